@@ -1,0 +1,118 @@
+//! The parts of a guide. Every part that can be at fault knows its line in the file.
+
+use serde::{Deserialize, Serialize};
+
+/// A whole guide page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guide {
+    /// File stem, e.g. `hpu`; first half of every recipe id.
+    pub name: String,
+    /// Path for messages, e.g. `guides/hpu.md`.
+    pub path: String,
+    /// What stands between the `---` lines.
+    pub front: FrontMatter,
+    /// Level-2 and level-3 sections in page order.
+    pub sections: Vec<Section>,
+}
+
+/// Page-wide settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrontMatter {
+    /// Page title.
+    pub title: String,
+    /// Target id; none for pages about Portolan itself.
+    pub target: Option<String>,
+    /// One sentence for lists and search engines.
+    pub description: String,
+    /// SDK versions the page knows, oldest first; the last is the default.
+    pub sdks: Vec<String>,
+    /// Place in the navigation.
+    pub order: u32,
+}
+
+/// A heading with what follows it up to the next heading of the same or a higher level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    /// Anchor: the `{#id}` of the heading, else the slug of its text. Second half of the recipe id.
+    pub id: String,
+    /// Heading text.
+    pub title: String,
+    /// 2 or 3.
+    pub level: u8,
+    /// Line of the heading, from 1.
+    pub line: usize,
+    /// First paragraph as plain text: the reason shown beside a hunk.
+    pub reason: String,
+    /// The section's rules. A section with rules is a recipe.
+    pub rules: Vec<Rule>,
+    /// The section's examples, in order.
+    pub examples: Vec<Example>,
+}
+
+/// A `diff rule` fence and the `where` fence beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// Line of the fence's first body line.
+    pub line: usize,
+    /// The fence's body. Empty for a handler.
+    pub patch: String,
+    /// `unsafe` stands in the info string.
+    pub is_unsafe: bool,
+    /// `manual` stands in the info string: report only.
+    pub manual: bool,
+    /// `shared` stands in the info string: right for every compute mode, so never put under a guard.
+    pub shared: bool,
+    /// `sdk="…"`, a comma-separated list of comparisons, all of which must hold.
+    pub sdk: Option<String>,
+    /// `style=in-place|branch`: only in that style, and taken as written (not lifted).
+    pub style: Option<String>,
+    /// `framework=torch|tensorflow|lightning`.
+    pub framework: Option<String>,
+    /// `option=NAME=VALUE`: only when the named option has that value.
+    pub option: Option<String>,
+    /// `rule=NAME`: the Rust handler of that name.
+    pub handler: Option<String>,
+    /// Conditions of the `where` fence that follows the rule.
+    pub conditions: Vec<Condition>,
+}
+
+/// One line of a `where` fence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// Line in the file.
+    pub line: usize,
+    /// The line's text, trimmed.
+    pub text: String,
+}
+
+/// What an example shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExampleKind {
+    /// Input of a pair.
+    Before,
+    /// Expected output of the `before` above it.
+    After,
+    /// Must stay as it is.
+    Unchanged,
+}
+
+/// A code fence that the tests run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// Which part it plays.
+    pub kind: ExampleKind,
+    /// Fence language: `python`, `text`, …
+    pub language: String,
+    /// Body.
+    pub text: String,
+    /// Line of the fence's first body line.
+    pub line: usize,
+    /// `style=…` of the fence; in-place when absent.
+    pub style: Option<String>,
+    /// `sdk=…` of the fence; the newest when absent.
+    pub sdk: Option<String>,
+    /// `file=…`: the path the example is ported under; `example.py` when absent.
+    pub file: Option<String>,
+    /// `option=NAME=VALUE` of the fence.
+    pub option: Option<String>,
+}

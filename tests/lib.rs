@@ -1,0 +1,1 @@
+//! Tests of the whole: see the targets in Cargo.toml.
