@@ -107,6 +107,9 @@ pub struct Example {
     pub text: String,
     /// Line of the fence's first body line.
     pub line: usize,
+    /// `unsafe` stands in the info string of a `before` or `unchanged`: ported with unsafe edits.
+    #[serde(default)]
+    pub is_unsafe: bool,
     /// `style=…` of the fence; in-place when absent.
     pub style: Option<String>,
     /// `sdk=…` of the fence; the newest when absent.
@@ -115,4 +118,65 @@ pub struct Example {
     pub file: Option<String>,
     /// `option=NAME=VALUE` of the fence.
     pub option: Option<String>,
+}
+
+/// One run of the engine that a section shows: an input, and what should become of it.
+///
+/// The words of a pair may stand on either of its fences, and one `before` may have several `after`s (for several SDKs or
+/// styles), so this is the form to run and to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case<'a> {
+    /// The `before` or `unchanged` fence.
+    pub input: &'a Example,
+    /// The `after` fence; none for `unchanged`.
+    pub after: Option<&'a Example>,
+    /// Ported with unsafe edits.
+    pub is_unsafe: bool,
+    /// Style; in-place when absent.
+    pub style: Option<&'a str>,
+    /// SDK; the newest when absent.
+    pub sdk: Option<&'a str>,
+    /// Path to port under; `example.py` when absent.
+    pub file: Option<&'a str>,
+    /// `NAME=VALUE`.
+    pub option: Option<&'a str>,
+}
+
+impl Section {
+    /// The section's examples as runs of the engine, in page order.
+    pub fn cases(&self) -> Vec<Case<'_>> {
+        let mut cases = Vec::new();
+        let mut before = None;
+        for example in &self.examples {
+            let (input, after) = match example.kind {
+                ExampleKind::Before => {
+                    before = Some(example);
+                    continue;
+                }
+                ExampleKind::Unchanged => (example, None),
+                ExampleKind::After => match before {
+                    Some(before) => (before, Some(example)),
+                    None => continue,
+                },
+            };
+            let result = after.unwrap_or(input);
+            cases.push(Case {
+                input,
+                after,
+                is_unsafe: input.is_unsafe,
+                style: result.style.as_deref().or(input.style.as_deref()),
+                sdk: result.sdk.as_deref().or(input.sdk.as_deref()),
+                file: result.file.as_deref().or(input.file.as_deref()),
+                option: result.option.as_deref().or(input.option.as_deref()),
+            });
+        }
+        cases
+    }
+}
+
+impl Case<'_> {
+    /// What the engine should return: the `after`'s body, or the input's own.
+    pub fn expected(&self) -> &str {
+        &self.after.unwrap_or(self.input).text
+    }
 }

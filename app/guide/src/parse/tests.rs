@@ -1,0 +1,206 @@
+use crate::Guide;
+
+const FRONT: &str = "---\ntitle: T\ntarget: hpu\nsdks: 1.8, 1.20\n---\n";
+
+/// The guide as a short outline: one line a section, a rule, a condition, a case.
+fn outline(guide: &Guide) -> String {
+    let mut out = String::new();
+    for section in &guide.sections {
+        out += &format!("{} {}#{} {}: {}\n", section.line, guide.name, section.id, section.title, section.reason);
+        for rule in &section.rules {
+            out += &format!("  {} rule {:?}", rule.line, rule.patch);
+            for (name, set) in [("unsafe", rule.is_unsafe), ("manual", rule.manual), ("shared", rule.shared)] {
+                out += &if set { format!(" {name}") } else { String::new() };
+            }
+            for (name, value) in [
+                ("sdk", &rule.sdk),
+                ("style", &rule.style),
+                ("framework", &rule.framework),
+                ("option", &rule.option),
+                ("rule", &rule.handler),
+            ] {
+                out += &value.as_ref().map(|value| format!(" {name}={value}")).unwrap_or_default();
+            }
+            out += "\n";
+            for condition in &rule.conditions {
+                out += &format!("    {} where {}\n", condition.line, condition.text);
+            }
+        }
+        for case in section.cases() {
+            out += &format!("  {} {:?} -> {:?}", case.input.line, case.input.text, case.expected());
+            out += if case.is_unsafe { " unsafe" } else { "" };
+            for (name, value) in
+                [("style", case.style), ("sdk", case.sdk), ("file", case.file), ("option", case.option)]
+            {
+                out += &value.map(|value| format!(" {name}={value}")).unwrap_or_default();
+            }
+            out += "\n";
+        }
+    }
+    out
+}
+
+fn outcome(text: &str) -> String {
+    match Guide::parse("guides/hpu.md", text) {
+        Ok(guide) => outline(&guide),
+        Err(faults) => faults.iter().map(|fault| format!("{}: {}\n", fault.line, fault.message)).collect(),
+    }
+}
+
+/// A page's outline or, where it is at fault, its faults. Line 6 is the first of `body`.
+#[track_caller]
+fn check(body: &str, expected: &str) {
+    assert_eq!(outcome(&format!("{FRONT}{body}")), expected);
+}
+
+/// The one fault of a page begins with this.
+#[track_caller]
+fn check_fault(body: &str, expected: &str) {
+    let found = outcome(&format!("{FRONT}{body}"));
+    assert!(found.starts_with(expected) && found.lines().count() == 1, "expected {expected:?}, found\n{found}");
+}
+
+#[test]
+fn a_recipe_with_everything() {
+    check(
+        "Intro.\n\n## Move *the* `model` {#model}\nWhy `this`\nis so.\n\nMore.\n\n\
+         ```diff rule unsafe shared sdk=\">=1.8, <1.20\" style=branch framework=torch option=lazy=on\n- $M.cuda()\n+ $M.to(\"hpu\")\n```\n\
+         ```where\n$M: model\n\n  inside def train\n```\n\
+         ```python before unsafe file=a.py\nx.cuda()\n```\n\
+         ```python after sdk=1.8\nx.to(\"hpu\")\n```\n\
+         ```python after style=branch\n```\n\
+         ```python unchanged option=lazy=on\ny\n```\n\
+         ### By hand\nLook.\n```diff rule manual rule=handler\n```\n",
+        "8 hpu#model Move the model: Why this is so.\n\
+         \x20 15 rule \"- $M.cuda()\\n+ $M.to(\\\"hpu\\\")\\n\" unsafe shared sdk=>=1.8, <1.20 style=branch framework=torch option=lazy=on\n\
+         \x20   19 where $M: model\n\
+         \x20   21 where inside def train\n\
+         \x20 24 \"x.cuda()\\n\" -> \"x.to(\\\"hpu\\\")\\n\" unsafe sdk=1.8 file=a.py\n\
+         \x20 24 \"x.cuda()\\n\" -> \"\" unsafe style=branch file=a.py\n\
+         \x20 32 \"y\\n\" -> \"y\\n\" option=lazy=on\n\
+         34 hpu#by-hand By hand: Look.\n\
+         \x20 37 rule \"\" manual rule=handler\n",
+    );
+}
+
+#[test]
+fn crlf_and_bom_change_nothing() {
+    let page =
+        format!("{FRONT}## A\nWhy.\n```diff rule\n- a\n+ b\n```\n```python before\na\n```\n```python after\nb\n```\n");
+    let plain = outcome(&page);
+    assert!(plain.contains("9 rule"), "{plain}");
+    assert_eq!(outcome(&page.replace('\n', "\r\n")), plain);
+    assert_eq!(outcome(&format!("\u{feff}{page}")), plain);
+}
+
+#[test]
+fn anchors_come_from_titles() {
+    check(
+        "## `torch.compile`, and *more* (1/2)\n\n## Größe\n",
+        "6 hpu#torch-compile-and-more-1-2 torch.compile, and more (1/2): \n8 hpu#größe Größe: \n",
+    );
+    check_fault("## A\n\n## A\n", "8: anchor `a` is already that of line 6");
+    check_fault("## A {#B}\n", "6: anchor `B` must be lowercase");
+    check_fault("## A {#b .wide}\n", "6: a heading takes one anchor");
+    check_fault("## A {#b\n", "6: a heading takes one anchor");
+    check_fault("## ???\n", "6: anchor `` must be");
+}
+
+#[test]
+fn headings() {
+    check_fault("## \n", "6: this heading has no text");
+    check_fault("### {#x}\n", "6: this heading has no text");
+    check_fault("# A\n", "6: a heading begins with ## or ###: the page's title");
+    check_fault("#### A\n", "6: a heading begins with ## or ###: sections");
+}
+
+#[test]
+fn front_matter() {
+    let faults = |text: &str| outcome(text);
+    assert_eq!(faults(""), "1: a guide begins with front matter: `---`, then `title: …`, then `---`\n");
+    assert_eq!(faults("---\ntitle: x\n"), "1: the front matter has no closing `---` line\n");
+    assert_eq!(faults("---\norder: 2\n---\n"), "1: the front matter has no title: add a line `title: …`\n");
+    assert_eq!(
+        faults("---\ntitle: x\ntitel: y\ntitle: z\nwords\ntarget: H P\norder: first\nsdks: 1.20, 1.8, new\n---\n"),
+        "3: unknown front-matter key `titel`; the known ones are title, target, description, sdks, order\n\
+         4: `title` stands here a second time; keep one\n\
+         5: `words` is not `key: value`\n\
+         6: target `H P` is not a name of lowercase letters and digits\n\
+         7: order `first` is not a whole number\n\
+         8: `new` in sdks is not a version such as 1.20\n\
+         8: sdks go from the oldest to the newest; the last is the default\n"
+    );
+    assert_eq!(faults("---\ntitle: \"a: b\"\n---\nText\n\n---\n\nMore\n"), "");
+}
+
+#[test]
+fn fences() {
+    check_fault("```pytorch\nx\n```\n", "6: unknown fence language `pytorch`; use one of python, ");
+    check_fault("```\nx\n```\n", "6: this fence names no language");
+    check_fault("    x = 1\n", "6: indented code names no language");
+    check_fault("## A\n```python\nx\n", "7: this fence is not closed");
+    check_fault("```python", "6: this fence is not closed");
+    check_fault("````markdown\n```python\n```\n", "6: this fence is not closed");
+    check("````markdown\n```python\n```\n<b>\n````\n~~~sh\n~~~\n> ```sh\n> ls\n> ```\n", "");
+    check_fault("```python befor\n```\n", "6: unknown word `befor` after `python`; use before, after or unchanged");
+    check_fault("```diff rules\n```\n", "6: unknown word `rules` after `diff`");
+    check_fault("```where x\n```\n", "6: unknown word `x` after `where`");
+}
+
+#[test]
+fn rules() {
+    let rule = |words: &str, body: &str| format!("## A\nWhy.\n```diff rule {words}\n{body}```\n");
+    check_fault(&rule("unsave", "- a\n"), "8: unknown word `unsave` after `diff rule`; the known ones are");
+    check_fault(&rule("unsafe=yes", "- a\n"), "8: unknown word `unsafe=yes`");
+    check_fault(&rule("sdk=1.8", "- a\n"), "8: `1.8` in sdk is not a comparison");
+    check_fault(&rule("sdk=\">=1.8", "- a\n"), "8: a double quote in this info string is not closed");
+    check_fault(&rule("style=both", "- a\n"), "8: unknown style `both`; use in-place or branch");
+    check_fault(&rule("framework=jax", "- a\n"), "8: unknown framework `jax`");
+    check_fault(&rule("option=lazy", "- a\n"), "8: `option=lazy` is not `option=NAME=VALUE`");
+    check_fault(&rule("rule=", "- a\n"), "8: `rule=` names no handler");
+    check_fault(&rule("manual unsafe", "- a\n"), "8: a `manual` rule is never applied");
+    check_fault(&rule("rule=x", "- a\n"), "8: a rule has a body or `rule=x`, not both");
+    check_fault(&rule("", ""), "8: this rule is empty");
+    check_fault(&rule("", "- a\n-b\n"), "10: a rule's line begins with");
+    check_fault("```diff rule\n- a\n```\n", "6: a rule needs a heading above it");
+    check_fault("## A\n```diff rule\n- a\n```\n", "6: this recipe gives no reason");
+    check_fault("## A\nWhy.\n```where\nx\n```\n", "8: `where` stands right below its `diff rule`");
+    check_fault(&(rule("", "- a\n") + "But:\n```where\nx\n```\n"), "12: `where` stands right below");
+    check_fault(&(rule("", "- a\n") + "```where\n\n```\n"), "11: this `where` has no condition");
+}
+
+#[test]
+fn examples() {
+    check_fault("## A\n```python after\n```\n", "7: `after` shows what becomes of a `before`");
+    check_fault("## A\n```python unchanged\n```\n```python after\n```\n", "9: `after` shows");
+    check_fault("## A\n```python before\n```\n## B\n```python unchanged\n```\n", "7: this `before` has no `after`");
+    check_fault("## A\n```python before\n```\n```python unchanged\n```\n", "7: this `before` has no `after`");
+    check_fault("## A\n```python before file=a.py\n```\n```python after file=b.py\n```\n", "9: `file=…` of this");
+    check_fault("## A\n```python before\n```\n```python after unsafe\n```\n", "9: `unsafe` belongs on the `before`");
+    check_fault("## A\n```python unchanged sdk=1.9\n```\n", "7: sdk 1.9 is not one of the page's sdks: 1.8, 1.20");
+    check_fault("## A\n```python unchanged sdk=>1\n```\n", "7: sdk `>1` of an example is one version");
+    check_fault("## A\n```python unchanged file=../a.py\n```\n", "7: file `../a.py` is not a path inside");
+    check_fault("## A\n```python unchanged quick\n```\n", "7: unknown word `quick` on an example");
+    check_fault("```python unchanged\n```\n", "6: an example needs a heading above it");
+}
+
+#[test]
+fn raw_html_is_refused_where_it_is_markup() {
+    check_fault("A <b>bold</b> word\n", "6: raw HTML is not shown");
+    check_fault("<div>\nx\n</div>\n", "6: raw HTML");
+    check_fault("text\n\n<!-- note -->\n", "8: raw HTML");
+    check("A `<b>` and a &lt; and 1 < 2\n", "");
+}
+
+#[test]
+fn all_faults_are_told_at_once() {
+    check(
+        "## A\nWhy.\n```diff rule unsave\n- a\n```\n```pyton\n```\n<i>x</i>\n## A\n",
+        "8: unknown word `unsave` after `diff rule`; the known ones are unsafe, manual, shared, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
+         11: unknown fence language `pyton`; use one of python, text, diff, where, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
+         13: raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks\n\
+         14: anchor `a` is already that of line 6; give this heading its own {#anchor}\n",
+    );
+    let faults = Guide::parse("guides/hpu.md", "").unwrap_err();
+    assert!(faults[0].to_string().starts_with("guides/hpu.md:1: a guide begins"));
+}
