@@ -16,6 +16,7 @@ mod error;
 mod fence;
 mod fill;
 mod front;
+pub mod html;
 mod model;
 mod parse;
 

@@ -1,0 +1,94 @@
+//! A guide's prose as HTML, in steps: Markdown events become a tree, passes change the tree, the tree is written.
+//!
+//! The passes are where other crates have their say: `site` resolves links ([`Document::resolve_links`]), puts highlighted
+//! code and computed diffs where fences stand ([`Document::replace_fences`]), and adds what it knows of a recipe below its
+//! heading ([`Document::below_headings`]). Raw HTML never gets this far, because [`Guide::parse`] refuses it; so nothing in
+//! the output comes from a guide unescaped.
+
+mod tree;
+mod write;
+
+use crate::error::{Faults, GuideError};
+use crate::model::Guide;
+pub use write::escape;
+
+use tree::{Kind, Node};
+
+/// A guide's body as a tree.
+pub struct Document {
+    path: String,
+    nodes: Vec<Node>,
+}
+
+/// A link or an image of a guide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Where it leads, as the guide writes it.
+    pub to: String,
+    /// Whether it is an image.
+    pub is_image: bool,
+    /// Line in the file, from 1.
+    pub line: usize,
+}
+
+/// A fence of a guide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// First word of the info string.
+    pub language: String,
+    /// The rest of the info string.
+    pub words: String,
+    /// Body.
+    pub body: String,
+    /// Line of the first body line, as in [`crate::Rule::line`] and [`crate::Example::line`].
+    pub line: usize,
+}
+
+impl Document {
+    /// The body of `guide`, which was parsed from `text`. Headings get the anchors of the guide's sections.
+    pub fn new(guide: &Guide, text: &str) -> Document {
+        Document { path: guide.path.clone(), nodes: tree::grow(guide, text) }
+    }
+
+    /// Replaces the target of every link and image by what `resolve` makes of it; the messages it gives instead come back
+    /// as faults of the guide.
+    pub fn resolve_links(&mut self, mut resolve: impl FnMut(&Link) -> Result<String, String>) -> Vec<GuideError> {
+        let mut faults = Faults::of(&self.path);
+        tree::visit(&mut self.nodes, &mut |node| {
+            let is_image = matches!(node.kind, Kind::Image { .. });
+            if let Kind::Link { to } | Kind::Image { to } = &mut node.kind {
+                match resolve(&Link { to: to.clone(), is_image, line: node.line }) {
+                    Ok(resolved) => *to = resolved,
+                    Err(message) => faults.add(node.line, message),
+                }
+            }
+        });
+        faults.into_sorted()
+    }
+
+    /// Puts the HTML that `render` returns in the place of every fence.
+    pub fn replace_fences(&mut self, mut render: impl FnMut(&Fence) -> String) {
+        tree::visit(&mut self.nodes, &mut |node| {
+            if let Kind::Fence(fence) = &node.kind {
+                node.kind = Kind::Html(render(fence));
+            }
+        });
+    }
+
+    /// Puts the HTML that `render` returns for a section's anchor below its heading.
+    pub fn below_headings(&mut self, mut render: impl FnMut(&str) -> String) {
+        tree::visit(&mut self.nodes, &mut |node| {
+            if let Kind::Heading { id, below, .. } = &mut node.kind {
+                *below = render(id);
+            }
+        });
+    }
+
+    /// The HTML.
+    pub fn html(&self) -> String {
+        write::html(&self.nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

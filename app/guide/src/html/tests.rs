@@ -1,0 +1,79 @@
+use super::{Document, Link};
+use crate::Guide;
+
+fn document(body: &str) -> Document {
+    let text = format!("---\ntitle: T\n---\n{body}");
+    let guide = Guide::parse("guides/t.md", &text).expect("the test's guide is right");
+    Document::new(&guide, &text)
+}
+
+#[track_caller]
+fn check(body: &str, expected: &str) {
+    assert_eq!(document(body).html(), expected);
+}
+
+#[test]
+fn prose() {
+    check(
+        "One *two* **three** `a<b>`\nfour & five\\\nsix\n",
+        "<p>One <em>two</em> <strong>three</strong> <code>a&lt;b&gt;</code>\nfour &amp; five<br>\nsix</p>\n",
+    );
+    check("> quoted\n\n---\n", "<blockquote>\n<p>quoted</p>\n</blockquote>\n<hr>\n");
+    check("- a\n- b\n\n3. c\n", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol start=\"3\">\n<li>c</li>\n</ol>\n");
+    check("Why.\n\nSource: a book.\n", "<p>Why.</p>\n<p class=\"source\">Source: a book.</p>\n");
+}
+
+#[test]
+fn headings_carry_a_link_to_themselves() {
+    check(
+        "## Use `x` {#y}\n",
+        "<div class=\"heading\"><h2 id=\"y\">Use <code>x</code></h2>\
+         <a class=\"anchor\" href=\"#y\" aria-label=\"Link to “Use x”\">#</a></div>\n",
+    );
+    let mut page = document("## A\n\n### B\n");
+    page.below_headings(|id| format!("[{id}]"));
+    assert!(page.html().contains("</div>\n[a]<div") && page.html().ends_with("[b]"), "{}", page.html());
+}
+
+#[test]
+fn tables_scroll_in_their_own_frame() {
+    check(
+        "| a | b |\n|---|--:|\n| 1 | `2` |\n",
+        "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table: a, b\">\n<table>\n\
+         <thead><tr><th scope=\"col\">a</th><th scope=\"col\" class=\"right\">b</th></tr></thead>\n<tbody>\n\
+         <tr><td>1</td><td class=\"right\"><code>2</code></td></tr>\n</tbody>\n</table></div>\n",
+    );
+}
+
+#[test]
+fn links_are_resolved_or_told() {
+    let mut page = document("[a](b.md#c)\n\n![d\ne](f.svg) [g](nowhere)\n");
+    let mut seen = Vec::new();
+    let faults = page.resolve_links(|link| {
+        seen.push(link.clone());
+        if link.to == "nowhere" { Err("no such page".to_string()) } else { Ok(format!("../\"{}", link.to)) }
+    });
+    let link = |to: &str, is_image, line| Link { to: to.to_string(), is_image, line };
+    assert_eq!(seen, [link("b.md#c", false, 4), link("f.svg", true, 6), link("nowhere", false, 7)]);
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0].to_string(), "guides/t.md:7: no such page");
+    assert_eq!(
+        page.html(),
+        "<p><a href=\"../&quot;b.md#c\">a</a></p>\n\
+         <p><img src=\"../&quot;f.svg\" alt=\"d\ne\"> <a href=\"nowhere\">g</a></p>\n"
+    );
+}
+
+#[test]
+fn fences_are_the_callers() {
+    let mut page =
+        document("## A\n```python before  unsafe\nx\n\ny<\n```\n```python after\n```\n- ```sh\n  ls\n  ```\n");
+    assert!(page.html().contains("<pre><code>x\n\ny&lt;\n</code></pre>"), "{}", page.html());
+    let mut seen = String::new();
+    page.replace_fences(|fence| {
+        seen += &format!("{} {} {:?} {}\n", fence.line, fence.language, fence.body, fence.words);
+        "<b>".to_string()
+    });
+    assert_eq!(seen, "6 python \"x\\n\\ny<\\n\" before  unsafe\n11 python \"\" after\n13 sh \"ls\\n\" \n");
+    assert!(page.html().ends_with("<b><b><ul>\n<li><b></li>\n</ul>\n"), "{}", page.html());
+}

@@ -1,0 +1,157 @@
+//! Markdown events to a tree of nodes that know their lines.
+
+use super::Fence;
+use crate::model::Guide;
+use crate::{front, parse};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag};
+
+/// A node, its line in the file, and what stands in it.
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) line: usize,
+    pub(super) children: Vec<Node>,
+}
+
+pub(super) enum Kind {
+    Paragraph {
+        class: Option<&'static str>,
+    },
+    Heading {
+        level: u8,
+        id: String,
+        below: String,
+    },
+    Quote,
+    List {
+        start: Option<u64>,
+    },
+    Item,
+    Table {
+        columns: Vec<Alignment>,
+    },
+    Head,
+    Row,
+    Cell,
+    Emphasis,
+    Strong,
+    Link {
+        to: String,
+    },
+    Image {
+        to: String,
+    },
+    Fence(Fence),
+    Text(String),
+    Code(String),
+    Break,
+    Line,
+    /// What a pass put here.
+    Html(String),
+}
+
+/// Builds the tree of a page that has passed [`Guide::parse`].
+pub(super) fn grow(guide: &Guide, text: &str) -> Vec<Node> {
+    let text = parse::normal(text);
+    let body = front::split(&text).map_or(0, |(_, body)| body);
+    let above = text[..body].matches('\n').count();
+    let body = &text[body..];
+    let starts: Vec<usize> = std::iter::once(0).chain(body.match_indices('\n').map(|(at, _)| at + 1)).collect();
+
+    let mut sections = guide.sections.iter();
+    let mut open: Vec<Node> = Vec::new();
+    let mut nodes: Vec<Node> = Vec::new();
+    for (event, range) in Parser::new_ext(body, parse::syntax()).into_offset_iter() {
+        let line = above + starts.partition_point(|start| *start <= range.start);
+        let leaf = match event {
+            Event::Start(tag) => {
+                open.push(Node { kind: kind(tag, line, &mut sections), line, children: Vec::new() });
+                continue;
+            }
+            Event::End(_) => {
+                let Some(mut node) = open.pop() else { continue };
+                finish(&mut node);
+                open.last_mut().map_or(&mut nodes, |parent| &mut parent.children).push(node);
+                continue;
+            }
+            Event::Text(text) => Kind::Text(text.to_string()),
+            Event::Code(code) => Kind::Code(code.to_string()),
+            Event::SoftBreak => Kind::Text("\n".to_string()),
+            Event::HardBreak => Kind::Break,
+            Event::Rule => Kind::Line,
+            _ => continue,
+        };
+        let leaf = Node { kind: leaf, line, children: Vec::new() };
+        open.last_mut().map_or(&mut nodes, |parent| &mut parent.children).push(leaf);
+    }
+    nodes
+}
+
+fn kind<'a>(tag: Tag<'_>, line: usize, sections: &mut impl Iterator<Item = &'a crate::Section>) -> Kind {
+    match tag {
+        Tag::Heading { level, .. } => {
+            let id = sections.next().map(|section| section.id.clone()).unwrap_or_default();
+            Kind::Heading { level: level as u8, id, below: String::new() }
+        }
+        Tag::BlockQuote(_) => Kind::Quote,
+        Tag::List(start) => Kind::List { start },
+        Tag::Item => Kind::Item,
+        Tag::Table(columns) => Kind::Table { columns },
+        Tag::TableHead => Kind::Head,
+        Tag::TableRow => Kind::Row,
+        Tag::TableCell => Kind::Cell,
+        Tag::Emphasis => Kind::Emphasis,
+        Tag::Strong => Kind::Strong,
+        Tag::Link { dest_url, .. } => Kind::Link { to: dest_url.to_string() },
+        Tag::Image { dest_url, .. } => Kind::Image { to: dest_url.to_string() },
+        Tag::CodeBlock(block) => {
+            let info = match block {
+                CodeBlockKind::Fenced(info) => info.to_string(),
+                CodeBlockKind::Indented => String::new(),
+            };
+            let (language, words) = info.trim().split_once(char::is_whitespace).unwrap_or((info.trim(), ""));
+            Kind::Fence(Fence {
+                language: language.to_string(),
+                words: words.trim().to_string(),
+                body: String::new(),
+                line: line + 1,
+            })
+        }
+        _ => Kind::Paragraph { class: None },
+    }
+}
+
+/// What can only be said of a node once its children are there.
+fn finish(node: &mut Node) {
+    let text = plain(&node.children);
+    match &mut node.kind {
+        Kind::Fence(fence) => {
+            fence.body = text;
+            node.children.clear();
+        }
+        Kind::Paragraph { class } if text.starts_with("Source:") || text.starts_with("Holds for:") => {
+            *class = Some("source");
+        }
+        _ => {}
+    }
+}
+
+/// The text of nodes without any markup.
+pub(super) fn plain(nodes: &[Node]) -> String {
+    let mut text = String::new();
+    for node in nodes {
+        match &node.kind {
+            Kind::Text(more) | Kind::Code(more) => text += more,
+            Kind::Break => text.push('\n'),
+            _ => text += &plain(&node.children),
+        }
+    }
+    text
+}
+
+/// Calls `pass` on every node, parents first.
+pub(super) fn visit(nodes: &mut [Node], pass: &mut impl FnMut(&mut Node)) {
+    for node in nodes {
+        pass(node);
+        visit(&mut node.children, pass);
+    }
+}
