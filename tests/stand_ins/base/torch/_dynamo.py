@@ -1,0 +1,3 @@
+class config:
+    optimize_ddp = True
+    suppress_errors = False

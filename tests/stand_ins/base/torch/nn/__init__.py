@@ -1,0 +1,519 @@
+"""Modules: parameters, places, shapes; no arithmetic worth the name."""
+
+import math
+from collections import OrderedDict
+
+from stand_in_calls import record
+
+from .. import amp
+from .._tensor import DTYPES, GradMode, Tensor, device, dtype, together, usable
+
+DEPTH = [0]
+
+
+class Parameter(Tensor):
+    def __init__(self, data, requires_grad=True):
+        super().__init__(data.value, data.shape, data.dtype, data.device, requires_grad=requires_grad)
+
+
+class Module:
+    training = True
+
+    def __init__(self, *_, **__):
+        pass
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _own(self, kind):
+        buffers = self.__dict__.get("_buffer_names", set())
+        for name, value in self.__dict__.items():
+            if kind == "parameter" and isinstance(value, Parameter):
+                yield name, value
+            elif kind == "module" and isinstance(value, Module):
+                yield name, value
+            elif kind == "buffer" and name in buffers and value is not None:
+                yield name, value
+
+    def register_buffer(self, name, value, persistent=True):
+        self.__dict__.setdefault("_buffer_names", set()).add(name)
+        setattr(self, name, value)
+
+    def register_parameter(self, name, value):
+        setattr(self, name, value)
+
+    def named_modules(self, prefix=""):
+        yield prefix, self
+        for name, child in self._own("module"):
+            yield from child.named_modules(f"{prefix}.{name}" if prefix else name)
+
+    def modules(self):
+        return (module for _, module in self.named_modules())
+
+    def named_children(self):
+        return self._own("module")
+
+    def children(self):
+        return (child for _, child in self._own("module"))
+
+    def _named(self, kind):
+        seen = set()
+        for prefix, module in self.named_modules():
+            for name, value in module._own(kind):
+                if id(value) not in seen:
+                    seen.add(id(value))
+                    yield (f"{prefix}.{name}" if prefix else name), value
+
+    def named_parameters(self, *_, **__):
+        return self._named("parameter")
+
+    def parameters(self, recurse=True):
+        return (value for _, value in self._named("parameter"))
+
+    def named_buffers(self):
+        return self._named("buffer")
+
+    def buffers(self):
+        return (value for _, value in self._named("buffer"))
+
+    def state_dict(self, *_, **__):
+        state = OrderedDict()
+        for kind in ("parameter", "buffer"):
+            for name, value in self._named(kind):
+                state[name] = Tensor(value.value, value.shape, value.dtype, value.device)
+        return state
+
+    def load_state_dict(self, state, strict=True):
+        mine = dict(self._named("parameter")) | dict(self._named("buffer"))
+        if strict and set(mine) != set(state):
+            raise RuntimeError(f"Error(s) in loading state_dict: {sorted(set(mine) ^ set(state))}")
+        for name, value in state.items():
+            if name in mine:
+                mine[name].value = value.value
+
+    def apply(self, function):
+        for module in self.modules():
+            function(module)
+        return self
+
+    def train(self, mode=True):
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def _place(self, where=None, kind=None):
+        for value in [*self.parameters(), *self.buffers()]:
+            value.device = where or value.device
+            if kind is not None and value.dtype.is_floating_point:
+                value.dtype = kind
+        return self
+
+    def to(self, *args, **kwargs):
+        where, kind = kwargs.get("device"), kwargs.get("dtype")
+        for arg in args:
+            if isinstance(arg, dtype):
+                kind = arg
+            elif isinstance(arg, Tensor):
+                where = arg.device
+            elif arg is not None and not isinstance(arg, bool):
+                where = arg
+        if where is not None:
+            where = usable(where)
+            record("Module.to", device=where.type)
+        if kind is not None:
+            record("Module.to", dtype=kind.name)
+        return self._place(where, kind)
+
+    def cuda(self, index=None):
+        return self.to(device("cuda", index if isinstance(index, int) else None))
+
+    def cpu(self):
+        return self.to("cpu")
+
+    def float(self):
+        return self._place(kind=DTYPES["float32"])
+
+    def double(self):
+        return self._place(kind=DTYPES["float64"])
+
+    def half(self):
+        record("Module.to", dtype="float16")
+        return self._place(kind=DTYPES["float16"])
+
+    def bfloat16(self):
+        record("Module.to", dtype="bfloat16")
+        return self._place(kind=DTYPES["bfloat16"])
+
+    def requires_grad_(self, value=True):
+        for parameter in self.parameters():
+            parameter.requires_grad = value
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        record("zero_grad")
+        for parameter in self.parameters():
+            parameter.grad = None
+
+    def register_forward_hook(self, hook):
+        return hook
+
+    def extra_repr(self):
+        return ""
+
+    def forward(self, *_):
+        raise NotImplementedError
+
+    def __call__(self, *args, **kwargs):
+        tensors = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, Tensor)]
+        own = [value for _, value in self._own("parameter")]
+        together(*[t for t in tensors if t.shape], *own)
+        if DEPTH[0] == 0:
+            where = next((value.device.type for value in self.parameters()), tensors[0].device.type if tensors else "cpu")
+            name = "loss" if isinstance(self, Loss) else "forward"
+            record(
+                name, module=type(self).__name__, device=where, grad=GradMode.enabled, training=self.training,
+                autocast=amp.ACTIVE[-1] if amp.ACTIVE else None,
+            )
+        DEPTH[0] += 1
+        try:
+            return self.forward(*args, **kwargs)
+        finally:
+            DEPTH[0] -= 1
+
+    def __repr__(self):
+        return type(self).__name__ + "()"
+
+
+def weight(*shape):
+    return Parameter(Tensor(0.01, shape))
+
+
+class _Layer(Module):
+    def result(self, x, shape):
+        leaves = tuple(p for _, p in self._own("parameter"))
+        return x.like(x.value * 0.5 + 0.01, shape, others=leaves)
+
+
+class Linear(_Layer):
+    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = weight(out_features, in_features)
+        self.bias = weight(out_features) if bias else None
+        if device is not None:
+            self._place(usable(device))
+
+    def forward(self, x):
+        if x.shape[-1] != self.in_features:
+            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({x.shape} and {self.in_features}x{self.out_features})")
+        return self.result(x, x.shape[:-1] + (self.out_features,))
+
+
+def pair(value, n):
+    return (value,) * n if isinstance(value, int) else tuple(value)
+
+
+class _Conv(_Layer):
+    dims, transposed = 2, False
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, **_):
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel, self.stride = pair(kernel_size, self.dims), pair(stride, self.dims)
+        if padding == "same":
+            padding = tuple(k // 2 for k in self.kernel)
+        self.padding, self.dilation = pair(padding, self.dims), pair(dilation, self.dims)
+        self.weight = weight(out_channels, in_channels // groups, *self.kernel)
+        self.bias = weight(out_channels) if bias else None
+
+    def forward(self, x):
+        if x.shape[1] != self.in_channels:
+            raise RuntimeError(f"expected input{list(x.shape)} to have {self.in_channels} channels, but got {x.shape[1]}")
+        space = []
+        for n, k, s, p, d in zip(x.shape[2:], self.kernel, self.stride, self.padding, self.dilation):
+            space.append((n - 1) * s - 2 * p + k if self.transposed else (n + 2 * p - d * (k - 1) - 1) // s + 1)
+        return self.result(x, (x.shape[0], self.out_channels, *space))
+
+
+class Conv1d(_Conv):
+    dims = 1
+
+
+class Conv2d(_Conv):
+    pass
+
+
+class Conv3d(_Conv):
+    dims = 3
+
+
+class ConvTranspose2d(_Conv):
+    transposed = True
+
+
+class _Norm(_Layer):
+    def __init__(self, features, *_, affine=True, track_running_stats=True, **__):
+        features = features if isinstance(features, int) else math.prod(features)
+        self.weight, self.bias = weight(features), weight(features)
+        if track_running_stats and not isinstance(self, (LayerNorm, GroupNorm)):
+            self.register_buffer("running_mean", Tensor(0.0, (features,)))
+
+    def forward(self, x):
+        return self.result(x, x.shape)
+
+
+class LayerNorm(_Norm):
+    pass
+
+
+class GroupNorm(_Norm):
+    def __init__(self, groups, channels, **_):
+        super().__init__(channels)
+
+
+class BatchNorm1d(_Norm):
+    pass
+
+
+class BatchNorm2d(_Norm):
+    pass
+
+
+class BatchNorm3d(_Norm):
+    pass
+
+
+class InstanceNorm2d(_Norm):
+    pass
+
+
+class SyncBatchNorm(_Norm):
+    @staticmethod
+    def convert_sync_batchnorm(module):
+        record("convert_sync_batchnorm")
+        return module
+
+
+class Embedding(_Layer):
+    def __init__(self, count, size, **_):
+        self.size, self.weight = size, weight(count, size)
+
+    def forward(self, x):
+        return self.result(x.float(), x.shape + (self.size,))
+
+
+class LSTM(_Layer):
+    def __init__(self, inputs, hidden, num_layers=1, batch_first=False, **_):
+        self.hidden, self.layers, self.weight = hidden, num_layers, weight(hidden, inputs)
+
+    def forward(self, x, state=None):
+        out = self.result(x, x.shape[:-1] + (self.hidden,))
+        last = out.like(shape=(self.layers, x.shape[0], self.hidden))
+        return out, (last, last)
+
+
+class _Same(Module):
+    def __init__(self, *_, **__):
+        pass
+
+    def forward(self, x, *_, **__):
+        return x.like()
+
+
+class ReLU(_Same):
+    pass
+
+
+class LeakyReLU(_Same):
+    pass
+
+
+class GELU(_Same):
+    pass
+
+
+class SiLU(_Same):
+    pass
+
+
+class Tanh(_Same):
+    pass
+
+
+class Sigmoid(_Same):
+    pass
+
+
+class Softmax(_Same):
+    pass
+
+
+class LogSoftmax(_Same):
+    pass
+
+
+class Dropout(_Same):
+    pass
+
+
+class Dropout2d(_Same):
+    pass
+
+
+class Identity(_Same):
+    pass
+
+
+class Flatten(Module):
+    def __init__(self, start_dim=1, end_dim=-1):
+        self.start = start_dim
+
+    def forward(self, x):
+        return x.flatten(self.start)
+
+
+class MaxPool2d(Module):
+    def __init__(self, kernel_size, stride=None, padding=0):
+        self.k, self.s, self.p = kernel_size, stride or kernel_size, padding
+
+    def forward(self, x):
+        return x.like(shape=x.shape[:2] + tuple((n + 2 * self.p - self.k) // self.s + 1 for n in x.shape[2:]))
+
+
+class AvgPool2d(MaxPool2d):
+    pass
+
+
+class AdaptiveAvgPool2d(Module):
+    def __init__(self, size):
+        self.size = pair(size, 2)
+
+    def forward(self, x):
+        return x.like(shape=x.shape[:2] + self.size)
+
+
+class Upsample(Module):
+    def __init__(self, size=None, scale_factor=2, mode="nearest", **_):
+        self.scale = scale_factor
+
+    def forward(self, x):
+        return x.like(shape=x.shape[:2] + tuple(int(n * self.scale) for n in x.shape[2:]))
+
+
+class Sequential(Module):
+    def __init__(self, *modules):
+        items = modules[0].items() if len(modules) == 1 and isinstance(modules[0], dict) else enumerate(modules)
+        for name, module in items:
+            setattr(self, str(name), module)
+
+    def __iter__(self):
+        return self.children()
+
+    def __len__(self):
+        return len(list(self.children()))
+
+    def __getitem__(self, index):
+        return list(self.children())[index]
+
+    def append(self, module):
+        setattr(self, str(len(self)), module)
+        return self
+
+    def forward(self, x):
+        for module in self.children():
+            x = module(x)
+        return x
+
+
+class ModuleList(Sequential):
+    def __init__(self, modules=()):
+        super().__init__(*modules)
+
+
+class ModuleDict(Module):
+    def __init__(self, modules=None):
+        for name, module in (modules or {}).items():
+            setattr(self, name, module)
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+
+class TransformerEncoderLayer(_Layer):
+    def __init__(self, d_model, nhead, *_, **__):
+        self.weight = weight(d_model, d_model)
+
+    def forward(self, x, *_, **__):
+        return self.result(x, x.shape)
+
+
+class TransformerEncoder(Module):
+    def __init__(self, layer, num_layers):
+        self.layers = ModuleList([layer])
+
+    def forward(self, x, *_, **__):
+        return self.layers[0](x)
+
+
+class Loss(Module):
+    def __init__(self, weight=None, reduction="mean", **_):
+        if isinstance(weight, Tensor):
+            self.register_buffer("weight", weight)
+        self.reduction = reduction
+
+    def forward(self, prediction, target):
+        together(prediction, target, *[value for _, value in self._own("buffer")])
+        shape = () if self.reduction != "none" else target.shape
+        return prediction.like(abs(prediction.value) + 1.0, shape, DTYPES["float32"], others=(target,))
+
+
+class CrossEntropyLoss(Loss):
+    def forward(self, prediction, target):
+        if prediction.shape[:1] + prediction.shape[2:] != target.shape and prediction.shape != target.shape:
+            raise ValueError(f"Expected target of shape for input {list(prediction.shape)}, got {list(target.shape)}")
+        return super().forward(prediction, target)
+
+
+class NLLLoss(CrossEntropyLoss):
+    pass
+
+
+class MSELoss(Loss):
+    pass
+
+
+class L1Loss(Loss):
+    pass
+
+
+class SmoothL1Loss(Loss):
+    pass
+
+
+class HuberLoss(Loss):
+    pass
+
+
+class BCELoss(Loss):
+    pass
+
+
+class BCEWithLogitsLoss(Loss):
+    pass
+
+
+class KLDivLoss(Loss):
+    pass
+
+
+class DataParallel(Module):
+    def __init__(self, module, device_ids=None, **_):
+        record("DataParallel")
+        self.module = module
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+
+from . import functional, init, parallel, utils  # noqa: E402,F401

@@ -1,0 +1,2 @@
+def fork_rng(*_, **__):
+    return __import__("contextlib").nullcontext()

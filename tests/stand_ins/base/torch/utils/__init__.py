@@ -1,0 +1,1 @@
+from . import checkpoint, cpp_extension, data  # noqa: F401

@@ -1,0 +1,2 @@
+def checkpoint(function, *args, **_):
+    return function(*args)

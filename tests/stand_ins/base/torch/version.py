@@ -1,0 +1,3 @@
+cuda = None
+hip = None
+__version__ = "2.7.0"
