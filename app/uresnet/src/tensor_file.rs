@@ -1,0 +1,98 @@
+//! safetensors files, read into and written from named f32 tensors.
+
+use std::collections::BTreeMap;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+
+use crate::error::Error;
+use crate::tensor::Tensor;
+
+/// Reads a safetensors file. Floats of any width and integers become f32; other types are refused by name.
+pub fn read_safetensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
+    let file =
+        SafeTensors::deserialize(bytes).map_err(|e| Error::File(format!("not a whole safetensors file: {e}")))?;
+    file.iter()
+        .map(|(name, view)| {
+            let data = numbers(view.dtype(), view.data())
+                .ok_or_else(|| Error::File(format!("{name} has the type {:?}, which is not read", view.dtype())))?;
+            let tensor = Tensor::from_vec(view.shape(), data)
+                .ok_or_else(|| Error::File(format!("{name} does not hold as many numbers as its shape says")))?;
+            Ok((name.to_string(), tensor))
+        })
+        .collect()
+}
+
+/// Writes named tensors as a safetensors file, the same bytes for the same tensors.
+pub fn write_safetensors<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, Error> {
+    let bytes: Vec<(&str, &[usize], Vec<u8>)> = tensors
+        .into_iter()
+        .map(|(name, tensor)| (name, tensor.shape(), tensor.data().iter().flat_map(|v| v.to_le_bytes()).collect()))
+        .collect();
+    let failed = |e: safetensors::SafeTensorError| Error::File(format!("can't be written: {e}"));
+    let views = bytes
+        .iter()
+        .map(|(name, shape, data)| Ok((*name, TensorView::new(Dtype::F32, shape.to_vec(), data).map_err(failed)?)))
+        .collect::<Result<Vec<_>, Error>>()?;
+    serialize(views, None).map_err(failed)
+}
+
+fn numbers(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
+    fn each<const N: usize>(bytes: &[u8], convert: impl Fn([u8; N]) -> f32) -> Vec<f32> {
+        bytes.as_chunks::<N>().0.iter().map(|&chunk| convert(chunk)).collect()
+    }
+    Some(match dtype {
+        Dtype::F32 => each(bytes, f32::from_le_bytes),
+        Dtype::F64 => each(bytes, |b| f64::from_le_bytes(b) as f32),
+        Dtype::F16 => each(bytes, |b| half_to_f32(u16::from_le_bytes(b))),
+        Dtype::BF16 => each(bytes, |b| f32::from_bits(u32::from(u16::from_le_bytes(b)) << 16)),
+        Dtype::I64 => each(bytes, |b| i64::from_le_bytes(b) as f32),
+        Dtype::I32 => each(bytes, |b| i32::from_le_bytes(b) as f32),
+        Dtype::I16 => each(bytes, |b| f32::from(i16::from_le_bytes(b))),
+        Dtype::I8 => each(bytes, |b| f32::from(i8::from_le_bytes(b))),
+        Dtype::U8 | Dtype::BOOL => each(bytes, |[b]| f32::from(b)),
+        _ => return None,
+    })
+}
+
+/// IEEE 754 binary16 to f32, exact.
+fn half_to_f32(half: u16) -> f32 {
+    let sign = u32::from(half & 0x8000) << 16;
+    let exponent = u32::from(half >> 10) & 0x1f;
+    let fraction = u32::from(half & 0x3ff);
+    let magnitude = match exponent {
+        0 => fraction as f32 * f32::from_bits(0x3380_0000),
+        0x1f => f32::from_bits(0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
+    };
+    f32::from_bits(magnitude.to_bits() | sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let a = Tensor::from_vec(&[2, 2], vec![1.0, -2.5, f32::MIN_POSITIVE, 3e38]).unwrap();
+        let b = Tensor::from_vec(&[1], vec![0.1]).unwrap();
+        let bytes = write_safetensors([("b", &b), ("a", &a)]).unwrap();
+        let read = read_safetensors(&bytes).unwrap();
+        assert_eq!(read, BTreeMap::from([("a".to_string(), a), ("b".to_string(), b)]));
+        for length in 0..bytes.len() {
+            assert!(matches!(read_safetensors(&bytes[..length]), Err(Error::File(_))), "cut at {length}");
+        }
+    }
+
+    #[test]
+    fn halves() {
+        let check = |bits, expected: f32| assert_eq!(half_to_f32(bits).to_bits(), expected.to_bits(), "{bits:#x}");
+        check(0x3c00, 1.0);
+        check(0xc000, -2.0);
+        check(0x7bff, 65504.0);
+        check(0x0001, 5.960_464_5e-8);
+        check(0x83ff, -6.097_555e-5);
+        check(0x8000, -0.0);
+        check(0xfc00, f32::NEG_INFINITY);
+        assert!(half_to_f32(0x7e00).is_nan());
+    }
+}

@@ -1,0 +1,125 @@
+//! The forward pass against outputs of PyTorch: every 2D configuration on small pictures.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use uresnet::{Config, Network, Tensor, Weights, agreement, distance, forward_with, read_safetensors};
+
+struct Golden {
+    network: Network,
+    weights: Weights,
+    tensors: BTreeMap<String, Tensor>,
+    facts: serde_json::Value,
+}
+
+impl Golden {
+    fn read(name: &str) -> Golden {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/uresnet");
+        let facts = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+        let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+        let config = Config::from_json(&facts["config"].to_string()).unwrap();
+        let network = Network::new(&config).unwrap();
+        let tensors = read_safetensors(&std::fs::read(folder.join(format!("{name}.safetensors"))).unwrap()).unwrap();
+        let weights = Weights::from_tensors(&network, tensors.clone()).unwrap();
+        Golden { network, weights, tensors, facts }
+    }
+
+    /// The logits as PyTorch gave them, planes side by side as the crate returns them.
+    fn output(&self) -> Tensor {
+        let planes: Vec<&Tensor> = (0..3).map(|p| &self.tensors[&format!("output.plane{p}")]).collect();
+        let [pictures, classes, height, width] = planes[0].nchw();
+        let size = classes * height * width;
+        let data = (0..pictures).flat_map(|b| planes.iter().flat_map(move |p| &p.data()[b * size..][..size]));
+        Tensor::from_vec(&[pictures, 3, classes, height, width], data.copied().collect()).unwrap()
+    }
+
+    /// What PyTorch's own rounding allows: ten times its distance from f64, where that was measured.
+    fn tolerance(&self, output: &Tensor) -> f64 {
+        let range = f64::from(output.data().iter().fold(0f32, |m, v| m.max(v.abs())));
+        match self.facts["torch_f32_vs_f64_maxabs"].as_f64() {
+            Some(rounding) => 10.0 * rounding + 1e-6 * range,
+            None => 1e-5 * range,
+        }
+    }
+
+    fn check(&self, name: &str, found: &Tensor) {
+        let expected = self.output();
+        let distance = distance(&expected, found).unwrap();
+        let tolerance = self.tolerance(&expected);
+        println!(
+            "{name}: {:.2e} of {tolerance:.2e}, {:.1e} of the range",
+            distance.max_absolute, distance.max_relative_to_range
+        );
+        assert!(distance.max_absolute <= tolerance, "{name}: {distance:?}, tolerance {tolerance}");
+        assert_eq!(distance.not_finite, 0, "{name}");
+        assert!(agreement(&expected, found).unwrap().share() >= 0.9999, "{name}");
+    }
+}
+
+const CASES: [&str; 16] = [
+    "base_concat_maxpool_interp",
+    "batch2_blocks_final0",
+    "block_concat",
+    "conv_down_conv_up",
+    "d_convdown_convup",
+    "d_edge_depth0",
+    "d_edge_filter1",
+    "d_edge_none_floor",
+    "d_edge_zero_blocks",
+    "d_nonorm_bias_convup",
+    "depth4_width8",
+    "multiplicative_growth",
+    "no_connection",
+    "no_norm_no_bias",
+    "plain_blocks",
+    "sum_connection",
+];
+
+#[test]
+fn names_shapes_and_counts_are_pytorchs() {
+    for name in CASES {
+        let golden = Golden::read(name);
+        assert_eq!(golden.facts["params"], golden.network.parameter_count(), "{name}");
+        let Some(shapes) = golden.facts["state_dict"].as_object() else { continue };
+        let ours: serde_json::Map<_, _> =
+            golden.network.parameters().into_iter().map(|p| (p.name, p.shape.into())).collect();
+        assert_eq!(&ours, shapes, "{name}");
+    }
+}
+
+#[test]
+fn the_reference_agrees_at_the_end_and_at_every_stage() {
+    for name in CASES {
+        let golden = Golden::read(name);
+        let mut stages = 0;
+        // The older cases number the calls of a top-level module, which are its planes.
+        let mut compare = |key: String, found: Tensor| {
+            if let Some(expected) = golden.tensors.get(&key) {
+                stages += 1;
+                let distance = distance(expected, &found).unwrap();
+                assert!(distance.max_relative_to_range < 1e-5, "{name} {key}: {distance:?}");
+            }
+        };
+        let output = forward_with(&golden.network, &golden.weights, &golden.tensors["input"], &mut |stage| {
+            let path = stage.path;
+            if stage.joined {
+                compare(format!("stage.{path}.all"), stage.output.clone());
+            } else {
+                for plane in 0..3 {
+                    let map = plane_of(stage.output, plane);
+                    compare(format!("stage.{path}.plane{plane}"), map.clone());
+                    compare(format!("stage.{path}.{plane}"), map);
+                }
+            }
+        });
+        let known = golden.tensors.keys().filter(|k| k.starts_with("stage.")).count();
+        assert_eq!(stages, known, "{name}: stages found");
+        golden.check(name, &output.unwrap());
+    }
+}
+
+fn plane_of(maps: &Tensor, plane: usize) -> Tensor {
+    let [images, channels, height, width] = maps.nchw();
+    let maps = maps.data().chunks_exact(channels * height * width).skip(plane).step_by(3);
+    Tensor::from_vec(&[images / 3, channels, height, width], maps.flatten().copied().collect()).unwrap()
+}
