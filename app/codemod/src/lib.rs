@@ -2,9 +2,13 @@
 #![allow(missing_docs)]
 
 mod diff;
+mod highlight;
+mod patch_file;
 mod ported;
 
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
+pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
+pub use patch_file::{git_patch, git_patch_of};
 pub use ported::{
     Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Style,
 };

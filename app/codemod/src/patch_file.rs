@@ -1,0 +1,151 @@
+//! One patch for several files, in the form that `git diff` writes and `git apply` takes.
+
+use crate::diff::{Hunk, changed_runs};
+use crate::{Ported, SourceFile};
+use std::fmt::Write;
+
+/// Unchanged lines around a change.
+const CONTEXT: u32 = 3;
+
+/// The patch of a whole port; empty when nothing changed. `sources` are the files that were ported, in the same order.
+pub fn git_patch(sources: &[SourceFile], ported: &Ported) -> String {
+    let files = sources.iter().zip(&ported.files);
+    files.map(|(source, file)| git_patch_of(&source.path, &source.text, &file.text)).collect()
+}
+
+/// The patch of one file; empty when nothing changed. Line ends stand as they are in the file, so a patch of a file
+/// with `\r\n` has them too.
+pub fn git_patch_of(path: &str, old: &str, new: &str) -> String {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let hunks = changed_runs(&old, &new);
+    let mut out = String::new();
+    if hunks.is_empty() {
+        return out;
+    }
+    let (a, b) = (quoted(&format!("a/{path}")), quoted(&format!("b/{path}")));
+    // A tab marks the end of a name with a space, which a time stamp might follow otherwise.
+    let tab = if path.contains(' ') { "\t" } else { "" };
+    let _ = write!(out, "diff --git {a} {b}\n--- {a}{tab}\n+++ {b}{tab}\n");
+    let mut rest = &hunks[..];
+    while let Some(first) = rest.first() {
+        let mut count = 1;
+        while rest.get(count).is_some_and(|next| next.old_start - rest[count - 1].old_end <= 2 * CONTEXT) {
+            count += 1;
+        }
+        let (group, after) = rest.split_at(count);
+        let last = &group[count - 1];
+        let from = first.old_start.min(CONTEXT);
+        let to = (old.len() as u32 - last.old_end).min(CONTEXT);
+        let (old_range, new_range) =
+            (range(first.old_start - from, last.old_end + to), range(first.new_start - from, last.new_end + to));
+        let _ = writeln!(out, "@@ -{old_range} +{new_range} @@");
+        write_lines(&mut out, group, &old, &new, first.old_start - from, last.old_end + to);
+        rest = after;
+    }
+    out
+}
+
+/// Start and length of a hunk's lines as git counts them: from 1, an empty range names the line before it.
+fn range(start: u32, end: u32) -> String {
+    match end - start {
+        0 => format!("{start},0"),
+        1 => format!("{}", start + 1),
+        length => format!("{},{length}", start + 1),
+    }
+}
+
+fn write_lines(out: &mut String, group: &[Hunk], old: &[&str], new: &[&str], from: u32, to: u32) {
+    let mut at = from;
+    let mut lines = |sign: char, lines: &[&str]| {
+        for line in lines {
+            out.push(sign);
+            out.push_str(line);
+            if !line.ends_with('\n') {
+                out.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    };
+    for hunk in group {
+        lines(' ', &old[at as usize..hunk.old_start as usize]);
+        lines('-', &old[hunk.old_start as usize..hunk.old_end as usize]);
+        lines('+', &new[hunk.new_start as usize..hunk.new_end as usize]);
+        at = hunk.old_end;
+    }
+    lines(' ', &old[at as usize..to as usize]);
+}
+
+/// A path as git writes it: in quotes, with bytes escaped, when it holds anything that a reader could take for
+/// something else.
+fn quoted(path: &str) -> String {
+    let plain = |byte: u8| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
+    if path.bytes().all(plain) {
+        return path.to_string();
+    }
+    let mut out = String::from("\"");
+    for byte in path.bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend(['\\', byte as char]),
+            b'\n' => out.push_str("\\n"),
+            b'\t' => out.push_str("\\t"),
+            b'\r' => out.push_str("\\r"),
+            byte if plain(byte) => out.push(byte as char),
+            byte => {
+                let _ = write!(out, "\\{byte:03o}");
+            }
+        }
+    }
+    out + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, old: &str, new: &str, expected: &str) {
+        assert_eq!(git_patch_of(path, old, new), expected);
+    }
+
+    #[test]
+    fn nothing_changed_is_no_patch() {
+        check("a.py", "a\n", "a\n", "");
+    }
+
+    #[test]
+    fn close_changes_share_a_hunk_and_far_ones_do_not() {
+        let old: String = (1..=30).map(|i| format!("{i}\n")).collect();
+        let new = old.replacen("5\n", "five\n", 1).replacen("\n12\n", "\ntwelve\n", 1).replace("\n25\n", "\n");
+        check(
+            "a.py",
+            &old,
+            &new,
+            "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -2,14 +2,14 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n 9\n 10\n 11\n\
+             -12\n+twelve\n 13\n 14\n 15\n@@ -22,7 +22,6 @@\n 22\n 23\n 24\n-25\n 26\n 27\n 28\n",
+        );
+    }
+
+    #[test]
+    fn ends_of_files() {
+        let head = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n";
+        check("a.py", "", "a", &format!("{head}@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"));
+        check("a.py", "a\n", "", &format!("{head}@@ -1 +0,0 @@\n-a\n"));
+        check(
+            "a.py",
+            "a\r\nb",
+            "a\r\nb\n",
+            &format!("{head}@@ -1,2 +1,2 @@\n a\r\n-b\n\\ No newline at end of file\n+b\n"),
+        );
+    }
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        check(
+            "my dir/a.py",
+            "",
+            "a\n",
+            "diff --git a/my dir/a.py b/my dir/a.py\n--- a/my dir/a.py\t\n+++ b/my dir/a.py\t\n@@ -0,0 +1 @@\n+a\n",
+        );
+        assert_eq!(quoted("a/größe \"x\".py"), r#""a/gr\303\266\303\237e \"x\".py""#);
+    }
+}
