@@ -1,0 +1,12 @@
+//! `cargo xtask bench …`: starts the benchmarks, which live beside the code they measure.
+
+use crate::step::{run, step};
+use crate::workspace;
+use anyhow::Result;
+
+/// `port` and `diff` are bench targets of the crate `codemod`.
+pub(crate) fn run_bench(what: &str) -> Result<()> {
+    step(format!("bench {what} (release build)"), || {
+        run(workspace::command("cargo").args(["bench", "--quiet", "--package", "codemod", "--bench", what]))
+    })
+}

@@ -1,0 +1,43 @@
+//! `cargo xtask test`: every check, in the order in which they are quick to fail.
+
+use crate::setup::{self, Tools};
+use crate::step::{on_path, run, seconds, step};
+use crate::{dist, size, workspace};
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Runs the steps and stops at the first that fails.
+pub(crate) fn run_all(tools: &Tools) -> Result<()> {
+    let start = Instant::now();
+    let cargo = |line: &str| run(tools.command("cargo").args(line.split_whitespace()));
+    step("format", || cargo("fmt --all --check"))?;
+    step("lints on this machine", || cargo("clippy --workspace --all-targets -- -D warnings"))?;
+    step("lints on wasm32", || cargo("clippy --package web --target wasm32-unknown-unknown -- -D warnings"))?;
+    step("tests", || cargo("test --workspace"))?;
+    step("recipes", || cargo("run --quiet --package cli -- recipes test"))?;
+    dist::build(tools)?;
+    step("sizes", size::run)?;
+    step("tests in a browser", browser_tests)?;
+    println!("\nAll checks passed in {}.", seconds(start));
+    Ok(())
+}
+
+/// Node's own test runner over `tests/browser/*.test.mjs`, named one by one: what a folder means to `node --test`
+/// changed between Node's releases.
+fn browser_tests() -> Result<()> {
+    let folder = workspace::root().join("tests").join("browser");
+    let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.to_string_lossy().ends_with(".test.mjs"));
+    files.sort();
+    if files.is_empty() {
+        bail!("no file is named tests/browser/*.test.mjs");
+    }
+    let browser = setup::chromium().context("Chromium is gone since setup")?;
+    let node = on_path("node").context("node is gone since setup")?;
+    let mut command = workspace::command(node);
+    command.env("PORTOLAN_CHROMIUM", browser).args(["--test", "--test-reporter=spec"]);
+    let relative = |file: &PathBuf| file.strip_prefix(workspace::root()).unwrap_or(file).to_path_buf();
+    run(command.args(files.iter().map(relative)))
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask …`: the commands that README, CONTRIBUTING and CI call.
+//!
+//! Every verb is a list of steps. A step is a child process (cargo, trunk, npm, node, …) with a heading before it and
+//! its time behind it; see [`step`]. `setup` comes first in `build`, `serve` and `test`: it looks at what the machine
+//! has and installs what is missing, and only that. What it installs for this project alone lies in the user's cache
+//! folder and in `tests/browser/node_modules`; the user's own tools are never changed.
+//!
+//! This crate stays small on purpose, because everybody compiles it before anything else happens: no room of the
+//! project is a dependency of it.
+
+mod bench;
+mod check;
+mod dist;
+mod serve;
+mod setup;
+mod size;
+mod step;
+mod workspace;
+
+use setup::Need;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask VERB
+
+  setup         install what build, serve and test need and the machine lacks
+  build         setup, then the whole site into dist/
+  serve         build, then http://127.0.0.1:8080, built again when a source changes  [--port N]
+  test          setup, then every check and test, the browser's too
+  size          gzip sizes of what dist/ holds against the bars
+  bench port    time of a port beside the time of a parse
+  bench diff    time of a diff
+  env           the shell variables for calling cargo on wasm32 by hand
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["setup"] => setup::run(Need::Test).map(drop),
+        ["build"] => setup::run(Need::Build).and_then(|tools| dist::build(&tools)),
+        ["serve"] => setup::run(Need::Build).and_then(|tools| serve::watch(&tools, 8080)),
+        ["serve", "--port", port] => match port.parse() {
+            Ok(port) => setup::run(Need::Build).and_then(|tools| serve::watch(&tools, port)),
+            Err(_) => return usage(&format!("`{port}` is not a port number")),
+        },
+        ["test"] => setup::run(Need::Test).and_then(|tools| check::run_all(&tools)),
+        ["size"] => size::run(),
+        ["bench", what @ ("port" | "diff")] => bench::run_bench(what),
+        ["env"] => setup::print_env(),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => return usage(&format!("no such verb: {}", other.join(" "))),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage(fault: &str) -> ExitCode {
+    eprint!("xtask: {fault}\n\n{USAGE}");
+    ExitCode::from(2)
+}

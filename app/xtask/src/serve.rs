@@ -1,0 +1,98 @@
+//! `cargo xtask serve`: the site on this machine, built again when a source changes.
+
+use crate::dist;
+use crate::setup::Tools;
+use crate::step::{run, step};
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, SystemTime};
+
+/// What the site is made of.
+const SOURCES: [&str; 5] = ["app", "guides", "public", "Trunk.toml", "Cargo.lock"];
+
+/// Builds, serves, and watches until the user stops it. A build that fails leaves the last good site up.
+pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
+    if TcpListener::bind(("127.0.0.1", port)).is_err() {
+        bail!("port {port} is taken on this machine: cargo xtask serve --port {}", port.wrapping_add(1));
+    }
+    let mut seen = Sources::look();
+    dist::build(tools)?;
+    let mut server = serve(tools, port)?;
+    println!("\nServing http://127.0.0.1:{port}/  (the port: /port/, the guide: /guides/hpu/). Ctrl-C ends it.");
+    loop {
+        std::thread::sleep(Duration::from_millis(400));
+        if let Some(status) = server.0.try_wait()? {
+            bail!("the server ended: {status}");
+        }
+        let now = Sources::look();
+        if let Some(changed) = now.difference(&seen).map(Path::to_path_buf) {
+            // The state before the build: what changes during it is built next.
+            seen = now;
+            let built = step(format!("{} changed", changed.display()), || dist::build(tools));
+            match built {
+                Ok(()) => println!("    http://127.0.0.1:{port}/ shows it after a reload"),
+                Err(error) => eprintln!("xtask: {error:#}; still serving the last build"),
+            }
+        }
+    }
+}
+
+/// The server, ended with the watcher.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.0.kill().and_then(|()| self.0.wait()).ok();
+    }
+}
+
+/// The command's own server. It is started from where cargo put it, not through `cargo run`: ending cargo would leave
+/// its child behind.
+fn serve(tools: &Tools, port: u16) -> Result<Server> {
+    run(tools.command("cargo").args(["build", "--quiet", "--package", "cli"]))?;
+    let portolan = std::env::current_exe()?.with_file_name(format!("portolan{}", std::env::consts::EXE_SUFFIX));
+    let mut command = workspace::command(&portolan);
+    command.args(["site", "serve", "--dir", "dist", "--port", &port.to_string()]).stdin(Stdio::null());
+    Ok(Server(command.spawn().with_context(|| format!("cannot start {}", portolan.display()))?))
+}
+
+/// Every source file with the time of its last change. Looking costs milliseconds, so there is no need for the
+/// operating system's notifications and a library per system.
+#[derive(PartialEq)]
+struct Sources(BTreeMap<PathBuf, SystemTime>);
+
+impl Sources {
+    fn look() -> Sources {
+        let mut files = BTreeMap::new();
+        for source in SOURCES {
+            collect(&workspace::root().join(source), &mut files);
+        }
+        Sources(files)
+    }
+
+    /// One file that is new, gone or newer.
+    fn difference<'a>(&'a self, before: &'a Sources) -> Option<&'a Path> {
+        let changed = self.0.iter().find(|(file, time)| before.0.get(*file) != Some(time));
+        let gone = || before.0.iter().find(|(file, _)| !self.0.contains_key(*file));
+        changed.or_else(gone).map(|(file, _)| file.as_path())
+    }
+}
+
+/// Unreadable entries are left out: editors rename files under a watcher's feet.
+fn collect(path: &Path, files: &mut BTreeMap<PathBuf, SystemTime>) {
+    if let Ok(entries) = std::fs::read_dir(path) {
+        for entry in entries.flatten() {
+            // Swap and backup files of editors start with a dot or end with `~`.
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !name.starts_with('.') && !name.ends_with('~') {
+                collect(&entry.path(), files);
+            }
+        }
+    } else if let Ok(time) = path.metadata().and_then(|data| data.modified()) {
+        files.insert(path.to_path_buf(), time);
+    }
+}

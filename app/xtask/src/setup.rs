@@ -1,0 +1,111 @@
+//! `cargo xtask setup`: what the other verbs need, installed when it is missing.
+//!
+//! One line per thing, so that a second run reads as an inventory. Compiled tools go to
+//! `$XDG_CACHE_HOME/portolan/tools` (`~/.cache/portolan/tools`), npm packages to `tests/browser/node_modules`; system
+//! packages come from apt, through sudo where the user is not root. On systems without apt the run stops and says what
+//! to install.
+
+mod browser;
+mod c_compiler;
+mod cargo_tools;
+mod npm;
+mod rust;
+mod system;
+
+use crate::{step, workspace};
+use anyhow::{Context, Result};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+pub(crate) use browser::chromium;
+
+/// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The site.
+    Build,
+    /// The site and every test.
+    Test,
+}
+
+/// Where the tools are. Holding it means that they are there.
+pub(crate) struct Tools {
+    /// C compiler that knows wasm32.
+    clang: PathBuf,
+    /// Archiver that goes with it.
+    archiver: PathBuf,
+    /// Folder of tree-sitter's own C headers.
+    headers: PathBuf,
+    /// Folders that stand before the user's PATH: trunk, wasm-bindgen, wasm-opt.
+    folders: Vec<PathBuf>,
+}
+
+impl Tools {
+    /// A command in the checkout's root that can compile C for wasm32 and finds the tools. The variables are set for
+    /// the child alone.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = workspace::command(program);
+        command.envs(self.variables());
+        command
+    }
+
+    fn variables(&self) -> Vec<(&'static str, OsString)> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = self.folders.iter().cloned().chain(std::env::split_paths(&path));
+        // NDEBUG: without it `assert` pulls in a second `__assert_fail` beside the one tree-sitter brings along.
+        let mut flags = OsString::from("-DNDEBUG -I");
+        flags.push(&self.headers);
+        vec![
+            ("CC_wasm32_unknown_unknown", self.clang.clone().into()),
+            ("AR_wasm32_unknown_unknown", self.archiver.clone().into()),
+            ("CFLAGS_wasm32_unknown_unknown", flags),
+            ("PATH", std::env::join_paths(folders).unwrap_or(path)),
+        ]
+    }
+}
+
+/// Installs what is missing and returns where everything is.
+pub(crate) fn run(need: Need) -> Result<Tools> {
+    let start = Instant::now();
+    println!("==> setup");
+    let tools = rust::ensure(need)
+        .and_then(|()| system::ensure(need))
+        .and_then(|()| install(need))
+        .context("setup cannot go on")?;
+    println!("    ready in {}", step::seconds(start));
+    Ok(tools)
+}
+
+fn install(need: Need) -> Result<Tools> {
+    let (clang, archiver) = c_compiler::ensure()?;
+    let headers = workspace::tree_sitter_headers()?;
+    let mut folders = vec![npm::ensure()?];
+    folders.extend(cargo_tools::ensure()?);
+    if need == Need::Test {
+        browser::ensure()?;
+    }
+    Ok(Tools { clang, archiver, headers, folders })
+}
+
+/// `cargo xtask env`: the variables as lines for a POSIX shell.
+pub(crate) fn print_env() -> Result<()> {
+    let (clang, archiver) = c_compiler::find().context("no C compiler for wasm32: run cargo xtask setup")?;
+    let headers = workspace::tree_sitter_headers()?;
+    let tools = Tools { clang, archiver, headers, folders: vec![npm::programs(), cargo_tools::folder()?.join("bin")] };
+    for (name, value) in tools.variables() {
+        println!("export {name}={}", step::quoted(&value));
+    }
+    Ok(())
+}
+
+/// One line of the inventory: the thing is there already.
+fn there(thing: &str, detail: impl std::fmt::Display) {
+    println!("    {thing:<22} {detail}");
+}
+
+/// One line of the inventory: the thing is missing and is being installed now.
+fn missing(thing: &str, action: impl std::fmt::Display) {
+    println!("    {thing:<22} missing: {action}");
+}

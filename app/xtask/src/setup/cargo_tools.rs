@@ -1,0 +1,101 @@
+//! trunk and wasm-bindgen, compiled for this project alone when PATH has no fitting ones.
+
+use super::{missing, there};
+use crate::step::{ask, on_path, run, seconds};
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+/// The next minor release asks for a newer compiler than `rust-version` names.
+const TRUNK: &str = "0.21.14";
+
+/// A tool that `cargo install` compiles.
+struct Tool {
+    package: &'static str,
+    program: &'static str,
+    version: String,
+    /// Flags of `cargo install`.
+    flags: &'static [&'static str],
+    minutes: &'static str,
+}
+
+/// The folders of the tools that are not the user's own.
+pub(super) fn ensure() -> Result<Vec<PathBuf>> {
+    let tools = [
+        Tool {
+            package: "trunk",
+            program: "trunk",
+            version: TRUNK.to_owned(),
+            // What is left out is downloading: every tool that trunk calls is on its PATH by then.
+            flags: &["--locked", "--no-default-features"],
+            minutes: "4 to 8 minutes",
+        },
+        Tool {
+            package: "wasm-bindgen-cli",
+            program: "wasm-bindgen",
+            version: workspace::wasm_bindgen_version()?,
+            flags: &[],
+            minutes: "1 to 3 minutes",
+        },
+    ];
+    let mut folders = Vec::new();
+    for tool in tools {
+        folders.extend(tool.ensure()?);
+    }
+    folders.dedup();
+    Ok(folders)
+}
+
+/// Where the compiled tools go: `bin/` inside is what PATH needs.
+pub(super) fn folder() -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = set("XDG_CACHE_HOME")
+        .or_else(|| set("HOME").map(|home| home.join(".cache")))
+        .or_else(|| set("LOCALAPPDATA"))
+        .context("neither XDG_CACHE_HOME nor HOME is set: no place for the build tools")?;
+    Ok(cache.join("portolan").join("tools"))
+}
+
+impl Tool {
+    /// Folder to put before PATH; none when the user's own tool has the right version.
+    fn ensure(&self) -> Result<Option<PathBuf>> {
+        let name = format!("{} {}", self.program, self.version);
+        if let Some(own) = on_path(self.program).filter(|own| self.fits(own)) {
+            there(&name, own.display());
+            return Ok(None);
+        }
+        let root = folder()?;
+        let bin = root.join("bin");
+        let program = bin.join(format!("{}{}", self.program, std::env::consts::EXE_SUFFIX));
+        if program.is_file() && self.fits(&program) {
+            there(&name, program.display());
+            return Ok(Some(bin));
+        }
+        missing(&name, format!("cargo install compiles it; {}, once", self.minutes));
+        let start = Instant::now();
+        std::fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
+        let build = root.join("build");
+        run(Command::new("cargo")
+            .args(["install", self.package, "--version", &self.version, "--force", "--root"])
+            .arg(&root)
+            .args(self.flags)
+            // Not the checkout, whose own settings are for the checkout.
+            .current_dir(&root)
+            .env("CARGO_TARGET_DIR", &build)
+            .env("CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS", "fallback")
+            // The tools run for seconds; whole-program optimisation would take minutes more than it ever gives back.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))?;
+        // Half a gigabyte that nobody needs again; what stays behind after a failure speeds up the next try.
+        std::fs::remove_dir_all(&build).ok();
+        println!("    {name} installed in {}", seconds(start));
+        Ok(Some(bin))
+    }
+
+    fn fits(&self, program: &PathBuf) -> bool {
+        ask(program, &["--version"]).is_some_and(|line| line.split_whitespace().any(|word| word == self.version))
+    }
+}

@@ -1,0 +1,93 @@
+//! System packages: apt where there is apt, one sentence with the command where there is not.
+
+use super::{Need, missing};
+use crate::step::{ask, on_path, run};
+use anyhow::{Result, bail};
+use std::io::IsTerminal;
+use std::process::{Command, Stdio};
+
+/// What a program is called in the package managers we can name.
+pub(super) struct Package {
+    /// Debian, Ubuntu.
+    pub(super) apt: &'static [&'static str],
+    /// Homebrew.
+    pub(super) brew: &'static str,
+    /// Fedora.
+    pub(super) dnf: &'static str,
+}
+
+/// Node runs wasm-opt and the browser tests; git and Python are called by tests.
+pub(super) fn ensure(need: Need) -> Result<()> {
+    let node = Package { apt: &["nodejs", "npm"], brew: "node", dnf: "nodejs npm" };
+    if on_path("node").is_none() || on_path("npm").is_none() {
+        node.install("node and npm")?;
+    }
+    let version = ask("node", &["--version"]).unwrap_or_default();
+    let major = version.trim_start_matches('v').split('.').next().and_then(|number| number.parse::<u32>().ok());
+    if major.is_none_or(|major| major < 18) {
+        bail!("node 18 or newer is needed, and `node --version` says `{version}`");
+    }
+    super::there("node", version);
+    if need == Need::Test {
+        for (program, package) in [
+            ("git", Package { apt: &["git"], brew: "git", dnf: "git" }),
+            ("python3", Package { apt: &["python3"], brew: "python", dnf: "python3" }),
+        ] {
+            if on_path(program).is_none() {
+                package.install(program)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Package {
+    /// Installs the package, or says how.
+    pub(super) fn install(&self, thing: &str) -> Result<()> {
+        if on_path("apt-get").is_none() {
+            match [("brew", self.brew), ("dnf", self.dnf)].iter().find(|(manager, _)| on_path(manager).is_some()) {
+                Some(("brew", packages)) => bail!("{thing} missing: run `brew install {packages}`, then this again"),
+                Some((_, packages)) => bail!("{thing} missing: run `sudo dnf install {packages}`, then this again"),
+                None => bail!("{thing} missing: install it with your system's package manager, then run this again"),
+            }
+        }
+        let root = ask("id", &["-u"]).is_some_and(|id| id == "0");
+        let by_hand = format!("sudo apt-get install {}", self.apt.join(" "));
+        if !root && (on_path("sudo").is_none() || !may_ask() && ask("sudo", &["-n", "true"]).is_none()) {
+            bail!("{thing} missing, and only root may install it: run `{by_hand}`, then this again");
+        }
+        missing(thing, format!("apt-get install {}", self.apt.join(" ")));
+        let apt = |args: &[&str]| {
+            let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };
+            if !root {
+                command.arg("apt-get");
+            }
+            command.args(["-q", "-y", "--no-install-recommends"]).args(args);
+            command.env("DEBIAN_FRONTEND", "noninteractive");
+            command
+        };
+        let install = |args: &[&str]| run(apt(&["install"]).args(args)).is_ok();
+        // The package lists of a fresh machine are empty or old; fetching them is only worth it then.
+        if !install(self.apt) {
+            run(&mut apt(&["update"]))?;
+            if !install(self.apt) {
+                bail!("apt could not install {thing}: see above, then run `{by_hand}`, then this again");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether apt knows a package.
+pub(super) fn apt_has(package: &str) -> bool {
+    let policy = Command::new("apt-cache").args(["policy", package]).stdin(Stdio::null()).output();
+    policy.is_ok_and(|output| {
+        let text = String::from_utf8_lossy(&output.stdout);
+        text.contains("Candidate:") && !text.contains("Candidate: (none)")
+    })
+}
+
+/// Whether sudo has somebody to ask for a password.
+fn may_ask() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
+}

@@ -1,0 +1,122 @@
+//! `cargo xtask size`: what a reader downloads, against the bars.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Files that a reader downloads together, and how many KiB of gzip they may have.
+struct Budget {
+    name: String,
+    files: Vec<PathBuf>,
+    bar: f64,
+}
+
+/// Prints one line a budget; an error when one is over, or when `dist/` lacks what it measures.
+pub(crate) fn run() -> Result<()> {
+    let dist = workspace::root().join("dist");
+    let mut over = Vec::new();
+    println!("    {:<28} {:>9} {:>9}", "gzip -9", "KiB", "bar");
+    for budget in budgets(&dist)? {
+        let mut bytes = 0;
+        for file in &budget.files {
+            let content = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+            bytes += gzipped(&content)?;
+        }
+        let size = bytes as f64 / 1024.0;
+        println!("    {:<28} {size:>9.1} {:>9}", budget.name, budget.bar);
+        if size > budget.bar {
+            over.push(budget.name);
+        }
+    }
+    if !over.is_empty() {
+        bail!("over the bar: {}", over.join(", "));
+    }
+    Ok(())
+}
+
+/// The two modules, each with the JavaScript that loads it, and each guide page with its style sheets and scripts.
+fn budgets(dist: &Path) -> Result<Vec<Budget>> {
+    let mut files = Vec::new();
+    collect(dist, &mut files).with_context(|| format!("cannot read {}: run cargo xtask build", dist.display()))?;
+    files.sort();
+    let mut budgets = Vec::new();
+    for (name, bar) in [("page", 160.0), ("engine", 300.0)] {
+        let parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
+        for kind in ["wasm", "js"] {
+            if !parts.iter().any(|file| file.extension().is_some_and(|extension| extension == kind)) {
+                bail!("dist/ has no {name}*.{kind}: run cargo xtask build");
+            }
+        }
+        budgets.push(Budget { name: format!("{name} module"), files: parts, bar });
+    }
+    let guides = dist.join("guides");
+    for page in files.iter().filter(|file| file.starts_with(&guides) && file.ends_with("index.html")) {
+        let html = std::fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
+        let mut parts = vec![page.clone()];
+        parts.extend(linked(&html).into_iter().map(|link| dist.join(link)).filter(|file| file.is_file()));
+        let name = page.parent().and_then(|folder| folder.strip_prefix(dist).ok()).unwrap_or(page);
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 40.0 });
+    }
+    Ok(budgets)
+}
+
+/// `page.js`, `page-0123abc_bg.wasm`, `snippets/…/page.js` are parts of `page`; `pages.js` is not.
+fn is_module_part(file: &Path, module: &str) -> bool {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let rest = name.strip_prefix(module);
+    rest.is_some_and(|rest| rest.starts_with(['-', '_', '.']) && (rest.ends_with(".js") || rest.ends_with(".wasm")))
+}
+
+/// Paths of the site that the page's head loads: style sheets, scripts, preloads and fonts, not links to other pages.
+fn linked(html: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    for tag in html.split('<').filter(|tag| tag.starts_with("link ") || tag.starts_with("script ")) {
+        let tag = tag.split('>').next().unwrap_or_default();
+        let loads = ["stylesheet", "preload", "src="].iter().any(|word| tag.contains(word));
+        for attribute in ["href=", "src="] {
+            let Some((_, value)) = tag.split_once(attribute).filter(|_| loads) else { continue };
+            let value = value.trim_start_matches(['"', '\'']);
+            let path = value.split(['"', '\'', ' ', '?', '#']).next().unwrap_or_default();
+            if let Some(path) = path.strip_prefix('/').filter(|path| !links.iter().any(|link| link == path)) {
+                links.push(path.to_owned());
+            }
+        }
+    }
+    links
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { collect(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}
+
+fn gzipped(content: &[u8]) -> Result<usize> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content)?;
+    Ok(encoder.finish()?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_is_its_wasm_and_its_scripts() {
+        let part = |name: &str| is_module_part(Path::new(name), "page");
+        assert!(part("dist/page-1f2e_bg.wasm") && part("dist/page-1f2e.js") && part("dist/page.js"));
+        assert!(!part("dist/pages.js") && !part("dist/page.css") && !part("dist/engine-1f2e.js"));
+    }
+
+    #[test]
+    fn a_page_weighs_what_its_head_loads() {
+        let html = r#"<link rel="stylesheet" href="/site-1a.css"><link rel=preload href='/a.woff2' as=font>
+            <link rel="canonical" href="/guides/hpu/"><a href="/port/">x</a><script src="/theme.js" defer></script>"#;
+        assert_eq!(linked(html), ["site-1a.css", "a.woff2", "theme.js"]);
+    }
+}
