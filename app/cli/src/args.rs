@@ -1,0 +1,154 @@
+//! The words of the command line.
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Takes a training script to a new machine.
+#[derive(Debug, Parser)]
+#[command(name = "portolan", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Port Python files to a target accelerator
+    Port(PortArgs),
+    /// Check or list the recipes of the porting guides
+    #[command(subcommand)]
+    Recipes(RecipesCommand),
+    /// Build the guide pages, or serve a built site on this machine
+    #[command(subcommand)]
+    Site(SiteCommand),
+}
+
+/// Without --write or --out the port is printed as one patch, which `git apply` takes.
+///
+/// Paths in the patch and in the reports are relative to PATH when that is one folder, else to the current folder.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
+#[command(
+    after_help = "Exit status: 0 ported; 1 a file could not be read or parsed, or --check found work for a person; \
+    2 wrong usage.\nMessages go to stderr as path:line:column: severity[recipe] message."
+)]
+pub(crate) struct PortArgs {
+    /// Accelerator to port to: hpu, rdu, ipu, popdist
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: String,
+    /// Replace the code for other devices, or put the target's code under a guard beside it
+    #[arg(long, value_enum, default_value_t = StyleArg::Auto)]
+    pub(crate) style: StyleArg,
+    /// SDK version to port for; the newest that the guide knows when absent
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) sdk: Option<String>,
+    /// Apply changes that may alter what the program does
+    #[arg(long = "unsafe")]
+    pub(crate) allow_unsafe: bool,
+    /// Set a recipe's option, as `portolan recipes list` names it
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub(crate) options: Vec<(String, String)>,
+    /// Leave out a recipe, e.g. hpu#model-to-device
+    #[arg(long = "reject", value_name = "RECIPE")]
+    pub(crate) rejected: Vec<String>,
+    /// Print one git-style patch (the default)
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Write the changed files back; unchanged ones are not touched. With `-` the ported text is printed
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Write the ported tree into DIR, unchanged files too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Exit with 1 when something is left for a person to do
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Files and folders to port as one project; `-` reads a file from stdin
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StyleArg {
+    /// `branch` when the project has compute modes to choose from, else `in-place`
+    Auto,
+    /// The file becomes code for the target
+    InPlace,
+    /// Every other device stays as it was
+    Branch,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A patch
+    Text,
+    /// One JSON object, see schema/ported.schema.json
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecipesCommand {
+    /// Run every example of the guides; UPDATE=1 fills empty `after` fences
+    Test {
+        /// Folder with the guides
+        #[arg(default_value = "guides")]
+        dir: PathBuf,
+    },
+    /// List the recipes of this build
+    List {
+        /// What to print
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// One line a recipe
+    Text,
+    /// A JSON array
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SiteCommand {
+    /// Write the guide pages
+    Build {
+        /// Folder to write to
+        #[arg(long, value_name = "DIR", default_value = "dist")]
+        out: PathBuf,
+        /// Folder with the guides
+        #[arg(long, value_name = "DIR", default_value = "guides")]
+        guides: PathBuf,
+    },
+    /// Serve a built site on http://127.0.0.1
+    Serve {
+        /// Folder to serve
+        #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "dist")]
+        dir: PathBuf,
+        /// Port to listen on; 0 takes any free one
+        #[arg(long, default_value_t = 8080)]
+        port: u16,
+    },
+}
+
+fn name_and_value(word: &str) -> Result<(String, String), String> {
+    match word.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("expected NAME=VALUE".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,39 @@
+//! The command `portolan`.
+//!
+//! Everything that reads, writes or listens is here; the porting itself is `codemod`'s and the pages are `site`'s, both
+//! of which do no IO. [`args`] holds the words of the command line, [`project`] finds and reads the files, [`port`]
+//! hands them to the engine and [`output`] puts the result where the user wants it.
+
+mod args;
+mod messages;
+mod output;
+mod port;
+mod project;
+mod reading;
+mod recipes;
+mod sarif;
+mod serve;
+mod site;
+mod usage;
+
+use args::{Cli, Command, RecipesCommand, SiteCommand};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Port(args) => port::run(&args),
+        Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
+        Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
+        Command::Site(SiteCommand::Build { out, guides }) => site::build(&out, &guides),
+        Command::Site(SiteCommand::Serve { dir, port }) => serve::run(&dir, port),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("portolan: {error:#}");
+            ExitCode::from(if error.is::<usage::Usage>() { 2 } else { 1 })
+        }
+    }
+}

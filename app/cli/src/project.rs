@@ -1,0 +1,200 @@
+//! Which files a port is about, and what they are called.
+
+use crate::reading::{refusal, text_of};
+use crate::usage::{Usage, usage};
+use codemod::Diagnostic;
+use std::collections::HashSet;
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// The name of what is read from stdin.
+const STDIN: &str = "stdin.py";
+
+/// The files of one run.
+#[derive(Debug)]
+pub(crate) struct Project {
+    /// The folder that every [`Input::path`] is relative to; none when only stdin is read.
+    pub(crate) root: Option<PathBuf>,
+    /// Whether the user gave one folder, so that the whole of it is the project.
+    pub(crate) whole_folder: bool,
+    pub(crate) inputs: Vec<Input>,
+}
+
+/// One file.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// Relative to the root, with `/`.
+    pub(crate) path: String,
+    /// As the user can open it from where they are.
+    pub(crate) shown: String,
+    /// Where it lies; none for stdin.
+    pub(crate) disk: Option<PathBuf>,
+    /// The text, or why there is none.
+    pub(crate) text: Result<String, Diagnostic>,
+}
+
+impl Project {
+    /// Reads what the paths name. A file that can't be read is in the list with its message.
+    /// What lies in `out` is the result of an earlier run, not part of the project.
+    pub(crate) fn read(paths: &[PathBuf], out: Option<&Path>) -> Result<Project, Usage> {
+        let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
+        if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
+            return Err(usage("`-` stands for stdin and can be given once"));
+        }
+        let root = root_of(paths.iter().filter(|path| !is_stdin(path)))?;
+        let whole_folder = matches!(paths, [only] if !is_stdin(only) && only.is_dir());
+        let mut project = Project { root, whole_folder, inputs: Vec::new() };
+        let mut seen = HashSet::new();
+        for path in paths {
+            if is_stdin(path) {
+                project.inputs.push(from_stdin());
+            } else if path.is_dir() {
+                let mut files = Vec::new();
+                let out = out.and_then(|out| fs::canonicalize(out).ok()).filter(|out| !same(path, out));
+                walk(path, out.as_deref(), &mut |file| files.extend(is_source(&file).then_some(file)));
+                if files.is_empty() {
+                    let message = "no Python file and no requirements.txt in this folder".to_string();
+                    project.inputs.push(project.input(path, Err(refusal(&[], message))));
+                }
+                for file in files.into_iter().filter(|file| seen.insert(fs::canonicalize(file).ok())) {
+                    let text = read_file(&file, false);
+                    project.inputs.push(project.input(&file, text));
+                }
+            } else if !path.exists() || seen.insert(fs::canonicalize(path).ok()) {
+                let text = read_file(path, true);
+                project.inputs.push(project.input(path, text));
+            }
+        }
+        Ok(project)
+    }
+
+    fn input(&self, file: &Path, text: Result<String, Diagnostic>) -> Input {
+        let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+        let root = self.root.as_deref().unwrap_or(Path::new(""));
+        let relative = whole.strip_prefix(root).unwrap_or(&whole);
+        let shown = file.strip_prefix("./").unwrap_or(file).display().to_string();
+        let path = if relative.as_os_str().is_empty() { shown.clone() } else { slashed(relative) };
+        let text = match file.to_str() {
+            Some(_) => text,
+            None => Err(refusal(&[], "the file's name is not UTF-8; rename it".into())),
+        };
+        Input { path, shown, disk: Some(file.to_path_buf()), text }
+    }
+}
+
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}
+
+/// The one folder given; else the current folder when everything lies in it; else what all paths have in common.
+fn root_of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Option<PathBuf>, Usage> {
+    let whole = |path: &PathBuf| match std::path::absolute(path) {
+        Ok(path) => Ok(clean(&path)),
+        Err(error) => Err(usage(format!("{}: {error}", path.display()))),
+    };
+    let paths: Vec<PathBuf> = paths.map(whole).collect::<Result<_, _>>()?;
+    let Some(first) = paths.first() else { return Ok(None) };
+    if paths.len() == 1 && first.is_dir() {
+        return Ok(Some(first.clone()));
+    }
+    let here = std::env::current_dir().map_err(|error| usage(format!("the current folder can't be read: {error}")))?;
+    if paths.iter().all(|path| path.starts_with(&here)) {
+        return Ok(Some(here));
+    }
+    let folder =
+        |path: &Path| if path.is_dir() { path.to_path_buf() } else { path.parent().unwrap_or(path).to_path_buf() };
+    let mut common = folder(first);
+    while !paths.iter().all(|path| path.starts_with(&common)) {
+        if !common.pop() {
+            return Err(usage("the paths have no folder in common"));
+        }
+    }
+    Ok(Some(common))
+}
+
+/// Resolves `..` by name.
+fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(out.pop()),
+            Component::CurDir => {}
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// Whether a file found in a folder is one that recipes are about.
+fn is_source(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    name.ends_with(".py") || (name.starts_with("requirements") && name.ends_with(".txt"))
+}
+
+/// Folders with other people's code or a tool's leavings.
+pub(crate) fn is_foreign(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    let tools = [".git", ".hg", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".tox", "__pycache__"];
+    tools.contains(&name) || matches!(name, "node_modules" | "site-packages") || folder.join("pyvenv.cfg").is_file()
+}
+
+/// Whether two paths lead to the same place on disk.
+pub(crate) fn same(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Calls `visit` with every file below a folder, in the order of their names. Hidden folders, foreign ones and links
+/// to folders are left out.
+fn walk(folder: &Path, out: Option<&Path>, visit: &mut dyn FnMut(PathBuf)) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut entries: Vec<_> = entries.flatten().collect();
+    entries.sort_by_key(|entry| entry.file_name());
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => {
+                if !is_foreign(&path) && !out.is_some_and(|out| same(&path, out)) {
+                    walk(&path, out, visit);
+                }
+            }
+            Ok(_) if path.is_file() => visit(path),
+            _ => {}
+        }
+    }
+}
+
+fn from_stdin() -> Input {
+    let mut bytes = Vec::new();
+    let text = match std::io::stdin().lock().read_to_end(&mut bytes) {
+        Ok(_) => text_of(bytes).and_then(not_empty),
+        Err(error) => Err(refusal(&[], format!("stdin can't be read: {error}"))),
+    };
+    Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text }
+}
+
+fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
+    let notebook = file.extension().is_some_and(|extension| extension == "ipynb");
+    if named && notebook {
+        let message = "this is a notebook; export it first: jupyter nbconvert --to script";
+        return Err(refusal(&[], message.into()));
+    }
+    match fs::read(file) {
+        // An empty `__init__.py` is nothing to speak of; an empty file that was asked for is.
+        Ok(bytes) if named => text_of(bytes).and_then(not_empty),
+        Ok(bytes) => text_of(bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(refusal(&[], "there is no such file".into())),
+        Err(error) => Err(refusal(&[], format!("the file can't be read: {error}"))),
+    }
+}
+
+fn not_empty(text: String) -> Result<String, Diagnostic> {
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Err(refusal(&[], "the file is empty: there is nothing to port".into()));
+    }
+    Ok(text)
+}

@@ -1,0 +1,91 @@
+//! Bytes to text, or one sentence why not.
+
+use codemod::{Diagnostic, Severity};
+
+/// The largest file that is read.
+const LIMIT: usize = 8 * 1024 * 1024;
+
+/// The text of a file, or the message that stands for it.
+pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
+    if bytes.len() > LIMIT {
+        let (size, limit) = (bytes.len() as f64 / 1048576.0, LIMIT / 1048576);
+        return Err(refusal(&[], format!("the file has {size:.1} MiB; files above {limit} MiB are not read")));
+    }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(refusal(&[], "the file is UTF-16; save it as UTF-8".into()));
+    }
+    if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+        return Err(refusal(&bytes[..at], "a NUL byte: this is a binary file, not Python".into()));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let byte = bytes[at];
+        let remedy = match declared_encoding(bytes) {
+            Some(name) => format!("the file declares {name}; save it as UTF-8 and take the declaration out"),
+            None => "save the file as UTF-8".to_string(),
+        };
+        refusal(&bytes[..at], format!("byte 0x{byte:02X} is not UTF-8; {remedy}"))
+    })
+}
+
+/// A message about a file that can't be read, at the place behind `before`.
+pub(crate) fn refusal(before: &[u8], message: String) -> Diagnostic {
+    let before = String::from_utf8_lossy(before);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").trim_start_matches('\u{feff}').chars().count() + 1;
+    Diagnostic {
+        line,
+        column,
+        end_line: line,
+        end_column: column + 1,
+        severity: Severity::Error,
+        recipe: "engine#input".into(),
+        message,
+    }
+}
+
+/// The encoding that one of the first two lines declares, as Python reads it.
+fn declared_encoding(bytes: &[u8]) -> Option<String> {
+    bytes.split(|byte| *byte == b'\n').take(2).find_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let comment = line.trim_start().strip_prefix('#')?;
+        let after = comment.split_once("coding")?.1.strip_prefix([':', '='])?;
+        let name = after.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c));
+        Some(name.collect()).filter(|name: &String| !name.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: Result<&str, (usize, usize, &str)>) {
+        let found = text_of(bytes.to_vec());
+        let found = found.as_deref().map_err(|d| (d.line, d.column, d.message.as_str()));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn text_is_kept_as_it_is() {
+        check("\u{feff}a\r\n\tb".as_bytes(), Ok("\u{feff}a\r\n\tb"));
+        check(b"", Ok(""));
+    }
+
+    #[test]
+    fn what_is_no_text_is_named_with_its_place() {
+        check(b"a\nbc\0", Err((2, 3, "a NUL byte: this is a binary file, not Python")));
+        check("é\n# é".as_bytes(), Ok("é\n# é"));
+        check(b"x = 1\n# caf\xe9\n", Err((2, 6, "byte 0xE9 is not UTF-8; save the file as UTF-8")));
+        check(
+            b"# -*- coding: latin-1 -*-\n# caf\xe9\n",
+            Err((
+                2,
+                6,
+                "byte 0xE9 is not UTF-8; the file declares latin-1; save it as UTF-8 and take the declaration out",
+            )),
+        );
+        check(b"\xff\xfea\0", Err((1, 1, "the file is UTF-16; save it as UTF-8")));
+        check(&vec![b'#'; 10 << 20], Err((1, 1, "the file has 10.0 MiB; files above 8 MiB are not read")));
+    }
+}
