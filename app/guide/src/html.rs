@@ -25,6 +25,8 @@ pub struct Document {
 pub struct Link {
     /// Where it leads, as the guide writes it.
     pub to: String,
+    /// What is read as the link, or what the image is said to show.
+    pub text: String,
     /// Whether it is an image.
     pub is_image: bool,
     /// Line in the file, from 1.
@@ -56,8 +58,9 @@ impl Document {
         let mut faults = Faults::of(&self.path);
         tree::visit(&mut self.nodes, &mut |node| {
             let is_image = matches!(node.kind, Kind::Image { .. });
+            let text = tree::plain(&node.children);
             if let Kind::Link { to } | Kind::Image { to } = &mut node.kind {
-                match resolve(&Link { to: to.clone(), is_image, line: node.line }) {
+                match resolve(&Link { to: to.clone(), text, is_image, line: node.line }) {
                     Ok(resolved) => *to = resolved,
                     Err(message) => faults.add(node.line, message),
                 }

@@ -195,7 +195,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             self.faults.add(line, "a heading takes one anchor and nothing else: ## Title {#anchor}");
         }
         let id = id.unwrap_or_else(|| slug(&title));
-        if id.is_empty() || !id.chars().all(|c| c == '-' || c.is_numeric() || c.is_lowercase() || !c.is_ascii()) {
+        if id.is_empty() || !id.bytes().all(|b| b == b'-' || b.is_ascii_lowercase() || b.is_ascii_digit()) {
             self.faults
                 .add(line, format!("anchor `{id}` must be lowercase letters, digits and hyphens: add {{#anchor}}"));
         }

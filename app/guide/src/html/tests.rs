@@ -53,8 +53,8 @@ fn links_are_resolved_or_told() {
         seen.push(link.clone());
         if link.to == "nowhere" { Err("no such page".to_string()) } else { Ok(format!("../\"{}", link.to)) }
     });
-    let link = |to: &str, is_image, line| Link { to: to.to_string(), is_image, line };
-    assert_eq!(seen, [link("b.md#c", false, 4), link("f.svg", true, 6), link("nowhere", false, 7)]);
+    let link = |to: &str, text: &str, is_image, line| Link { to: to.into(), text: text.into(), is_image, line };
+    assert_eq!(seen, [link("b.md#c", "a", false, 4), link("f.svg", "d\ne", true, 6), link("nowhere", "g", false, 7)]);
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].to_string(), "guides/t.md:7: no such page");
     assert_eq!(

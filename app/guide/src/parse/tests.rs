@@ -96,13 +96,14 @@ fn crlf_and_bom_change_nothing() {
 #[test]
 fn anchors_come_from_titles() {
     check(
-        "## `torch.compile`, and *more* (1/2)\n\n## Größe\n",
-        "6 hpu#torch-compile-and-more-1-2 torch.compile, and more (1/2): \n8 hpu#größe Größe: \n",
+        "## `torch.compile`, and *more* (1/2)\n\n## Größe {#size}\n",
+        "6 hpu#torch-compile-and-more-1-2 torch.compile, and more (1/2): \n8 hpu#size Größe: \n",
     );
     check_fault("## A\n\n## A\n", "8: anchor `a` is already that of line 6");
     check_fault("## A {#B}\n", "6: anchor `B` must be lowercase");
     check_fault("## A {#b .wide}\n", "6: a heading takes one anchor");
     check_fault("## A {#b\n", "6: a heading takes one anchor");
+    check_fault("## Größe\n", "6: anchor `größe` must be lowercase");
     check_fault("## ???\n", "6: anchor `` must be");
 }
 

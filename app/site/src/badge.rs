@@ -1,0 +1,110 @@
+//! The small words below a recipe's heading: how far it can be trusted and when it holds.
+
+use guide::html::escape;
+use guide::{Rule, Section};
+
+/// Class and text of a rule's badges.
+pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
+    let mut badges = vec![match (rule.manual || is_report(rule), rule.is_unsafe) {
+        (true, _) => ("manual", "Reported, for you to do".to_string()),
+        (_, true) => ("unsafe", "May change behaviour: applied when asked for".to_string()),
+        _ => ("safe", "Applied".to_string()),
+    }];
+    if let Some(sdk) = &rule.sdk {
+        badges.push(("", format!("SDK {}", range(sdk))));
+    }
+    if let Some(style) = &rule.style {
+        badges.push(("", format!("Only {}", style_name(style))));
+    }
+    match rule.framework.as_deref() {
+        Some("torch") => badges.push(("", "PyTorch".to_string())),
+        Some("tensorflow") => badges.push(("", "TensorFlow".to_string())),
+        Some("lightning") => badges.push(("", "Lightning".to_string())),
+        _ => {}
+    }
+    if let Some((name, value)) = rule.option.as_deref().and_then(|option| option.split_once('=')) {
+        badges.push(("", format!("Option {name}: {value}")));
+    }
+    badges
+}
+
+/// A recipe's badges as a list: those of its rules, each once.
+pub(crate) fn of_section(section: &Section) -> String {
+    let mut badges: Vec<(&str, String)> = Vec::new();
+    for badge in section.rules.iter().flat_map(of_rule) {
+        if !badges.contains(&badge) {
+            badges.push(badge);
+        }
+    }
+    list(&badges)
+}
+
+pub(crate) fn list(badges: &[(&str, String)]) -> String {
+    if badges.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from("<ul class=\"badges\">");
+    for (class, text) in badges {
+        let space = if class.is_empty() { "" } else { " " };
+        html += &format!("<li class=\"badge{space}{class}\">{}</li>", escape(text));
+    }
+    html + "</ul>\n"
+}
+
+pub(crate) fn style_name(style: &str) -> &str {
+    match style {
+        "branch" => "in a branch",
+        _ => "in place",
+    }
+}
+
+/// A patch without `+` and `-` lines only reports.
+fn is_report(rule: &Rule) -> bool {
+    rule.handler.is_none() && !rule.patch.lines().any(|line| line.starts_with(['+', '-']))
+}
+
+/// `>=1.8,<1.20` in words that are read aloud rightly: `1.8 or newer, older than 1.20`.
+fn range(sdk: &str) -> String {
+    let words = |comparison: &str| {
+        let (operator, version) = comparison.split_at(comparison.find(|c: char| c.is_ascii_digit()).unwrap_or(0));
+        let version = version.trim();
+        match operator.trim() {
+            ">=" => format!("{version} or newer"),
+            ">" => format!("newer than {version}"),
+            "<=" => format!("{version} or older"),
+            "<" => format!("older than {version}"),
+            _ => version.to_string(),
+        }
+    };
+    sdk.split(',').map(|comparison| words(comparison.trim())).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_rule;
+    use guide::Rule;
+
+    fn check(rule: &Rule, expected: &str) {
+        let badges: Vec<String> = of_rule(rule).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(badges.join(" | "), expected);
+    }
+
+    #[test]
+    fn words() {
+        let edit = Rule { patch: "- a\n+ b\n".to_string(), ..Rule::default() };
+        check(&edit, "Applied");
+        check(&Rule { patch: "  a\n".to_string(), ..Rule::default() }, "Reported, for you to do");
+        check(
+            &Rule {
+                is_unsafe: true,
+                sdk: Some(">=1.8, <1.20".to_string()),
+                style: Some("branch".to_string()),
+                framework: Some("torch".to_string()),
+                option: Some("lazy=on".to_string()),
+                ..edit
+            },
+            "May change behaviour: applied when asked for | SDK 1.8 or newer, older than 1.20 | Only in a branch | \
+             PyTorch | Option lazy: on",
+        );
+    }
+}

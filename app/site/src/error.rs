@@ -1,0 +1,40 @@
+//! What stops a build.
+
+use guide::GuideError;
+use std::fmt;
+
+/// A fault of the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SiteError {
+    /// A guide's: it does not parse, or a link leads nowhere.
+    Guide(GuideError),
+    /// Two guides would become the same page.
+    SameName {
+        /// The later one's path.
+        path: String,
+        /// The name both have.
+        name: String,
+    },
+    /// The page that ports, as Trunk wrote it, lacks something.
+    PortPage(&'static str),
+}
+
+impl fmt::Display for SiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SiteError::Guide(fault) => fault.fmt(f),
+            SiteError::SameName { path, name } => {
+                write!(f, "{path}:1: there is another guide named `{name}`; rename one")
+            }
+            SiteError::PortPage(what) => write!(f, "app/web/index.html:1: the built page {what}"),
+        }
+    }
+}
+
+impl std::error::Error for SiteError {}
+
+impl From<GuideError> for SiteError {
+    fn from(fault: GuideError) -> SiteError {
+        SiteError::Guide(fault)
+    }
+}

@@ -1,0 +1,166 @@
+//! Code on a page: in colour, and as a difference with signs.
+
+use codemod::{Diagnostic, Highlight, Severity, diff_texts, highlight_html, html_line};
+use guide::html::escape;
+
+/// Unchanged lines kept around a change; longer runs are folded to a line that counts them.
+const CONTEXT: usize = 4;
+
+/// Code to look at.
+pub(crate) fn code(language: &str, text: &str) -> String {
+    format!("<pre><code>{}</code></pre>\n", lines(language, text).join("\n"))
+}
+
+/// The lines of a text as HTML.
+fn lines(language: &str, text: &str) -> Vec<String> {
+    match language {
+        "python" => highlight_html(text),
+        _ => text.lines().map(escape).collect(),
+    }
+}
+
+/// What the engine made of `old`, as one table. `name` is for those who cannot see it.
+pub(crate) fn difference(language: &str, old: &str, new: &str, name: &str) -> String {
+    let highlight = |text| if language == "python" { Highlight::python(text) } else { Highlight::plain(text) };
+    let (old_colours, new_colours) = (highlight(old), highlight(new));
+    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
+    let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
+    let line = |lines: &[&str], colours: &Highlight, index: u32, marks: &[(u32, u32)]| {
+        html_line(lines.get(index as usize).unwrap_or(&""), colours.line(index as usize), marks)
+    };
+    let diff = diff_texts(old, new, &[]);
+
+    let mut table = Table::new(name);
+    let mut at = 0;
+    for hunk in &diff.hunks {
+        let before = (at..hunk.old_start).map(|index| line(&old_lines, &old_colours, index, &[])).collect();
+        table.unchanged(before, at == 0, false);
+        for index in hunk.old_start..hunk.old_end {
+            let pair = hunk.pairs.iter().find(|pair| pair.old == index);
+            table.row("del", "−", &line(&old_lines, &old_colours, index, pair.map_or(&[], |pair| &pair.old_words)));
+        }
+        for index in hunk.new_start..hunk.new_end {
+            let pair = hunk.pairs.iter().find(|pair| pair.new == index);
+            table.row("add", "+", &line(&new_lines, &new_colours, index, pair.map_or(&[], |pair| &pair.new_words)));
+        }
+        at = hunk.old_end;
+    }
+    let rest = (at..diff.old_lines).map(|index| line(&old_lines, &old_colours, index, &[])).collect();
+    table.unchanged(rest, at == 0, true);
+    table.finish()
+}
+
+/// A patch as a guide writes it: marker, blank, code.
+pub(crate) fn patch(text: &str, name: &str) -> String {
+    let stripped: String = text.lines().map(|line| format!("{}\n", line.get(2..).unwrap_or(""))).collect();
+    let coloured = highlight_html(&stripped);
+    let mut table = Table::new(name);
+    for (line, html) in text.lines().zip(coloured) {
+        match line.chars().next() {
+            Some('+') => table.row("add", "+", &html),
+            Some('-') => table.row("del", "−", &html),
+            _ => table.row("", "", &html),
+        }
+    }
+    table.finish()
+}
+
+/// What the engine says of a port, below its figure.
+pub(crate) fn remarks<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> String {
+    let mut items = String::new();
+    for diagnostic in diagnostics {
+        let severity = match diagnostic.severity {
+            Severity::Error => "Error",
+            Severity::Warning => "Needs you",
+            Severity::Info => "Note",
+            Severity::Hint => "Hint",
+        };
+        items += &format!("<li><b>{severity}</b>, line {}: {}</li>\n", diagnostic.line, escape(&diagnostic.message));
+    }
+    if items.is_empty() { items } else { format!("<ul class=\"remarks\">\n{items}</ul>\n") }
+}
+
+struct Table(String);
+
+impl Table {
+    fn new(name: &str) -> Table {
+        Table(format!("<table class=\"diff\" aria-label=\"{}\"><tbody>\n", escape(name)))
+    }
+
+    fn row(&mut self, class: &str, sign: &str, html: &str) {
+        let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+        self.0 += &format!("<tr{class}><td>{sign}</td><td>{html}</td></tr>\n");
+    }
+
+    /// Lines that stay, folded in the middle. At the edge of the file there is context on one side only.
+    fn unchanged(&mut self, lines: Vec<String>, first: bool, last: bool) {
+        let head = if first { 0 } else { CONTEXT.min(lines.len()) };
+        let tail = lines.len() - if last { 0 } else { CONTEXT.min(lines.len()) };
+        for (index, line) in lines.iter().enumerate() {
+            // Folding two lines would save nothing.
+            if tail.saturating_sub(head) < 3 || index < head || index >= tail {
+                self.row("", "", line);
+            } else if index == head {
+                let count = tail - head;
+                self.0 += &format!("<tr class=\"skip-row\"><td></td><td>{count} lines as they were</td></tr>\n");
+            }
+        }
+    }
+
+    fn finish(self) -> String {
+        self.0 + "</tbody></table>\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code, difference, patch};
+
+    /// Rows as text: sign and code without tags.
+    fn rows(html: &str) -> String {
+        let mut out = String::new();
+        for row in html.split("<tr").skip(1) {
+            let row = row.split("</tbody>").next().unwrap_or(row);
+            let text = row.split_once('>').map_or("", |(_, rest)| rest).replace("</td><td>", "|");
+            let mut inside = false;
+            out.extend(text.chars().filter(|c| {
+                inside = (inside || *c == '<') && *c != '>';
+                !inside && *c != '>'
+            }));
+        }
+        out
+    }
+
+    #[test]
+    fn a_difference_is_one_table() {
+        let html = difference("python", "a = 1\nb = 2\n", "a = 1\nb = 3\nc = 4\n", "x");
+        assert_eq!(rows(&html), "|a = 1\n−|b = 2\n+|b = 3\n+|c = 4\n");
+        assert!(html.contains("<mark>"), "{html}");
+        let html = difference("text", "torch<2\n", "torch<3\n", "x");
+        assert!(html.contains("torch&lt;<mark>2</mark>") && !html.contains("<span"), "{html}");
+    }
+
+    #[test]
+    fn long_unchanged_runs_are_folded() {
+        let old: String = (0..30).map(|i| format!("x{i}\n")).collect();
+        let html = difference("text", &old, &old.replace("x15\n", "y\n"), "x");
+        assert_eq!(
+            rows(&html),
+            "|11 lines as they were\n|x11\n|x12\n|x13\n|x14\n−|x15\n+|y\n|x16\n|x17\n|x18\n|x19\n|10 lines as they were\n"
+        );
+        let html = difference("text", "a\nb\nc\nd\ne\nf\ng", "a\nb\nc\nd\ne\nf\nh", "x");
+        assert_eq!(rows(&html), "|a\n|b\n|c\n|d\n|e\n|f\n−|g\n+|h\n");
+    }
+
+    #[test]
+    fn a_patch_keeps_its_markers() {
+        let html = patch("  def f():\n-     $X.cuda()\n+     $X.to(\"hpu\")\n\n", "x");
+        assert_eq!(rows(&html), "|def f():\n−|    $X.cuda()\n+|    $X.to(&quot;hpu&quot;)\n|\n");
+    }
+
+    #[test]
+    fn code_in_colour() {
+        assert!(code("python", "if x:\n    pass\n").contains("<span class=\"hk\">if</span>"));
+        assert_eq!(code("sh", "a <b\n"), "<pre><code>a &lt;b</code></pre>\n");
+    }
+}

@@ -1,0 +1,38 @@
+//! The list of guides.
+
+use crate::badge;
+use crate::guide_page::facts;
+use crate::shell::{Frame, shell};
+use guide::Guide;
+use guide::html::escape;
+
+pub(crate) fn write(guides: &[&Guide]) -> String {
+    let main = format!(
+        "<div class=\"wrap guide-list band\">\n<h1>Guides</h1>\n\
+         <p class=\"lead\">One page for each target. Every section says what changes and why, and is the rule that the \
+         engine runs.</p>\n{}</div>\n",
+        cards(guides, "")
+    );
+    shell(&Frame {
+        path: "guides/",
+        title: "Guides",
+        description: "Guides to porting a training script, one page for each target machine.",
+        main: &main,
+        ..Frame::default()
+    })
+}
+
+/// The guides as cards. `to` leads from the page to `/guides/`.
+pub(crate) fn cards(guides: &[&Guide], to: &str) -> String {
+    let mut html = String::from("<ul class=\"cards\">\n");
+    for guide in guides {
+        html += &format!(
+            "<li><div class=\"card\"><h2><a href=\"{to}{}/\">{}</a></h2><p>{}</p>{}</div></li>\n",
+            guide.name,
+            escape(&guide.front.title),
+            escape(&guide.front.description),
+            badge::list(&facts(guide)),
+        );
+    }
+    html + "</ul>\n"
+}

@@ -1,0 +1,192 @@
+//! A guide as a page: its prose, and in the place of its fences what the engine does with them.
+
+use crate::pages::Source;
+use crate::shell::{Frame, shell};
+use crate::{badge, figure, links::Map};
+use codemod::{Options, Ported, SourceFile, Style};
+use guide::html::{Document, Fence, escape};
+use guide::{Case, Guide, GuideError, Rule, Section};
+use std::collections::BTreeMap;
+
+type Port<'a> = &'a dyn Fn(&[SourceFile], &Options) -> Ported;
+
+/// The page, and the faults of its links.
+pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, port: Port<'_>) -> (String, Vec<GuideError>) {
+    let guide = &source.guide;
+    let mut document = Document::new(guide, source.text);
+    let faults = document.resolve_links(|link| map.resolve(&guide.name, link));
+    let fences = Fences::new(guide, port);
+    document.replace_fences(|fence| fences.html(fence));
+    let sections: BTreeMap<&str, &Section> = guide.sections.iter().map(|section| (&*section.id, section)).collect();
+    document.below_headings(|id| sections.get(id).map(|section| badge::of_section(section)).unwrap_or_default());
+
+    let main = format!(
+        "<div class=\"wrap guide\">\n{contents}<article class=\"prose\">\n<h1>{title}</h1>\n{lead}{facts}{body}</article>\n</div>\n",
+        contents = contents(guide),
+        title = escape(&guide.front.title),
+        lead = lead(guide),
+        facts = badge::list(&facts(guide)),
+        body = document.html(),
+    );
+    let page = shell(&Frame {
+        path: &format!("guides/{}/", guide.name),
+        title: &guide.front.title,
+        description: &guide.front.description,
+        main: &main,
+        ..Frame::default()
+    });
+    (page, faults)
+}
+
+/// What a guide's card and head say of it in badges.
+pub(crate) fn facts(guide: &Guide) -> Vec<(&'static str, String)> {
+    let recipes = guide.sections.iter().filter(|section| !section.rules.is_empty()).count();
+    let mut facts = Vec::new();
+    match recipes {
+        0 => {}
+        1 => facts.push(("", "1 recipe".to_string())),
+        _ => facts.push(("", format!("{recipes} recipes"))),
+    }
+    if !guide.front.sdks.is_empty() {
+        facts.push(("", format!("SDK {}", guide.front.sdks.join(", "))));
+    }
+    facts
+}
+
+fn lead(guide: &Guide) -> String {
+    match guide.front.description.as_str() {
+        "" => String::new(),
+        text => format!("<p class=\"lead\">{}</p>\n", escape(text)),
+    }
+}
+
+/// The list of sections: beside the text where there is room, folded above it where there is not.
+fn contents(guide: &Guide) -> String {
+    if guide.sections.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from(
+        "<nav class=\"contents\" aria-label=\"On this page\"><details><summary>On this page</summary>\n<ol>\n",
+    );
+    let mut inner = false;
+    for (index, section) in guide.sections.iter().enumerate() {
+        // A level-3 section before any level-2 one stands in the outer list.
+        let deep = section.level == 3 && index > 0;
+        match (inner, deep) {
+            (false, true) => html += "<ol>\n",
+            (true, false) => html += "</li></ol></li>\n",
+            _ if index > 0 => html += "</li>\n",
+            _ => {}
+        }
+        inner = deep;
+        html += &format!("<li><a href=\"#{}\">{}</a>", section.id, escape(&section.title));
+    }
+    html += if inner { "</li></ol></li>\n" } else { "</li>\n" };
+    html + "</ol></details></nav>\n"
+}
+
+/// What stands for each fence, by the line of its first body line.
+struct Fences<'a> {
+    guide: &'a Guide,
+    port: Port<'a>,
+    rules: BTreeMap<usize, &'a Rule>,
+    /// The case a fence closes: an `after` or an `unchanged`, with its section and its number there.
+    cases: BTreeMap<usize, (&'a Section, Case<'a>, usize)>,
+}
+
+impl<'a> Fences<'a> {
+    fn new(guide: &'a Guide, port: Port<'a>) -> Fences<'a> {
+        let mut fences = Fences { guide, port, rules: BTreeMap::new(), cases: BTreeMap::new() };
+        for section in &guide.sections {
+            fences.rules.extend(section.rules.iter().map(|rule| (rule.line, rule)));
+            for (index, case) in section.cases().into_iter().enumerate() {
+                fences.cases.insert(case.after.unwrap_or(case.input).line, (section, case, index + 1));
+            }
+        }
+        fences
+    }
+
+    fn html(&self, fence: &Fence) -> String {
+        if let Some(rule) = self.rules.get(&fence.line) {
+            return rule_html(rule);
+        }
+        if let Some((section, case, number)) = self.cases.get(&fence.line) {
+            return self.case_html(section, case, *number);
+        }
+        match (fence.language.as_str(), fence.words.as_str()) {
+            // The rule above shows the conditions, the `after` below shows the pair.
+            ("where", _) => String::new(),
+            (_, words) if words.split_whitespace().next() == Some("before") => String::new(),
+            ("diff", _) => figure::patch(&fence.body, "Patch"),
+            (language, _) => figure::code(language, &fence.body),
+        }
+    }
+
+    fn case_html(&self, section: &Section, case: &Case<'_>, number: usize) -> String {
+        let path = case.file.unwrap_or("example.py");
+        let ported =
+            (self.port)(&[SourceFile { path: path.to_string(), text: case.input.text.clone() }], &self.options(case));
+        let language = &case.input.language;
+        let Some(file) = ported.files.first() else { return figure::code(language, &case.input.text) };
+
+        let mut words = vec![escape(path)];
+        words.extend(case.style.map(|style| badge::style_name(style).to_string()));
+        words.extend(case.sdk.map(|sdk| format!("SDK {sdk}")));
+        words.extend(
+            case.option.and_then(|option| option.split_once('=')).map(|(name, value)| format!("{name}: {value}")),
+        );
+        words.extend(case.is_unsafe.then(|| "with unsafe edits".to_string()));
+        let shown = if file.changed {
+            figure::difference(language, &case.input.text, &file.text, &format!("{path}, before and after"))
+        } else {
+            words.push("stays as it is".to_string());
+            figure::code(language, &case.input.text)
+        };
+        let title = escape(&section.title);
+        let own = format!("{}#{}", self.guide.name, section.id);
+        format!(
+            "<figure class=\"code\"><figcaption><span>{}</span>\
+             <a class=\"try\" href=\"../../port/#example={}/{}/{number}\" aria-label=\"Try it: {title}, example {number}\">Try it</a>\
+             </figcaption>\n{shown}{}</figure>\n",
+            words.join(" · "),
+            self.guide.name,
+            section.id,
+            figure::remarks(file.diagnostics.iter().filter(|diagnostic| diagnostic.recipe == own)),
+        )
+    }
+
+    fn options(&self, case: &Case<'_>) -> Options {
+        Options {
+            target: self.guide.front.target.clone().unwrap_or_else(|| self.guide.name.clone()),
+            style: if case.style == Some("branch") { Style::Branch } else { Style::InPlace },
+            sdk: case.sdk.map(str::to_string),
+            allow_unsafe: case.is_unsafe,
+            options: case
+                .option
+                .and_then(|option| option.split_once('='))
+                .map(|(name, value)| (name.to_string(), value.to_string()))
+                .into_iter()
+                .collect(),
+            ..Options::default()
+        }
+    }
+}
+
+fn rule_html(rule: &Rule) -> String {
+    let body = match &rule.handler {
+        Some(handler) => format!("<p>A function of the engine: <code>{}</code>.</p>\n", escape(handler)),
+        None => figure::patch(&rule.patch, "Rule"),
+    };
+    let conditions: String = rule
+        .conditions
+        .iter()
+        .map(|condition| format!("<li><code>{}</code></li>\n", escape(&condition.text)))
+        .collect();
+    let conditions = match conditions.as_str() {
+        "" => String::new(),
+        items => format!("<p>Only where</p>\n<ul>\n{items}</ul>\n"),
+    };
+    let words: Vec<String> = badge::of_rule(rule).into_iter().skip(1).map(|(_, text)| escape(&text)).collect();
+    let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join("; ")) };
+    format!("<details class=\"rule\"><summary>Rule{words}</summary>\n{body}{conditions}</details>\n")
+}

@@ -1,0 +1,137 @@
+//! The home page: what Portolan does, with one real port.
+
+use crate::figure;
+use crate::guide_list::cards;
+use crate::shell::{Frame, shell};
+use codemod::{Options, Ported, SourceFile, Style};
+use guide::html::escape;
+use guide::{Guide, Section};
+use std::f64::consts::PI;
+
+/// The script shown: the smallest that looks like one.
+const SCRIPT: &str = include_str!("home/train.py");
+
+pub(crate) fn write(guides: &[&Guide], port: &dyn Fn(&[SourceFile], &Options) -> Ported) -> String {
+    let main = format!(
+        "<div class=\"hero\"><div class=\"wrap\">{chart}\
+         <h1>Take a training script to a new machine</h1>\n\
+         <p class=\"lead\">Paste a PyTorch script, pick the accelerator, and read what has to change: every change with \
+         its reason and a link to the guide it comes from, the whole as a patch that <code>git apply</code> takes.</p>\n\
+         <p class=\"actions\"><a class=\"button\" href=\"port/\">Port a script</a>\
+         <a class=\"button quiet\" href=\"guides/\">Read the guides</a></p>\n</div></div>\n\
+         {example}{STEPS}\
+         <section class=\"wrap band\" aria-labelledby=\"guides\">\n<h2 id=\"guides\">Guides</h2>\n\
+         <p>A guide is the program: its sections are the rules that the engine runs, and its examples are the tests.</p>\n\
+         {cards}</section>\n",
+        chart = chart(),
+        example = example(guides, port).unwrap_or_default(),
+        cards = cards(guides, "guides/").replace("<h2>", "<h3>").replace("</h2>", "</h3>"),
+    );
+    shell(&Frame {
+        path: "",
+        title: "Portolan: take a training script to a new machine",
+        description: "Ports PyTorch training scripts to other accelerators, in your browser: a diff with a reason for \
+                      every change.",
+        main: &main,
+        ..Frame::default()
+    })
+}
+
+const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 id=\"how\">How it goes</h2>\n\
+    <ol class=\"steps\">\n\
+    <li><h3>Give it the code</h3><p>Paste a script, or drop a file, a folder or a zip. It stays in your browser: \
+    the engine runs there.</p></li>\n\
+    <li><h3>Read the changes</h3><p>The new code stands beside the old. Each change names its recipe; take it or turn it \
+    off.</p></li>\n\
+    <li><h3>See what is left</h3><p>What no rule can decide is listed with its line, and what it takes to settle \
+    it.</p></li>\n\
+    <li><h3>Take the patch</h3><p>As a patch, as files or as a zip, with a record of what was checked. Running it on the \
+    machine is yours to do.</p></li>\n</ol>\n</section>\n";
+
+/// The script ported to the first target there is a guide for; nothing when no rule finds anything to do.
+fn example(guides: &[&Guide], port: &dyn Fn(&[SourceFile], &Options) -> Ported) -> Option<String> {
+    let guide = guides.iter().find(|guide| guide.front.target.is_some())?;
+    let file = SourceFile { path: "train.py".to_string(), text: SCRIPT.to_string() };
+    let options = Options {
+        target: guide.front.target.clone()?,
+        style: Style::InPlace,
+        sdk: guide.front.sdks.last().cloned(),
+        ..Options::default()
+    };
+    let ported = port(&[file], &options).files.into_iter().next().filter(|file| file.changed)?;
+
+    let mut recipes: Vec<&str> = Vec::new();
+    for edit in &ported.edits {
+        if !recipes.contains(&edit.recipe.as_str()) {
+            recipes.push(&edit.recipe);
+        }
+    }
+    let reasons: String = recipes
+        .iter()
+        .filter_map(|id| section(guides, id))
+        .map(|(guide, section)| {
+            format!(
+                "<li><a href=\"guides/{}/#{}\">{}</a><p>{}</p></li>\n",
+                guide.name,
+                section.id,
+                escape(&section.title),
+                escape(first_sentence(&section.reason)),
+            )
+        })
+        .collect();
+    Some(format!(
+        "<section class=\"wrap band\" aria-labelledby=\"example\">\n<h2 id=\"example\">One small port</h2>\n\
+         <div class=\"split\"><figure class=\"code\"><figcaption><span>train.py · {target}</span></figcaption>\n{diff}</figure>\n\
+         <div><h3 class=\"visually-hidden\">Reasons</h3>\n<ul class=\"reasons\">\n{reasons}</ul></div></div>\n</section>\n",
+        target = escape(&guide.front.title),
+        diff = figure::difference("python", SCRIPT, &ported.text, "train.py, before and after"),
+    ))
+}
+
+fn section<'a>(guides: &[&'a Guide], recipe: &str) -> Option<(&'a Guide, &'a Section)> {
+    let (name, anchor) = recipe.split_once('#')?;
+    let guide = guides.iter().find(|guide| guide.name == name)?;
+    Some((guide, guide.sections.iter().find(|section| section.id == anchor)?))
+}
+
+/// Up to the first full stop that ends a sentence, not one inside `torch.cuda`.
+fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
+}
+
+/// The lines of a portolan chart: sixteen points of a circle, each joined with those that are not its neighbours.
+fn chart() -> String {
+    let point = |index: usize| {
+        let angle = PI * index as f64 / 8.0;
+        (320.0 + 310.0 * angle.sin(), 320.0 - 310.0 * angle.cos())
+    };
+    let mut lines = String::new();
+    for from in 0..16 {
+        for to in from + 2..16 {
+            if (from, to) != (0, 15) {
+                let ((x, y), (to_x, to_y)) = (point(from), point(to));
+                lines += &format!("M{x:.0} {y:.0}L{to_x:.0} {to_y:.0}");
+            }
+        }
+    }
+    format!(
+        "<svg class=\"chart\" viewBox=\"0 0 640 640\" aria-hidden=\"true\"><path d=\"{lines}\"/>\
+         <path class=\"rose-north\" d=\"M320 320L320 10\"/></svg>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{chart, first_sentence};
+
+    #[test]
+    fn a_sentence_ends_at_a_stop_and_a_blank() {
+        assert_eq!(first_sentence("Use torch.hpu here. Then more."), "Use torch.hpu here.");
+        assert_eq!(first_sentence("Use torch.hpu."), "Use torch.hpu.");
+    }
+
+    #[test]
+    fn the_chart_has_every_line_once() {
+        assert_eq!(chart().matches('M').count(), 16 * 13 / 2 + 1);
+    }
+}

@@ -1,0 +1,28 @@
+//! The static site: guides in, pages out, as paths and bytes. Nothing here reads or writes a file.
+//!
+//! Every page is whole without a script: text, navigation, code in colour, and each recipe's example as a difference that
+//! the engine computed during this very build ([`figure`]). So a page can't show a port that the engine does not make.
+//! Links are relative, which lets the site live under any path; only the page for missing addresses has to be told where
+//! it is ([`Input::base`]). Links, anchors and images of the guides are checked ([`links`]), and one that leads nowhere
+//! fails the build with the guide's line.
+//!
+//! [`build`] makes all pages; [`shell`] is the frame they share, and [`wrap_port`] puts it around the page that ports.
+//! The look is one file, `theme/portolan.css`.
+
+mod badge;
+mod error;
+mod figure;
+mod guide_list;
+mod guide_page;
+mod home;
+mod links;
+mod missing;
+mod pages;
+mod port_page;
+mod shell;
+mod theme;
+
+pub use error::SiteError;
+pub use pages::{Input, Page, build};
+pub use port_page::wrap_port;
+pub use shell::{Frame, shell};

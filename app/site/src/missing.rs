@@ -1,0 +1,20 @@
+//! The page for addresses that lead nowhere.
+
+use crate::shell::{Frame, shell};
+
+pub(crate) fn write(base: &str) -> String {
+    let main = format!(
+        "<div class=\"wrap band\">\n<h1>There is no such page</h1>\n\
+         <p class=\"lead\">The address may be mistyped, or the page may have moved.</p>\n\
+         <p class=\"actions\"><a class=\"button\" href=\"{base}port/\">Port a script</a>\
+         <a class=\"button quiet\" href=\"{base}guides/\">Read the guides</a></p>\n</div>\n"
+    );
+    shell(&Frame {
+        path: "404/",
+        root: Some(base),
+        title: "No such page",
+        description: "There is no page at this address.",
+        head: "<meta name=\"robots\" content=\"noindex\">\n",
+        main: &main,
+    })
+}

@@ -1,0 +1,72 @@
+//! All pages of the site.
+
+use crate::{SiteError, guide_list, guide_page, home, links::Map, missing, port_page, theme};
+use codemod::{Options, Ported, SourceFile};
+use guide::Guide;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A guide's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Path for messages; the file stem names the page.
+    pub path: String,
+    /// Markdown.
+    pub text: String,
+}
+
+/// What the site is made of.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The guides, in any order.
+    pub guides: &'a [Page],
+    /// The engine: what becomes of these files with these options.
+    pub port: &'a dyn Fn(&[SourceFile], &Options) -> Ported,
+    /// `app/web/index.html` as Trunk built it into `port/`; without it there is no `port/index.html`.
+    pub port_page: Option<&'a str>,
+    /// Files of `public/`, which guides may show; as paths from the site's root.
+    pub assets: &'a BTreeSet<String>,
+    /// Where the site will live, with `/` at both ends. Only `404.html` needs it, because it is shown for any address.
+    pub base: &'a str,
+}
+
+/// A guide and the text it was parsed from.
+pub(crate) struct Source<'a> {
+    pub(crate) guide: Guide,
+    pub(crate) text: &'a str,
+}
+
+/// Builds every page: paths from the site's root with `/`, and contents. The same input gives the same bytes.
+pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteError>> {
+    let mut faults: Vec<SiteError> = Vec::new();
+    let mut sources: Vec<Source<'_>> = Vec::new();
+    for page in input.guides {
+        match Guide::parse(&page.path, &page.text) {
+            Ok(guide) if sources.iter().any(|source| source.guide.name == guide.name) => {
+                faults.push(SiteError::SameName { path: page.path.clone(), name: guide.name });
+            }
+            Ok(guide) => sources.push(Source { guide, text: &page.text }),
+            Err(found) => faults.extend(found.into_iter().map(SiteError::Guide)),
+        }
+    }
+    sources.sort_by(|a, b| (a.guide.front.order, &a.guide.name).cmp(&(b.guide.front.order, &b.guide.name)));
+
+    let map = Map::new(sources.iter().map(|source| &source.guide), input.assets);
+    let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for source in &sources {
+        let (html, found) = guide_page::write(source, &map, input.port);
+        faults.extend(found.into_iter().map(SiteError::Guide));
+        pages.insert(format!("guides/{}/index.html", source.guide.name), html.into_bytes());
+    }
+    let guides: Vec<&Guide> = sources.iter().map(|source| &source.guide).collect();
+    pages.insert("index.html".to_string(), home::write(&guides, input.port).into_bytes());
+    pages.insert("guides/index.html".to_string(), guide_list::write(&guides).into_bytes());
+    pages.insert("404.html".to_string(), missing::write(input.base).into_bytes());
+    if let Some(built) = input.port_page {
+        match port_page::wrap_port(built) {
+            Ok(html) => drop(pages.insert("port/index.html".to_string(), html.into_bytes())),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    pages.extend(theme::files().map(|(name, text)| (name, text.as_bytes().to_vec())));
+    if faults.is_empty() { Ok(pages) } else { Err(faults) }
+}

@@ -1,0 +1,107 @@
+//! The frame of every page: head, skip link, header, footer.
+
+use crate::theme;
+use guide::html::escape;
+
+/// What differs from page to page.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frame<'a> {
+    /// The page's address from the site's root, with `/` at its end: `guides/hpu/`; empty for the home page.
+    pub path: &'a str,
+    /// The site's root as seen from the page; `None` works it out of [`Frame::path`].
+    pub root: Option<&'a str>,
+    /// Title, without the site's name.
+    pub title: &'a str,
+    /// One sentence for search engines.
+    pub description: &'a str,
+    /// More tags for `<head>`.
+    pub head: &'a str,
+    /// What stands in `<main>`, as HTML.
+    pub main: &'a str,
+}
+
+/// The site's navigation: address and name.
+const PLACES: [(&str, &str); 2] = [("port/", "Port a script"), ("guides/", "Guides")];
+
+/// A whole page.
+pub fn shell(frame: &Frame<'_>) -> String {
+    let up = up(frame.path);
+    let root = frame.root.unwrap_or(&up);
+    let names = theme::names();
+    let mut nav = String::new();
+    for (path, name) in PLACES {
+        let current = match frame.path {
+            here if here == path => " aria-current=\"page\"",
+            here if here.starts_with(path) => " aria-current=\"true\"",
+            _ => "",
+        };
+        nav += &format!("<a href=\"{root}{path}\"{current}>{name}</a>");
+    }
+    let title =
+        if frame.path.is_empty() { escape(frame.title) } else { format!("{} – Portolan", escape(frame.title)) };
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <title>{title}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"description\" content=\"{description}\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
+         <script src=\"{root}{script}\"></script>\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"{root}{icon}\">\n\
+         {head}</head>\n<body>\n\
+         <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
+         <header class=\"site-head\"><div class=\"wrap\">\
+         <a class=\"brand\" href=\"{root}\">{ROSE}Portolan</a>\
+         <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav>\
+         <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
+         </div></header>\n\
+         <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n\
+         <footer class=\"site-foot\"><div class=\"wrap\">\
+         <p>Porting runs in your browser; your code is not uploaded.</p>\
+         <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
+         </div></footer>\n</body>\n</html>\n",
+        description = escape(frame.description),
+        style = names.style,
+        script = names.script,
+        icon = names.icon,
+        head = frame.head,
+        main = frame.main,
+    )
+}
+
+/// The way from a page back to the root.
+pub(crate) fn up(path: &str) -> String {
+    match path.matches('/').count() {
+        0 => "./".to_string(),
+        depth => "../".repeat(depth),
+    }
+}
+
+/// The wind rose of the charts, as an inline picture.
+const ROSE: &str = "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" fill=\"currentColor\">\
+    <path d=\"M16 1.5l3.200 11.300L30.500 16l-11.300 3.200L16 30.500l-3.200-11.300L1.500 16l11.300-3.200z\"/>\
+    <path d=\"M7 7l6.200 3.600h-2.600zM25 7l-3.600 6.200v-2.600zM25 25l-6.200-3.600h2.600zM7 25l3.600-6.200v2.600z\"/>\
+    <path class=\"rose-north\" d=\"M16 1.500l3.200 11.300L16 16l-3.200-3.200z\"/></svg>";
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, shell, up};
+
+    #[test]
+    fn roots() {
+        assert_eq!(up(""), "./");
+        assert_eq!(up("port/"), "../");
+        assert_eq!(up("guides/hpu/"), "../../");
+    }
+
+    #[test]
+    fn a_page_knows_where_it_is() {
+        let page = shell(&Frame { path: "guides/hpu/", title: "A & B", main: "<p>x</p>", ..Frame::default() });
+        assert!(page.contains("<title>A &amp; B – Portolan</title>"), "{page}");
+        assert!(page.contains("<a href=\"../../guides/\" aria-current=\"true\">Guides</a>"), "{page}");
+        assert!(page.contains("<a href=\"../../port/\">"), "{page}");
+        assert!(page.contains("href=\"../../portolan-"), "{page}");
+        let page = shell(&Frame { path: "", root: Some("/sub/"), ..Frame::default() });
+        assert!(page.contains("<a class=\"brand\" href=\"/sub/\">"), "{page}");
+    }
+}

@@ -1,0 +1,32 @@
+//! Style, script and icon. Their names carry a hash of what is in them, so that a new release is never mixed with an old
+//! one out of a cache.
+
+use sha2::{Digest, Sha256};
+
+const FILES: [(&str, &str, &str); 3] = [
+    ("portolan", "css", include_str!("../theme/portolan.css")),
+    ("portolan", "js", include_str!("../theme/portolan.js")),
+    ("portolan", "svg", include_str!("../theme/portolan.svg")),
+];
+
+/// Names of the theme's files, relative to the site's root.
+pub(crate) struct Names {
+    pub(crate) style: String,
+    pub(crate) script: String,
+    pub(crate) icon: String,
+}
+
+pub(crate) fn names() -> Names {
+    let [style, script, icon] = FILES.map(|file| name(&file));
+    Names { style, script, icon }
+}
+
+/// Names and contents.
+pub(crate) fn files() -> impl Iterator<Item = (String, &'static str)> {
+    FILES.iter().map(|file| (name(file), file.2))
+}
+
+fn name((stem, extension, text): &(&str, &str, &str)) -> String {
+    let hash: String = Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{stem}-{hash}.{extension}")
+}
