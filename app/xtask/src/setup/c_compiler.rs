@@ -54,7 +54,8 @@ fn can_compile(clang: &PathBuf, archiver: &PathBuf) -> bool {
         && ask(clang, &["--print-targets"]).is_none_or(|targets| targets.contains("wasm32"))
 }
 
-/// The package to install: Debian 12 and later have clang-19; other releases have a neighbour.
+/// The package to install: Debian 12 and later have clang-19, which is tried as well when apt's lists are still empty;
+/// other releases have a neighbour.
 fn package() -> Package {
     const APT: [&[&str]; 4] =
         [&["clang-19", "llvm-19"], &["clang-18", "llvm-18"], &["clang-16", "llvm-16"], &["clang", "llvm"]];

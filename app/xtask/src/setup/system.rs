@@ -2,7 +2,7 @@
 
 use super::{Need, missing};
 use crate::step::{ask, on_path, run};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
 use std::process::{Command, Stdio};
 
@@ -62,29 +62,26 @@ impl Package {
             if !root {
                 command.arg("apt-get");
             }
-            command.args(["-q", "-y", "--no-install-recommends"]).args(args);
+            // The story of every unpacked package is left out; faults go to standard error.
+            command.args(["-qq", "-y", "--no-install-recommends"]).args(args).stdout(Stdio::null());
             command.env("DEBIAN_FRONTEND", "noninteractive");
-            command
+            run(&mut command)
         };
-        let install = |args: &[&str]| run(apt(&["install"]).args(args)).is_ok();
+        let install = [&["install"], self.apt].concat();
         // The package lists of a fresh machine are empty or old; fetching them is only worth it then.
-        if !install(self.apt) {
-            run(&mut apt(&["update"]))?;
-            if !install(self.apt) {
-                bail!("apt could not install {thing}: see above, then run `{by_hand}`, then this again");
-            }
+        let known = self.apt.iter().all(|package| apt_has(package));
+        if known && apt(&install).is_ok() {
+            return Ok(());
         }
-        Ok(())
+        let installed = apt(&["update"]).and_then(|()| apt(&install));
+        installed.with_context(|| format!("apt could not install {thing}: try `{by_hand}`"))
     }
 }
 
 /// Whether apt knows a package.
 pub(super) fn apt_has(package: &str) -> bool {
-    let policy = Command::new("apt-cache").args(["policy", package]).stdin(Stdio::null()).output();
-    policy.is_ok_and(|output| {
-        let text = String::from_utf8_lossy(&output.stdout);
-        text.contains("Candidate:") && !text.contains("Candidate: (none)")
-    })
+    ask("apt-cache", &["policy", package])
+        .is_some_and(|policy| policy.contains("Candidate:") && !policy.contains("Candidate: (none)"))
 }
 
 /// Whether sudo has somebody to ask for a password.
