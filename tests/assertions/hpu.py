@@ -1,0 +1,695 @@
+#!/usr/bin/env python3
+"""Does a port to HPU say what a right port of a project with compute modes says?
+
+    python3 hpu.py BEFORE AFTER
+
+BEFORE and AFTER are two checkouts of one project. Nothing is known of the project's names: the enum of compute modes is the one with
+members CPU and GPU, a training step is a function that calls `.backward()`, and so on. Functions are compared *as one compute mode sees
+them*: tests of the mode are decided, branches not taken are dropped, and what remains is either equal to the original or named.
+
+One line an assertion; exit 1 when one fails.
+"""
+
+import ast
+import copy
+import pathlib
+import re
+import sys
+
+TARGET = "HPU"
+
+
+# ---------------------------------------------------------------------------------------------- reading a checkout
+
+
+class Function:
+    """A function with where it stands."""
+
+    def __init__(self, path, name, node, owner):
+        self.path, self.name, self.node, self.owner = path, name, node, owner
+        self.text = text(node)
+
+    def at(self, node=None):
+        return f"{self.path}:{(node or self.node).lineno}"
+
+
+def parents_of(tree):
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def text(node):
+    return ast.unparse(node)
+
+
+class Checkout:
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.files, self.functions, self.classes, self._seen = {}, {}, {}, {}
+        for path in sorted(self.root.rglob("*.py")):
+            relative = path.relative_to(self.root).as_posix()
+            if any(part.startswith(".") for part in path.relative_to(self.root).parts):
+                continue
+            try:
+                tree = ast.parse(path.read_bytes())
+            except (SyntaxError, ValueError) as fault:
+                raise SystemExit(f"{relative}: does not parse: {fault}")
+            self.files[relative] = tree
+            self._collect(relative, tree, "", None)
+        self.enum = self._mode_enum()
+        self.flags = self._flags()
+
+    def _collect(self, path, node, prefix, owner):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                self.classes[path, prefix + child.name] = child
+                self._collect(path, child, prefix + child.name + ".", child)
+            elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.functions[path, prefix + child.name] = Function(path, prefix + child.name, child, owner)
+                self._collect(path, child, prefix + child.name + ".", owner)
+            else:
+                self._collect(path, child, prefix, owner)
+
+    def _mode_enum(self):
+        """The enum that has CPU and GPU among its members: (path, class, {member: value})."""
+        for (path, _), node in self.classes.items():
+            if any("Enum" in text(base) for base in node.bases):
+                members = {
+                    s.targets[0].id: s.value for s in node.body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
+                }
+                if {"CPU", "GPU"} <= set(members):
+                    return path, node, members
+        return None
+
+    def _flags(self):
+        """Names given to a test of the mode: `on_hpu = mode == ComputeMode.HPU`."""
+        found = {}
+        for tree in self.files.values():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], (ast.Name, ast.Attribute)):
+                    if isinstance(node.value, (ast.Compare, ast.BoolOp)) and self._members_in(node.value):
+                        found.setdefault(text(node.targets[0]), []).append(node.value)
+        return {name: values[0] for name, values in found.items() if len(values) == 1}
+
+    def member(self, node):
+        """`HPU` of `ComputeMode.HPU`."""
+        if self.enum and isinstance(node, ast.Attribute) and text(node.value).split(".")[-1] == self.enum[1].name:
+            return node.attr
+        return None
+
+    def _members_in(self, node):
+        if not self.enum:
+            return []
+        return [m for m in (self.member(n) for n in ast.walk(node)) if m]
+
+    def decide(self, test, mode):
+        """True, False, or None where the mode alone does not settle it."""
+        if isinstance(test, ast.Constant):
+            return bool(test.value)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self.decide(test.operand, mode)
+            return None if inner is None else not inner
+        if isinstance(test, ast.BoolOp):
+            parts = [self.decide(part, mode) for part in test.values]
+            stop = isinstance(test.op, ast.Or)
+            if stop in parts:
+                return stop
+            return None if None in parts else not stop
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            op, right = test.ops[0], test.comparators[0]
+            one = self.member(right) or self.member(test.left)
+            if one is None and text(test.left).endswith(".name") and isinstance(right, ast.Constant) and right.value in self.enum[2]:
+                one = right.value
+            if one is not None and isinstance(op, (ast.Eq, ast.Is)):
+                return one == mode
+            if one is not None and isinstance(op, (ast.NotEq, ast.IsNot)):
+                return one != mode
+            if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+                members = [self.member(item) for item in right.elts]
+                if members and None not in members:
+                    return (mode in members) == isinstance(op, ast.In)
+        if isinstance(test, (ast.Name, ast.Attribute)) and text(test) in self.flags:
+            return self.decide(self.flags[text(test)], mode)
+        return None
+
+    def seen_by(self, node, mode):
+        """The function or module as this mode sees it."""
+        if (node, mode) not in self._seen:
+            self._seen[node, mode] = ast.fix_missing_locations(Seen(self, mode).visit(copy.deepcopy(node)))
+        return self._seen[node, mode]
+
+
+class Seen(ast.NodeTransformer):
+    """Decides tests of the mode and drops what is not taken."""
+
+    def __init__(self, checkout, mode):
+        self.checkout, self.mode = checkout, mode
+
+    def visit_If(self, node):
+        answer = self.checkout.decide(node.test, self.mode)
+        if answer is None:
+            node.test = self.rest(node.test)
+            self.generic_visit(node)
+            node.body = node.body or [ast.Pass()]
+            if all(isinstance(s, ast.Pass) for s in node.body) and not node.orelse:
+                return []
+            return node
+        out = []
+        for statement in node.body if answer else node.orelse:
+            got = self.visit(statement)
+            out += got if isinstance(got, list) else [got] if got is not None else []
+        return out
+
+    def visit_IfExp(self, node):
+        answer = self.checkout.decide(node.test, self.mode)
+        if answer is None:
+            return self.generic_visit(node)
+        return self.visit(node.body if answer else node.orelse)
+
+    def rest(self, test):
+        """The part of an `and`/`or` that the mode does not settle."""
+        if isinstance(test, ast.BoolOp):
+            open_parts = [self.rest(p) for p in test.values if self.checkout.decide(p, self.mode) is None]
+            return open_parts[0] if len(open_parts) == 1 else ast.BoolOp(test.op, open_parts)
+        return test
+
+    def visit_BoolOp(self, node):
+        self.generic_visit(node)
+        if self.checkout.decide(node, self.mode) is None:
+            return self.rest(node)
+        return node
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.body = after_return(node.body) or [ast.Pass()]
+        return node
+
+    def _filled(self, node):
+        self.generic_visit(node)
+        node.body = node.body or [ast.Pass()]
+        return node
+
+    visit_With = visit_For = visit_While = visit_ClassDef = visit_ExceptHandler = visit_Try = _filled
+
+
+def after_return(body):
+    """Nothing runs behind a `return` or `raise`."""
+    for i, statement in enumerate(body):
+        if isinstance(statement, (ast.Return, ast.Raise)):
+            return body[: i + 1]
+    return body
+
+
+def is_no_grad(expression):
+    name = text(expression)
+    return bool(re.search(r"\b(no_grad|inference_mode)\(", name)) or "set_grad_enabled(False)" in name
+
+
+class Neutral(ast.NodeTransformer):
+    """Takes away what a port may change for every mode: no_grad around validation, `nullcontext` called, `.item()`, docstrings kept."""
+
+    def visit_With(self, node):
+        self.generic_visit(node)
+        node.items = [item for item in node.items if not is_no_grad(item.context_expr)]
+        return node if node.items else node.body
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.decorator_list = [d for d in node.decorator_list if not is_no_grad(d) and text(d) not in ("torch.no_grad",)]
+        return node
+
+    def visit_Return(self, node):
+        if node.value is not None and text(node.value) in ("contextlib.nullcontext", "nullcontext"):
+            node.value = ast.Call(node.value, [], [])
+        return self.generic_visit(node)
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
+            return node.func.value
+        return node
+
+
+def neutral(node):
+    return text(ast.fix_missing_locations(Neutral().visit(copy.deepcopy(node))))
+
+
+# ---------------------------------------------------------------------------------------------- questions about code
+
+
+def calls(node):
+    return [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+
+
+def called(call):
+    """Last word of what is called: `step` of `self._opt.step()`."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def habana_imports(node):
+    for n in ast.walk(node):
+        names = [a.name for a in n.names] if isinstance(n, ast.Import) else [n.module or ""] if isinstance(n, ast.ImportFrom) else []
+        if any(name.split(".")[0] == "habana_frameworks" for name in names):
+            yield n
+        elif isinstance(n, ast.Call) and called(n) == "import_module" and "habana_frameworks" in text(n):
+            yield n
+
+
+def imported(node):
+    if isinstance(node, ast.Import):
+        return " ".join(a.name for a in node.names)
+    if isinstance(node, ast.ImportFrom):
+        return f"{node.module} " + " ".join(f"{node.module}.{a.name}" for a in node.names)
+    return text(node)
+
+
+def sets_lazy(node):
+    """Statements that put PT_HPU_LAZY_MODE into the environment."""
+    for n in ast.walk(node):
+        if isinstance(n, ast.Assign) and any("PT_HPU_LAZY_MODE" in text(t) and "environ" in text(t) for t in n.targets):
+            yield n
+        elif isinstance(n, ast.Call) and called(n) in ("setdefault", "update", "putenv") and "PT_HPU_LAZY_MODE" in text(n):
+            yield n
+
+
+def returned(function, env=None):
+    """Texts of what a function (already seen by a mode) may return; a name is replaced by what was assigned to it."""
+    found = set()
+
+    def resolve(value, env):
+        if isinstance(value, ast.Name) and value.id in env:
+            return set(env[value.id])
+        return {text(value)}
+
+    def run(body, env):
+        for s in body:
+            if isinstance(s, ast.Return):
+                if s.value is not None:
+                    found.update(resolve(s.value, env))
+                return None
+            if isinstance(s, ast.Raise):
+                return None
+            if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+                env = {**env, s.targets[0].id: resolve(s.value, env)}
+            elif isinstance(s, ast.If):
+                env = merge([run(s.body, env), run(s.orelse, env)])
+            elif isinstance(s, ast.Try):
+                env = merge([run(s.body, env), *[run(h.body, env) for h in s.handlers]])
+            elif isinstance(s, (ast.With, ast.For, ast.While)):
+                env = merge([run(s.body, env)] + ([] if isinstance(s, ast.With) else [env]))
+            if env is None:
+                return None
+        return env
+
+    def merge(envs):
+        envs = [e for e in envs if e is not None]
+        if not envs:
+            return None
+        out = {}
+        for e in envs:
+            for name, values in e.items():
+                out[name] = out.get(name, set()) | set(values)
+        return out
+
+    run(function.body, {})
+    return found
+
+
+def optimizers(checkout):
+    """Names that hold an optimizer: assigned from a class of torch.optim, or built over `.parameters()` of something."""
+    names = set()
+    for tree in checkout.files.values():
+        for n in ast.walk(tree):
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call):
+                callee = text(n.value.func)
+                if re.search(r"\boptim\.[A-Z]\w*$", callee) and "lr_scheduler" not in callee:
+                    names |= {text(t) for t in n.targets}
+    return names
+
+
+class Report:
+    def __init__(self):
+        self.failed, self.lines = [], []
+
+    def say(self, name, faults, good):
+        if faults:
+            self.failed.append(name)
+        self.lines.append(f"{name} FAIL " + "; ".join(faults) if faults else f"{name} PASS {good}")
+
+
+# ---------------------------------------------------------------------------------------------- the assertions
+
+
+def check(before_root, after_root):
+    before = before_root if isinstance(before_root, Checkout) else Checkout(before_root)
+    after, report = Checkout(after_root), Report()
+    if before.enum is None:
+        raise SystemExit("no enum with members CPU and GPU in the original: these assertions are for projects with compute modes")
+    old_members = before.enum[2]
+    others = list(old_members)
+
+    # A1: the enum knows the target, and everything it knew.
+    path, node, members = after.enum or before.enum
+    faults = []
+    if TARGET not in members:
+        faults.append(f"{path}: {node.name} has no member {TARGET}")
+    else:
+        values = [text(v) for v in members.values()]
+        if values.count(text(members[TARGET])) != 1:
+            faults.append(f"{path}: {node.name}.{TARGET} = {text(members[TARGET])} is taken")
+    faults += [f"{m} changed" for m, v in old_members.items() if m not in members or text(members[m]) != text(v)]
+    report.say("A1", faults, f"{path}: {node.name}.{TARGET} = {text(members.get(TARGET, node.bases[0]))}")
+
+    # A2: beside the mode, a switch for lazy mode.
+    switch = None
+    for (path, name), cls in after.classes.items():
+        fields = [s for s in cls.body if isinstance(s, ast.AnnAssign)]
+        if any(text(f.annotation).split(".")[-1] == node.name for f in fields):
+            for f in fields:
+                if "lazy" in text(f.target) and text(f.annotation) == "bool":
+                    switch = f"{path}:{f.lineno}: {text(f)}"
+    report.say("A2", [] if switch else ["no `lazy_mode: bool` beside the compute mode"], switch)
+
+    # Device choosers and device contexts: functions that depend on the mode and answer torch.device / torch.cuda.device.
+    choosers, contexts = [], []
+    for key, function in before.functions.items():
+        if "device" not in function.text:
+            continue
+        gpu = returned(before.seen_by(function.node, "GPU"))
+        cpu = returned(before.seen_by(function.node, "CPU"))
+        if gpu and gpu != cpu:
+            if any(re.match(r"(torch\.)?device\(", r) for r in gpu):
+                choosers.append(key)
+            elif any("cuda.device(" in r for r in gpu):
+                contexts.append(key)
+
+    # A3
+    faults = [] if choosers else ["no function of the original chooses a torch.device by mode"]
+    for key in choosers:
+        now = after.functions.get(key)
+        if now is None:
+            faults.append(f"{key[1]} is gone")
+            continue
+        got = returned(after.seen_by(now.node, TARGET))
+        if not got or not all(re.fullmatch(r"(torch\.)?device\(['\"]hpu(:0)?['\"]\)", r) for r in got):
+            faults.append(f"{now.at()} {key[1]} gives {sorted(got) or 'nothing'} for {TARGET}")
+        for mode in others:
+            was, gives = (returned(c.seen_by(c.functions[key].node, mode)) for c in (before, after))
+            if was != gives:
+                faults.append(f"{now.at()} {key[1]} gave {sorted(was)} for {mode}, now {sorted(gives)}")
+    report.say("A3", faults, ", ".join(f"{p}: {n}" for p, n in choosers))
+
+    # A4, A5: mark_step in the training steps.
+    training = {k: f for k, f in after.functions.items() if any(called(c) == "backward" for c in calls(f.node))}
+    held = optimizers(after)
+    faults4, faults5, good = [], [], []
+    if not training:
+        faults4.append("no function calls .backward()")
+    for key, function in training.items():
+        seen = after.seen_by(function.node, TARGET)
+        up = parents_of(function.node)
+        up_seen = parents_of(seen)
+        marks = sorted((c for c in calls(function.node) if called(c) == "mark_step"), key=lambda c: c.lineno)
+        seen_marks = sorted((c for c in calls(seen) if called(c) == "mark_step"), key=lambda c: c.lineno)
+        backward = [c for c in calls(seen) if called(c) == "backward"]
+        steps = [
+            c for c in calls(seen)
+            if called(c) == "step" and isinstance(c.func, ast.Attribute)
+            and (text(c.func.value) in held or any(text(a) in held for a in c.args))
+        ]
+        measures = [c for c in calls(seen) if "metric" in called(c) and "." in text(c.func)]
+
+        def loop(node, up=up_seen):
+            while node in up and not isinstance(node, (ast.For, ast.While)):
+                node = up[node]
+            return node if isinstance(node, (ast.For, ast.While)) else None
+
+        if len(marks) != 2 or len(seen_marks) != 2:
+            faults4.append(f"{function.at()} {key[1]} has {len(marks)} mark_step calls, {len(seen_marks)} for {TARGET}, not 2")
+            continue
+        first, second = seen_marks
+        if not backward or not all(b.lineno < first.lineno for b in backward):
+            faults4.append(f"{function.at(first)} the first mark_step is not behind backward")
+        elif loop(first) is not loop(backward[0]):
+            faults4.append(f"{function.at(first)} the first mark_step is not in the loop of backward")
+        early = [m for m in measures if max(b.lineno for b in backward) < m.lineno < first.lineno]
+        if early:
+            faults4.append(f"{function.at(early[0])} metrics are computed between backward and mark_step")
+        if not steps or not all(s.lineno < second.lineno for s in steps):
+            faults4.append(f"{function.at(second)} the second mark_step is not behind every optimizer step")
+        elif loop(second) is not loop(steps[-1]):
+            faults4.append(f"{function.at(second)} the second mark_step is in another loop than the optimizer step")
+        for mark in marks:
+            for mode in others:
+                if any(called(c) == "mark_step" and c.lineno == mark.lineno for c in calls(after.seen_by(function.node, mode))):
+                    faults5.append(f"{function.at(mark)} mark_step runs for {mode}")
+                    break
+            node_up, lazily = mark, False
+            while node_up in up:
+                node_up = up[node_up]
+                lazily |= isinstance(node_up, (ast.If, ast.IfExp)) and "lazy" in text(node_up.test)
+            if not lazily:
+                faults5.append(f"{function.at(mark)} mark_step does not ask for lazy mode")
+        good.append(f"{function.path}:{first.lineno},{second.lineno}")
+    report.say("A4", faults4, ", ".join(good))
+    report.say("A5", faults5 or ([] if good else ["there is no mark_step to judge"]), "both under the target and lazy mode")
+
+    # A6: validation under no_grad.
+    faults, good = [], []
+    for key, function in after.functions.items():
+        if not re.search(r"val|eval|test", key[1].split(".")[-1], re.I):
+            continue
+        if not any(called(c) == "eval" for c in calls(function.node)):
+            continue
+        if not any("torch" in imported(n) for n in ast.walk(after.files[key[0]]) if isinstance(n, (ast.Import, ast.ImportFrom))):
+            continue
+        seen = after.seen_by(function.node, TARGET)
+        up = parents_of(seen)
+        if any(is_no_grad(d) or text(d) == "torch.no_grad" for d in seen.decorator_list):
+            good.append(function.at())
+            continue
+        wanted = [c for c in calls(seen) if re.search(r"forward|loss|crit|metric", called(c)) and called(c) not in ("item",)]
+        for c in wanted:
+            place = c
+            while place in up and not (isinstance(place, ast.With) and any(is_no_grad(i.context_expr) for i in place.items)):
+                place = up[place]
+            if not isinstance(place, ast.With):
+                faults.append(f"{function.at(c)} {text(c.func)} runs with gradients")
+        if wanted:
+            good.append(function.at())
+    report.say("A6", faults or ([] if good else ["no validation step found"]), ", ".join(good))
+
+    # A7: habana is imported where it is needed, or under try.
+    faults, good = [], []
+    for path, tree in after.files.items():
+        up = parents_of(tree)
+        for n in habana_imports(tree):
+            place, guarded = n, False
+            while place in up:
+                inner, place = place, up[place]
+                if isinstance(place, ast.Try) and inner in place.body and place.handlers:
+                    guarded |= any(
+                        h.type is None or re.search(r"ImportError|ModuleNotFoundError|Exception", text(h.type)) for h in place.handlers
+                    )
+                guarded |= isinstance(place, (ast.If, ast.FunctionDef))
+            (good if guarded else faults).append(f"{path}:{n.lineno} {text(n)}")
+    report.say("A7", [f + " at top level, unguarded" for f in faults], f"{len(good)} imports, none at top level")
+
+    # A8: PT_HPU_LAZY_MODE first.
+    def prepared(function, line, depth=0, mode=TARGET):
+        """Does the function, before that line, put the variable into the environment, itself or through what it calls?"""
+        seen = after.seen_by(function.node, mode)
+        if any(n.lineno < line for n in sets_lazy(seen)):
+            return True
+        if depth > 2:
+            return False
+        for c in calls(seen):
+            if c.lineno >= line:
+                continue
+            name = called(c)
+            for (_, other), candidate in after.functions.items():
+                same_class = name != "__init__" or (function.owner is not None and candidate.owner is not None and any(
+                    text(b).split(".")[-1] == candidate.owner.name for b in function.owner.bases))
+                if other.split(".")[-1] == name and candidate.node is not function.node and same_class:
+                    if prepared(candidate, 10**9, depth + 1):
+                        return True
+        return False
+
+    faults, good = [], []
+    for path, tree in after.files.items():
+        inside = {n: f for f in after.functions.values() if f.path == path for n in ast.walk(f.node)}
+        top = [n.lineno for n in sets_lazy(tree) if n not in inside]
+        for n in habana_imports(tree):
+            if "tensorflow" in imported(n):
+                continue
+            function = inside.get(n)
+            ok = any(line < n.lineno for line in top) or (function is not None and prepared(function, n.lineno))
+            (good if ok else faults).append(f"{path}:{n.lineno} {text(n)}")
+    report.say(
+        "A8", [f + " before PT_HPU_LAZY_MODE is set" for f in faults] or ([] if good else ["habana is never imported"]), ", ".join(good)
+    )
+
+    # A9: every other mode sees what it saw.
+    faults = changed_for(before, after, others, before.functions) + lost_statements(before, after)
+    report.say("A9", faults, f"{len(before.functions)} functions, unchanged for {', '.join(others)}")
+
+    # A10: the device context is an instance, for every mode.
+    faults = [] if contexts else ["no function of the original gives torch.cuda.device by mode"]
+    for key in contexts:
+        now = after.functions.get(key)
+        for mode in [TARGET, *others] if now else []:
+            got = returned(after.seen_by(now.node, mode))
+            bad = [r for r in got if not r.endswith(")") or (mode != "GPU" and "cuda" in r)]
+            if bad or not got:
+                faults.append(f"{now.at()} {key[1]} gives {bad or 'nothing'} for {mode}")
+    report.say("A10", faults, ", ".join(f"{p}: {n}" for p, n in contexts))
+
+    # B1, B2, B3: the process group.
+    groups = {k: f for k, f in after.functions.items() if any(called(c) == "init_process_group" for c in calls(f.node))}
+    one, two, three, good = [], [], [], []
+    if not groups:
+        one.append("no function calls init_process_group")
+        two, three = list(one), list(one)
+    for key, function in groups.items():
+        seen = after.seen_by(function.node, TARGET)
+        inits = [c for c in calls(seen) if called(c) == "init_process_group"]
+        hccl = [n for n in habana_imports(seen) if "hccl" in imported(n)]
+        if not inits:
+            one.append(f"{function.at()} no process group for {TARGET}")
+            continue
+        if not hccl:
+            one.append(f"{function.at()} hccl is not imported for {TARGET}")
+        elif min(n.lineno for n in hccl) > inits[0].lineno:
+            one.append(f"{function.at(hccl[0])} hccl is imported behind init_process_group")
+        for mode in others:
+            other = after.seen_by(function.node, mode)
+            if list(habana_imports(other)):
+                one.append(f"{function.at()} habana is imported for {mode}")
+            if re.search(r"['\"]hccl['\"]", text(other)):
+                two.append(f"{function.at()} hccl is the backend for {mode}")
+        for c in inits:
+            value = next((k.value for k in c.keywords if k.arg == "backend"), c.args[0] if c.args else None)
+            values = {text(value)} if value is not None else set()
+            if isinstance(value, ast.Name):
+                values = {
+                    text(n.value) for n in ast.walk(seen) if isinstance(n, ast.Assign) and text(n.targets[0]) == value.id
+                }
+            if values != {"'hccl'"}:
+                two.append(f"{function.at(c)} the backend for {TARGET} is {sorted(values) or 'not given'}")
+        good.append(function.at())
+        was = before.functions.get(key)
+        if was is not None:
+            three += changed_for(before, after, others, {key: was})
+            old = next((c for c in calls(was.node) if called(c) == "init_process_group"), None)
+            if old is not None:
+                lost = {k.arg for k in old.keywords} - {k.arg for k in inits[0].keywords} - {"init_method"}
+                if lost:
+                    three.append(f"{function.at(inits[0])} {', '.join(sorted(lost))} is dropped for {TARGET}")
+    report.say("B1", one, "hccl is imported for the target alone, before the process group")
+    report.say("B2", two, "hccl for the target alone")
+    report.say("B3", three, ", ".join(good) + ": the other modes' call is untouched")
+
+    # B4: no torch.cuda for anything but the GPU.
+    faults = []
+    quiet = {"is_available", "device_count", "manual_seed", "manual_seed_all"}
+
+    def cuda_work(node):
+        return {
+            text(c.func) for c in calls(node)
+            if (re.search(r"\btorch\.cuda\.", text(c.func)) and called(c) not in quiet)
+            or (called(c) == "cuda" and isinstance(c.func, ast.Attribute))
+        }
+
+    for key, function in after.functions.items():
+        if function.node.name == "cuda" or "cuda" not in function.text:  # a module's own way to the card, called by whoever wants to go there
+            continue
+        for what in sorted(cuda_work(after.seen_by(function.node, TARGET))):
+            faults.append(f"{function.at()} {key[1]} calls {what} for {TARGET}")
+        if key in before.functions:
+            for mode in others:
+                if mode == "GPU":
+                    continue
+                new = cuda_work(after.seen_by(function.node, mode)) - cuda_work(before.seen_by(before.functions[key].node, mode))
+                faults += [f"{function.at()} {key[1]} now calls {what} for {mode}" for what in sorted(new)]
+    report.say("B4", faults, "torch.cuda is called for the GPU alone")
+
+    # B5: the local rank is the launcher's.
+    faults = []
+    for path, tree in after.files.items():
+        for n in ast.walk(tree):
+            if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) and isinstance(n.right, ast.Constant) and "rank" in text(n.left).lower():
+                faults.append(f"{path}:{n.lineno} {text(n)}")
+            if isinstance(n, ast.Subscript) and text(n) == "os.environ['ID']" and isinstance(n.ctx, ast.Store):
+                faults.append(f"{path}:{n.lineno} sets the obsolete variable ID")
+    report.say("B5", faults, "no rank modulo a number")
+
+    # B8: requirements.
+    faults, good = [], []
+    vendor = {"torch", "tensorflow", "torchvision", "torchaudio", "tensorflow-gpu"}
+    for old in sorted(before.root.rglob("requirements*.txt")):
+        relative = old.relative_to(before.root)
+        new = after.root / relative
+        if not new.exists():
+            faults.append(f"{relative} is gone")
+            continue
+        left = new.read_text(encoding="utf-8").splitlines()
+        for line in old.read_text(encoding="utf-8").splitlines():
+            name = re.split(r"[\s<>=!~;\[]", line.strip(), maxsplit=1)[0].lower()
+            if name in vendor and line not in left and any(l.lstrip().startswith("#") and line.strip() in l for l in left):
+                good.append(line.strip())
+            elif name in ("torch", "tensorflow"):
+                faults.append(f"{relative}: {line.strip()} is not commented out")
+            elif line not in left:
+                faults.append(f"{relative}: {line.strip()!r} is changed")
+    report.say("B8", faults or ([] if good else ["no requirement to comment out"]), "commented: " + ", ".join(good))
+    return report
+
+
+def lost_statements(before, after):
+    """Statements of modules and classes that are gone. More may stand there; what stood there has to stay."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    faults = []
+
+    def compare(where, old, new):
+        left = [neutral(s) for s in new if not isinstance(s, kinds)]
+        for s in old:
+            if not isinstance(s, kinds) and neutral(s) not in left:
+                faults.append(f"{where}:{s.lineno} {text(s).splitlines()[0]!r} is gone")
+
+    for path, tree in before.files.items():
+        compare(path, tree.body, after.files[path].body if path in after.files else [])
+    for key, cls in before.classes.items():
+        compare(key[0], cls.body, after.classes[key].body if key in after.classes else [])
+    return faults
+
+
+def changed_for(before, after, modes, functions):
+    """What other modes see changed. Nothing, in a right port."""
+    faults = []
+    for key, was in functions.items():
+        now = after.functions.get(key)
+        if now is None:
+            faults.append(f"{key[0]}: {key[1]} is gone")
+            continue
+        if was.text == now.text:
+            continue
+        for mode in modes:
+            old, new = neutral(before.seen_by(was.node, mode)), neutral(after.seen_by(now.node, mode))
+            if old != new:
+                pairs = zip(old.splitlines() + [""] * 999, new.splitlines())
+                line = next((f"{b.strip()!r} for {a.strip()!r}" for a, b in pairs if a != b), "lines are missing")
+                faults.append(f"{now.at()} {key[1]} is changed for {mode}: {line}")
+                break
+    return faults
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    report = check(*arguments)
+    print("\n".join(report.lines))
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
