@@ -5,14 +5,15 @@ use guide::{Rule, Section};
 
 /// Class and text of a rule's badges.
 pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
-    let mut badges = vec![match (rule.manual || is_report(rule), rule.is_unsafe) {
-        (true, _) => ("manual", "Reported, for you to do".to_string()),
-        (_, true) => ("unsafe", "May change behaviour: applied when asked for".to_string()),
-        _ => ("safe", "Applied".to_string()),
+    let (class, text) = match (rule.manual || is_report(rule), rule.is_unsafe) {
+        (true, _) => ("manual", "Reported, for you to do"),
+        (_, true) => ("unsafe", "Applied when asked for: may change behaviour"),
+        _ => ("safe", "Applied"),
+    };
+    let mut badges = vec![match &rule.sdk {
+        Some(sdk) => (class, format!("{text} (SDK {})", range(sdk))),
+        None => (class, text.to_string()),
     }];
-    if let Some(sdk) = &rule.sdk {
-        badges.push(("", format!("SDK {}", range(sdk))));
-    }
     if let Some(style) = &rule.style {
         badges.push(("", format!("Only {}", style_name(style))));
     }
@@ -103,7 +104,7 @@ mod tests {
                 option: Some("lazy=on".to_string()),
                 ..edit
             },
-            "May change behaviour: applied when asked for | SDK 1.8 or newer, older than 1.20 | Only in a branch | \
+            "Applied when asked for: may change behaviour (SDK 1.8 or newer, older than 1.20) | Only in a branch | \
              PyTorch | Option lazy: on",
         );
     }

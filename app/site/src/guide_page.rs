@@ -89,7 +89,8 @@ fn contents(guide: &Guide) -> String {
 struct Fences<'a> {
     guide: &'a Guide,
     port: Port<'a>,
-    rules: BTreeMap<usize, &'a Rule>,
+    /// A section's rules, which are shown together where the first stands.
+    rules: BTreeMap<usize, &'a [Rule]>,
     /// The case a fence closes: an `after` or an `unchanged`, with its section and its number there.
     cases: BTreeMap<usize, (&'a Section, Case<'a>, usize)>,
 }
@@ -98,7 +99,7 @@ impl<'a> Fences<'a> {
     fn new(guide: &'a Guide, port: Port<'a>) -> Fences<'a> {
         let mut fences = Fences { guide, port, rules: BTreeMap::new(), cases: BTreeMap::new() };
         for section in &guide.sections {
-            fences.rules.extend(section.rules.iter().map(|rule| (rule.line, rule)));
+            fences.rules.extend(section.rules.first().map(|rule| (rule.line, &*section.rules)));
             for (index, case) in section.cases().into_iter().enumerate() {
                 fences.cases.insert(case.after.unwrap_or(case.input).line, (section, case, index + 1));
             }
@@ -107,15 +108,16 @@ impl<'a> Fences<'a> {
     }
 
     fn html(&self, fence: &Fence) -> String {
-        if let Some(rule) = self.rules.get(&fence.line) {
-            return rule_html(rule);
+        if let Some(rules) = self.rules.get(&fence.line) {
+            return rules_html(rules);
         }
         if let Some((section, case, number)) = self.cases.get(&fence.line) {
             return self.case_html(section, case, *number);
         }
         match (fence.language.as_str(), fence.words.as_str()) {
-            // The rule above shows the conditions, the `after` below shows the pair.
+            // The first rule shows them all with their conditions, the `after` below shows the pair.
             ("where", _) => String::new(),
+            ("diff", words) if words.split_whitespace().next() == Some("rule") => String::new(),
             (_, words) if words.split_whitespace().next() == Some("before") => String::new(),
             ("diff", _) => figure::patch(&fence.body, "Patch"),
             (language, _) => figure::code(language, &fence.body),
@@ -172,21 +174,25 @@ impl<'a> Fences<'a> {
     }
 }
 
-fn rule_html(rule: &Rule) -> String {
-    let body = match &rule.handler {
-        Some(handler) => format!("<p>A function of the engine: <code>{}</code>.</p>\n", escape(handler)),
-        None => figure::patch(&rule.patch, "Rule"),
+fn rules_html(rules: &[Rule]) -> String {
+    let mut html = match rules.len() {
+        1 => String::from("<details class=\"rule\"><summary>The rule</summary>\n"),
+        count => format!("<details class=\"rule\"><summary>The {count} rules</summary>\n"),
     };
-    let conditions: String = rule
-        .conditions
-        .iter()
-        .map(|condition| format!("<li><code>{}</code></li>\n", escape(&condition.text)))
-        .collect();
-    let conditions = match conditions.as_str() {
-        "" => String::new(),
-        items => format!("<p>Only where</p>\n<ul>\n{items}</ul>\n"),
-    };
-    let words: Vec<String> = badge::of_rule(rule).into_iter().skip(1).map(|(_, text)| escape(&text)).collect();
-    let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join("; ")) };
-    format!("<details class=\"rule\"><summary>Rule{words}</summary>\n{body}{conditions}</details>\n")
+    for (index, rule) in rules.iter().enumerate() {
+        if rules.len() > 1 {
+            let words: Vec<String> = badge::of_rule(rule).into_iter().map(|(_, text)| escape(&text)).collect();
+            html += &format!("<p>Rule {}: {}</p>\n", index + 1, words.join("; "));
+        }
+        html += &match &rule.handler {
+            Some(handler) => format!("<p>A function of the engine: <code>{}</code>.</p>\n", escape(handler)),
+            None => figure::patch(&rule.patch, &format!("Rule {}", index + 1)),
+        };
+        if !rule.conditions.is_empty() {
+            let items =
+                rule.conditions.iter().map(|condition| format!("<li><code>{}</code></li>\n", escape(&condition.text)));
+            html += &format!("<p>Only where</p>\n<ul>\n{}</ul>\n", items.collect::<String>());
+        }
+    }
+    html + "</details>\n"
 }

@@ -70,3 +70,6 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     pages.extend(theme::files().map(|(name, text)| (name, text.as_bytes().to_vec())));
     if faults.is_empty() { Ok(pages) } else { Err(faults) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,13 +52,12 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
          <header class=\"site-head\"><div class=\"wrap\">\
          <a class=\"brand\" href=\"{root}\">{ROSE}Portolan</a>\
-         <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav>\
-         <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
-         </div></header>\n\
+         <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav></div></header>\n\
          <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n\
          <footer class=\"site-foot\"><div class=\"wrap\">\
          <p>Porting runs in your browser; your code is not uploaded.</p>\
          <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
+         <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
          </div></footer>\n</body>\n</html>\n",
         description = escape(frame.description),
         style = names.style,

@@ -21,6 +21,7 @@ fn prose() {
     check("> quoted\n\n---\n", "<blockquote>\n<p>quoted</p>\n</blockquote>\n<hr>\n");
     check("- a\n- b\n\n3. c\n", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol start=\"3\">\n<li>c</li>\n</ol>\n");
     check("Why.\n\nSource: a book.\n", "<p>Why.</p>\n<p class=\"source\">Source: a book.</p>\n");
+    check("Holds for: all.\nSource: a\nbook.\n", "<p class=\"source\">Holds for: all.<br>\nSource: a\nbook.</p>\n");
 }
 
 #[test]
@@ -43,6 +44,9 @@ fn tables_scroll_in_their_own_frame() {
          <thead><tr><th scope=\"col\">a</th><th scope=\"col\" class=\"right\">b</th></tr></thead>\n<tbody>\n\
          <tr><td>1</td><td class=\"right\"><code>2</code></td></tr>\n</tbody>\n</table></div>\n",
     );
+    let page = document("| | a |\n|---|---|\n| b | 1 |\n").html();
+    assert!(page.contains("<tr><td></td><th scope=\"col\">a</th></tr>"), "{page}");
+    assert!(page.contains("<tr><th scope=\"row\">b</th><td>1</td></tr>"), "{page}");
 }
 
 #[test]

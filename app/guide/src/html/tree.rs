@@ -120,6 +120,9 @@ fn kind<'a>(tag: Tag<'_>, line: usize, sections: &mut impl Iterator<Item = &'a c
     }
 }
 
+/// How the lines begin that say where a recipe comes from and what it holds for; each is shown on a line of its own.
+const SOURCES: [&str; 2] = ["Source:", "Holds for:"];
+
 /// What can only be said of a node once its children are there.
 fn finish(node: &mut Node) {
     let text = plain(&node.children);
@@ -128,8 +131,17 @@ fn finish(node: &mut Node) {
             fence.body = text;
             node.children.clear();
         }
-        Kind::Paragraph { class } if text.starts_with("Source:") || text.starts_with("Holds for:") => {
+        Kind::Paragraph { class } if SOURCES.iter().any(|start| text.starts_with(start)) => {
             *class = Some("source");
+            for index in 1..node.children.len() {
+                let starts =
+                    |node: &Node| matches!(&node.kind, Kind::Text(text) if SOURCES.iter().any(|s| text.starts_with(s)));
+                if starts(&node.children[index])
+                    && matches!(&node.children[index - 1].kind, Kind::Text(text) if text == "\n")
+                {
+                    node.children[index - 1].kind = Kind::Break;
+                }
+            }
         }
         _ => {}
     }

@@ -69,11 +69,20 @@ fn block(tag: &str, inner: &str, out: &mut String) {
 /// A table in a frame of its own: a wide one scrolls there, by keyboard too, and the page does not.
 fn table(node: &Node, columns: &[Alignment], out: &mut String) {
     let name = match node.children.first() {
-        Some(head) => head.children.iter().map(|cell| plain(&cell.children)).collect::<Vec<_>>().join(", "),
+        Some(head) => head
+            .children
+            .iter()
+            .map(|cell| plain(&cell.children))
+            .filter(|name| !name.is_empty())
+            .collect::<Vec<_>>()
+            .join(", "),
         None => String::new(),
     };
     *out += &format!("<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table: {}\">\n", escape(&name));
     out.push_str("<table>\n");
+    // A first column whose head is empty names the rows.
+    let names_rows =
+        node.children.first().and_then(|head| head.children.first()).is_some_and(|cell| cell.children.is_empty());
     for row in &node.children {
         let is_head = matches!(row.kind, Kind::Head);
         out.push_str(if is_head { "<thead><tr>" } else { "<tr>" });
@@ -83,9 +92,12 @@ fn table(node: &Node, columns: &[Alignment], out: &mut String) {
                 Some(Alignment::Center) => " class=\"center\"",
                 _ => "",
             };
-            let tag = if is_head { "th scope=\"col\"" } else { "td" };
-            let end = if is_head { "th" } else { "td" };
-            *out += &format!("<{tag}{class}>{}</{end}>", html(&cell.children));
+            let (tag, scope) = match (is_head, index == 0 && names_rows) {
+                (true, false) => ("th", " scope=\"col\""),
+                (false, true) => ("th", " scope=\"row\""),
+                _ => ("td", ""),
+            };
+            *out += &format!("<{tag}{scope}{class}>{}</{tag}>", html(&cell.children));
         }
         out.push_str(if is_head { "</tr></thead>\n<tbody>\n" } else { "</tr>\n" });
     }

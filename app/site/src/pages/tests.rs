@@ -1,0 +1,179 @@
+use super::{Input, Page, build};
+use codemod::{Certificate, Diagnostic, Options, Ported, PortedFile, Severity, SourceFile};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An engine that says `hpu` for `cuda`, and notes what it was asked.
+fn port(files: &[SourceFile], options: &Options) -> Ported {
+    let file = &files[0];
+    let text = file.text.replace("cuda", &options.target);
+    let note = format!("{:?} {:?} {} {:?}", options.style, options.sdk, options.allow_unsafe, options.options);
+    let diagnostic = |recipe: &str| Diagnostic {
+        line: 1,
+        column: 1,
+        end_line: 1,
+        end_column: 2,
+        severity: Severity::Warning,
+        recipe: recipe.to_string(),
+        message: note.clone(),
+    };
+    Ported {
+        target: options.target.clone(),
+        sdk: String::new(),
+        style: options.style,
+        options: BTreeMap::new(),
+        files: vec![PortedFile {
+            path: file.path.clone(),
+            changed: text != file.text,
+            text,
+            edits: Vec::new(),
+            diagnostics: vec![diagnostic("hpu#move"), diagnostic("hpu#other")],
+        }],
+        certificate: Certificate {
+            engine: String::new(),
+            recipes: String::new(),
+            files: BTreeMap::new(),
+            parses: true,
+            idempotent: true,
+            untouched_bytes_equal: true,
+            comments_kept: true,
+            rounds: 1,
+            residue: Vec::new(),
+        },
+    }
+}
+
+const HPU: &str = "---\ntitle: To <HPU>\ntarget: hpu\ndescription: How.\nsdks: 1.8, 1.20\norder: 2\n---\n\
+    ## Move {#move}\nBecause. See [recipes](writing.md#how).\n\n\
+    ```diff rule unsafe\n- $M.cuda()\n+ $M.to(\"hpu\")\n```\n```where\n$M: model\n```\n\
+    ```python before unsafe file=a.py option=lazy=on\nx.cuda()\n```\n```python after sdk=1.8 style=branch\nanything\n```\n\
+    ```python unchanged\ny = 1\n```\n### Deeper\n```sh\nls <x\n```\n## Next\n";
+const WRITING: &str = "---\ntitle: Writing\ndescription: How to.\norder: 9\n---\n## How\n";
+
+fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<String, String>, String> {
+    let guides: Vec<Page> =
+        guides.iter().map(|(path, text)| Page { path: path.to_string(), text: text.to_string() }).collect();
+    let input = Input { guides: &guides, port: &port, port_page, assets: &BTreeSet::new(), base: "/sub/" };
+    match build(&input) {
+        Ok(pages) => {
+            Ok(pages.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes).expect("UTF-8"))).collect())
+        }
+        Err(faults) => Err(faults.iter().map(|fault| format!("{fault}\n")).collect()),
+    }
+}
+
+fn pages() -> BTreeMap<String, String> {
+    outcome(&[("guides/writing.md", WRITING), ("guides/hpu.md", HPU)], None).expect("the guides are right")
+}
+
+#[test]
+fn every_page_is_there_and_comes_out_the_same() {
+    let pages = pages();
+    let names: Vec<&str> = pages.keys().map(String::as_str).filter(|name| name.ends_with(".html")).collect();
+    assert_eq!(
+        names,
+        ["404.html", "guides/hpu/index.html", "guides/index.html", "guides/writing/index.html", "index.html"]
+    );
+    assert_eq!(pages, self::pages());
+}
+
+#[test]
+fn a_recipe_shows_what_the_engine_does() {
+    let page = &pages()["guides/hpu/index.html"];
+    for expected in [
+        "<title>To &lt;HPU&gt; – Portolan</title>",
+        "<p>Because. See <a href=\"../writing/#how\">recipes</a>.</p>",
+        "Applied when asked for: may change behaviour</li>",
+        "<li><code>$M: model</code></li>",
+        "<figcaption><span>a.py · in a branch · SDK 1.8 · lazy: on · with unsafe edits</span>\
+         <a class=\"try\" href=\"../../port/#example=hpu/move/1\" aria-label=\"Try it: Move, example 1\">",
+        "<b>Needs you</b>, line 1: Branch Some(&quot;1.8&quot;) true {&quot;lazy&quot;: &quot;on&quot;}</li>",
+        "<span>example.py · stays as it is</span>",
+        "<pre><code>ls &lt;x</code></pre>",
+        "<li><a href=\"#move\">Move</a><ol>\n<li><a href=\"#deeper\">Deeper</a></li></ol></li>\n<li><a href=\"#next\">",
+    ] {
+        assert!(page.contains(expected), "{expected}\nis not in\n{page}");
+    }
+    assert!(!page.contains("anything"), "what the guide expects is not what is shown");
+    assert_eq!(page.matches("Needs you").count(), 2, "other recipes' messages are theirs: {page}");
+}
+
+#[test]
+fn home_shows_a_port_and_the_guides_in_order() {
+    let pages = pages();
+    let home = &pages["index.html"];
+    assert!(home.contains("<table class=\"diff\"") && home.contains("<mark>hpu</mark>"), "{home}");
+    for page in [home, &pages["guides/index.html"]] {
+        assert!(page.find("To &lt;HPU&gt;") < page.find(">Writing<"), "{page}");
+    }
+    assert!(pages["404.html"].contains("href=\"/sub/guides/\""), "{}", pages["404.html"]);
+}
+
+/// The file that an address leads to, as seen from a page.
+fn target(page: &str, to: &str) -> String {
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in to.split('/') {
+        match part {
+            ".." => {
+                parts.pop();
+            }
+            "." => {}
+            part => parts.push(part),
+        }
+    }
+    let file = parts.join("/");
+    if file.is_empty() || file.ends_with('/') { file + "index.html" } else { file }
+}
+
+/// Every `href` and `src` of every page leads to a page, an anchor or a file that is there; `port/` is made elsewhere.
+#[test]
+fn nothing_leads_nowhere() {
+    let pages = pages();
+    let mut count = 0;
+    for (path, html) in pages.iter().filter(|(path, _)| path.ends_with("index.html")) {
+        let ends = html
+            .match_indices(" href=\"")
+            .map(|(at, _)| at + 7)
+            .chain(html.match_indices(" src=\"").map(|(at, _)| at + 6));
+        for start in ends {
+            let to = html[start..].split('"').next().unwrap_or("");
+            let (page, anchor) = to.split_once('#').unwrap_or((to, ""));
+            let file = if page.is_empty() { path.clone() } else { target(path, page) };
+            if file != "port/index.html" {
+                let Some(there) = pages.get(&file) else { panic!("{path}: {to} leads to {file}") };
+                assert!(anchor.is_empty() || there.contains(&format!("id=\"{anchor}\"")), "{path}: {to}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 40, "{count}");
+}
+
+#[test]
+fn all_faults_come_with_their_lines() {
+    let found = outcome(
+        &[
+            ("guides/a.md", "---\ntitle: A\n---\n## B\n[x](#c) and\n[y](b.md)\n\n[](https://x.org)\n"),
+            ("guides/b.md", "---\ntitle: B\n---\n### \n"),
+            ("more/a.md", "---\ntitle: A\n---\n"),
+        ],
+        Some("<p>"),
+    );
+    assert_eq!(
+        found.unwrap_err(),
+        "guides/b.md:4: this heading has no text\n\
+         more/a.md:1: there is another guide named `a`; rename one\n\
+         guides/a.md:5: a.md has no section #c\n\
+         guides/a.md:6: there is no guide b.md\n\
+         guides/a.md:8: this link has no text: [text](https://x.org)\n\
+         app/web/index.html:1: the built page has no <head>\n"
+    );
+}
+
+#[test]
+fn a_page_that_ports_is_framed() {
+    let built = "<head><script src=\"x.js\"></script></head><body></body>";
+    let pages = outcome(&[], Some(built)).expect("whole");
+    assert!(pages["port/index.html"].contains("<script src=\"x.js\"></script>"));
+    assert!(pages["index.html"].contains("<h1>") && !pages["index.html"].contains("<table"), "no guide, no port");
+}
