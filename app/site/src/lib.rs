@@ -24,5 +24,5 @@ mod theme;
 
 pub use error::SiteError;
 pub use pages::{Input, Page, build};
-pub use port_page::wrap_port;
+pub use port_page::{PortPage, wrap_port};
 pub use shell::{Frame, shell};

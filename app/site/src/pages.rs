@@ -21,7 +21,7 @@ pub struct Input<'a> {
     pub guides: &'a [Page],
     /// The engine: what becomes of these files with these options.
     pub port: &'a dyn Fn(&[SourceFile], &Options) -> Ported,
-    /// `app/web/index.html` as Trunk built it into `port/`; without it there is no `port/index.html`.
+    /// `app/web/index.html` as Trunk built it; without it there is no `port/index.html`.
     pub port_page: Option<&'a str>,
     /// Files of `public/`, which guides may show; as paths from the site's root.
     pub assets: &'a BTreeSet<String>,
@@ -63,7 +63,10 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     pages.insert("404.html".to_string(), missing::write(input.base).into_bytes());
     if let Some(built) = input.port_page {
         match port_page::wrap_port(built) {
-            Ok(html) => drop(pages.insert("port/index.html".to_string(), html.into_bytes())),
+            Ok(page) => {
+                pages.insert("port/index.html".to_string(), page.html.into_bytes());
+                pages.extend(page.scripts.into_iter().map(|(name, text)| (name, text.into_bytes())));
+            }
             Err(fault) => faults.push(fault),
         }
     }

@@ -2,30 +2,58 @@
 
 use crate::SiteError;
 use crate::shell::{Frame, shell};
+use crate::theme;
 
-/// Puts the site's frame around `app/web/index.html` as Trunk built it: its scripts, styles and links stay as they are,
-/// and what stands in its `<body>` goes into `<main>`.
-pub fn wrap_port(built: &str) -> Result<String, SiteError> {
-    let head = inside(built, "head").ok_or(SiteError::PortPage("has no <head>"))?;
-    let body = inside(built, "body").ok_or(SiteError::PortPage("has no <body>"))?;
-    let (tags, scripts): (Vec<String>, Vec<String>) = (tags(head), self::tags(body));
-    let mut main = body.to_string();
-    for script in &scripts {
-        main = main.replacen(script, "", 1);
+/// The page and what has to lie beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortPage {
+    /// `port/index.html`.
+    pub html: String,
+    /// Scripts that stood in the page: names from the site's root, and contents.
+    pub scripts: Vec<(String, String)>,
+}
+
+/// Puts the site's frame around `app/web/index.html` as Trunk built it. Trunk has to be told `public_url = "../"`, because
+/// the page moves into `port/` and what it loads stays in the root.
+///
+/// Tags that load something go into `<head>`, and the rest of `<body>` goes into `<main>`. A script written into the page
+/// becomes a file beside it, so that no page of the site needs a policy that allows inline scripts.
+pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
+    let mut head = inside(built, "head").ok_or(SiteError::PortPage("has no <head>"))?.to_string();
+    let mut main = inside(built, "body").ok_or(SiteError::PortPage("has no <body>"))?.to_string();
+    let from_body = tags(&main);
+    for tag in &from_body {
+        main = main.replacen(tag, "", 1);
     }
-    let mut head: String = tags.iter().map(|tag| format!("{tag}\n")).collect();
-    head += &scripts.iter().map(|script| format!("{script}\n")).collect::<String>();
+    let mut scripts = Vec::new();
+    let tags: Vec<String> = tags(&head).into_iter().chain(from_body).map(|tag| put_aside(tag, &mut scripts)).collect();
+    head = tags.iter().map(|tag| format!("{tag}\n")).collect();
     if !head.contains("<script") {
         return Err(SiteError::PortPage("loads no script"));
     }
-    Ok(shell(&Frame {
+    let html = shell(&Frame {
         path: "port/",
         title: "Port a script",
         description: "Paste a training script, pick a target, and read the port beside it. Runs in your browser.",
         head: &head,
         main: &format!("{}\n", main.trim()),
         ..Frame::default()
-    }))
+    });
+    Ok(PortPage { html, scripts })
+}
+
+/// Turns a script that is written out into one that is loaded.
+fn put_aside(tag: String, scripts: &mut Vec<(String, String)>) -> String {
+    let Some((open, rest)) =
+        tag.split_once('>').filter(|(open, _)| open.starts_with("<script") && !open.contains(" src="))
+    else {
+        return tag;
+    };
+    let text = rest.strip_suffix("</script>").unwrap_or(rest).trim();
+    let name = theme::name("start", "js", text);
+    let tag = format!("{open} src=\"{name}\"></script>");
+    scripts.push((format!("port/{name}"), format!("{text}\n")));
+    tag
 }
 
 fn inside<'a>(html: &'a str, tag: &str) -> Option<&'a str> {
@@ -58,24 +86,27 @@ fn tags(html: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrap_port;
+    use super::{PortPage, wrap_port};
     use crate::SiteError;
 
     #[test]
     fn what_loads_stays_and_the_frame_comes_around() {
         let built = "<!DOCTYPE html><html><head><meta charset=utf-8><title>x</title><!-- <link> -->\
-                     <link rel=\"modulepreload\" href=\"./page-1.js\"><style>a{}</style></head>\
-                     <body class=\"b\"><div id=\"port\">Loading</div><script type=\"module\" src=\"./start.js\"></script></body></html>";
-        let page = wrap_port(built).expect("it is whole");
-        assert!(
-            page.contains("<style>a{}</style>\n<script type=\"module\" src=\"./start.js\"></script>\n</head>"),
-            "{page}"
+                     <script type=\"module\">\nimport init from '../page-1.js';\n</script>\
+                     <link rel=\"modulepreload\" href=\"../page-1.js\"><style>a{}</style></head>\
+                     <body class=\"b\"><div id=\"port\">Loading</div><script src=\"../s.js\"></script></body></html>";
+        let PortPage { html, scripts } = wrap_port(built).expect("it is whole");
+        let [(name, text)] = &scripts[..] else { panic!("{scripts:?}") };
+        assert_eq!(text, "import init from '../page-1.js';\n");
+        let file = name.strip_prefix("port/").expect("beside the page");
+        let head = format!(
+            "<script type=\"module\" src=\"{file}\"></script>\n<link rel=\"modulepreload\" href=\"../page-1.js\">\n\
+             <style>a{{}}</style>\n<script src=\"../s.js\"></script>\n</head>"
         );
-        assert!(page.contains("\n<div id=\"port\">Loading</div>\n</main>"), "{page}");
-        assert!(page.contains("<title>Port a script – Portolan</title>") && !page.contains("<title>x"), "{page}");
-        assert!(page.contains("aria-current=\"page\">Port a script"), "{page}");
-        assert_eq!(page.matches("start.js").count(), 1);
-        assert_eq!(page.matches("<link").count(), 3, "the comment's is not one: {page}");
+        assert!(html.contains(&head), "{html}");
+        assert!(html.contains("\n<div id=\"port\">Loading</div>\n</main>"), "{html}");
+        assert!(html.contains("<title>Port a script – Portolan</title>") && !html.contains("<title>x"), "{html}");
+        assert!(html.contains("aria-current=\"page\">Port a script"), "{html}");
     }
 
     #[test]

@@ -17,16 +17,17 @@ pub(crate) struct Names {
 }
 
 pub(crate) fn names() -> Names {
-    let [style, script, icon] = FILES.map(|file| name(&file));
+    let [style, script, icon] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
     Names { style, script, icon }
 }
 
 /// Names and contents.
 pub(crate) fn files() -> impl Iterator<Item = (String, &'static str)> {
-    FILES.iter().map(|file| (name(file), file.2))
+    FILES.iter().map(|(stem, extension, text)| (name(stem, extension, text), *text))
 }
 
-fn name((stem, extension, text): &(&str, &str, &str)) -> String {
+/// A file's name with a hash of its text.
+pub(crate) fn name(stem: &str, extension: &str, text: &str) -> String {
     let hash: String = Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("{stem}-{hash}.{extension}")
 }
