@@ -1,19 +1,49 @@
-//! The porting engine: Python source to edits.
-#![allow(missing_docs)]
+//! The porting engine: Python source in, edits out, each with the recipe that asked for it.
+//!
+//! The one function to learn first is [`port`]. It is pure: files, a [`RecipeSet`] and [`Options`] in, [`Ported`] out, the
+//! same bytes in the browser and in the command.
+//!
+//! A port goes in rounds. Each round reads the files into [facts](facts) (names, roles, steps, compute modes), lets every
+//! rule say what it wants ([patches](patch) matched by [matching], or a handler of [handlers]), settles
+//! overlaps, puts the changes under the project's own test where the style asks for it ([lift]), and writes them
+//! into a [rope] that remembers which byte came from where. When a round changes nothing, the port is done.
+//!
+//! Rules are not here: they are sections of the guides in `guides/`, compiled by [`RecipeSet`]. The crate does no IO and
+//! knows neither the browser nor Markdown.
 
+mod change;
+mod check;
+mod condition;
 mod diff;
+mod facts;
+mod handlers;
 mod highlight;
+mod importer;
+mod lift;
+mod matching;
+mod names;
+mod patch;
 mod patch_file;
+mod pattern;
+mod place;
+mod port;
 mod ported;
+mod recipe;
 mod report;
+mod residue;
+mod rewrite;
+mod rope;
+mod sdk;
+mod template;
+mod tree;
 
+pub use check::{CheckFailure, check_guide};
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
 pub use patch_file::{git_patch, git_patch_of};
+pub use port::port;
 pub use ported::{
     Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Style,
 };
+pub use recipe::{RecipeError, RecipeInfo, RecipeSet, TargetInfo, embedded_guides};
 pub use report::report_json;
-mod names;
-mod rope;
-mod tree;

@@ -1,0 +1,26 @@
+//! Bakes the guides' recipes into the crate: reads `guides/*.md` and writes them as one JSON file.
+
+use std::path::Path;
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guides");
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut paths: Vec<_> = std::fs::read_dir(&root)
+        .map(|entries| entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "md")).collect())
+        .unwrap_or_default();
+    paths.sort();
+    let mut guides = Vec::new();
+    for path in paths {
+        println!("cargo::rerun-if-changed={}", path.display());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        match guide::Guide::parse(&format!("guides/{name}"), &text) {
+            Ok(guide) => guides.push(guide),
+            // The guide tests say what is wrong, with its line; a build that fails here would hide their message.
+            Err(errors) => errors.iter().for_each(|e| println!("cargo::warning={e}")),
+        }
+    }
+    guides.sort_by(|a, b| (a.front.order, &a.name).cmp(&(b.front.order, &b.name)));
+    let out = Path::new(&std::env::var("OUT_DIR").unwrap_or_default()).join("guides.json");
+    std::fs::write(&out, serde_json::to_string(&guides).unwrap_or_default()).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
+}

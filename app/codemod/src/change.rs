@@ -1,0 +1,234 @@
+//! What a rule wants to do at one place, before it is decided how that looks in the chosen style.
+
+use crate::facts::{FileView, line_indent};
+use crate::ported::Applicability;
+use crate::tree::{Id, kinds};
+use std::ops::Range;
+
+/// A wish of one rule at one place: applied whole or not at all.
+#[derive(Clone, Debug)]
+pub(crate) struct Fix {
+    /// Position of the recipe in the guide; lower goes first where two fixes meet.
+    pub(crate) rank: usize,
+    pub(crate) recipe: String,
+    pub(crate) applicability: Applicability,
+    /// Where the rule matched, in the current text.
+    pub(crate) at: usize,
+    /// [`crate::ported::Edit::id`].
+    pub(crate) id: String,
+    pub(crate) lift: Lift,
+    pub(crate) changes: Vec<Change>,
+    /// Import lines that the new code needs.
+    pub(crate) imports: Vec<String>,
+}
+
+/// What the branch style does with a fix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lift {
+    /// Put under the guard.
+    Guarded,
+    /// Written with its guard: taken as it is, where the target can come.
+    AsWritten,
+    /// Right for every mode: taken as it is, everywhere.
+    Shared,
+}
+
+/// One change of the text. Lines of new code are separated by `\n` and indented by the file's own unit.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// A part of a statement.
+    Expression { node: Id, range: Range<usize>, text: String },
+    /// New statements before or after one.
+    Insert { at: Id, after: bool, text: String },
+    /// Statements of one block, replaced; an empty text deletes them.
+    Replace { first: Id, last: Id, text: String },
+    /// A new clause before an existing one.
+    Clause { before: Id, text: String },
+    /// Statements of one block under a new header.
+    Wrap { first: Id, last: Id, header: String },
+    /// Text anywhere, for files that are no Python and for imports.
+    Raw { range: Range<usize>, text: String },
+}
+
+impl Change {
+    /// The bytes that no other change may touch in the same round.
+    pub(crate) fn extents(&self, view: &FileView<'_>) -> Vec<Range<usize>> {
+        match self {
+            Self::Wrap { first, last, .. } => vec![view.index.item(*first).start..view.index.item(*last).end],
+            _ => splices(view, self).into_iter().map(|s| s.range).collect(),
+        }
+    }
+
+    /// A node at which the change happens.
+    pub(crate) fn node(&self) -> Option<Id> {
+        match self {
+            Self::Expression { node, .. } => Some(*node),
+            Self::Insert { at, .. } => Some(*at),
+            Self::Replace { first, .. } | Self::Wrap { first, .. } => Some(*first),
+            Self::Clause { before, .. } => Some(*before),
+            Self::Raw { .. } => None,
+        }
+    }
+}
+
+/// A replacement of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Splice {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
+}
+
+/// Indents every line but the first, and ends lines as the file does.
+pub(crate) fn at_indent(text: &str, indent: &str, newline: &str) -> String {
+    let mut out = String::new();
+    for (n, line) in text.split('\n').enumerate() {
+        if n > 0 {
+            out.push_str(newline);
+            if !line.is_empty() {
+                out.push_str(indent);
+            }
+        }
+        out.push_str(line);
+    }
+    out
+}
+
+/// End of the line that holds an offset, before its line break.
+pub(crate) fn line_end(text: &str, offset: usize) -> usize {
+    let end = text[offset..].find('\n').map_or(text.len(), |n| offset + n);
+    if text[..end].ends_with('\r') && end > offset { end - 1 } else { end }
+}
+
+/// Start of the line that holds an offset.
+pub(crate) fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind('\n').map_or(0, |n| n + 1)
+}
+
+/// Whether a statement has its lines to itself: no `;` neighbour and no header in front of it.
+pub(crate) fn owns_its_lines(view: &FileView<'_>, first: Id, last: Id) -> bool {
+    let text = view.index.text;
+    let (start, end) = (view.index.item(first).start, view.index.item(last).end);
+    let before = &text[line_start(text, start)..start];
+    let after = text[end..line_end(text, end)].trim_start();
+    before.trim_start_matches('\u{feff}').trim().is_empty() && (after.is_empty() || after.starts_with('#'))
+}
+
+/// How one change is written into the text as it is (in place).
+pub(crate) fn splices(view: &FileView<'_>, change: &Change) -> Vec<Splice> {
+    let text = view.index.text;
+    let newline = view.layout.newline;
+    match change {
+        Change::Expression { range, text, .. } | Change::Raw { range, text } => {
+            vec![Splice { range: range.clone(), text: text.clone() }]
+        }
+        Change::Insert { at, after, text: new } => {
+            let item = view.index.item(*at);
+            let indent = line_indent(text, item.start);
+            if !owns_its_lines(view, *at, *at) {
+                // `a; b` on one line: the new statement joins it when it can.
+                let joined = new.replace('\n', "; ");
+                return vec![if *after {
+                    Splice { range: item.end..item.end, text: format!("; {joined}") }
+                } else {
+                    Splice { range: item.start..item.start, text: format!("{joined}; ") }
+                }];
+            }
+            if *after {
+                let end = statement_end(view, *at);
+                let lead = if new.starts_with('\n') { "" } else { indent };
+                vec![Splice { range: end..end, text: format!("{newline}{lead}{}", at_indent(new, indent, newline)) }]
+            } else {
+                let new = at_indent(new, indent, newline);
+                vec![Splice { range: item.start..item.start, text: format!("{new}{newline}{indent}") }]
+            }
+        }
+        Change::Replace { first, last, text: new } if !new.is_empty() => {
+            let (start, end) = (view.index.item(*first).start, view.index.item(*last).end);
+            let indent = line_indent(text, start);
+            vec![Splice { range: start..end, text: at_indent(new, indent, newline) }]
+        }
+        Change::Replace { first, last, .. } => vec![deletion(view, *first, *last)],
+        Change::Wrap { first, last, header } => wrapping(view, *first, *last, header),
+        Change::Clause { before, text: new } => {
+            let start = view.index.item(*before).start;
+            let indent = line_indent(text, start);
+            vec![Splice { range: start..start, text: format!("{}{newline}{indent}", at_indent(new, indent, newline)) }]
+        }
+    }
+}
+
+/// A header above statements, and one more level for each of their lines that does not begin inside a string.
+fn wrapping(view: &FileView<'_>, first: Id, last: Id, header: &str) -> Vec<Splice> {
+    let text = view.index.text;
+    let (start, end) = (view.index.item(first).start, view.index.item(last).end);
+    let (newline, unit) = (view.layout.newline, &view.layout.indent);
+    let indent = line_indent(text, start);
+    let strings: Vec<Range<usize>> = view
+        .index
+        .of_kind(kinds().string)
+        .iter()
+        .map(|s| view.index.range(*s))
+        .filter(|r| r.start < end && r.end > start && text[r.clone()].contains('\n'))
+        .collect();
+    let mut out = vec![Splice { range: start..start, text: format!("{header}{newline}{indent}{unit}") }];
+    let breaks = text[start..end].match_indices('\n').map(|(n, _)| start + n + 1);
+    for at in breaks {
+        let blank = text[at..line_end(text, at)].trim().is_empty();
+        if !blank && !strings.iter().any(|r| r.start < at && at < r.end) {
+            out.push(Splice { range: at..at, text: unit.clone() });
+        }
+    }
+    out
+}
+
+/// End of a statement with the comment behind it on its last line.
+pub(crate) fn statement_end(view: &FileView<'_>, id: Id) -> usize {
+    let text = view.index.text;
+    let end = view.index.item(id).end;
+    let line = line_end(text, end);
+    if text[end..line].trim_start().starts_with('#') || text[end..line].trim().is_empty() {
+        text[..line].trim_end_matches([' ', '\t']).len().max(end)
+    } else {
+        end
+    }
+}
+
+/// Removes statements with their lines; a block that would be empty keeps `pass`, and comments stay.
+fn deletion(view: &FileView<'_>, first: Id, last: Id) -> Splice {
+    let text = view.index.text;
+    let (start, end) = (view.index.item(first).start, view.index.item(last).end);
+    let alone = view.index.parent(first).is_some_and(|block| {
+        view.index.kind(block) == kinds().block && view.index.parts(block).all(|s| s >= first && s <= last)
+    });
+    if alone {
+        return Splice { range: start..end, text: "pass".to_owned() };
+    }
+    if !owns_its_lines(view, first, last) {
+        // `a; b`: take the semicolon along.
+        let line = line_end(text, end);
+        let rest = &text[end..line];
+        if let Some(n) = rest.find(';').filter(|n| rest[..*n].trim().is_empty()) {
+            let after = &rest[n + 1..];
+            let blanks = after.len() - after.trim_start().len();
+            return Splice { range: start..end + n + 1 + blanks, text: String::new() };
+        }
+        let before = text[..start].trim_end();
+        let cut = before.strip_suffix(';').map_or(start, |b| b.trim_end().len());
+        return Splice { range: cut..end, text: String::new() };
+    }
+    let line = line_end(text, end);
+    if text[end..line].trim_start().starts_with('#') {
+        let comment = end + text[end..line].find('#').unwrap_or(0);
+        return Splice { range: start..comment, text: String::new() };
+    }
+    let begin = line_start(text, start);
+    let begin = if begin == 0 && text.starts_with('\u{feff}') { 3 } else { begin };
+    let mut stop = line;
+    for newline in ["\r\n", "\n"] {
+        if text[stop..].starts_with(newline) {
+            stop += newline.len();
+            break;
+        }
+    }
+    Splice { range: begin..stop, text: String::new() }
+}

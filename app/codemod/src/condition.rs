@@ -1,0 +1,393 @@
+//! The lines of a `where` fence: a small closed vocabulary over facts.
+
+use crate::facts::roles::Role;
+use crate::facts::{FileView, ProjectFacts};
+use crate::matching::Match;
+use crate::names::dotted;
+use crate::pattern::{Env, NodePattern, node_pattern, plain_string};
+use crate::template::variable_name;
+use crate::tree::{Id, Root, Tree, fields, kinds};
+
+/// A compiled condition.
+#[derive(Clone)]
+pub(crate) struct Condition {
+    negated: bool,
+    test: Test,
+}
+
+#[derive(Clone)]
+enum Test {
+    Typed(String, Type),
+    OneOf(String, Vec<String>),
+    Unused(String),
+    InsideDef(String),
+    InsideTraining,
+    InsideValidation,
+    InsideWith(NodePattern),
+    InsideLoop,
+    HasKeyword(String),
+    FileDefines(String),
+    FileImports(String),
+    FileTrains,
+    ComputeModes,
+    FollowedBy(NodePattern),
+    LazyMode,
+}
+
+/// What a metavariable must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Role(Role),
+    CudaDevice,
+    FirstTorchImport,
+    String,
+    Number,
+    Name,
+}
+
+impl Type {
+    fn parse(words: &str) -> Option<Self> {
+        Some(match words {
+            "cuda device" => Self::CudaDevice,
+            "first torch import" => Self::FirstTorchImport,
+            "string" => Self::String,
+            "number" => Self::Number,
+            "name" => Self::Name,
+            role => Self::Role(Role::parse(role)?),
+        })
+    }
+}
+
+/// What every condition may look at.
+pub(crate) struct Situation<'a, 't> {
+    pub(crate) view: &'a FileView<'t>,
+    pub(crate) project: &'a ProjectFacts,
+    pub(crate) lazy: bool,
+}
+
+impl Condition {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (negated, rest) = match text.strip_prefix("not ") {
+            Some(rest) => (true, rest.trim()),
+            None => (false, text.trim()),
+        };
+        let unknown =
+            || Err(format!("`{text}` is no condition: see the list in guides/writing-a-recipe.md#conditions"));
+        if let Some(variable) = rest.strip_prefix('$') {
+            let name = variable_name(variable);
+            let tail = &variable[name.len()..];
+            let name = name.to_owned();
+            if let Some(kind) = tail.strip_prefix(':') {
+                let Some(kind) = Type::parse(kind.trim()) else {
+                    return Err(format!("`{}` is no type of a metavariable", kind.trim()));
+                };
+                return Ok(Self { negated, test: Test::Typed(name, kind) });
+            }
+            for (word, not) in [(" is not one of ", true), (" is one of ", false)] {
+                if let Some(list) = tail.strip_prefix(word) {
+                    let list = list.split(',').map(|v| v.trim().to_owned()).collect();
+                    return Ok(Self { negated: negated != not, test: Test::OneOf(name, list) });
+                }
+            }
+            if tail.trim() == "is unused" {
+                return Ok(Self { negated, test: Test::Unused(name) });
+            }
+            return unknown();
+        }
+        let test = match rest {
+            "inside the training step" => Test::InsideTraining,
+            "inside the validation step" => Test::InsideValidation,
+            "inside a loop" => Test::InsideLoop,
+            "file trains" => Test::FileTrains,
+            "project has compute modes" => Test::ComputeModes,
+            "lazy mode" => Test::LazyMode,
+            _ => {
+                if let Some(name) = rest.strip_prefix("inside def ") {
+                    Test::InsideDef(name.to_owned())
+                } else if let Some(pattern) = rest.strip_prefix("inside with ") {
+                    Test::InsideWith(pattern_of(pattern)?)
+                } else if let Some(name) = rest.strip_prefix("call has keyword ") {
+                    Test::HasKeyword(name.to_owned())
+                } else if let Some(name) = rest.strip_prefix("call has no keyword ") {
+                    return Ok(Self { negated: !negated, test: Test::HasKeyword(name.to_owned()) });
+                } else if let Some(name) = rest.strip_prefix("file defines ") {
+                    Test::FileDefines(name.to_owned())
+                } else if let Some(name) = rest.strip_prefix("file imports ") {
+                    Test::FileImports(name.to_owned())
+                } else if let Some(pattern) = rest.strip_prefix("followed by ") {
+                    Test::FollowedBy(pattern_of(pattern)?)
+                } else {
+                    return unknown();
+                }
+            }
+        };
+        Ok(Self { negated, test })
+    }
+
+    /// The type it gives to a metavariable, when that is what it does.
+    pub(crate) fn typed(&self, variable: &str) -> Option<Type> {
+        match &self.test {
+            Test::Typed(name, kind) if name == variable && !self.negated => Some(*kind),
+            _ => None,
+        }
+    }
+
+    /// The metavariable it speaks of.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        match &self.test {
+            Test::Typed(name, _) | Test::OneOf(name, _) | Test::Unused(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether it can hold in a file at all, before anything is matched.
+    pub(crate) fn holds_for_file(&self, s: &Situation<'_, '_>) -> bool {
+        let holds = match &self.test {
+            Test::FileDefines(name) => {
+                s.view.defines(name) || s.view.names.bindings.iter().any(|b| b.local == *name) || assigns(s.view, name)
+            }
+            Test::FileImports(name) => imports(s.view, name),
+            Test::FileTrains => trains(s.view),
+            Test::ComputeModes => s.project.modes.is_some(),
+            Test::LazyMode => s.lazy,
+            _ => return true,
+        };
+        holds != self.negated
+    }
+
+    /// Whether it holds for a match.
+    pub(crate) fn holds(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
+        let view = s.view;
+        let holds = match &self.test {
+            Test::Typed(name, kind) => captured(view, &found.env, name).is_some_and(|id| is_of_type(s, id, *kind)),
+            Test::OneOf(name, list) => captured(view, &found.env, name).is_some_and(|id| {
+                let text = view.index.text_of(id);
+                list.iter().any(|v| v == text || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
+            }),
+            Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(view, id)),
+            Test::InsideDef(name) => view
+                .index
+                .ancestors(found.node)
+                .any(|a| view.index.kind(a) == kinds().function_definition && view.name_of(a) == name),
+            Test::InsideTraining => view.steps.in_training(view, found.node),
+            Test::InsideValidation => view.steps.in_validation(view, found.node),
+            Test::InsideWith(pattern) => inside_with(view, found.node, pattern),
+            Test::InsideLoop => view.index.ancestors(found.node).any(|a| {
+                let kind = view.index.kind(a);
+                kind == kinds().for_statement || kind == kinds().while_statement
+            }),
+            Test::HasKeyword(name) => has_keyword(view, found.node, name),
+            Test::FollowedBy(pattern) => followed_by(view, found, pattern),
+            Test::FileDefines(_) | Test::FileImports(_) | Test::FileTrains | Test::ComputeModes | Test::LazyMode => {
+                return true;
+            }
+        };
+        holds != self.negated
+    }
+}
+
+fn pattern_of(text: &str) -> Result<NodePattern, String> {
+    let source: String = text.replace('$', &crate::tree::EXPANDO.to_string());
+    if Tree::parse(&source).has_error() {
+        return Err(format!("`{text}` is no Python expression"));
+    }
+    let root = Root::doc(ast_grep_core::tree_sitter::StrDoc::new(&source, crate::tree::Python));
+    let module = root.root().get_inner_node();
+    let mut node = module;
+    while node.named_child_count() == 1 && (node.id() == module.id() || node.kind_id() == kinds().expression_statement)
+    {
+        match node.named_child(0) {
+            Some(child) => node = child,
+            None => break,
+        }
+    }
+    Ok(node_pattern(&root, node, &mut 1000))
+}
+
+fn captured(view: &FileView<'_>, env: &Env<'_>, name: &str) -> Option<Id> {
+    let node = env.get_match(name)?;
+    view.index.find(node.get_inner_node())
+}
+
+/// Nodes of a type, for a pattern that is a metavariable alone.
+pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: Type) -> Vec<Id> {
+    let k = kinds();
+    let index = &s.view.index;
+    match kind {
+        Type::CudaDevice => index.of_kind(k.string).iter().copied().filter(|id| is_cuda_device(s.view, *id)).collect(),
+        Type::FirstTorchImport => first_torch_import(s.view).into_iter().collect(),
+        Type::String => index.of_kind(k.string).to_vec(),
+        Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
+        Type::Name | Type::Role(_) => index
+            .of_kind(k.identifier)
+            .iter()
+            .chain(index.of_kind(k.attribute))
+            .copied()
+            .filter(|id| is_of_type(s, *id, kind))
+            .collect(),
+    }
+}
+
+fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: Type) -> bool {
+    let k = kinds();
+    let index = &s.view.index;
+    match kind {
+        Type::Role(role) => s.project.role(s.view, id) == Some(role),
+        Type::CudaDevice => index.kind(id) == k.string && is_cuda_device(s.view, id),
+        Type::FirstTorchImport => first_torch_import(s.view) == Some(id),
+        Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
+        Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
+        Type::Name => dotted(index, id).is_some(),
+    }
+}
+
+/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, where a device can stand.
+pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let text = index.text_of(id);
+    let names_cuda = match plain_string(index.text, index.item(id).node) {
+        Some(content) => {
+            content == "cuda"
+                || content.strip_prefix("cuda:").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        }
+        None => {
+            let body = text.trim_start_matches(['f', 'F']);
+            let quoted = body.strip_prefix(['"', '\'']).and_then(|b| b.strip_suffix(['"', '\'']));
+            text.starts_with(['f', 'F'])
+                && quoted.and_then(|q| q.strip_prefix("cuda:")).is_some_and(|r| r.starts_with('{') && r.ends_with('}'))
+        }
+    };
+    // A key of a table and a word alone on its line name no device.
+    let parent = index.parent(id);
+    names_cuda
+        && parent.is_none_or(|p| {
+            let kind = index.kind(p);
+            kind != k.expression_statement
+                && !(kind == k.subscript)
+                && !(kind == k.pair && index.children(p).next() == Some(id))
+                && kind != k.concatenated_string
+        })
+}
+
+/// The first statement that imports torch or a part of it.
+fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    let is_torch = |id: &Id| {
+        let words: Vec<&str> = index.of_kind_in(k.dotted_name, *id).iter().map(|n| index.text_of(*n)).collect();
+        let modules: &[&str] =
+            if index.kind(*id) == k.import_from_statement { &words[..words.len().min(1)] } else { &words };
+        modules.iter().any(|m| *m == "torch" || m.starts_with("torch."))
+    };
+    let at_top = |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.module);
+    let imports = index.of_kind(k.import_statement).iter().chain(index.of_kind(k.import_from_statement));
+    imports.copied().filter(|id| is_torch(id) && at_top(id)).min()
+}
+
+/// Whether the file imports a module or a name, in any form.
+pub(crate) fn imports(view: &FileView<'_>, qualified: &str) -> bool {
+    view.names.modules.iter().any(|m| m == qualified || m.strip_prefix(qualified).is_some_and(|r| r.starts_with('.')))
+        || view.names.imports(qualified)
+}
+
+fn assigns(view: &FileView<'_>, name: &str) -> bool {
+    let f = fields();
+    view.index
+        .of_kind(kinds().assignment)
+        .iter()
+        .any(|a| view.index.field(*a, f.left).is_some_and(|l| view.index.text_of(l) == name))
+}
+
+/// Whether the file has a training step or chooses a device: then it needs the target's runtime.
+fn trains(view: &FileView<'_>) -> bool {
+    !view.steps.training.is_empty()
+        || view.names.imports("torch.cuda")
+        || view.has_word("cuda") && (!view.calls("cuda").is_empty() || uses_torch_cuda(view))
+        || view.index.of_kind(kinds().string).iter().any(|s| is_cuda_device(view, *s))
+        || view.index.of_kind(kinds().string).iter().any(|s| {
+            plain_string(view.index.text, view.index.item(*s).node) == Some("hpu")
+                && view.index.parent(*s).is_some_and(|p| view.index.kind(p) == kinds().argument_list)
+        })
+}
+
+fn uses_torch_cuda(view: &FileView<'_>) -> bool {
+    view.index
+        .of_kind(kinds().attribute)
+        .iter()
+        .any(|a| view.names.qualify(&view.index, *a).is_some_and(|q| q == "torch.cuda" || q.starts_with("torch.cuda.")))
+}
+
+/// Whether a name that is assigned here is read nowhere in the file.
+fn unused(view: &FileView<'_>, id: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let text = index.text_of(id);
+    let same = |other: &Id| {
+        index.text_of(*other) == text
+            && !index
+                .parent(*other)
+                .is_some_and(|p| index.kind(p) == k.assignment && index.field(p, f.left) == Some(*other))
+            && !index.parent(*other).is_some_and(|p| {
+                let kind = index.kind(p);
+                (kind == k.attribute && index.field(p, f.attribute) == Some(*other))
+                    || (kind == k.keyword_argument && index.field(p, f.name) == Some(*other))
+                    || kind == k.dotted_name
+            })
+    };
+    let kind = index.kind(id);
+    !index.of_kind(kind).iter().any(|o| *o != id && same(o))
+}
+
+fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    // A statement rule means the call that the statement makes.
+    let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
+    call.and_then(|c| index.field(c, f.arguments)).is_some_and(|arguments| {
+        index.parts(arguments).any(|a| {
+            index.kind(a) == k.keyword_argument && index.field(a, f.name).is_some_and(|n| index.text_of(n) == name)
+        })
+    })
+}
+
+pub(crate) fn inside_with(view: &FileView<'_>, node: Id, pattern: &NodePattern) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    index.ancestors(node).filter(|a| index.kind(*a) == k.with_statement).any(|with| {
+        let body = index.field(with, fields().body);
+        index.of_kind_in(k.with_item, with).iter().any(|item| {
+            body.is_none_or(|b| !index.is_within(*item, b))
+                && index.children(*item).any(|value| pattern.matches(index, &view.names, value, &mut Env::new()))
+        })
+    })
+}
+
+/// Whether one of the next statements, or the body of an `if` among them, matches.
+fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &NodePattern) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let Some(mut statement) = view.statement_of(found.node) else { return false };
+    loop {
+        let Some(block) = index.parent(statement) else { return false };
+        let next = index.parts(block).filter(|s| *s > statement).take(3);
+        for sibling in next {
+            let inner = index.of_kind_in(pattern.kind.unwrap_or(k.call), sibling);
+            if inner.iter().any(|n| pattern.matches(index, &view.names, *n, &mut Env::new())) {
+                return true;
+            }
+        }
+        // The end of an `if` or a `with` goes on behind it.
+        let at_end = index.parts(block).last() == Some(statement);
+        let Some(owner) = index.parent(block).filter(|_| at_end) else { return false };
+        let owner = if [k.else_clause, k.elif_clause].contains(&index.kind(owner)) {
+            index.parent(owner).unwrap_or(owner)
+        } else {
+            owner
+        };
+        if ![k.if_statement, k.with_statement].contains(&index.kind(owner)) {
+            return false;
+        }
+        statement = owner;
+    }
+}

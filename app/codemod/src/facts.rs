@@ -1,0 +1,286 @@
+//! What the engine knows of a project before it rewrites anything: which names are the model, the optimizer, the
+//! scheduler; where the training and validation steps are; how the project chooses its compute mode.
+
+pub(crate) mod modes;
+pub(crate) mod roles;
+pub(crate) mod steps;
+
+use crate::names::Names;
+use crate::tree::{Id, Index, Tree, fields, kinds};
+use modes::Modes;
+use roles::{Role, Roles};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use steps::Steps;
+
+/// One file in one round: its nodes and what is known of it alone.
+pub(crate) struct FileView<'t> {
+    pub(crate) path: &'t str,
+    pub(crate) index: Index<'t>,
+    pub(crate) names: Names,
+    pub(crate) roles: Roles,
+    pub(crate) steps: Steps,
+    pub(crate) layout: Layout,
+    words: HashSet<&'t str>,
+    calls: BTreeMap<&'t str, Vec<Id>>,
+}
+
+/// How the file is written, so that new code looks like it.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// One level of indentation.
+    pub(crate) indent: String,
+    pub(crate) newline: &'static str,
+    /// The quote that most strings of the file use.
+    pub(crate) quote: char,
+}
+
+impl Layout {
+    fn read(index: &Index<'_>) -> Self {
+        let text = index.text;
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let k = kinds();
+        let indent = index
+            .of_kind(k.block)
+            .iter()
+            .find_map(|b| {
+                let outer = index.parent(*b).map_or("", |p| line_indent(text, index.item(p).start));
+                let start = index.item(*b).start;
+                let own = line_indent(text, start);
+                // A block on the header's own line says nothing.
+                (text[..start].rfind('\n').map_or(0, |n| n + 1) + own.len() == start)
+                    .then(|| own.strip_prefix(outer))
+                    .flatten()
+                    .filter(|unit| !unit.is_empty() && unit.len() <= 8)
+                    .map(str::to_owned)
+            })
+            .unwrap_or_else(|| "    ".to_owned());
+        let (mut single, mut double) = (0, 0);
+        for s in index.of_kind(k.string) {
+            let t = index.text_of(*s).trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            if t.starts_with("\"\"\"") || t.starts_with("'''") {
+                continue;
+            }
+            if t.starts_with('\'') {
+                single += 1;
+            } else {
+                double += 1;
+            }
+        }
+        Self { indent, newline, quote: if single > double { '\'' } else { '"' } }
+    }
+}
+
+/// The white space at the start of the line that holds an offset.
+pub(crate) fn line_indent(text: &str, offset: usize) -> &str {
+    let start = text[..offset].rfind('\n').map_or(0, |n| n + 1);
+    let start = if start == 0 && text.starts_with('\u{feff}') { 3 } else { start };
+    let line = &text[start..];
+    let end = line.find(|c| c != ' ' && c != '\t').unwrap_or(line.len());
+    &line[..end]
+}
+
+impl<'t> FileView<'t> {
+    pub(crate) fn read(path: &'t str, tree: &'t Tree) -> Self {
+        let index = tree.index();
+        let names = Names::collect(&index);
+        let k = kinds();
+        let words = index.of_kind(k.identifier).iter().map(|id| index.text_of(*id)).collect();
+        let mut calls: BTreeMap<&str, Vec<Id>> = BTreeMap::new();
+        for &call in index.of_kind(k.call) {
+            if let Some(name) = crate::names::called_name(&index, call) {
+                calls.entry(name).or_default().push(call);
+            }
+        }
+        let mut view = Self {
+            path,
+            layout: Layout::read(&index),
+            words,
+            calls,
+            roles: Roles::default(),
+            steps: Steps::default(),
+            index,
+            names,
+        };
+        view.roles = Roles::collect(&view);
+        view.steps = Steps::collect(&view);
+        view
+    }
+
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        // `import torch.cuda.amp` holds its parts as one dotted name of identifiers, so they are all here.
+        self.words.contains(word)
+    }
+
+    /// Calls by the last name of their function.
+    pub(crate) fn calls(&self, name: &str) -> &[Id] {
+        self.calls.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The innermost function around a node.
+    pub(crate) fn function_of(&self, id: Id) -> Option<Id> {
+        self.index.ancestors(id).find(|a| self.index.kind(*a) == kinds().function_definition)
+    }
+
+    /// The innermost class around a node.
+    pub(crate) fn class_of(&self, id: Id) -> Option<Id> {
+        self.index.ancestors(id).find(|a| self.index.kind(*a) == kinds().class_definition)
+    }
+
+    pub(crate) fn name_of(&self, definition: Id) -> &'t str {
+        self.index.field(definition, fields().name).map_or("", |n| self.index.text_of(n))
+    }
+
+    /// Whether a class, a function or a top-level assignment of that name is here.
+    pub(crate) fn defines(&self, name: &str) -> bool {
+        let k = kinds();
+        let definitions =
+            self.index.of_kind(k.class_definition).iter().chain(self.index.of_kind(k.function_definition));
+        definitions.into_iter().any(|d| self.name_of(*d) == name)
+    }
+
+    /// The statement that holds a node: the child of a block or of the module.
+    pub(crate) fn statement_of(&self, id: Id) -> Option<Id> {
+        let k = kinds();
+        std::iter::once(id).chain(self.index.ancestors(id)).find(|a| {
+            self.index.parent(*a).is_some_and(|p| self.index.kind(p) == k.block || self.index.kind(p) == k.module)
+        })
+    }
+
+    /// Whether a function takes or assigns a name.
+    pub(crate) fn binds(&self, function: Id, name: &str) -> bool {
+        let (k, f) = (kinds(), fields());
+        let bound_by = |id: Id| {
+            let kind = self.index.kind(id);
+            (kind == k.identifier && self.index.text_of(id) == name)
+                || self.index.of_kind_in(k.identifier, id).iter().any(|i| {
+                    self.index.text_of(*i) == name
+                        && self.index.parent(*i).is_some_and(|p| {
+                            let kind = self.index.kind(p);
+                            kind != k.attribute && kind != k.subscript
+                        })
+                })
+        };
+        if let Some(parameters) = self.index.field(function, f.parameters) {
+            let is_bound = self.index.children(parameters).any(|p| {
+                let kind = self.index.kind(p);
+                if kind == k.identifier {
+                    self.index.text_of(p) == name
+                } else {
+                    self.index.children(p).next().is_some_and(|n| self.index.text_of(n) == name)
+                }
+            });
+            if is_bound {
+                return true;
+            }
+        }
+        self.index.of_kind_in(k.assignment, function).iter().any(|a| self.index.field(*a, f.left).is_some_and(bound_by))
+    }
+}
+
+/// What is known of all files together.
+pub(crate) struct ProjectFacts {
+    /// How the project chooses its compute mode, if it does.
+    pub(crate) modes: Option<Modes>,
+    /// Roles of attributes (`self._opt`) over all files.
+    attributes: BTreeMap<String, Role>,
+    /// Classes of the project that are models.
+    pub(crate) models: BTreeSet<String>,
+    /// What functions of the project return.
+    returns: BTreeMap<String, Vec<Option<Role>>>,
+    /// Class name to the names of its bases.
+    pub(crate) bases: BTreeMap<String, Vec<String>>,
+    /// A class attribute that holds the Gaudi bridge, `htcore`, by class name.
+    pub(crate) bridge_classes: BTreeSet<String>,
+}
+
+impl ProjectFacts {
+    pub(crate) fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &str) -> Self {
+        let (k, f) = (kinds(), fields());
+        let views: Vec<&FileView<'t>> = views.collect();
+        let mut bases: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut bridge_classes = BTreeSet::new();
+        for view in &views {
+            for &class in view.index.of_kind(k.class_definition) {
+                let supers = view.index.field(class, f.superclasses).map_or_else(Vec::new, |s| {
+                    view.index
+                        .parts(s)
+                        .filter(|p| view.index.kind(*p) != k.keyword_argument)
+                        .map(|p| view.names.qualify(&view.index, p).unwrap_or_else(|| view.index.text_of(p).to_owned()))
+                        .collect()
+                });
+                bases.entry(view.name_of(class).to_owned()).or_default().extend(supers);
+            }
+            for &assignment in view.index.of_kind(k.assignment) {
+                if view.index.field(assignment, f.left).is_some_and(|l| view.index.text_of(l) == "self.htcore")
+                    && let Some(class) = view.class_of(assignment)
+                {
+                    bridge_classes.insert(view.name_of(class).to_owned());
+                }
+            }
+        }
+        let mut facts = Self {
+            modes: Modes::collect(&views, target),
+            attributes: BTreeMap::new(),
+            models: BTreeSet::new(),
+            returns: BTreeMap::new(),
+            bases,
+            bridge_classes,
+        };
+        let classes: Vec<String> = facts.bases.keys().cloned().collect();
+        facts.models = classes
+            .into_iter()
+            .filter(|c| {
+                facts.ancestors(c).iter().any(|a| {
+                    let last = a.rsplit('.').next().unwrap_or(a);
+                    matches!(last, "Module" | "LightningModule" | "PreTrainedModel" | "Sequential")
+                })
+            })
+            .collect();
+        for view in &views {
+            for (name, roles) in view.roles.returns(view, &facts) {
+                facts.returns.insert(name, roles);
+            }
+        }
+        for view in &views {
+            for (name, role) in view.roles.attributes(view, &facts) {
+                facts.attributes.entry(name).or_insert(role);
+            }
+        }
+        facts
+    }
+
+    /// All bases of a class, as far as the project knows them.
+    pub(crate) fn ancestors(&self, class: &str) -> Vec<String> {
+        let mut out: Vec<String> = Vec::new();
+        let mut todo = vec![class.to_owned()];
+        while let Some(name) = todo.pop() {
+            let last = name.rsplit('.').next().unwrap_or(&name).to_owned();
+            for base in self.bases.get(&last).into_iter().flatten() {
+                if !out.contains(base) {
+                    out.push(base.clone());
+                    todo.push(base.clone());
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether one class is the other or inherits from it, either way round.
+    pub(crate) fn related(&self, a: &str, b: &str) -> bool {
+        let is_base = |base: &str, of: &str| self.ancestors(of).iter().any(|x| x.rsplit('.').next() == Some(base));
+        a == b || is_base(a, b) || is_base(b, a)
+    }
+
+    /// The role of an expression.
+    pub(crate) fn role(&self, view: &FileView<'_>, id: Id) -> Option<Role> {
+        view.roles.role(view, self, id)
+    }
+
+    pub(crate) fn attribute_role(&self, text: &str) -> Option<Role> {
+        self.attributes.get(text).copied()
+    }
+
+    pub(crate) fn returned(&self, function: &str) -> Option<&[Option<Role>]> {
+        self.returns.get(function).map(Vec::as_slice)
+    }
+}

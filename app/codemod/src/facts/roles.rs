@@ -1,0 +1,317 @@
+//! Roles of names: what is assigned to them, how they are used, and only then what they are called.
+
+use super::{FileView, ProjectFacts};
+use crate::names::dotted;
+use crate::tree::{Id, fields, kinds};
+use std::collections::BTreeMap;
+
+/// What a name is in a training script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    Model,
+    Optimizer,
+    Scheduler,
+    Loss,
+    Scaler,
+    Loader,
+    Device,
+    Dataset,
+}
+
+impl Role {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "model" => Self::Model,
+            "optimizer" => Self::Optimizer,
+            "scheduler" => Self::Scheduler,
+            "loss" => Self::Loss,
+            "scaler" => Self::Scaler,
+            "loader" => Self::Loader,
+            "device" => Self::Device,
+            "dataset" => Self::Dataset,
+            _ => return None,
+        })
+    }
+}
+
+/// Roles by the text of the name, `optimizer` or `self._opt`.
+#[derive(Debug, Default)]
+pub(crate) struct Roles {
+    assigned: BTreeMap<String, Vec<Id>>,
+    used: BTreeMap<String, Role>,
+}
+
+impl Roles {
+    pub(super) fn collect(view: &FileView<'_>) -> Self {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
+        let mut roles = Self::default();
+        for &assignment in index.of_kind(k.assignment) {
+            let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
+                continue;
+            };
+            if let Some(name) = dotted(index, left) {
+                roles.assigned.entry(name.to_owned()).or_default().push(right);
+            }
+        }
+        roles.used = uses(view);
+        roles
+    }
+
+    /// The role of an expression of this file.
+    pub(super) fn role(&self, view: &FileView<'_>, project: &ProjectFacts, id: Id) -> Option<Role> {
+        self.role_within(view, project, id, 6)
+    }
+
+    fn role_within(&self, view: &FileView<'_>, project: &ProjectFacts, id: Id, depth: usize) -> Option<Role> {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
+        if depth == 0 {
+            return None;
+        }
+        if let Some(name) = dotted(index, id) {
+            let mut known = false;
+            for &right in self.assigned.get(name).into_iter().flatten() {
+                // `x = x.to(d)` says what it said before.
+                if index.is_within(id, right) {
+                    continue;
+                }
+                if index.text_of(right) == "None" {
+                    continue;
+                }
+                known = true;
+                if let Some(role) = self.role_within(view, project, right, depth - 1) {
+                    return Some(role);
+                }
+            }
+            if let Some(role) = self.tuple_role(view, project, name) {
+                return Some(role);
+            }
+            if let Some(role) = self.used.get(name) {
+                return Some(*role);
+            }
+            if name.starts_with("self.")
+                && let Some(role) = project.attribute_role(name)
+            {
+                return Some(role);
+            }
+            let hint = hinted(name);
+            // A name that is assigned from something else by all appearances is not what it is called,
+            // unless a call of unknown code made it.
+            return if known && !self.assigned[name].iter().any(|r| index.kind(*r) == k.call) { None } else { hint };
+        }
+        let kind = index.kind(id);
+        if kind == k.parenthesized_expression {
+            return index.parts(id).next().and_then(|c| self.role_within(view, project, c, depth - 1));
+        }
+        if kind == k.conditional_expression {
+            return index.parts(id).find_map(|c| self.role_within(view, project, c, depth - 1));
+        }
+        if kind == k.subscript {
+            return index.field(id, f.value).and_then(|v| self.role_within(view, project, v, depth - 1));
+        }
+        if kind != k.call {
+            return None;
+        }
+        let function = index.field(id, f.function)?;
+        if let Some(qualified) = view.names.qualify(index, function)
+            && let Some(role) = constructed(&qualified)
+        {
+            return Some(role);
+        }
+        let name = crate::names::called_name(index, id)?;
+        if let Some(argument) = first_argument(view, id)
+            && matches!(name, "DistributedDataParallel" | "DDP" | "DataParallel" | "compile" | "prepare_model" | "FSDP")
+            && self.role_within(view, project, argument, depth - 1) == Some(Role::Model)
+        {
+            return Some(Role::Model);
+        }
+        if index.kind(function) == k.attribute
+            && matches!(name, "to" | "cuda" | "cpu" | "half" | "float" | "bfloat16" | "train" | "eval" | "double")
+        {
+            return index.field(function, f.object).and_then(|o| self.role_within(view, project, o, depth - 1));
+        }
+        if project.models.contains(name) {
+            return Some(Role::Model);
+        }
+        if let Some([role]) = project.returned(name) {
+            return *role;
+        }
+        constructed(name)
+    }
+
+    /// `net, opt = build()` and `a, b = f(x), g(y)`.
+    fn tuple_role(&self, view: &FileView<'_>, project: &ProjectFacts, name: &str) -> Option<Role> {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
+        for &list in index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern)) {
+            let Some(at) = index.parts(list).position(|p| index.text_of(p) == name) else { continue };
+            let Some(right) = index.parent(list).and_then(|a| index.field(a, f.right)) else { continue };
+            if index.kind(right) == k.call {
+                if let Some(roles) = crate::names::called_name(index, right).and_then(|n| project.returned(n))
+                    && let Some(Some(role)) = roles.get(at)
+                {
+                    return Some(*role);
+                }
+            } else if let Some(value) = index.parts(right).nth(at)
+                && let Some(role) = self.role_within(view, project, value, 3)
+            {
+                return Some(role);
+            }
+        }
+        None
+    }
+
+    /// Roles of what the functions of this file return.
+    pub(super) fn returns(&self, view: &FileView<'_>, project: &ProjectFacts) -> Vec<(String, Vec<Option<Role>>)> {
+        let k = kinds();
+        let index = &view.index;
+        let mut out = Vec::new();
+        for &statement in index.of_kind(k.return_statement) {
+            let Some(function) = view.function_of(statement) else { continue };
+            let Some(value) = index.parts(statement).next() else { continue };
+            let values: Vec<Id> = if [k.expression_list, k.tuple].contains(&index.kind(value)) {
+                index.parts(value).collect()
+            } else {
+                vec![value]
+            };
+            let roles: Vec<_> = values.into_iter().map(|v| self.role(view, project, v)).collect();
+            if roles.iter().any(Option::is_some) {
+                out.push((view.name_of(function).to_owned(), roles));
+            }
+        }
+        out
+    }
+
+    /// Roles of the attributes that this file assigns or uses.
+    pub(super) fn attributes(&self, view: &FileView<'_>, project: &ProjectFacts) -> Vec<(String, Role)> {
+        let mut out = Vec::new();
+        for (name, rights) in self.assigned.iter().filter(|(n, _)| n.starts_with("self.")) {
+            for right in rights {
+                if let Some(role) = self.role(view, project, *right) {
+                    out.push((name.clone(), role));
+                    break;
+                }
+            }
+        }
+        out.extend(self.used.iter().filter(|(n, _)| n.starts_with("self.")).map(|(n, r)| (n.clone(), *r)));
+        out
+    }
+}
+
+fn first_argument(view: &FileView<'_>, call: Id) -> Option<Id> {
+    view.index.field(call, fields().arguments).and_then(|a| view.index.parts(a).next())
+}
+
+/// What a call of this name makes.
+fn constructed(qualified: &str) -> Option<Role> {
+    let last = qualified.rsplit('.').next().unwrap_or(qualified);
+    let lower = last.to_ascii_lowercase();
+    let class = last.starts_with(|c: char| c.is_ascii_uppercase());
+    if qualified.contains("lr_scheduler.") || lower.contains("scheduler") {
+        return Some(Role::Scheduler);
+    }
+    if (qualified.starts_with("torch.optim.") && class) || lower.contains("optimizer") {
+        return Some(Role::Optimizer);
+    }
+    if last == "GradScaler" {
+        return Some(Role::Scaler);
+    }
+    if last.ends_with("Loader") && class {
+        return Some(Role::Loader);
+    }
+    if class && (last.ends_with("Loss") || last.ends_with("Criterion")) {
+        return Some(Role::Loss);
+    }
+    if qualified == "torch.device" {
+        return Some(Role::Device);
+    }
+    if last.ends_with("Dataset") && class {
+        return Some(Role::Dataset);
+    }
+    if qualified.starts_with("torchvision.models.")
+        || (qualified.starts_with("torch.nn.") && class && !qualified.contains("functional"))
+        || last == "create_model"
+        || last == "from_pretrained" && qualified.contains("Model")
+    {
+        return Some(Role::Model);
+    }
+    const OPTIMIZERS: [&str; 12] =
+        ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "LBFGS", "Lamb", "LARS"];
+    OPTIMIZERS.contains(&last).then_some(Role::Optimizer)
+}
+
+/// Roles that the methods called on a name give away.
+fn uses(view: &FileView<'_>) -> BTreeMap<String, Role> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let mut methods: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in [
+        "zero_grad",
+        "step",
+        "parameters",
+        "named_parameters",
+        "scale",
+        "update",
+        "unscale_",
+        "get_last_lr",
+        "load_state_dict",
+        "eval",
+        "train",
+    ] {
+        for &call in view.calls(name) {
+            let Some(function) = index.field(call, f.function) else { continue };
+            if index.kind(function) == k.attribute
+                && let Some(object) = index.field(function, f.object)
+                && let Some(text) = dotted(index, object)
+            {
+                methods.entry(text).or_default().push(name);
+            }
+        }
+    }
+    methods
+        .into_iter()
+        .filter_map(|(name, called)| {
+            let has = |m: &str| called.contains(&m);
+            let role = if has("parameters") || has("named_parameters") || (has("eval") && has("train")) {
+                Role::Model
+            } else if has("scale") && (has("update") || has("step")) || has("unscale_") {
+                Role::Scaler
+            } else if has("get_last_lr") {
+                Role::Scheduler
+            } else if has("zero_grad") && has("step") {
+                Role::Optimizer
+            } else {
+                return None;
+            };
+            Some((name.to_owned(), role))
+        })
+        .collect()
+}
+
+/// What a name alone suggests; used when nothing else is known.
+fn hinted(name: &str) -> Option<Role> {
+    let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+    let words: Vec<&str> =
+        last.split('_').map(|w| w.trim_end_matches(|c: char| c.is_ascii_digit())).filter(|w| !w.is_empty()).collect();
+    let any = |set: &[&str]| words.iter().any(|w| set.contains(w));
+    if any(&["scheduler", "sched", "schedule"]) || last.contains("scheduler") {
+        Some(Role::Scheduler)
+    } else if any(&["scaler"]) {
+        Some(Role::Scaler)
+    } else if any(&["optimizer", "optimiser", "optim", "opt", "optimizers"]) || last.ends_with("optimizer") {
+        Some(Role::Optimizer)
+    } else if any(&["loader", "dataloader"]) || last.ends_with("loader") {
+        Some(Role::Loader)
+    } else if any(&["dataset"]) {
+        Some(Role::Dataset)
+    } else if any(&["criterion", "loss"]) {
+        Some(Role::Loss)
+    } else if any(&["model", "net", "network", "backbone", "module", "encoder", "decoder"]) {
+        Some(Role::Model)
+    } else if last == "device" {
+        Some(Role::Device)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,56 @@
+//! Where a script trains and where it validates.
+
+use super::FileView;
+use crate::tree::{Id, kinds};
+
+/// The steps of a file, as the nodes that hold them.
+#[derive(Debug, Default)]
+pub(crate) struct Steps {
+    /// Functions (or top-level loops) that call `backward()`.
+    pub(crate) training: Vec<Id>,
+    /// Functions that evaluate the model and never call `backward()`.
+    pub(crate) validation: Vec<Id>,
+}
+
+impl Steps {
+    pub(super) fn collect(view: &FileView<'_>) -> Self {
+        let k = kinds();
+        let index = &view.index;
+        let mut steps = Self::default();
+        for &call in view.calls("backward") {
+            let step = view.function_of(call).or_else(|| {
+                index.ancestors(call).filter(|a| [k.for_statement, k.while_statement].contains(&index.kind(*a))).last()
+            });
+            if let Some(step) = step
+                && !steps.training.contains(&step)
+            {
+                steps.training.push(step);
+            }
+        }
+        for &function in index.of_kind(k.function_definition) {
+            let trains = view.calls("backward").iter().any(|c| index.is_within(*c, function));
+            if !trains && names_validation(view.name_of(function)) {
+                steps.validation.push(function);
+            }
+        }
+        steps
+    }
+
+    pub(crate) fn in_training(&self, view: &FileView<'_>, id: Id) -> bool {
+        self.training.iter().any(|s| view.index.is_within(id, *s))
+    }
+
+    pub(crate) fn in_validation(&self, view: &FileView<'_>, id: Id) -> bool {
+        self.validation.iter().any(|s| view.index.is_within(id, *s))
+    }
+}
+
+/// `val_step`, `validate`, `evaluate`, `test_one_epoch`, `run_eval`.
+pub(crate) fn names_validation(name: &str) -> bool {
+    name.to_ascii_lowercase().split('_').any(|word| {
+        matches!(
+            word,
+            "val" | "valid" | "validate" | "validation" | "eval" | "evaluate" | "evaluation" | "test" | "testing"
+        )
+    })
+}

@@ -1,0 +1,82 @@
+//! `load-bridge`, branch style: sets `PT_HPU_LAZY_MODE` and imports the Gaudi bridge under the project's test, as early
+//! as the trainer knows its compute mode, so that no other Gaudi import comes before.
+
+use super::{Input, Wish};
+use crate::change::Change;
+use crate::condition::{Type, imports, nodes_of_type};
+use crate::facts::FileView;
+use crate::lift::initialised;
+use crate::tree::{Id, fields, kinds};
+
+pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
+    let (Some(view), Some(_)) = (input.view, &input.project.modes) else { return Vec::new() };
+    if view.steps.training.is_empty() || imports(view, "habana_frameworks.torch.core") {
+        return Vec::new();
+    }
+    let index = &view.index;
+    for &step in &view.steps.training {
+        let Some(class) = view.class_of(step) else { continue };
+        let Some((statement, guard)) = constructor_end(input, view, class) else { continue };
+        let Some(lazy) = (input.lazy_test)(view, statement) else { continue };
+        let (unit, q) = (&view.layout.indent, view.layout.quote);
+        let text = format!(
+            "if {guard}:\n{unit}os.environ.setdefault({q}PT_HPU_LAZY_MODE{q}, {q}1{q} if {lazy} else {q}{}{q})\n{unit}import habana_frameworks.torch.core as htcore\n{unit}self.htcore = htcore",
+            input.eager_value
+        );
+        return vec![Wish {
+            at: index.item(statement).start,
+            changes: vec![Change::Insert { at: statement, after: true, text }],
+            imports: vec!["import os".to_owned()],
+        }];
+    }
+    // No class keeps it: the module does, and other machines get past the import.
+    let situation = crate::condition::Situation { view, project: input.project, lazy: input.lazy };
+    let Some(&torch) = nodes_of_type(&situation, Type::FirstTorchImport).first() else { return Vec::new() };
+    let (unit, q) = (&view.layout.indent, view.layout.quote);
+    let value = if input.lazy { "1" } else { input.eager_value };
+    vec![Wish {
+        at: index.item(torch).start,
+        changes: vec![
+            Change::Insert {
+                at: torch,
+                after: false,
+                text: format!("os.environ.setdefault({q}PT_HPU_LAZY_MODE{q}, {q}{value}{q})"),
+            },
+            Change::Insert {
+                at: torch,
+                after: true,
+                text: format!(
+                    "\ntry:\n{unit}import habana_frameworks.torch.core as htcore\nexcept ImportError:\n{unit}htcore = None"
+                ),
+            },
+        ],
+        imports: vec!["import os".to_owned()],
+    }]
+}
+
+/// The last statement of a class's constructor, where the compute mode can be read behind it.
+fn constructor_end(input: &Input<'_, '_>, view: &FileView<'_>, class: Id) -> Option<(Id, String)> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let modes = input.project.modes.as_ref()?;
+    let init = index
+        .of_kind_in(k.function_definition, class)
+        .iter()
+        .copied()
+        .find(|d| view.class_of(*d) == Some(class) && view.name_of(*d) == "__init__")?;
+    let body = index.field(init, f.body)?;
+    let statements: Vec<Id> = index.parts(body).collect();
+    // The earliest place counts: behind the statement that hands `self` its arguments.
+    statements.iter().copied().find_map(|s| {
+        let guard = modes.guard_at(view, input.project, s)?;
+        let attribute = guard.strip_prefix("self.").and_then(|g| g.split('.').next());
+        let ready = attribute.is_none_or(|a| {
+            let next = statements.iter().copied().find(|n| *n > s);
+            match next {
+                Some(next) => initialised(view, init, next, a),
+                None => true,
+            }
+        });
+        ready.then_some((s, guard))
+    })
+}

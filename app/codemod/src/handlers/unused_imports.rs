@@ -1,0 +1,94 @@
+//! `drop-unused-imports`: imports whose last use went with a change.
+
+use super::{Input, Wish};
+use crate::change::Change;
+use crate::facts::FileView;
+use crate::names::Binding;
+use crate::tree::{Id, fields, kinds};
+
+pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
+    let Some(view) = input.view else { return Vec::new() };
+    if input.text == input.original {
+        return Vec::new();
+    }
+    let k = kinds();
+    let index = &view.index;
+    let mut by_statement: Vec<(Id, Vec<&Binding>)> = Vec::new();
+    for binding in &view.names.bindings {
+        if index.kind(binding.statement) == k.assignment
+            || binding.qualified == "torch"
+            || exported(view, &binding.local)
+        {
+            continue;
+        }
+        // `import torch.backends.cudnn` binds `torch`; such a line is kept for what it loads.
+        let plain_module =
+            index.kind(binding.statement) == k.import_statement && index.kind(binding.part) == k.dotted_name;
+        if plain_module || uses(view, binding) > 0 || words(input.original, &binding.local) < 2 {
+            continue;
+        }
+        match by_statement.iter_mut().find(|(s, _)| *s == binding.statement) {
+            Some((_, list)) => list.push(binding),
+            None => by_statement.push((binding.statement, vec![binding])),
+        }
+    }
+    by_statement.into_iter().map(|(statement, bindings)| without(view, statement, &bindings)).collect()
+}
+
+fn exported(view: &FileView<'_>, name: &str) -> bool {
+    let f = fields();
+    view.index.of_kind(kinds().assignment).iter().any(|a| {
+        view.index.field(*a, f.left).is_some_and(|l| view.index.text_of(l) == "__all__")
+            && view.index.text_of(*a).contains(name)
+    })
+}
+
+/// Uses of a name beside its imports.
+fn uses(view: &FileView<'_>, binding: &Binding) -> usize {
+    let k = kinds();
+    let index = &view.index;
+    index
+        .of_kind(k.identifier)
+        .iter()
+        .filter(|id| index.text_of(**id) == binding.local)
+        .filter(|id| {
+            !index.ancestors(**id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)))
+                && !index.parent(**id).is_some_and(|p| {
+                    (index.kind(p) == k.attribute && index.field(p, fields().attribute) == Some(**id))
+                        || (index.kind(p) == k.keyword_argument && index.field(p, fields().name) == Some(**id))
+                })
+        })
+        .count()
+}
+
+/// How often a word stands in a text.
+fn words(text: &str, word: &str) -> usize {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| *w == word).count()
+}
+
+fn without(view: &FileView<'_>, statement: Id, bindings: &[&Binding]) -> Wish {
+    let f = fields();
+    let index = &view.index;
+    let parts: Vec<Id> = index.children(statement).filter(|c| index.item(*c).field == f.name).collect();
+    let gone = |id: &Id| bindings.iter().any(|b| b.part == *id);
+    let at = index.item(statement).start;
+    if parts.iter().all(gone) {
+        return Wish {
+            at,
+            changes: vec![Change::Replace { first: statement, last: statement, text: String::new() }],
+            imports: Vec::new(),
+        };
+    }
+    let mut changes = Vec::new();
+    for (n, part) in parts.iter().enumerate().filter(|(_, p)| gone(p)) {
+        // With the comma behind it, or before it for the last ones.
+        let next_kept = parts[n + 1..].iter().any(|p| !gone(p));
+        let range = if next_kept {
+            index.item(*part).start..index.item(parts[n + 1]).start
+        } else {
+            index.item(parts[n - 1]).end..index.item(*part).end
+        };
+        changes.push(Change::Raw { range, text: String::new() });
+    }
+    Wish { at, changes, imports: Vec::new() }
+}

@@ -1,0 +1,257 @@
+//! Finding where a patch matches in a file, and which of the user's nodes each part of the patch met.
+
+use crate::facts::FileView;
+use crate::patch::{Block, Form, Item, Patch, Shape, Statement};
+use crate::pattern::{Called, Env, NodePattern};
+use crate::tree::{Id, kinds};
+
+/// A place where a patch matches.
+pub(crate) struct Match<'t> {
+    /// The expression, or the first statement.
+    pub(crate) node: Id,
+    pub(crate) env: Env<'t>,
+    pub(crate) met: Met,
+}
+
+/// What the parts of a patch met.
+pub(crate) enum Met {
+    Expression,
+    /// One entry per statement of the patch's block.
+    Statements(Vec<Aligned>),
+}
+
+/// What one statement of a patch met.
+#[derive(Clone, Debug)]
+pub(crate) enum Aligned {
+    /// Consecutive statements, none for an empty `$$$`.
+    Plain(Vec<Id>),
+    /// A compound statement; entries of its body and of its clauses in the order of the patch.
+    Compound { id: Id, body: Vec<Aligned>, clauses: Vec<(Id, Vec<Aligned>)> },
+}
+
+impl Aligned {
+    pub(crate) fn first(&self) -> Option<Id> {
+        match self {
+            Self::Plain(ids) => ids.first().copied(),
+            Self::Compound { id, .. } => Some(*id),
+        }
+    }
+    pub(crate) fn last(&self) -> Option<Id> {
+        match self {
+            Self::Plain(ids) => ids.last().copied(),
+            Self::Compound { id, .. } => Some(*id),
+        }
+    }
+}
+
+/// Every match of a patch, in the order of the text. `typed` lists the candidates of a bare metavariable.
+pub(crate) fn matches<'t>(
+    view: &FileView<'t>,
+    patch: &Patch,
+    typed: &dyn Fn(&str) -> Option<Vec<Id>>,
+) -> Vec<Match<'t>> {
+    let mut found = Vec::new();
+    match &patch.shape {
+        Shape::Expression { pattern, .. } => {
+            for id in candidates(view, pattern, typed) {
+                let mut env = Env::new();
+                if pattern.matches(&view.index, &view.names, id, &mut env) {
+                    found.push(Match { node: id, env, met: Met::Expression });
+                }
+            }
+        }
+        Shape::Statements(block) => {
+            for (statements, at) in starts(view, block, typed) {
+                let mut env = Env::new();
+                if let Some((_, aligned)) = sequence(view, &statements_in(block), &statements, at, &mut env, false) {
+                    let node = aligned.iter().find_map(Aligned::first).unwrap_or(statements[at]);
+                    found.push(Match { node, env, met: Met::Statements(aligned) });
+                }
+            }
+        }
+    }
+    found.sort_by_key(|m| m.node);
+    found.dedup_by_key(|m| m.node);
+    found
+}
+
+/// Nodes that a pattern could match.
+fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -> Option<Vec<Id>>) -> Vec<Id> {
+    let k = kinds();
+    if let Some(variable) = &pattern.variable {
+        return typed(variable).unwrap_or_default();
+    }
+    let called = match &pattern.called {
+        Some(Called::Method(name)) => view.calls(name).to_vec(),
+        Some(Called::Qualified(name)) => {
+            view.names.last_names(name).flat_map(|n| view.calls(n).iter().copied()).collect()
+        }
+        None => {
+            let kind = pattern.kind.unwrap_or(0);
+            let mut ids = view.index.of_kind(kind).to_vec();
+            if kind == k.attribute {
+                // A dotted name may be imported as a plain one.
+                ids.extend(view.index.of_kind(k.identifier).iter().filter(|id| {
+                    let text = view.index.text_of(**id);
+                    view.names.bindings.iter().any(|b| b.local == text)
+                        && view.index.parent(**id).is_some_and(|p| {
+                            let kind = view.index.kind(p);
+                            kind != k.dotted_name && kind != k.aliased_import && kind != k.keyword_argument
+                        })
+                }));
+            }
+            return ids;
+        }
+    };
+    if pattern.kind == Some(k.call) {
+        called
+    } else {
+        called.into_iter().filter_map(|c| view.statement_of(c)).collect()
+    }
+}
+
+fn statements_in(block: &Block) -> Vec<&Statement> {
+    block
+        .items
+        .iter()
+        .filter_map(|i| match i {
+            Item::Statement(s) => Some(s),
+            Item::Insert(_) => None,
+        })
+        .collect()
+}
+
+/// Blocks with the position at which a match may start.
+fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec<Id>>) -> Vec<(Vec<Id>, usize)> {
+    let statements = statements_in(block);
+    let Some(anchor) = statements.iter().position(|s| !matches!(s.form, Form::Many(_))) else { return Vec::new() };
+    let ids: Vec<Id> = match &statements[anchor].form {
+        Form::Simple(pattern) => candidates(view, pattern, typed),
+        Form::Compound(compound) => view.index.of_kind(compound.kind).to_vec(),
+        Form::Many(_) => Vec::new(),
+    };
+    let mut out: Vec<(Vec<Id>, usize)> = Vec::new();
+    for id in ids {
+        let id = decorated(view, id);
+        let Some(parent) = view.index.parent(id) else { continue };
+        let siblings: Vec<Id> = view.index.parts(parent).collect();
+        let Some(at) = siblings.iter().position(|s| *s == id) else { continue };
+        let at = if anchor > 0 { 0 } else { at };
+        out.push((siblings, at));
+    }
+    out
+}
+
+/// A definition with its decorators, where it has any.
+pub(crate) fn decorated(view: &FileView<'_>, id: Id) -> Id {
+    match view.index.parent(id) {
+        Some(p) if view.index.kind(p) == kinds().decorated_definition => p,
+        _ => id,
+    }
+}
+
+/// Matches statements of a patch from `at` on; returns where it ended and what each met.
+fn sequence<'t>(
+    view: &FileView<'t>,
+    patterns: &[&Statement],
+    statements: &[Id],
+    at: usize,
+    env: &mut Env<'t>,
+    to_end: bool,
+) -> Option<(usize, Vec<Aligned>)> {
+    let Some((first, rest)) = patterns.split_first() else {
+        return (!to_end || at == statements.len()).then(|| (at, Vec::new()));
+    };
+    if let Form::Many(name) = &first.form {
+        let most = statements.len() - at;
+        let lengths: Vec<usize> = if rest.is_empty() { vec![most] } else { (0..=most).collect() };
+        for len in lengths {
+            let mut trial = env.clone();
+            let taken = &statements[at..at + len];
+            if !name.is_empty() {
+                let nodes = taken.iter().map(|id| view.index.match_node(*id)).collect();
+                if trial.insert_multi(name, nodes).is_none() {
+                    continue;
+                }
+            }
+            if let Some((end, mut aligned)) = sequence(view, rest, statements, at + len, &mut trial, to_end) {
+                aligned.insert(0, Aligned::Plain(taken.to_vec()));
+                *env = trial;
+                return Some((end, aligned));
+            }
+        }
+        return None;
+    }
+    let statement = *statements.get(at)?;
+    let mut trial = env.clone();
+    let met = one(view, first, statement, &mut trial)?;
+    let (end, mut aligned) = sequence(view, rest, statements, at + 1, &mut trial, to_end)?;
+    aligned.insert(0, met);
+    *env = trial;
+    Some((end, aligned))
+}
+
+fn one<'t>(view: &FileView<'t>, pattern: &Statement, id: Id, env: &mut Env<'t>) -> Option<Aligned> {
+    match &pattern.form {
+        Form::Many(_) => None,
+        Form::Simple(node) => node.matches(&view.index, &view.names, id, env).then(|| Aligned::Plain(vec![id])),
+        Form::Compound(compound) => {
+            let (k, f) = (kinds(), crate::tree::fields());
+            let inner =
+                if view.index.kind(id) == k.decorated_definition { view.index.field(id, f.definition)? } else { id };
+            if view.index.kind(inner) != compound.kind || !header(view, &compound.header, inner, env) {
+                return None;
+            }
+            let body_field = if compound.kind == k.if_statement { f.consequence } else { f.body };
+            let body = within(view, &compound.body, view.index.field(inner, body_field)?, env)?;
+            let clause_kinds = [k.elif_clause, k.else_clause, k.except_clause, k.finally_clause];
+            let actual: Vec<Id> =
+                view.index.children(inner).filter(|c| clause_kinds.contains(&view.index.kind(*c))).collect();
+            let mut clauses = Vec::new();
+            let mut next = 0;
+            for wanted in &compound.clauses {
+                let (n, aligned) = (next..actual.len()).find_map(|n| {
+                    let clause = actual[n];
+                    if view.index.kind(clause) != wanted.kind {
+                        return None;
+                    }
+                    let mut trial = env.clone();
+                    let block = view.index.parts(clause).find(|c| view.index.kind(*c) == k.block)?;
+                    let ok = header(view, &wanted.header, clause, &mut trial);
+                    let aligned = ok.then(|| within(view, &wanted.body, block, &mut trial)).flatten()?;
+                    *env = trial;
+                    Some((n, aligned))
+                })?;
+                clauses.push((actual[n], aligned));
+                next = n + 1;
+            }
+            Some(Aligned::Compound { id, body, clauses })
+        }
+    }
+}
+
+fn header<'t>(view: &FileView<'t>, parts: &[(u16, NodePattern)], id: Id, env: &mut Env<'t>) -> bool {
+    parts.iter().all(|(field, pattern)| {
+        if *field != 0 {
+            return view.index.field(id, *field).is_some_and(|c| pattern.matches(&view.index, &view.names, c, env));
+        }
+        let candidates: Vec<Id> = view.index.parts(id).filter(|c| view.index.item(*c).field == 0).collect();
+        candidates.into_iter().any(|c| pattern.matches(&view.index, &view.names, c, env))
+    })
+}
+
+/// Matches a body: whole when it has `$$$` at its ends, else as consecutive statements somewhere in it.
+fn within<'t>(view: &FileView<'t>, block: &Block, body: Id, env: &mut Env<'t>) -> Option<Vec<Aligned>> {
+    let patterns = statements_in(block);
+    let statements: Vec<Id> = view.index.parts(body).collect();
+    let fixed_start = matches!(patterns.first().map(|p| &p.form), Some(Form::Many(_)));
+    let ends = if fixed_start { 0..=0 } else { 0..=statements.len() };
+    for at in ends {
+        let mut trial = env.clone();
+        if let Some((_, aligned)) = sequence(view, &patterns, &statements, at, &mut trial, false) {
+            *env = trial;
+            return Some(aligned);
+        }
+    }
+    None
+}

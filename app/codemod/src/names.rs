@@ -1,0 +1,176 @@
+//! What a name in a file stands for: imports, aliases and the qualified names behind them.
+
+use crate::tree::{Id, Index, fields, kinds};
+use std::collections::BTreeMap;
+
+/// One name that an import statement binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Binding {
+    /// The name in the file.
+    pub(crate) local: String,
+    /// What it stands for, `torch.cuda.amp.autocast`.
+    pub(crate) qualified: String,
+    /// The import statement.
+    pub(crate) statement: Id,
+    /// The part of it that binds this name.
+    pub(crate) part: Id,
+}
+
+/// All bindings of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) bindings: Vec<Binding>,
+    by_local: BTreeMap<String, Vec<usize>>,
+    /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
+    pub(crate) modules: Vec<String>,
+    /// Modules of `from x import *`.
+    pub(crate) wildcards: Vec<String>,
+}
+
+impl Names {
+    pub(crate) fn collect(index: &Index<'_>) -> Self {
+        let mut names = Self::default();
+        let (k, f) = (kinds(), fields());
+        for &statement in index.of_kind(k.import_statement) {
+            for part in index.children(statement).filter(|c| index.item(*c).field == f.name) {
+                if index.kind(part) == k.aliased_import {
+                    if let (Some(module), Some(alias)) = (index.field(part, f.name), index.field(part, f.alias)) {
+                        names.modules.push(index.text_of(module).to_owned());
+                        names.bind(index.text_of(alias), index.text_of(module), statement, part);
+                    }
+                } else {
+                    // `import torch.nn` binds `torch`.
+                    let module = index.text_of(part);
+                    names.modules.push(module.to_owned());
+                    let head = module.split('.').next().unwrap_or(module);
+                    names.bind(head, head, statement, part);
+                }
+            }
+        }
+        for &statement in index.of_kind(k.import_from_statement) {
+            let Some(module) = index.field(statement, f.module_name) else { continue };
+            let module = index.text_of(module);
+            for part in index.children(statement) {
+                if index.kind(part) == k.wildcard_import {
+                    names.wildcards.push(module.to_owned());
+                } else if index.item(part).field == f.name {
+                    let (name, local) = if index.kind(part) == k.aliased_import {
+                        match (index.field(part, f.name), index.field(part, f.alias)) {
+                            (Some(name), Some(alias)) => (index.text_of(name), index.text_of(alias)),
+                            _ => continue,
+                        }
+                    } else {
+                        (index.text_of(part), index.text_of(part))
+                    };
+                    let dot = if module.ends_with('.') { "" } else { "." };
+                    names.bind(local, &format!("{module}{dot}{name}"), statement, part);
+                }
+            }
+        }
+        // `amp = torch.cuda.amp` at the top level is an alias like any other.
+        for &assignment in index.of_kind(k.assignment) {
+            let at_top =
+                index.parent(assignment).and_then(|s| index.parent(s)).is_some_and(|p| index.kind(p) == k.module);
+            let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
+                continue;
+            };
+            if at_top && index.kind(left) == k.identifier && index.kind(right) == k.attribute {
+                if let Some(qualified) = names.qualify(index, right) {
+                    names.bind(index.text_of(left), &qualified, assignment, left);
+                }
+            }
+        }
+        names
+    }
+
+    fn bind(&mut self, local: &str, qualified: &str, statement: Id, part: Id) {
+        self.by_local.entry(local.to_owned()).or_default().push(self.bindings.len());
+        self.bindings.push(Binding { local: local.to_owned(), qualified: qualified.to_owned(), statement, part });
+    }
+
+    /// What an identifier or a dotted chain stands for; none when its head is no import.
+    pub(crate) fn qualify(&self, index: &Index<'_>, id: Id) -> Option<String> {
+        let text = dotted(index, id)?;
+        let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
+        let binding = *self.by_local.get(head)?.last()?;
+        let base = &self.bindings[binding].qualified;
+        Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
+    }
+
+    /// Whether an identifier or a dotted chain can stand for a qualified name.
+    pub(crate) fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
+        let Some(text) = dotted(index, id) else { return false };
+        let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
+        self.by_local.get(head).is_some_and(|bindings| {
+            bindings.iter().any(|b| {
+                let base = self.bindings[*b].qualified.as_str();
+                qualified.strip_prefix(base).is_some_and(|tail| {
+                    if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
+                })
+            })
+        })
+    }
+
+    /// How the file spells a qualified name, when an import makes it reachable.
+    pub(crate) fn spelling(&self, qualified: &str) -> Option<String> {
+        let mut best: Option<String> = None;
+        for binding in &self.bindings {
+            let spelled = if binding.qualified == qualified {
+                binding.local.clone()
+            } else if let Some(rest) = qualified.strip_prefix(&binding.qualified).and_then(|t| t.strip_prefix('.')) {
+                // `from torch import nn` makes `nn.X` reachable, `from torch.cuda import amp` does not make `torch` so.
+                format!("{}.{rest}", binding.local)
+            } else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|b| spelled.len() < b.len()) {
+                best = Some(spelled);
+            }
+        }
+        best
+    }
+
+    /// Names under which the last part of a qualified name may appear in the file.
+    pub(crate) fn last_names<'a>(&'a self, qualified: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+        let last = qualified.rsplit('.').next().unwrap_or(qualified);
+        std::iter::once(last)
+            .chain(self.bindings.iter().filter(move |b| b.qualified == qualified).map(|b| b.local.as_str()))
+    }
+
+    pub(crate) fn imports(&self, qualified: &str) -> bool {
+        self.bindings.iter().any(|b| {
+            b.qualified == qualified || b.qualified.strip_prefix(qualified).is_some_and(|rest| rest.starts_with('.'))
+        })
+    }
+}
+
+/// The text of a chain of plain names, `a.b.c`; none for anything else.
+pub(crate) fn dotted<'t>(index: &Index<'t>, id: Id) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let mut at = id;
+    loop {
+        let kind = index.kind(at);
+        if kind == k.identifier || kind == k.dotted_name {
+            let text = index.text_of(id);
+            // A chain broken over lines is rare enough to be left alone.
+            return (!text.contains(|c: char| c.is_whitespace())).then_some(text);
+        }
+        if kind != k.attribute {
+            return None;
+        }
+        at = index.field(at, f.object)?;
+    }
+}
+
+/// The last name of a call's function: `cuda` of `net.cuda()`, `autocast` of `autocast()`.
+pub(crate) fn called_name<'t>(index: &Index<'t>, call: Id) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let function = index.field(call, f.function)?;
+    if index.kind(function) == k.attribute {
+        index.field(function, f.attribute).map(|a| index.text_of(a))
+    } else if index.kind(function) == k.identifier {
+        Some(index.text_of(function))
+    } else {
+        None
+    }
+}

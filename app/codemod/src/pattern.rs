@@ -1,0 +1,214 @@
+//! The left-hand side of a rule for one expression or one simple statement: an `ast-grep-core` pattern whose dotted
+//! names match through imports and whose strings match in either quotes.
+
+use crate::names::Names;
+use crate::tree::{EXPANDO, Id, Index, MatchNode, Root, TsNode, fields, kinds};
+use ast_grep_core::language::Language;
+use ast_grep_core::matcher::{Pattern, PatternNode};
+use ast_grep_core::meta_var::{MetaVarEnv, MetaVariable};
+use ast_grep_core::{MatchStrictness, Matcher};
+use std::borrow::Cow;
+
+/// Captures of a match.
+pub(crate) type Env<'t> = MetaVarEnv<'t, crate::tree::Doc>;
+
+/// What a captured node must be, beyond its place in the pattern.
+#[derive(Clone, Debug)]
+enum Constraint {
+    /// Stands for this name, through imports.
+    Qualified(String),
+    /// A plain string literal with this content.
+    Literal(String),
+}
+
+/// A pattern for one node.
+#[derive(Clone)]
+pub(crate) struct NodePattern {
+    pattern: Pattern,
+    constraints: Vec<(String, Constraint)>,
+    /// Kind of the nodes it can match; none for a bare metavariable.
+    pub(crate) kind: Option<u16>,
+    /// The metavariable that is the whole pattern.
+    pub(crate) variable: Option<String>,
+    /// For a call: the last name of its function.
+    pub(crate) called: Option<Called>,
+    /// Words that a file must contain for the pattern to match in it.
+    pub(crate) words: Vec<String>,
+    /// Kind of the first named part, where it must be: skips most assignments and with-statements early.
+    variables: Vec<String>,
+}
+
+/// How the function of a pattern's call is written.
+#[derive(Clone, Debug)]
+pub(crate) enum Called {
+    /// `….cuda(…)`.
+    Method(String),
+    /// `torch.cuda.amp.autocast(…)`.
+    Qualified(String),
+}
+
+/// Converts one node of a parsed pattern; numbers hidden metavariables with `counter`.
+pub(crate) fn node_pattern(root: &Root, node: TsNode<'_>, counter: &mut usize) -> NodePattern {
+    let source = root.source();
+    let mut build = Build { source, counter, constraints: Vec::new(), words: Vec::new(), variables: Vec::new() };
+    let converted = build.convert(node);
+    let (kind, variable) = match &converted {
+        PatternNode::MetaVar { meta_var } => {
+            let name = match meta_var {
+                MetaVariable::Capture(name, _) => Some(name.clone()),
+                _ => None,
+            };
+            let hidden = name.as_deref().is_some_and(|n| build.constraints.iter().any(|(c, _)| c == n));
+            // A dotted name or a string alone still has a kind to look for.
+            (hidden.then(|| node.kind_id()), if hidden { None } else { name })
+        }
+        PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => (Some(*kind_id), None),
+    };
+    let called = build.called(node);
+    let Build { constraints, words, variables, .. } = build;
+    let mut pattern = Pattern::from(root.adopt(node));
+    pattern.node = converted;
+    pattern.strictness = MatchStrictness::Smart;
+    NodePattern { pattern, constraints, kind, variable, called, words, variables }
+}
+
+struct Build<'s, 'c> {
+    source: &'s str,
+    counter: &'c mut usize,
+    constraints: Vec<(String, Constraint)>,
+    words: Vec<String>,
+    variables: Vec<String>,
+}
+
+impl Build<'_, '_> {
+    fn text(&self, node: TsNode<'_>) -> &str {
+        &self.source[node.byte_range()]
+    }
+
+    fn hidden(&mut self, constraint: Constraint) -> PatternNode {
+        *self.counter += 1;
+        let name = format!("_HIDDEN_{}", self.counter);
+        self.constraints.push((name.clone(), constraint));
+        PatternNode::MetaVar { meta_var: MetaVariable::Capture(name, true) }
+    }
+
+    fn convert(&mut self, node: TsNode<'_>) -> PatternNode {
+        let k = kinds();
+        if let Some(meta_var) = crate::tree::Python.extract_meta_var(self.text(node)) {
+            if let MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name) = &meta_var {
+                self.variables.push(name.clone());
+            }
+            return PatternNode::MetaVar { meta_var };
+        }
+        if let Some(name) = self.qualified(node) {
+            self.words.extend(name.split('.').map(str::to_owned));
+            return self.hidden(Constraint::Qualified(name));
+        }
+        if node.kind_id() == k.string
+            && let Some(content) = plain_string(self.source, node)
+        {
+            return self.hidden(Constraint::Literal(content.to_owned()));
+        }
+        let mut cursor = node.walk();
+        let children: Vec<_> = node.children(&mut cursor).filter(|c| !c.is_missing()).collect();
+        if children.is_empty() {
+            if node.kind_id() == k.identifier {
+                self.words.push(self.text(node).to_owned());
+            }
+            return PatternNode::Terminal {
+                text: self.text(node).to_owned(),
+                is_named: node.is_named(),
+                kind_id: node.kind_id(),
+            };
+        }
+        // Without its commas, a list with `$$$` also matches when there is nothing for the `$$$`.
+        let listed = [k.argument_list, k.list, k.tuple, k.parameters, k.dictionary].contains(&node.kind_id());
+        let children = children
+            .into_iter()
+            .filter(|c| !(listed && !c.is_named() && self.source[c.byte_range()] == *","))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|c| self.convert(c))
+            .collect();
+        PatternNode::Internal { kind_id: node.kind_id(), children }
+    }
+
+    /// A dotted chain of plain names that an import may stand for.
+    fn qualified(&self, node: TsNode<'_>) -> Option<String> {
+        let k = kinds();
+        if node.kind_id() != k.attribute {
+            return None;
+        }
+        let text = self.text(node);
+        let plain = text.split('.').all(|p| {
+            !p.is_empty()
+                && !p.starts_with(|c: char| c.is_ascii_digit())
+                && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
+        (plain && !text.starts_with("self.")).then(|| text.to_owned())
+    }
+
+    fn called(&self, node: TsNode<'_>) -> Option<Called> {
+        let k = kinds();
+        let call = if node.kind_id() == k.expression_statement { node.named_child(0)? } else { node };
+        if call.kind_id() != k.call {
+            return None;
+        }
+        let function = call.child_by_field_id(fields().function)?;
+        if let Some(name) = self.qualified(function) {
+            return Some(Called::Qualified(name));
+        }
+        if function.kind_id() == k.attribute {
+            let name = self.text(function.child_by_field_id(fields().attribute)?);
+            return (!name.contains(EXPANDO)).then(|| Called::Method(name.to_owned()));
+        }
+        None
+    }
+}
+
+/// The content of a string literal without prefix, escapes or interpolation.
+pub(crate) fn plain_string<'s>(source: &'s str, node: TsNode<'_>) -> Option<&'s str> {
+    let text = &source[node.byte_range()];
+    let quote = text.chars().next().filter(|c| *c == '"' || *c == '\'')?;
+    let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!inner.contains(['\\', quote])).then_some(inner)
+}
+
+impl NodePattern {
+    /// Names that the pattern binds.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(String::as_str)
+    }
+
+    /// Matches one node; captures go to `env`.
+    pub(crate) fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, env: &mut Env<'t>) -> bool {
+        let mut trial = Cow::Borrowed(&*env);
+        if self.pattern.match_node_with_env(index.match_node(id), &mut trial).is_none() {
+            return false;
+        }
+        for (variable, constraint) in &self.constraints {
+            let Some(captured) = trial.get_match(variable) else { return false };
+            let Some(captured) = index.find(captured.get_inner_node()) else { return false };
+            let holds = match constraint {
+                Constraint::Qualified(name) => names.stands_for(index, captured, name),
+                Constraint::Literal(content) => {
+                    index.kind(captured) == kinds().string
+                        && plain_string(index.text, index.item(captured).node) == Some(content)
+                }
+            };
+            if !holds {
+                return false;
+            }
+        }
+        if let Cow::Owned(changed) = trial {
+            *env = changed;
+        }
+        true
+    }
+}
+
+/// The extent of a captured list, from its first to its last named node.
+pub(crate) fn extent(nodes: &[MatchNode<'_>]) -> Option<std::ops::Range<usize>> {
+    let named = || nodes.iter().filter(|n| n.is_named());
+    Some(named().next()?.range().start..named().next_back()?.range().end)
+}

@@ -1,0 +1,95 @@
+//! Places in a text as people read them, and files that can't be ported at all.
+
+use crate::ported::{Diagnostic, Severity, SourceFile};
+use crate::tree::{LineStarts, Tree, kinds};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Largest file that is ported, in bytes.
+pub(crate) const LARGEST: usize = 8 * 1024 * 1024;
+
+/// Line and column, from 1, columns in characters.
+fn position(text: &str, starts: &LineStarts, offset: usize) -> (usize, usize) {
+    let (row, start) = starts.row(offset);
+    let start = if start == 0 && text.starts_with('\u{feff}') { 3.min(offset) } else { start };
+    (row + 1, text[start..offset].chars().count() + 1)
+}
+
+/// A diagnostic for a range of bytes.
+pub(crate) fn diagnostic(
+    text: &str,
+    starts: &LineStarts,
+    range: &Range<usize>,
+    severity: Severity,
+    recipe: &str,
+    message: &str,
+) -> Diagnostic {
+    let (line, column) = position(text, starts, range.start);
+    let (end_line, end_column) = position(text, starts, range.end);
+    Diagnostic { line, column, end_line, end_column, severity, recipe: recipe.to_owned(), message: message.to_owned() }
+}
+
+fn error(text: &str, range: Range<usize>, recipe: &str, message: &str) -> Diagnostic {
+    diagnostic(text, &LineStarts::new(text), &range, Severity::Error, recipe, message)
+}
+
+/// A file that is no text for the engine: too long, or with bytes that no source has.
+pub(crate) fn unreadable(source: &SourceFile) -> Option<Diagnostic> {
+    let text = &source.text;
+    if text.len() > LARGEST {
+        let message = format!(
+            "the file has {:.1} MB, more than the {} MB that are ported at once: split it",
+            text.len() as f64 / 1e6,
+            LARGEST / (1024 * 1024)
+        );
+        let end = text.char_indices().nth(1).map_or(text.len(), |(n, _)| n);
+        return Some(error(text, 0..end.min(text.len()), "engine#too-large", &message));
+    }
+    text.find('\0').map(|at| {
+        error(text, at..at + 1, "engine#binary", "there is a NUL byte here: this is no source text, or it is UTF-16")
+    })
+}
+
+/// Why a text is not Python 3, if so.
+pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Diagnostic> {
+    if let Some(range) = python_2(tree) {
+        let line = text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
+        let message = "this is Python 2: port it to Python 3 first (`2to3` does most of it)";
+        return Some(error(text, range.start..line, "engine#python-2", message));
+    }
+    if !tree.has_error() {
+        return None;
+    }
+    let range = tree.first_error().unwrap_or(0..0);
+    let end = text[range.start..].char_indices().nth(1).map_or(text.len(), |(n, _)| range.start + n);
+    let shown: String = text[range.start..].lines().next().unwrap_or("").trim().chars().take(40).collect();
+    let message = if text[range.start..].trim().is_empty() {
+        "the file ends in the middle of a statement: paste the rest".to_owned()
+    } else {
+        format!("this is not Python from here on: `{shown}`. The file is left as it was")
+    };
+    Some(error(text, range.start..range.end.min(end).max(range.start), "engine#syntax", &message))
+}
+
+/// A statement that only Python 2 has.
+fn python_2(tree: &Tree) -> Option<Range<usize>> {
+    let k = kinds();
+    let index = tree.index();
+    let printed = index.of_kind(k.print_statement).iter().chain(index.of_kind(k.exec_statement)).min();
+    printed.map(|id| index.range(*id))
+}
+
+/// Whether every comment of the original is in the ported text.
+pub(crate) fn comments_kept(original: &str, ported: Option<&Tree>) -> bool {
+    let Some(ported) = ported else { return true };
+    let count = |tree: &Tree| {
+        let index = tree.index();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for id in index.of_kind(kinds().comment) {
+            *counts.entry(index.text_of(*id).trim_end().to_owned()).or_default() += 1;
+        }
+        counts
+    };
+    let after = count(ported);
+    count(&Tree::parse(original)).into_iter().all(|(comment, n)| after.get(&comment).is_some_and(|m| *m >= n))
+}

@@ -1,0 +1,562 @@
+//! The driver: files in, [`Ported`] out, by rounds to a fixed point.
+
+use crate::change::{Change, Fix, Lift, Splice, splices};
+use crate::condition::{Situation, nodes_of_type};
+use crate::facts::modes::Region;
+use crate::facts::{FileView, ProjectFacts};
+use crate::handlers::{Input, Wish};
+use crate::matching::matches;
+use crate::ported::{
+    Applicability, Certificate, Diagnostic, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Style,
+};
+use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target, hex};
+use crate::residue::{Found, residue};
+use crate::rewrite::{Context, Refusal, rewrite};
+use crate::rope::{Provenance, Replacement, Rope, apply_edits};
+use crate::tree::{LineStarts, Tree};
+use crate::{handlers, importer, lift, place, sdk};
+use sha2::{Digest, Sha256};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Rounds after which a port that still changes is given up.
+const MOST_ROUNDS: usize = 10;
+
+/// A file while it is being ported.
+struct State<'a> {
+    source: &'a SourceFile,
+    rope: Rope<'a>,
+    text: String,
+    /// None for files that are no Python.
+    tree: Option<Tree>,
+    /// Why the file is left alone.
+    blocked: Option<Diagnostic>,
+}
+
+/// What is decided for the whole port.
+struct Plan<'a> {
+    recipes: &'a Target,
+    options: &'a Options,
+    sdk: String,
+    lazy: bool,
+    branch: bool,
+    trace: &'a RefCell<Trace>,
+}
+
+/// Ports files to a target. Pure: the same files, recipes and options always give the same bytes. A file that can't be
+/// ported comes back as it was, with a diagnostic; a target that has no recipes gives every file back so.
+#[must_use]
+pub fn port(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> Ported {
+    port_traced(files, recipes, options).0
+}
+
+/// What happened inside a port, for the checks of guides.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    /// Recipe and line of every rule that found something to do or to say.
+    pub(crate) fired: BTreeSet<(String, usize)>,
+    /// Recipes that wanted to change the same text, neither inside the other.
+    pub(crate) clashes: Vec<String>,
+}
+
+/// [`port`], and what happened inside.
+pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
+    let none = Target::default();
+    let target = recipes.targets.get(&options.target).unwrap_or(&none);
+    let sdk = options.sdk.clone().or_else(|| target.sdks.last().cloned()).unwrap_or_default();
+    let mut states: Vec<State<'_>> = files.iter().map(State::open).collect();
+    let lazy = match options.options.get("lazy").map(String::as_str) {
+        Some("on") => true,
+        Some("off") => false,
+        _ => sdk::gaudi_is_lazy(&sdk),
+    };
+    let trace = RefCell::default();
+    let mut plan = Plan { recipes: target, options, sdk, lazy, branch: options.style == Style::Branch, trace: &trace };
+    let mut stranded: BTreeMap<usize, Vec<Diagnostic>> = BTreeMap::new();
+    let mut rounds = 0;
+    let mut settled = false;
+    while rounds < MOST_ROUNDS && !settled {
+        rounds += 1;
+        let (replacements, notes) = {
+            let views = views(&states);
+            let facts = ProjectFacts::collect(views.iter().flatten(), &options.target);
+            if rounds == 1 && options.style == Style::Auto {
+                plan.branch = facts.modes.is_some();
+            }
+            round(&plan, &states, &views, &facts)
+        };
+        stranded = notes;
+        settled = replacements.values().all(Vec::is_empty);
+        for (n, replacements) in replacements {
+            states[n].apply(&replacements);
+        }
+    }
+    if !settled {
+        for state in &mut states {
+            if state.text != state.source.text {
+                state.give_up("the port did not settle: recipes undo one another here, so the file is left as it was");
+            }
+        }
+        stranded.clear();
+    }
+    let ported = finish(&plan, recipes, states, stranded, rounds, settled);
+    (ported, trace.into_inner())
+}
+
+impl<'a> State<'a> {
+    fn open(source: &'a SourceFile) -> Self {
+        let mut state =
+            Self { source, rope: Rope::new(&source.text), text: source.text.clone(), tree: None, blocked: None };
+        let python = is_python(&source.path);
+        if let Some(blocked) = place::unreadable(source) {
+            state.blocked = Some(blocked);
+        } else if python {
+            let tree = Tree::parse(&source.text);
+            state.blocked = place::not_python(&source.text, &tree);
+            state.tree = Some(tree);
+        }
+        state
+    }
+
+    fn apply(&mut self, replacements: &[Replacement]) {
+        if replacements.is_empty() {
+            return;
+        }
+        self.rope.apply(replacements);
+        let text = self.rope.text();
+        if let Some(tree) = &self.tree {
+            let spans: Vec<_> = replacements
+                .iter()
+                .map(|r| crate::tree::Splice { range: r.range.clone(), len: r.text.len() })
+                .collect();
+            let new = tree.reparse(&text, &spans);
+            if new.has_error() {
+                let recipes: BTreeSet<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
+                let recipes = recipes.into_iter().collect::<Vec<_>>().join(", ");
+                self.give_up(&format!(
+                    "the ported text would not be Python (after {recipes}), so the file is left as it was"
+                ));
+                return;
+            }
+            self.tree = Some(new);
+        }
+        self.text = text;
+    }
+
+    fn give_up(&mut self, message: &str) {
+        self.rope = Rope::new(&self.source.text);
+        self.text.clone_from(&self.source.text);
+        if self.tree.is_some() {
+            self.tree = Some(Tree::parse(&self.text));
+        }
+        self.blocked = Some(Diagnostic {
+            line: 1,
+            column: 1,
+            end_line: 1,
+            end_column: 1,
+            severity: Severity::Error,
+            recipe: "engine#output".to_owned(),
+            message: message.to_owned(),
+        });
+    }
+}
+
+/// Whether a path names Python source.
+pub(crate) fn is_python(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".py") || name.ends_with(".pyw") || !name.contains('.')
+}
+
+fn views<'t>(states: &'t [State<'_>]) -> Vec<Option<FileView<'t>>> {
+    states
+        .iter()
+        .map(|s| match (&s.tree, &s.blocked) {
+            (Some(tree), None) => Some(FileView::read(&s.source.path, tree)),
+            _ => None,
+        })
+        .collect()
+}
+
+impl Plan<'_> {
+    /// Whether a rule takes part in this port.
+    fn takes(&self, rule: &CompiledRule) -> bool {
+        rule.sdk.admits(&self.sdk)
+            && rule.branch.is_none_or(|b| b == self.branch)
+            && rule.option.as_ref().is_none_or(|(n, v)| self.options.options.get(n) == Some(v))
+    }
+
+    fn fired(&self, recipe: &Recipe, rule: &CompiledRule) {
+        self.trace.borrow_mut().fired.insert((recipe.id.clone(), rule.line));
+    }
+
+    fn rejected(&self, recipe: &Recipe) -> bool {
+        self.options.rejected_recipes.contains(&recipe.id)
+    }
+}
+
+type Notes = BTreeMap<usize, Vec<Diagnostic>>;
+
+/// All fixes of one round, as replacements by file.
+fn round(
+    plan: &Plan<'_>,
+    states: &[State<'_>],
+    views: &[Option<FileView<'_>>],
+    facts: &ProjectFacts,
+) -> (BTreeMap<usize, Vec<Replacement>>, Notes) {
+    let mut out = BTreeMap::new();
+    let mut notes = Notes::new();
+    for (n, state) in states.iter().enumerate() {
+        if state.blocked.is_some() {
+            continue;
+        }
+        let mut fixes = wishes(plan, states, views, facts, n);
+        fixes.retain(|f| f.applicability == Applicability::Safe || plan.options.allow_unsafe);
+        for fix in &mut fixes {
+            fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
+        }
+        fixes.retain(|f| !plan.options.rejected_edits.contains(&f.id));
+        fixes.sort_by_key(|f| (f.rank, f.at));
+        let replacements = match &views[n] {
+            Some(view) => {
+                let mut fixes = without_overlaps(plan, view, fixes);
+                let modes = facts.modes.as_ref().filter(|_| plan.branch);
+                lift::hoist(view, modes, &mut fixes);
+                lift::drop_present(view, &mut fixes);
+                if let Some(modes) = modes {
+                    let (lifted, stranded) = lift::lift(view, facts, modes, fixes);
+                    fixes = lifted;
+                    let starts = LineStarts::new(view.index.text);
+                    for s in stranded {
+                        let message = format!("not ported: {}. Do it by hand, or port in place", s.reason);
+                        let found = s.fix.at..s.fix.at;
+                        notes.entry(n).or_default().push(place::diagnostic(
+                            view.index.text,
+                            &starts,
+                            &found,
+                            Severity::Warning,
+                            &s.fix.recipe,
+                            &message,
+                        ));
+                    }
+                    fixes.sort_by_key(|f| (f.rank, f.at));
+                    fixes = without_overlaps(plan, view, fixes);
+                }
+                written(view, fixes)
+            }
+            None => fixes.into_iter().flat_map(raw).collect(),
+        };
+        out.insert(n, replacements);
+    }
+    (out, notes)
+}
+
+/// What all rules want to do in one file.
+fn wishes(
+    plan: &Plan<'_>,
+    states: &[State<'_>],
+    views: &[Option<FileView<'_>>],
+    facts: &ProjectFacts,
+    n: usize,
+) -> Vec<Fix> {
+    let mut fixes = Vec::new();
+    let may_add = plan.recipes.recipes.iter().any(|r| {
+        !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-lazy-switch"))
+    });
+    let switch = plan.branch && handlers::switch_known(views.iter().flatten(), facts.modes.as_ref(), may_add);
+    for (rank, recipe) in plan.recipes.recipes.iter().enumerate() {
+        if plan.rejected(recipe) {
+            continue;
+        }
+        for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
+            let fix = |at: usize, changes: Vec<Change>, imports: Vec<String>| Fix {
+                rank,
+                recipe: recipe.id.clone(),
+                applicability: if rule.is_unsafe { Applicability::Unsafe } else { Applicability::Safe },
+                at,
+                id: String::new(),
+                lift: if rule.shared {
+                    Lift::Shared
+                } else if rule.branch == Some(true) {
+                    Lift::AsWritten
+                } else {
+                    Lift::Guarded
+                },
+                changes,
+                imports,
+            };
+            match &rule.body {
+                Body::Handler(handler) => {
+                    let input = Input {
+                        path: &states[n].source.path,
+                        text: &states[n].text,
+                        original: &states[n].source.text,
+                        view: views[n].as_ref(),
+                        project: facts,
+                        files: &states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
+                        lazy: plan.lazy,
+                        eager_value: sdk::gaudi_eager_value(&plan.sdk),
+                        lazy_test: &|view, id| lazy_test(facts, switch, view, id),
+                    };
+                    for Wish { at, changes, imports } in (handler.run)(&input) {
+                        plan.fired(recipe, rule);
+                        fixes.push(fix(at, changes, imports));
+                    }
+                }
+                Body::Patch(patch) => {
+                    let Some(view) = &views[n] else { continue };
+                    let situation = Situation { view, project: facts, lazy: plan.lazy };
+                    for found in matched(rule, &situation) {
+                        let cx = Context {
+                            view,
+                            project: facts,
+                            lazy_default: if plan.lazy { "1" } else { "0" },
+                            lazy_test: &|view, id| lazy_test(facts, switch, view, id),
+                        };
+                        match rewrite(&cx, patch, &found) {
+                            Ok((changes, imports)) if !changes.is_empty() => {
+                                plan.fired(recipe, rule);
+                                fixes.push(fix(view.index.item(found.node).start, changes, imports));
+                            }
+                            Ok(_) | Err(Refusal::UnknownFact(_)) => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+    fixes
+}
+
+/// How a program asks for lazy mode at a place: by its own switch, else by the variable that the bridge reads.
+fn lazy_test(facts: &ProjectFacts, switch: bool, view: &FileView<'_>, id: crate::tree::Id) -> Option<String> {
+    let mode = facts.modes.as_ref()?.expression_at(view, facts, id)?;
+    Some(if switch {
+        crate::rewrite::lazy_switch(&mode)
+    } else {
+        format!("os.environ.get({q}PT_HPU_LAZY_MODE{q}) == {q}1{q}", q = view.layout.quote)
+    })
+}
+
+/// Where a patch rule matches, its conditions included.
+fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<crate::matching::Match<'t>> {
+    let Body::Patch(patch) = &rule.body else { return Vec::new() };
+    if !patch.words().iter().all(|w| situation.view.has_word(w))
+        || !rule.conditions.iter().all(|c| c.holds_for_file(situation))
+    {
+        return Vec::new();
+    }
+    let typed =
+        |variable: &str| rule.conditions.iter().find_map(|c| c.typed(variable)).map(|t| nodes_of_type(situation, t));
+    let mut found = matches(situation.view, patch, &typed);
+    found.retain(|m| rule.conditions.iter().all(|c| c.holds(situation, m)));
+    found
+}
+
+/// Fixes that do not touch what an earlier one touches. What is left out comes again in the next round, if it still can.
+fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Fix> {
+    let mut taken: Vec<(Range<usize>, String)> = Vec::new();
+    fixes
+        .into_iter()
+        .filter(|fix| {
+            let ranges: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
+            for range in &ranges {
+                for (other, recipe) in taken.iter().filter(|(t, _)| overlap(range, t)) {
+                    let nested = (other.start <= range.start && range.end <= other.end)
+                        || (range.start <= other.start && other.end <= range.end);
+                    if !nested {
+                        let text = &view.index.text[range.start.max(other.start)..range.end.min(other.end)];
+                        let clash = format!("{recipe} and {} both want to change `{text}`", fix.recipe);
+                        plan.trace.borrow_mut().clashes.push(clash);
+                    }
+                    return false;
+                }
+            }
+            taken.extend(ranges.into_iter().map(|r| (r, fix.recipe.clone())));
+            true
+        })
+        .collect()
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    if a.is_empty() && b.is_empty() {
+        return false;
+    }
+    if a.is_empty() || b.is_empty() {
+        let (point, range) = if a.is_empty() { (a.start, b) } else { (b.start, a) };
+        return range.start < point && point < range.end;
+    }
+    a.start < b.end && b.start < a.end
+}
+
+fn raw(fix: Fix) -> Vec<Replacement> {
+    let by = Provenance { recipe: fix.recipe, applicability: fix.applicability, id: fix.id };
+    fix.changes
+        .into_iter()
+        .filter_map(|c| match c {
+            Change::Raw { range, text } => Some(Replacement { range, text, by: by.clone() }),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Replacements of a Python file, the imports that the new code needs included.
+fn written(view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Replacement> {
+    let mut imports: Vec<Replacement> = Vec::new();
+    let mut out: Vec<(usize, Replacement)> = Vec::new();
+    for (order, fix) in fixes.into_iter().enumerate() {
+        let by = Provenance { recipe: fix.recipe.clone(), applicability: fix.applicability, id: fix.id.clone() };
+        let mut own: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
+        for line in &fix.imports {
+            let used_at = own.iter().map(|s| s.range.start).min().unwrap_or(fix.at);
+            if lift::is_target_import(line) {
+                // Only the target's machine has it: it is imported where it is used, so that others can load the file.
+                let statement = view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
+                if let Some(at) = statement
+                    && importer::add(view, line, used_at).is_some()
+                {
+                    own.extend(splices(view, &Change::Insert { at, after: false, text: line.clone() }));
+                }
+            } else if let Some(splice) = importer::add(view, line, used_at)
+                && !imports.iter().any(|i| i.text.trim() == line.trim())
+            {
+                imports.push(Replacement { range: splice.range, text: splice.text, by: by.clone() });
+            }
+        }
+        out.extend(own.into_iter().map(|s| (order + 1, Replacement { range: s.range, text: s.text, by: by.clone() })));
+    }
+    imports.sort_by(|a, b| a.text.cmp(&b.text));
+    let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
+    // At one place imports come first, insertions before what replaces, and otherwise the order of the guide holds.
+    all.sort_by_key(|(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
+    let mut done = 0;
+    let mut result: Vec<Replacement> = Vec::new();
+    for (_, r) in all {
+        if r.range.start < done {
+            continue;
+        }
+        done = r.range.end;
+        result.push(r);
+    }
+    result
+}
+
+/// Diagnostics, certificate and the result.
+fn finish(
+    plan: &Plan<'_>,
+    recipes: &RecipeSet,
+    states: Vec<State<'_>>,
+    mut notes: Notes,
+    rounds: usize,
+    settled: bool,
+) -> Ported {
+    let views = views(&states);
+    let facts = ProjectFacts::collect(views.iter().flatten(), &plan.options.target);
+    let mut files = Vec::new();
+    let mut left = Vec::new();
+    let mut hashes = BTreeMap::new();
+    let (mut parses, mut untouched, mut comments) = (true, true, true);
+    for (n, state) in states.iter().enumerate() {
+        let edits = state.rope.edits();
+        let mut diagnostics: Vec<Diagnostic> = notes.remove(&n).unwrap_or_default();
+        diagnostics.extend(state.blocked.clone());
+        if let Some(view) = &views[n] {
+            let starts = LineStarts::new(view.index.text);
+            let manual = reports(plan, view, &facts);
+            for (range, severity, recipe, message) in &manual {
+                diagnostics.push(place::diagnostic(view.index.text, &starts, range, *severity, recipe, message));
+            }
+            for Found { range, severity, message } in residue(view, &facts, plan.branch) {
+                let told = manual.iter().any(|(r, ..)| r.start <= range.start && range.end <= r.end);
+                let d = place::diagnostic(view.index.text, &starts, &range, severity, "engine#residue", &message);
+                left.push(format!("{}:{}:{} {}", state.source.path, d.line, d.column, &view.index.text[range]));
+                if !told {
+                    diagnostics.push(d);
+                }
+            }
+        }
+        let changed = state.text != state.source.text;
+        parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
+        untouched &= apply_edits(&state.source.text, &edits) == state.text;
+        comments &= !changed || place::comments_kept(&state.source.text, state.tree.as_ref());
+        diagnostics.sort_by(|a, b| (a.line, a.column, &a.recipe).cmp(&(b.line, b.column, &b.recipe)));
+        diagnostics.dedup();
+        hashes.insert(
+            state.source.path.clone(),
+            FileHashes { input: hash(&state.source.text), output: hash(&state.text) },
+        );
+        files.push(PortedFile {
+            path: state.source.path.clone(),
+            changed,
+            text: state.text.clone(),
+            edits,
+            diagnostics,
+        });
+    }
+    let mut options: BTreeMap<String, String> =
+        plan.recipes.options.keys().map(|n| (n.clone(), "off".to_owned())).collect();
+    if options.contains_key("lazy") {
+        options.insert("lazy".to_owned(), if plan.lazy { "on" } else { "off" }.to_owned());
+    }
+    options.extend(plan.options.options.clone());
+    Ported {
+        target: plan.options.target.clone(),
+        sdk: plan.sdk.clone(),
+        style: if plan.branch { Style::Branch } else { Style::InPlace },
+        options,
+        files,
+        certificate: Certificate {
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            recipes: recipes.hash().to_owned(),
+            files: hashes,
+            parses,
+            idempotent: settled,
+            untouched_bytes_equal: untouched,
+            comments_kept: comments,
+            rounds,
+            residue: left,
+        },
+    }
+}
+
+fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+type Report = (Range<usize>, Severity, String, String);
+
+/// What rules have to say without changing anything.
+fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Report> {
+    let situation = Situation { view, project: facts, lazy: plan.lazy };
+    let mut out: Vec<Report> = Vec::new();
+    for recipe in &plan.recipes.recipes {
+        if plan.rejected(recipe) {
+            continue;
+        }
+        for rule in recipe.rules.iter().filter(|r| plan.takes(r)) {
+            let offered = rule.is_unsafe && !plan.options.allow_unsafe;
+            if !rule.manual && !offered {
+                continue;
+            }
+            for found in matched(rule, &situation) {
+                let elsewhere = plan.branch
+                    && facts.modes.as_ref().is_some_and(|m| {
+                        matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
+                    });
+                let range = view.index.range(found.node);
+                if elsewhere || out.iter().any(|(r, _, id, _)| *r == range && *id == recipe.id) {
+                    continue;
+                }
+                plan.fired(recipe, rule);
+                let (severity, message) = if offered {
+                    (Severity::Hint, format!("{}: not applied because it may change behaviour", recipe.title))
+                } else {
+                    (Severity::Warning, format!("{}. {}", recipe.title, recipe.reason))
+                };
+                let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
+                out.push((range.start..line.max(range.start + 1).min(range.end), severity, recipe.id.clone(), message));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,84 @@
+//! What is left of the source vendor after a port, through any form of import.
+
+use crate::condition::is_cuda_device;
+use crate::facts::modes::Region;
+use crate::facts::{FileView, ProjectFacts};
+use crate::pattern::plain_string;
+use crate::ported::Severity;
+use crate::tree::{Id, kinds};
+use std::ops::Range;
+
+/// Something that still asks for the source vendor.
+pub(crate) struct Found {
+    pub(crate) range: Range<usize>,
+    pub(crate) severity: Severity,
+    pub(crate) message: String,
+}
+
+/// Everything left in a file, in the order of the text. In branch style, what the target never runs does not count.
+pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool) -> Vec<Found> {
+    let k = kinds();
+    let index = &view.index;
+    let mut found: Vec<(Id, Severity, String)> = Vec::new();
+    for &id in index.of_kind(k.attribute).iter().chain(index.of_kind(k.identifier)) {
+        // The longest dotted name speaks for its parts.
+        if index.parent(id).is_some_and(|p| index.kind(p) == k.attribute && index.item(p).start == index.item(id).start)
+        {
+            continue;
+        }
+        let in_import =
+            index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
+        if in_import
+            || index
+                .parent(id)
+                .is_some_and(|p| index.kind(p) == k.keyword_argument && index.children(p).next() == Some(id))
+        {
+            continue;
+        }
+        let Some(name) = view.names.qualify(index, id) else { continue };
+        if !(name == "torch.cuda" || name.starts_with("torch.cuda.")) {
+            continue;
+        }
+        // Asking is harmless: there is no CUDA, and the answer says so.
+        let asks = matches!(
+            name.as_str(),
+            "torch.cuda.is_available" | "torch.cuda.device_count" | "torch.cuda.is_initialized"
+        );
+        let (severity, message) = if asks && branch {
+            (Severity::Info, format!("`{name}` asks for an NVIDIA GPU; on the target the answer is no"))
+        } else {
+            (Severity::Warning, format!("`{name}` is left: it needs CUDA. Replace it or keep it off the target's path"))
+        };
+        found.push((id, severity, message));
+    }
+    for &call in view.calls("cuda") {
+        found.push((call, Severity::Warning, "`.cuda()` is left: it moves to an NVIDIA GPU".to_owned()));
+    }
+    for binding in &view.names.bindings {
+        let vendor = binding.qualified == "torch.cuda" || binding.qualified.starts_with("torch.cuda.");
+        if vendor && index.kind(binding.statement) != k.assignment {
+            let message = format!("`{}` is still imported; importing it does no harm without CUDA", binding.qualified);
+            found.push((binding.part, Severity::Info, message));
+        }
+    }
+    for &string in index.of_kind(k.string) {
+        if is_cuda_device(view, string) {
+            found.push((string, Severity::Warning, "this string names a CUDA device".to_owned()));
+        } else if plain_string(index.text, index.item(string).node) == Some("nccl") {
+            found.push((string, Severity::Warning, "`nccl` is NVIDIA's communication library".to_owned()));
+        }
+    }
+    if branch && let Some(modes) = &project.modes {
+        found.retain(|(id, ..)| !matches!(modes.region(index, *id), Region::Foreign | Region::Vendor { .. }));
+    }
+    found.sort_by_key(|(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
+    let mut out: Vec<Found> = Vec::new();
+    for (id, severity, message) in found {
+        let range = index.range(id);
+        if out.last().is_some_and(|f| f.range.end >= range.end && f.range.start <= range.start) {
+            continue;
+        }
+        out.push(Found { range, severity, message });
+    }
+    out
+}

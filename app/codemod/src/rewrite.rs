@@ -1,0 +1,376 @@
+//! From a match to a fix: the rule's right-hand side, filled in and laid over the user's text.
+
+use crate::change::Change;
+use crate::facts::{FileView, ProjectFacts};
+use crate::matching::{Aligned, Match, Met};
+use crate::names::dotted;
+use crate::patch::{Block, Form, Item, Patch, Shape};
+use crate::pattern::extent;
+use crate::template::{Lines, Part, Template};
+use crate::tree::{Id, kinds};
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// What a rewrite needs to know beside the match.
+pub(crate) struct Context<'a, 't> {
+    pub(crate) view: &'a FileView<'t>,
+    pub(crate) project: &'a ProjectFacts,
+    /// `1` or `0`: what `PT_HPU_LAZY_MODE` is by default for the SDK.
+    pub(crate) lazy_default: &'a str,
+    /// How the program asks for lazy mode at a node.
+    pub(crate) lazy_test: &'a dyn Fn(&FileView<'_>, Id) -> Option<String>,
+}
+
+/// Why a match can't be rewritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A fact that the rule writes is unknown at this place.
+    UnknownFact(String),
+}
+
+/// The changes of a match and the imports they need.
+pub(crate) fn rewrite(
+    cx: &Context<'_, '_>,
+    patch: &Patch,
+    found: &Match<'_>,
+) -> Result<(Vec<Change>, Vec<String>), Refusal> {
+    let imports = RefCell::new(patch.imports.clone());
+    let filler = Filler { cx, found, imports: &imports };
+    let changes = match (&patch.shape, &found.met) {
+        (Shape::Expression { layout, replacement: Some(replacement), .. }, Met::Expression) => {
+            filler.expression(layout, replacement)?
+        }
+        (Shape::Statements(block), Met::Statements(aligned)) => filler.statements(block, aligned)?,
+        _ => Vec::new(),
+    };
+    Ok((changes, imports.into_inner()))
+}
+
+struct Filler<'a, 'c, 't, 'm> {
+    cx: &'a Context<'c, 't>,
+    found: &'a Match<'m>,
+    imports: &'a RefCell<Vec<String>>,
+}
+
+/// Modules that a replacement may name without saying how they are imported.
+const KNOWN_MODULES: [&str; 4] = ["torch", "os", "contextlib", "sys"];
+
+impl Filler<'_, '_, '_, '_> {
+    fn captured(&self, part: &Part) -> Option<Range<usize>> {
+        match part {
+            Part::One(name) => self.found.env.get_match(name).map(|n| n.range()),
+            Part::Many(name) => extent(&self.found.env.get_multiple_matches(name)),
+            _ => None,
+        }
+    }
+
+    fn value(&self, part: &Part) -> Option<String> {
+        let text = self.cx.view.index.text;
+        match part {
+            Part::One(_) => self.captured(part).map(|r| text[r].to_owned()),
+            Part::Many(_) => Some(self.captured(part).map_or(String::new(), |r| text[r].to_owned())),
+            Part::Fact(name) => fact(self.cx, self.found.node, name),
+            Part::Text(text) => Some(text.clone()),
+        }
+    }
+
+    fn fill(&self, template: &Template) -> Result<String, Refusal> {
+        let template = self.in_file_style(template);
+        template.fill(&|part| self.value(part)).ok_or_else(|| {
+            let missing = template.facts().find(|f| fact(self.cx, self.found.node, f).is_none()).unwrap_or("a fact");
+            Refusal::UnknownFact(missing.to_owned())
+        })
+    }
+
+    /// The template with the file's quotes and its way to spell imported names.
+    fn in_file_style(&self, template: &Template) -> Template {
+        let quote = self.cx.view.layout.quote;
+        let parts = template
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => Part::Text(self.spelled(&requote(text, quote))),
+                other => other.clone(),
+            })
+            .collect();
+        Template { parts }
+    }
+
+    /// Known modules under the names that the file gives them; asks for the import where there is none.
+    fn spelled(&self, text: &str) -> String {
+        let names = &self.cx.view.names;
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            let end = rest[at..]
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+                .map_or(rest.len(), |n| at + n);
+            out.push_str(&rest[..at]);
+            let word = &rest[at..end];
+            let boundary = !out.ends_with(['.', '"', '\'']) && !out.ends_with(|c: char| c.is_ascii_alphanumeric());
+            let head = word.split('.').next().unwrap_or(word);
+            let in_string = out.matches(['"', '\'']).count() % 2 == 1;
+            let import_line = out.trim_end().ends_with("import")
+                || text.trim_start().starts_with("import ")
+                || text.trim_start().starts_with("from ");
+            if boundary && word.contains('.') && KNOWN_MODULES.contains(&head) && !in_string && !import_line {
+                if names.bindings.iter().any(|b| b.local == head && b.qualified == head) {
+                    out.push_str(word);
+                } else if let Some(spelled) = names.spelling(word) {
+                    out.push_str(&spelled);
+                } else {
+                    self.need(format!("import {head}"));
+                    out.push_str(word);
+                }
+            } else {
+                out.push_str(word);
+            }
+            rest = &rest[end..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn need(&self, import: String) {
+        let mut imports = self.imports.borrow_mut();
+        if !imports.contains(&import) {
+            imports.push(import);
+        }
+    }
+
+    fn expression(&self, layout: &Template, replacement: &Template) -> Result<Vec<Change>, Refusal> {
+        let view = self.cx.view;
+        let node = self.found.node;
+        let whole = view.index.range(node);
+        let change = |range: Range<usize>, text: String| Change::Expression { node, range, text };
+        // A string stands in for a string: it keeps the user's quotes.
+        if view.index.kind(node) == kinds().string
+            && let [Part::Text(text)] = replacement.parts.as_slice()
+        {
+            let quote = view.index.text_of(node).chars().find(|c| *c == '"' || *c == '\'').unwrap_or('"');
+            return Ok(vec![change(whole, requote(text, quote))]);
+        }
+        let filled = self.fill(replacement)?;
+        if let Some(gaps) = self.gaps(layout, replacement, &whole)? {
+            return Ok(gaps.into_iter().map(|(range, text)| change(range, text)).collect());
+        }
+        let (range, text) = trimmed(view.index.text, whole, filled);
+        Ok(vec![change(range, text)])
+    }
+
+    /// Edits between the captures only, when both sides have the same captures in the same order.
+    fn gaps(
+        &self,
+        layout: &Template,
+        replacement: &Template,
+        whole: &Range<usize>,
+    ) -> Result<Option<Vec<(Range<usize>, String)>>, Refusal> {
+        let old: Vec<&Part> = layout.parts.iter().filter(|p| !matches!(p, Part::Text(_))).collect();
+        let new: Vec<&Part> = replacement.parts.iter().filter(|p| matches!(p, Part::One(_) | Part::Many(_))).collect();
+        if old.is_empty() || old != new {
+            return Ok(None);
+        }
+        let ranges: Option<Vec<Range<usize>>> = old.iter().map(|p| self.captured(p)).collect();
+        let Some(ranges) = ranges else { return Ok(None) };
+        let in_order = ranges.windows(2).all(|w| w[0].end <= w[1].start);
+        if !in_order
+            || ranges.first().is_some_and(|r| r.start < whole.start)
+            || ranges.last().is_some_and(|r| r.end > whole.end)
+        {
+            return Ok(None);
+        }
+        let mut edits = Vec::new();
+        let mut at = whole.start;
+        let mut literal = Template { parts: Vec::new() };
+        let mut captures = ranges.iter();
+        for part in &replacement.parts {
+            if matches!(part, Part::One(_) | Part::Many(_)) {
+                let Some(capture) = captures.next() else { return Ok(None) };
+                let text = self.fill(&literal)?;
+                literal.parts.clear();
+                push_gap(self.cx.view.index.text, &mut edits, at..capture.start, text);
+                at = capture.end;
+            } else {
+                literal.parts.push(part.clone());
+            }
+        }
+        let text = self.fill(&literal)?;
+        push_gap(self.cx.view.index.text, &mut edits, at..whole.end, text);
+        Ok(Some(edits))
+    }
+
+    fn statements(&self, block: &Block, aligned: &[Aligned]) -> Result<Vec<Change>, Refusal> {
+        let mut changes = Vec::new();
+        let mut met = aligned.iter();
+        // Statements deleted so far in a row, waiting for what replaces them.
+        let mut deleted: Vec<Id> = Vec::new();
+        let mut previous: Option<Id> = None;
+        let mut waiting: Vec<String> = Vec::new();
+        for item in &block.items {
+            match item {
+                Item::Insert(lines) => {
+                    let text = self.lines(lines)?;
+                    if !deleted.is_empty() {
+                        let (first, last) = (deleted[0], deleted[deleted.len() - 1]);
+                        deleted.clear();
+                        previous = Some(last);
+                        changes.push(Change::Replace { first, last, text });
+                    } else if let Some(at) = previous {
+                        changes.push(Change::Insert { at, after: true, text });
+                    } else {
+                        waiting.push(text);
+                    }
+                }
+                Item::Statement(statement) => {
+                    let Some(aligned) = met.next() else { break };
+                    if let Some(at) = aligned.first() {
+                        for text in waiting.drain(..) {
+                            changes.push(Change::Insert { at, after: false, text });
+                        }
+                    }
+                    if statement.deleted {
+                        if let (Some(first), Some(last)) = (aligned.first(), aligned.last()) {
+                            deleted.push(first);
+                            if last != first {
+                                deleted.push(last);
+                            }
+                        }
+                        continue;
+                    }
+                    flush(&mut changes, &mut deleted);
+                    if let (Form::Compound(compound), Aligned::Compound { id, body, clauses }) =
+                        (&statement.form, aligned)
+                    {
+                        if let Some(header) = &compound.new_header {
+                            let text = self.fill(header)?;
+                            if let Some(range) = header_range(self.cx.view, *id) {
+                                changes.push(Change::Expression {
+                                    node: *id,
+                                    range,
+                                    text: text.trim_end_matches(':').to_owned(),
+                                });
+                            }
+                        }
+                        changes.extend(self.statements(&compound.body, body)?);
+                        for (clause, (id, met)) in compound.clauses.iter().zip(clauses) {
+                            if let Some(lines) = &clause.before {
+                                changes.push(Change::Clause { before: *id, text: self.lines(lines)? });
+                            }
+                            changes.extend(self.statements(&clause.body, met)?);
+                        }
+                    }
+                    previous = aligned.last().or(previous);
+                }
+            }
+        }
+        flush(&mut changes, &mut deleted);
+        Ok(changes)
+    }
+
+    /// Lines of new code, indented by the file's unit, the first line at column 0.
+    fn lines(&self, lines: &Lines) -> Result<String, Refusal> {
+        let base = lines.0.iter().find(|(_, t)| !t.parts.is_empty()).map_or(0, |(i, _)| *i);
+        let mut out = String::new();
+        for (n, (indent, template)) in lines.0.iter().enumerate() {
+            if n > 0 {
+                out.push('\n');
+            }
+            for _ in 0..indent.saturating_sub(base) / 4 {
+                out.push_str(&self.cx.view.layout.indent);
+            }
+            out.push_str(&self.fill(template)?);
+        }
+        Ok(out)
+    }
+}
+
+fn flush(changes: &mut Vec<Change>, deleted: &mut Vec<Id>) {
+    if let (Some(first), Some(last)) = (deleted.first(), deleted.last()) {
+        changes.push(Change::Replace { first: *first, last: *last, text: String::new() });
+        deleted.clear();
+    }
+}
+
+/// A compound statement's text up to its colon.
+fn header_range(view: &FileView<'_>, id: Id) -> Option<Range<usize>> {
+    let block = view.index.children(id).find(|c| view.index.kind(*c) == kinds().block)?;
+    let start = view.index.item(id).start;
+    let head = &view.index.text[start..view.index.item(block).start];
+    Some(start..start + head.rfind(':')?)
+}
+
+fn push_gap(text: &str, edits: &mut Vec<(Range<usize>, String)>, range: Range<usize>, new: String) {
+    if text[range.clone()] != new {
+        edits.push(trimmed(text, range, new));
+    }
+}
+
+/// An edit without the words that both sides begin or end with.
+fn trimmed(text: &str, range: Range<usize>, new: String) -> (Range<usize>, String) {
+    let old = &text[range.clone()];
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut prefix = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    while prefix > 0
+        && (!old.is_char_boundary(prefix)
+            || !new.is_char_boundary(prefix)
+            || (old[..prefix].ends_with(is_word)
+                && (old[prefix..].starts_with(is_word) || new[prefix..].starts_with(is_word))))
+    {
+        prefix -= 1;
+    }
+    let room = old.len().min(new.len()) - prefix;
+    let mut suffix = old.bytes().rev().zip(new.bytes().rev()).take(room).take_while(|(a, b)| a == b).count();
+    while suffix > 0 {
+        let (o, n) = (old.len() - suffix, new.len() - suffix);
+        let splits_word = |s: &str, at: usize| s[..at].ends_with(is_word) && s[at..].starts_with(is_word);
+        if old.is_char_boundary(o) && new.is_char_boundary(n) && !splits_word(old, o) && !splits_word(&new, n) {
+            break;
+        }
+        suffix -= 1;
+    }
+    (range.start + prefix..range.end - suffix, new[prefix..new.len() - suffix].to_owned())
+}
+
+/// Double-quoted strings of a rule in the file's own quotes.
+pub(crate) fn requote(text: &str, quote: char) -> String {
+    if quote == '\'' && !text.contains('\'') { text.replace('"', "'") } else { text.to_owned() }
+}
+
+/// A fact that a rule may write.
+pub(crate) fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
+    let modes = cx.project.modes.as_ref();
+    match name {
+        "guard" => modes?.guard_at(cx.view, cx.project, node),
+        "mode" => modes?.expression_at(cx.view, cx.project, node),
+        "lazy" => (cx.lazy_test)(cx.view, node),
+        "lazy.default" => Some(cx.lazy_default.to_owned()),
+        "bridge" => bridge(cx, node),
+        _ => None,
+    }
+}
+
+/// The switch beside the compute mode: `self.args.run.lazy_mode`.
+pub(crate) fn lazy_switch(mode: &str) -> String {
+    mode.rsplit_once('.').map_or_else(|| "lazy_mode".to_owned(), |(owner, _)| format!("{owner}.lazy_mode"))
+}
+
+/// How the Gaudi bridge is reached at a node: `self.htcore` in a class that keeps it, else `htcore`.
+fn bridge(cx: &Context<'_, '_>, node: Id) -> Option<String> {
+    let class = cx.view.class_of(node).map(|c| cx.view.name_of(c));
+    if let Some(class) = class
+        && cx.project.bridge_classes.iter().any(|b| cx.project.related(b, class))
+    {
+        return Some("self.htcore".to_owned());
+    }
+    cx.view.names.spelling("habana_frameworks.torch.core").filter(|s| {
+        !s.contains('.')
+            && cx.view.names.bindings.iter().any(|b| b.local == *s && cx.view.function_of(b.statement).is_none())
+    })
+}
+
+/// Text of an expression for messages, on one line and not too long.
+pub(crate) fn shown(view: &FileView<'_>, id: Id) -> String {
+    let text = dotted(&view.index, id).unwrap_or_else(|| view.index.text_of(id));
+    let line = text.lines().next().unwrap_or(text);
+    if line.chars().count() > 60 { line.chars().take(57).chain("…".chars()).collect() } else { line.to_owned() }
+}

@@ -1,0 +1,232 @@
+//! The text while it is being ported: pieces of the original and pieces that recipes wrote, so that every byte of the
+//! result knows where it comes from, over any number of rounds.
+
+use crate::ported::{Applicability, Edit};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Who wrote a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Provenance {
+    /// Recipe id.
+    pub(crate) recipe: String,
+    pub(crate) applicability: Applicability,
+    /// [`Edit::id`].
+    pub(crate) id: String,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Kept(Range<usize>),
+    New { text: String, by: Provenance },
+}
+
+impl Piece {
+    fn len(&self) -> usize {
+        match self {
+            Self::Kept(range) => range.len(),
+            Self::New { text, .. } => text.len(),
+        }
+    }
+    /// The part of this piece from `from` to `to`, counted in the piece's own bytes.
+    fn slice(&self, from: usize, to: usize) -> Self {
+        match self {
+            Self::Kept(range) => Self::Kept(range.start + from..range.start + to),
+            Self::New { text, by } => Self::New { text: text[from..to].to_owned(), by: by.clone() },
+        }
+    }
+}
+
+/// Takes pieces from the front up to a byte of the current text, splitting the last one.
+fn take_until(rest: &mut VecDeque<Piece>, at: &mut usize, end: usize, mut sink: impl FnMut(Piece)) {
+    while *at < end
+        && let Some(piece) = rest.pop_front()
+    {
+        let len = piece.len();
+        let want = end - *at;
+        if len > want {
+            sink(piece.slice(0, want));
+            rest.push_front(piece.slice(want, len));
+            *at = end;
+        } else {
+            sink(piece);
+            *at += len;
+        }
+    }
+}
+
+/// A replacement in the current text, with its author.
+#[derive(Clone, Debug)]
+pub(crate) struct Replacement {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
+    pub(crate) by: Provenance,
+}
+
+/// A text in pieces.
+#[derive(Clone, Debug)]
+pub(crate) struct Rope<'a> {
+    original: &'a str,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Rope<'a> {
+    pub(crate) fn new(original: &'a str) -> Self {
+        Self { original, pieces: vec![Piece::Kept(0..original.len())] }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut out = String::with_capacity(self.original.len() + 256);
+        for piece in &self.pieces {
+            out.push_str(match piece {
+                Piece::Kept(range) => &self.original[range.clone()],
+                Piece::New { text, .. } => text,
+            });
+        }
+        out
+    }
+
+    /// Applies replacements that are sorted and do not overlap, in current bytes.
+    pub(crate) fn apply(&mut self, replacements: &[Replacement]) {
+        let mut out = Vec::with_capacity(self.pieces.len() + replacements.len() * 2);
+        let mut rest: VecDeque<Piece> = std::mem::take(&mut self.pieces).into();
+        let mut at = 0;
+        for replacement in replacements {
+            take_until(&mut rest, &mut at, replacement.range.start, |piece| out.push(piece));
+            out.push(Piece::New { text: replacement.text.clone(), by: replacement.by.clone() });
+            take_until(&mut rest, &mut at, replacement.range.end, |_| ());
+        }
+        out.extend(rest);
+        self.pieces = out;
+    }
+
+    /// The byte of the original that a byte of the current text stands for or comes after.
+    pub(crate) fn origin(&self, offset: usize) -> usize {
+        let (mut at, mut last) = (0, 0);
+        for piece in &self.pieces {
+            let end = at + piece.len();
+            if let Piece::Kept(range) = piece {
+                if offset < end {
+                    return if offset < at { last } else { range.start + (offset - at) };
+                }
+                last = range.end;
+            } else if offset < end {
+                return last;
+            }
+            at = end;
+        }
+        last
+    }
+
+    /// The edits that lead from the original to the current text, sorted and not overlapping.
+    pub(crate) fn edits(&self) -> Vec<Edit> {
+        let mut edits: Vec<Edit> = Vec::new();
+        let mut done = 0;
+        let mut pending: Vec<(&str, &Provenance)> = Vec::new();
+        let mut flush = |pending: &mut Vec<(&str, &Provenance)>, start: usize, end: usize| {
+            let mut runs: Vec<(String, &Provenance)> = Vec::new();
+            for (text, by) in pending.drain(..) {
+                match runs.last_mut() {
+                    Some((run, last)) if last.recipe == by.recipe && last.id == by.id => run.push_str(text),
+                    _ => runs.push((text.to_owned(), by)),
+                }
+            }
+            // A deletion that a later recipe wrote over leaves an empty run beside the real one.
+            if runs.iter().any(|(t, _)| !t.is_empty()) && runs.len() > 1 {
+                runs.retain(|(t, _)| !t.is_empty());
+            }
+            let mut start = start;
+            for (text, by) in runs {
+                if start == end && text.is_empty() {
+                    continue;
+                }
+                edits.push(Edit {
+                    id: by.id.clone(),
+                    recipe: by.recipe.clone(),
+                    applicability: by.applicability,
+                    start,
+                    end,
+                    text,
+                });
+                start = end;
+            }
+        };
+        for piece in &self.pieces {
+            match piece {
+                Piece::Kept(range) => {
+                    if range.is_empty() && range.start <= done {
+                        continue;
+                    }
+                    flush(&mut pending, done, range.start);
+                    done = range.end;
+                }
+                Piece::New { text, by } => pending.push((text, by)),
+            }
+        }
+        flush(&mut pending, done, self.original.len());
+        edits
+    }
+}
+
+/// The text after edits of the original.
+pub(crate) fn apply_edits(original: &str, edits: &[Edit]) -> String {
+    let mut out = String::with_capacity(original.len() + 256);
+    let mut done = 0;
+    for edit in edits {
+        out.push_str(&original[done..edit.start]);
+        out.push_str(&edit.text);
+        done = edit.end;
+    }
+    out.push_str(&original[done..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by(id: &str) -> Provenance {
+        Provenance { recipe: id.to_owned(), applicability: Applicability::Safe, id: id.to_owned() }
+    }
+
+    fn check(original: &str, rounds: &[&[(Range<usize>, &str)]], expected: &str) {
+        let mut rope = Rope::new(original);
+        for (n, round) in rounds.iter().enumerate() {
+            let replacements: Vec<_> = round
+                .iter()
+                .map(|(range, text)| Replacement {
+                    range: range.clone(),
+                    text: (*text).to_owned(),
+                    by: by(&n.to_string()),
+                })
+                .collect();
+            rope.apply(&replacements);
+        }
+        assert_eq!(rope.text(), expected);
+        assert_eq!(apply_edits(original, &rope.edits()), expected);
+    }
+
+    #[test]
+    fn one_round() {
+        check("abcdef", &[&[(1..2, "X"), (4..4, "--")]], "aXcd--ef");
+        check("abc", &[&[(0..0, "<"), (3..3, ">")]], "<abc>");
+        check("abc", &[&[(0..3, "")]], "");
+    }
+
+    #[test]
+    fn a_later_round_writes_over_an_earlier_one() {
+        check("abcdef", &[&[(1..2, "XYZ")], &[(2..5, "_")]], "aX_def");
+        check("abcdef", &[&[(1..5, "")], &[(1..1, "new")]], "anewf");
+        check("abcdef", &[&[(2..2, "12"), (4..4, "34")], &[(1..8, "")]], "aef");
+    }
+
+    #[test]
+    fn origin_of_new_text_is_the_place_it_was_put() {
+        let mut rope = Rope::new("abcdef");
+        rope.apply(&[Replacement { range: 2..3, text: "1234".to_owned(), by: by("r") }]);
+        assert_eq!(rope.origin(1), 1);
+        assert_eq!(rope.origin(4), 2);
+        assert_eq!(rope.origin(6), 3);
+        assert_eq!(rope.origin(7), 4);
+    }
+}

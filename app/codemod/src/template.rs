@@ -1,0 +1,141 @@
+//! The right-hand side of a rule: text with metavariables and facts to fill in.
+
+use std::collections::BTreeSet;
+
+/// A piece of a replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Text as written.
+    Text(String),
+    /// `$X`.
+    One(String),
+    /// `$$$XS`.
+    Many(String),
+    /// `{{name}}`.
+    Fact(String),
+}
+
+/// One line of a replacement, without its indentation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Template {
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let (part, len) = if rest.starts_with("$$$") {
+                let name = variable_name(&rest[3..]);
+                (Part::Many(name.to_owned()), 3 + name.len())
+            } else if c == '$' && !variable_name(&rest[1..]).is_empty() {
+                let name = variable_name(&rest[1..]);
+                (Part::One(name.to_owned()), 1 + name.len())
+            } else if let Some((name, _)) = rest.strip_prefix("{{").and_then(|r| r.split_once("}}")) {
+                (Part::Fact(name.trim().to_owned()), name.len() + 4)
+            } else {
+                plain.push(c);
+                rest = &rest[c.len_utf8()..];
+                continue;
+            };
+            if !plain.is_empty() {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+            }
+            parts.push(part);
+            rest = &rest[len..];
+        }
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Self { parts }
+    }
+
+    /// Names of the metavariables in it.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|p| match p {
+            Part::One(name) | Part::Many(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Names of the facts in it.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|p| match p {
+            Part::Fact(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Fills in; `None` when a value is missing.
+    pub(crate) fn fill(&self, value: &dyn Fn(&Part) -> Option<String>) -> Option<String> {
+        let mut out = String::new();
+        for (n, part) in self.parts.iter().enumerate() {
+            match part {
+                Part::Text(text) => {
+                    // An argument list that lost its neighbour: `f(, x)` and `f(x, )` are what is left of an empty `$$$`.
+                    let after_empty = n > 0 && matches!(&self.parts[n - 1], Part::Many(_)) && ends_open(&out);
+                    let text =
+                        if after_empty { text.strip_prefix(',').map_or(text.as_str(), str::trim_start) } else { text };
+                    out.push_str(text);
+                }
+                Part::Many(_) => {
+                    let filled = value(part)?;
+                    if filled.is_empty() && out.ends_with(", ") {
+                        out.truncate(out.len() - 2);
+                    }
+                    out.push_str(&filled);
+                }
+                _ => out.push_str(&value(part)?),
+            }
+        }
+        Some(out)
+    }
+}
+
+fn ends_open(out: &str) -> bool {
+    out.ends_with(['(', '[', '{'])
+}
+
+/// The longest name of a metavariable at the start of the text: capitals, digits and `_`.
+pub(crate) fn variable_name(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())).unwrap_or(text.len());
+    if text[..end].starts_with(|c: char| c.is_ascii_digit()) { "" } else { &text[..end] }
+}
+
+/// Lines of a replacement with their indentation, in spaces of the rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lines(pub(crate) Vec<(usize, Template)>);
+
+impl Lines {
+    pub(crate) fn variables(&self) -> BTreeSet<&str> {
+        self.0.iter().flat_map(|(_, t)| t.variables()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(template: &str, many: &str, expected: &str) {
+        let filled = Template::parse(template).fill(&|part| match part {
+            Part::One(name) => Some(name.to_lowercase()),
+            Part::Many(_) => Some(many.to_owned()),
+            Part::Fact(name) => Some(format!("<{name}>")),
+            Part::Text(_) => None,
+        });
+        assert_eq!(filled.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn filling() {
+        check("$MODEL.to(\"hpu\")", "", "model.to(\"hpu\")");
+        check("f($$$A, x=$X)", "a, b", "f(a, b, x=x)");
+        check("f($$$A, x=$X)", "", "f(x=x)");
+        check("f(x=$X, $$$A)", "", "f(x=x)");
+        check("f($$$A, x=$X, $$$A)", "", "f(x=x)");
+        check("if {{guard}}:", "", "if <guard>:");
+        check("cost = '$5'", "", "cost = '$5'");
+    }
+}

@@ -1,0 +1,474 @@
+//! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
+
+use ast_grep_core::language::Language;
+use ast_grep_core::matcher::PatternBuilder;
+use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
+use ast_grep_core::{Pattern, PatternError};
+use std::ops::Range;
+use std::sync::OnceLock;
+use tree_sitter::{InputEdit, Parser, Point};
+
+pub(crate) type Doc = StrDoc<Python>;
+pub(crate) type Root = ast_grep_core::AstGrep<Doc>;
+pub(crate) type MatchNode<'t> = ast_grep_core::Node<'t, Doc>;
+pub(crate) type TsNode<'t> = tree_sitter::Node<'t>;
+
+/// Python as `ast-grep-core` wants it: `$` is no identifier character, so patterns are parsed with a letter in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Python;
+
+/// Stands for `$` while a pattern is parsed.
+pub(crate) const EXPANDO: char = 'µ';
+
+impl Language for Python {
+    fn kind_to_id(&self, kind: &str) -> u16 {
+        self.get_ts_language().id_for_node_kind(kind, true)
+    }
+    fn field_to_id(&self, field: &str) -> Option<u16> {
+        self.get_ts_language().field_id_for_name(field).map(std::num::NonZero::get)
+    }
+    fn expando_char(&self) -> char {
+        EXPANDO
+    }
+    fn build_pattern(&self, builder: &PatternBuilder) -> Result<Pattern, PatternError> {
+        builder.build(|src| StrDoc::try_new(src, *self))
+    }
+}
+
+impl LanguageExt for Python {
+    fn get_ts_language(&self) -> TSLanguage {
+        language()
+    }
+}
+
+/// The grammar.
+pub(crate) fn language() -> TSLanguage {
+    static LANGUAGE: OnceLock<TSLanguage> = OnceLock::new();
+    LANGUAGE.get_or_init(|| tree_sitter_python::LANGUAGE.into()).clone()
+}
+
+macro_rules! kinds {
+    ($($name:ident),* $(,)?) => {
+        /// Ids of the node kinds that the engine asks for.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub(crate) struct Kinds { $(pub(crate) $name: u16),* }
+        impl Kinds {
+            fn load() -> Self {
+                let language = language();
+                Self { $($name: language.id_for_node_kind(stringify!($name).trim_start_matches("r#"), true)),* }
+            }
+        }
+    };
+}
+
+kinds!(
+    argument_list,
+    assignment,
+    attribute,
+    augmented_assignment,
+    block,
+    boolean_operator,
+    call,
+    class_definition,
+    comment,
+    comparison_operator,
+    concatenated_string,
+    conditional_expression,
+    decorated_definition,
+    decorator,
+    default_parameter,
+    dictionary,
+    dotted_name,
+    aliased_import,
+    elif_clause,
+    else_clause,
+    except_clause,
+    exec_statement,
+    expression_list,
+    expression_statement,
+    finally_clause,
+    float,
+    for_statement,
+    function_definition,
+    future_import_statement,
+    identifier,
+    if_statement,
+    import_from_statement,
+    import_statement,
+    integer,
+    interpolation,
+    keyword_argument,
+    lambda,
+    lambda_parameters,
+    list,
+    module,
+    named_expression,
+    not_operator,
+    pair,
+    parameters,
+    parenthesized_expression,
+    pass_statement,
+    pattern_list,
+    print_statement,
+    raise_statement,
+    relative_import,
+    return_statement,
+    string,
+    string_content,
+    subscript,
+    try_statement,
+    tuple,
+    tuple_pattern,
+    typed_default_parameter,
+    typed_parameter,
+    while_statement,
+    wildcard_import,
+    with_clause,
+    with_item,
+    with_statement,
+    list_comprehension,
+    generator_expression,
+    dictionary_comprehension,
+    set_comprehension,
+);
+
+/// The ids, looked up once.
+pub(crate) fn kinds() -> &'static Kinds {
+    static KINDS: OnceLock<Kinds> = OnceLock::new();
+    KINDS.get_or_init(Kinds::load)
+}
+
+/// A text and its syntax tree.
+pub(crate) struct Tree {
+    root: Root,
+}
+
+/// A change of the text, as the incremental parser needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Splice {
+    pub(crate) range: Range<usize>,
+    pub(crate) len: usize,
+}
+
+impl Tree {
+    pub(crate) fn parse(text: &str) -> Self {
+        Self::parse_with(text, None)
+    }
+
+    /// Parses `text`, which is this tree's text after `splices` (sorted, in this text's bytes).
+    pub(crate) fn reparse(&self, text: &str, splices: &[Splice]) -> Self {
+        let mut old = self.doc().tree.clone();
+        let mut starts = LineStarts::new(self.text());
+        // From the back, so that earlier ranges stay valid.
+        for splice in splices.iter().rev() {
+            let start_position = starts.point(splice.range.start);
+            let old_end_position = starts.point(splice.range.end);
+            old.edit(&InputEdit {
+                start_byte: splice.range.start,
+                old_end_byte: splice.range.end,
+                new_end_byte: splice.range.start + splice.len,
+                start_position,
+                old_end_position,
+                // The engine reads no rows from nodes, so a row that is off by the inserted lines harms nothing.
+                new_end_position: Point::new(start_position.row, start_position.column + splice.len),
+            });
+        }
+        Self::parse_with(text, Some(&old))
+    }
+
+    fn parse_with(text: &str, old: Option<&tree_sitter::Tree>) -> Self {
+        let mut parser = Parser::new();
+        // The grammar is linked in and of a supported version, so neither call can fail.
+        parser.set_language(&language()).expect("the Python grammar fits the parser");
+        let tree = parser.parse(text, old).expect("a parser with a grammar and no timeout returns a tree");
+        Self { root: Root::doc(StrDoc { src: text.to_owned(), lang: Python, tree }) }
+    }
+
+    fn doc(&self) -> &Doc {
+        self.root.root().get_doc()
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.root.source()
+    }
+
+    pub(crate) fn ts_root(&self) -> TsNode<'_> {
+        self.root.root().get_inner_node()
+    }
+
+    /// Whether any part of the text is not Python.
+    pub(crate) fn has_error(&self) -> bool {
+        self.ts_root().has_error()
+    }
+
+    /// The first place where the text is not Python.
+    pub(crate) fn first_error(&self) -> Option<Range<usize>> {
+        let mut cursor = self.ts_root().walk();
+        loop {
+            let node = cursor.node();
+            if node.is_error() || node.is_missing() {
+                // The innermost node says where, the outermost only that something inside is wrong.
+                let deeper = node.has_error() && !node.is_missing() && has_error_child(node);
+                if !deeper {
+                    return Some(node.byte_range());
+                }
+            }
+            if (node.has_error() && cursor.goto_first_child()) || cursor.goto_next_sibling() {
+                continue;
+            }
+            loop {
+                if !cursor.goto_parent() {
+                    return None;
+                }
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn index(&self) -> Index<'_> {
+        Index::new(self)
+    }
+}
+
+fn has_error_child(node: TsNode<'_>) -> bool {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|c| c.is_error() || c.is_missing())
+}
+
+/// Byte offset to row and column.
+pub(crate) struct LineStarts(Vec<usize>);
+
+impl LineStarts {
+    pub(crate) fn new(text: &str) -> Self {
+        Self(
+            std::iter::once(0)
+                .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1))
+                .collect(),
+        )
+    }
+
+    /// Row from 0 and the offset at which it starts.
+    pub(crate) fn row(&self, offset: usize) -> (usize, usize) {
+        let row = self.0.partition_point(|s| *s <= offset) - 1;
+        (row, self.0[row])
+    }
+
+    fn point(&mut self, offset: usize) -> Point {
+        let (row, start) = self.row(offset);
+        Point::new(row, offset - start)
+    }
+}
+
+/// Number of a node in its [`Index`].
+pub(crate) type Id = u32;
+
+/// A named node with its place in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item<'t> {
+    pub(crate) node: TsNode<'t>,
+    pub(crate) kind: u16,
+    pub(crate) field: u16,
+    pub(crate) parent: Id,
+    /// First item behind this one's subtree.
+    pub(crate) next: Id,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// The named nodes of a tree in pre-order: parents are a look-up away, and each kind has its list.
+pub(crate) struct Index<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) text: &'t str,
+    pub(crate) items: Vec<Item<'t>>,
+    by_kind: Vec<Vec<Id>>,
+}
+
+pub(crate) const ROOT: Id = 0;
+
+impl<'t> Index<'t> {
+    fn new(tree: &'t Tree) -> Self {
+        let text = tree.text();
+        let mut items: Vec<Item<'t>> = Vec::with_capacity(text.len() / 4 + 8);
+        let mut by_kind = vec![Vec::new(); language().node_kind_count() + 1];
+        let mut open: Vec<Id> = Vec::new();
+        let mut cursor = tree.ts_root().walk();
+        'walk: loop {
+            let node = cursor.node();
+            let named = node.is_named();
+            if named {
+                let id = items.len() as Id;
+                let kind = node.kind_id();
+                if let Some(list) = by_kind.get_mut(usize::from(kind)) {
+                    list.push(id);
+                }
+                items.push(Item {
+                    node,
+                    kind,
+                    field: cursor.field_id().map_or(0, std::num::NonZero::get),
+                    parent: open.last().copied().unwrap_or(ROOT),
+                    next: 0,
+                    start: node.start_byte(),
+                    end: node.end_byte(),
+                });
+                if cursor.goto_first_child() {
+                    open.push(id);
+                    continue;
+                }
+                items[id as usize].next = id + 1;
+            }
+            loop {
+                if cursor.goto_next_sibling() {
+                    continue 'walk;
+                }
+                if !cursor.goto_parent() {
+                    break 'walk;
+                }
+                if let Some(id) = open.pop() {
+                    items[id as usize].next = items.len() as Id;
+                }
+            }
+        }
+        while let Some(id) = open.pop() {
+            items[id as usize].next = items.len() as Id;
+        }
+        Self { tree, text, items, by_kind }
+    }
+
+    pub(crate) fn item(&self, id: Id) -> &Item<'t> {
+        &self.items[id as usize]
+    }
+    pub(crate) fn kind(&self, id: Id) -> u16 {
+        self.item(id).kind
+    }
+    pub(crate) fn range(&self, id: Id) -> Range<usize> {
+        let item = self.item(id);
+        item.start..item.end
+    }
+    pub(crate) fn text_of(&self, id: Id) -> &'t str {
+        &self.text[self.range(id)]
+    }
+    pub(crate) fn parent(&self, id: Id) -> Option<Id> {
+        (id != ROOT).then(|| self.item(id).parent)
+    }
+    pub(crate) fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        std::iter::successors(self.parent(id), |id| self.parent(*id))
+    }
+    /// Every node of a kind, in the order of the text.
+    pub(crate) fn of_kind(&self, kind: u16) -> &[Id] {
+        self.by_kind.get(usize::from(kind)).map_or(&[], Vec::as_slice)
+    }
+    /// Nodes of a kind inside a node.
+    pub(crate) fn of_kind_in(&self, kind: u16, within: Id) -> &[Id] {
+        let list = self.of_kind(kind);
+        let from = list.partition_point(|id| *id < within);
+        let to = list.partition_point(|id| *id < self.item(within).next);
+        &list[from..to]
+    }
+    /// Named children, comments included.
+    pub(crate) fn children(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        let end = self.item(id).next;
+        let mut child = id + 1;
+        std::iter::from_fn(move || {
+            (child < end).then(|| {
+                let this = child;
+                child = self.item(child).next;
+                this
+            })
+        })
+    }
+    /// Named children without comments.
+    pub(crate) fn parts(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        self.children(id).filter(|c| self.kind(*c) != kinds().comment)
+    }
+    pub(crate) fn field(&self, id: Id, field: u16) -> Option<Id> {
+        self.children(id).find(|c| self.item(*c).field == field)
+    }
+    /// The node with just this extent and kind.
+    pub(crate) fn find(&self, node: TsNode<'_>) -> Option<Id> {
+        let (start, end, kind) = (node.start_byte(), node.end_byte(), node.kind_id());
+        let from = self.items.partition_point(|i| i.start < start);
+        self.items[from..]
+            .iter()
+            .take_while(|i| i.start == start)
+            .position(|i| i.end == end && i.kind == kind)
+            .map(|n| (from + n) as Id)
+    }
+    /// The innermost node of one of these kinds that holds the range.
+    pub(crate) fn enclosing(&self, range: &Range<usize>, kinds: &[u16]) -> Option<Id> {
+        self.innermost(range)
+            .and_then(|id| std::iter::once(id).chain(self.ancestors(id)).find(|a| kinds.contains(&self.kind(*a))))
+    }
+    /// The innermost node that holds the range.
+    pub(crate) fn innermost(&self, range: &Range<usize>) -> Option<Id> {
+        let mut at = ROOT;
+        if self.items.is_empty() {
+            return None;
+        }
+        'down: loop {
+            for child in self.children(at) {
+                let item = self.item(child);
+                if item.start <= range.start && item.end >= range.end {
+                    at = child;
+                    continue 'down;
+                }
+                if item.start > range.start {
+                    break;
+                }
+            }
+            return Some(at);
+        }
+    }
+    /// Whether a lies in b's subtree (or is b).
+    pub(crate) fn is_within(&self, a: Id, b: Id) -> bool {
+        a >= b && a < self.item(b).next
+    }
+    pub(crate) fn match_node(&self, id: Id) -> MatchNode<'t> {
+        self.tree.root.adopt(self.item(id).node)
+    }
+}
+
+macro_rules! fields {
+    ($($name:ident),* $(,)?) => {
+        /// Ids of the field names that the engine asks for.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub(crate) struct Fields { $(pub(crate) $name: u16),* }
+        impl Fields {
+            fn load() -> Self {
+                let language = language();
+                Self { $($name: language.field_id_for_name(stringify!($name).trim_start_matches("r#")).map_or(u16::MAX, std::num::NonZero::get)),* }
+            }
+        }
+    };
+}
+
+fields!(
+    alias,
+    alternative,
+    arguments,
+    attribute,
+    body,
+    condition,
+    consequence,
+    definition,
+    function,
+    left,
+    module_name,
+    name,
+    object,
+    operator,
+    parameters,
+    right,
+    r#type,
+    superclasses,
+    value,
+);
+
+/// The ids, looked up once.
+pub(crate) fn fields() -> &'static Fields {
+    static FIELDS: OnceLock<Fields> = OnceLock::new();
+    FIELDS.get_or_init(Fields::load)
+}
