@@ -1,0 +1,18 @@
+//! Every guide keeps what its examples promise, and every handler is named by one.
+
+use codemod::{RecipeSet, check_guide, embedded_guides};
+
+#[test]
+fn every_example_of_every_guide_holds() {
+    let guides = embedded_guides();
+    assert!(guides.iter().any(|g| g.front.target.is_some()), "no guide with a target is built in");
+    let recipes = RecipeSet::embedded();
+    let failures: Vec<String> =
+        guides.iter().flat_map(|g| check_guide(g, &recipes)).map(|f| f.to_string()).collect();
+    assert!(failures.is_empty(), "{}\n{} failures", failures.join("\n"), failures.len());
+}
+
+#[test]
+fn every_handler_is_named_by_a_guide() {
+    assert_eq!(RecipeSet::embedded().unnamed_handlers(), Vec::<&str>::new());
+}
