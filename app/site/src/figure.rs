@@ -14,8 +14,17 @@ pub(crate) fn code(language: &str, text: &str) -> String {
 /// The lines of a text as HTML.
 fn lines(language: &str, text: &str) -> Vec<String> {
     match language {
-        "python" => highlight_html(text),
-        _ => text.lines().map(escape).collect(),
+        "python" => highlight_html(text).iter().map(|line| indented(line)).collect(),
+        _ => text.lines().map(|line| indented(&escape(line))).collect(),
+    }
+}
+
+/// Marks a line's indentation, so that a narrow page can break the line behind it but not right after it.
+fn indented(html: &str) -> String {
+    let (indent, code) = html.split_at(html.len() - html.trim_start().len());
+    match (indent, code) {
+        ("", _) | (_, "") => html.to_string(),
+        _ => format!("<span class=\"in\">{indent}</span>{code}"),
     }
 }
 
@@ -89,7 +98,7 @@ impl Table {
 
     fn row(&mut self, class: &str, sign: &str, html: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-        self.0 += &format!("<tr{class}><td>{sign}</td><td>{html}</td></tr>\n");
+        self.0 += &format!("<tr{class}><td>{sign}</td><td>{}</td></tr>\n", indented(html));
     }
 
     /// Lines that stay, folded in the middle. At the edge of the file there is context on one side only.

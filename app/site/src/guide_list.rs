@@ -9,7 +9,7 @@ use guide::html::escape;
 pub(crate) fn write(guides: &[&Guide]) -> String {
     let main = format!(
         "<div class=\"wrap guide-list band\">\n<h1>Guides</h1>\n\
-         <p class=\"lead\">One page for each target. Every section says what changes and why, and is the rule that the \
+         <p class=\"lead\">One page for each target. Each recipe says what changes and why, and is the rule that the \
          engine runs.</p>\n{}</div>\n",
         cards(guides, "")
     );

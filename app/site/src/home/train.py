@@ -10,7 +10,8 @@ def train(loader, epochs):
         for image, label in loader:
             optimizer.zero_grad()
             with torch.cuda.amp.autocast():
-                loss = nn.functional.cross_entropy(model(image.to(device)), label.to(device))
+                output = model(image.to(device))
+                loss = nn.functional.cross_entropy(output, label.to(device))
             loss.backward()
             optimizer.step()
         torch.cuda.empty_cache()
