@@ -267,7 +267,22 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
                 && !(kind == k.subscript)
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
+                && !(kind == k.argument_list && speaks(view, p))
         })
+}
+
+/// Whether a call's arguments are words for people or for patterns, not for PyTorch.
+fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
+    let index = &view.index;
+    let Some(call) = index.parent(arguments) else { return false };
+    let by_name = crate::names::called_name(index, call).is_some_and(|n| {
+        matches!(n, "print" | "debug" | "info" | "warning" | "warn" | "error" | "exception" | "log" | "write")
+    });
+    let by_module = index
+        .field(call, fields().function)
+        .and_then(|f| view.names.qualify(index, f))
+        .is_some_and(|q| q.starts_with("re."));
+    by_name || by_module
 }
 
 /// The first statement that imports torch or a part of it.
@@ -302,20 +317,8 @@ fn assigns(view: &FileView<'_>, name: &str) -> bool {
 /// Whether the file has a training step or chooses a device: then it needs the target's runtime.
 fn trains(view: &FileView<'_>) -> bool {
     !view.steps.training.is_empty()
-        || view.names.imports("torch.cuda")
-        || view.has_word("cuda") && (!view.calls("cuda").is_empty() || uses_torch_cuda(view))
+        || !view.calls("cuda").is_empty()
         || view.index.of_kind(kinds().string).iter().any(|s| is_cuda_device(view, *s))
-        || view.index.of_kind(kinds().string).iter().any(|s| {
-            plain_string(view.index.text, view.index.item(*s).node) == Some("hpu")
-                && view.index.parent(*s).is_some_and(|p| view.index.kind(p) == kinds().argument_list)
-        })
-}
-
-fn uses_torch_cuda(view: &FileView<'_>) -> bool {
-    view.index
-        .of_kind(kinds().attribute)
-        .iter()
-        .any(|a| view.names.qualify(&view.index, *a).is_some_and(|q| q == "torch.cuda" || q.starts_with("torch.cuda.")))
 }
 
 /// Whether a name that is assigned here is read nowhere in the file.

@@ -189,8 +189,19 @@ fn branch(view: &FileView<'_>, modes: &Modes, chain: Id, clause: Id, fixes: Vec<
     let newline = view.layout.newline;
     let lines = at_indent(&lines.replace("\r\n", "\n"), &body_indent, newline);
     let written = format!("{newline}{indent}elif {test}:{newline}{body_indent}{lines}");
+    // Behind the branches of other modes: none of them can hold when the target's does.
+    let mut behind = end;
+    for later in index.children(chain).filter(|c| index.kind(*c) == k.elif_clause && *c > clause) {
+        let other = index
+            .field(later, f.condition)
+            .and_then(|c| modes.tested(index, c))
+            .is_some_and(|members| !members.contains(&modes.target));
+        let block = index.field(later, f.consequence);
+        let Some(last) = block.filter(|_| other).and_then(|b| index.children(b).last()) else { break };
+        behind = statement_end(view, last).max(index.item(later).end);
+    }
     let mut fix = first_of(&fixes);
-    fix.changes = vec![Change::Raw { range: end..end, text: written }];
+    fix.changes = vec![Change::Raw { range: behind..behind, text: written }];
     fix.imports = block_imports;
     Some(fix)
 }

@@ -34,8 +34,6 @@ pub(crate) struct NodePattern {
     pub(crate) called: Option<Called>,
     /// Words that a file must contain for the pattern to match in it.
     pub(crate) words: Vec<String>,
-    /// Kind of the first named part, where it must be: skips most assignments and with-statements early.
-    variables: Vec<String>,
 }
 
 /// How the function of a pattern's call is written.
@@ -50,7 +48,7 @@ pub(crate) enum Called {
 /// Converts one node of a parsed pattern; numbers hidden metavariables with `counter`.
 pub(crate) fn node_pattern(root: &Root, node: TsNode<'_>, counter: &mut usize) -> NodePattern {
     let source = root.source();
-    let mut build = Build { source, counter, constraints: Vec::new(), words: Vec::new(), variables: Vec::new() };
+    let mut build = Build { source, counter, constraints: Vec::new(), words: Vec::new() };
     let converted = build.convert(node);
     let (kind, variable) = match &converted {
         PatternNode::MetaVar { meta_var } => {
@@ -65,11 +63,11 @@ pub(crate) fn node_pattern(root: &Root, node: TsNode<'_>, counter: &mut usize) -
         PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => (Some(*kind_id), None),
     };
     let called = build.called(node);
-    let Build { constraints, words, variables, .. } = build;
+    let Build { constraints, words, .. } = build;
     let mut pattern = Pattern::from(root.adopt(node));
     pattern.node = converted;
     pattern.strictness = MatchStrictness::Smart;
-    NodePattern { pattern, constraints, kind, variable, called, words, variables }
+    NodePattern { pattern, constraints, kind, variable, called, words }
 }
 
 struct Build<'s, 'c> {
@@ -77,7 +75,6 @@ struct Build<'s, 'c> {
     counter: &'c mut usize,
     constraints: Vec<(String, Constraint)>,
     words: Vec<String>,
-    variables: Vec<String>,
 }
 
 impl Build<'_, '_> {
@@ -95,9 +92,6 @@ impl Build<'_, '_> {
     fn convert(&mut self, node: TsNode<'_>) -> PatternNode {
         let k = kinds();
         if let Some(meta_var) = crate::tree::Python.extract_meta_var(self.text(node)) {
-            if let MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name) = &meta_var {
-                self.variables.push(name.clone());
-            }
             return PatternNode::MetaVar { meta_var };
         }
         if let Some(name) = self.qualified(node) {
@@ -130,7 +124,9 @@ impl Build<'_, '_> {
             .into_iter()
             .map(|c| self.convert(c))
             .collect();
-        PatternNode::Internal { kind_id: node.kind_id(), children }
+        // `{$$$ENTRIES}` reads as a set, but only a table has entries to leave open.
+        let table = node.kind_id() == k.set && node.named_child_count() == 1;
+        PatternNode::Internal { kind_id: if table { k.dictionary } else { node.kind_id() }, children }
     }
 
     /// A dotted chain of plain names that an import may stand for.
@@ -175,11 +171,6 @@ pub(crate) fn plain_string<'s>(source: &'s str, node: TsNode<'_>) -> Option<&'s 
 }
 
 impl NodePattern {
-    /// Names that the pattern binds.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
-        self.variables.iter().map(String::as_str)
-    }
-
     /// Matches one node; captures go to `env`.
     pub(crate) fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, env: &mut Env<'t>) -> bool {
         let mut trial = Cow::Borrowed(&*env);

@@ -219,7 +219,9 @@ fn round(
         fixes.sort_by_key(|f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {
+                outermost_first(view, &mut fixes);
                 let mut fixes = without_overlaps(plan, view, fixes);
+                fixes.sort_by_key(|f| (f.rank, f.at));
                 let modes = facts.modes.as_ref().filter(|_| plan.branch);
                 lift::hoist(view, modes, &mut fixes);
                 lift::drop_present(view, &mut fixes);
@@ -239,8 +241,9 @@ fn round(
                             &message,
                         ));
                     }
-                    fixes.sort_by_key(|f| (f.rank, f.at));
+                    outermost_first(view, &mut fixes);
                     fixes = without_overlaps(plan, view, fixes);
+                    fixes.sort_by_key(|f| (f.rank, f.at));
                 }
                 written(view, fixes)
             }
@@ -351,6 +354,18 @@ fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<crate:
     let mut found = matches(situation.view, patch, &typed);
     found.retain(|m| rule.conditions.iter().all(|c| c.holds(situation, m)));
     found
+}
+
+/// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
+/// surroundings; then the order of the guide. A fix that only wraps statements waits for those inside.
+fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
+    fixes.sort_by_cached_key(|fix| {
+        let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
+        let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
+        let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
+        let wraps = fix.changes.iter().any(|c| matches!(c, Change::Wrap { .. }));
+        (wraps, std::cmp::Reverse(end.saturating_sub(start)), fix.rank, fix.at)
+    });
 }
 
 /// Fixes that do not touch what an earlier one touches. What is left out comes again in the next round, if it still can.

@@ -30,7 +30,6 @@ pub(crate) struct Recipe {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) reason: String,
-    pub(crate) path: String,
     pub(crate) rules: Vec<CompiledRule>,
 }
 
@@ -124,7 +123,6 @@ impl RecipeSet {
                     id: format!("{}#{}", guide.name, section.id),
                     title: section.title.clone(),
                     reason: section.reason.clone(),
-                    path: guide.path.clone(),
                     rules: Vec::new(),
                 };
                 for rule in &section.rules {

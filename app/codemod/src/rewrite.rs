@@ -3,7 +3,6 @@
 use crate::change::Change;
 use crate::facts::{FileView, ProjectFacts};
 use crate::matching::{Aligned, Match, Met};
-use crate::names::dotted;
 use crate::patch::{Block, Form, Item, Patch, Shape};
 use crate::pattern::extent;
 use crate::template::{Lines, Part, Template};
@@ -114,9 +113,7 @@ impl Filler<'_, '_, '_, '_> {
                 || text.trim_start().starts_with("import ")
                 || text.trim_start().starts_with("from ");
             if boundary && word.contains('.') && KNOWN_MODULES.contains(&head) && !in_string && !import_line {
-                if names.bindings.iter().any(|b| b.local == head && b.qualified == head) {
-                    out.push_str(word);
-                } else if let Some(spelled) = names.spelling(word) {
+                if let Some(spelled) = names.spelling(word) {
                     out.push_str(&spelled);
                 } else {
                     self.need(format!("import {head}"));
@@ -153,6 +150,9 @@ impl Filler<'_, '_, '_, '_> {
         let filled = self.fill(replacement)?;
         if let Some(gaps) = self.gaps(layout, replacement, &whole)? {
             return Ok(gaps.into_iter().map(|(range, text)| change(range, text)).collect());
+        }
+        if view.index.text[whole.clone()] == filled {
+            return Ok(Vec::new());
         }
         let (range, text) = trimmed(view.index.text, whole, filled);
         Ok(vec![change(range, text)])
@@ -318,12 +318,25 @@ fn trimmed(text: &str, range: Range<usize>, new: String) -> (Range<usize>, Strin
     {
         prefix -= 1;
     }
+    // Never the inside of a string: a change of a string is a change of the whole of it.
+    let quotes = |s: &str| s.matches(['"', '\'']).count() % 2 == 1;
+    while prefix > 0 && quotes(&old[..prefix]) {
+        prefix -= 1;
+        while !old.is_char_boundary(prefix) {
+            prefix -= 1;
+        }
+    }
     let room = old.len().min(new.len()) - prefix;
     let mut suffix = old.bytes().rev().zip(new.bytes().rev()).take(room).take_while(|(a, b)| a == b).count();
     while suffix > 0 {
         let (o, n) = (old.len() - suffix, new.len() - suffix);
         let splits_word = |s: &str, at: usize| s[..at].ends_with(is_word) && s[at..].starts_with(is_word);
-        if old.is_char_boundary(o) && new.is_char_boundary(n) && !splits_word(old, o) && !splits_word(&new, n) {
+        if old.is_char_boundary(o)
+            && new.is_char_boundary(n)
+            && !splits_word(old, o)
+            && !splits_word(&new, n)
+            && !quotes(&old[o..])
+        {
             break;
         }
         suffix -= 1;
@@ -366,11 +379,4 @@ fn bridge(cx: &Context<'_, '_>, node: Id) -> Option<String> {
         !s.contains('.')
             && cx.view.names.bindings.iter().any(|b| b.local == *s && cx.view.function_of(b.statement).is_none())
     })
-}
-
-/// Text of an expression for messages, on one line and not too long.
-pub(crate) fn shown(view: &FileView<'_>, id: Id) -> String {
-    let text = dotted(&view.index, id).unwrap_or_else(|| view.index.text_of(id));
-    let line = text.lines().next().unwrap_or(text);
-    if line.chars().count() > 60 { line.chars().take(57).chain("…".chars()).collect() } else { line.to_owned() }
 }

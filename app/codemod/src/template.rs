@@ -1,7 +1,5 @@
 //! The right-hand side of a rule: text with metavariables and facts to fill in.
 
-use std::collections::BTreeSet;
-
 /// A piece of a replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -107,12 +105,6 @@ pub(crate) fn variable_name(text: &str) -> &str {
 /// Lines of a replacement with their indentation, in spaces of the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines(pub(crate) Vec<(usize, Template)>);
-
-impl Lines {
-    pub(crate) fn variables(&self) -> BTreeSet<&str> {
-        self.0.iter().flat_map(|(_, t)| t.variables()).collect()
-    }
-}
 
 #[cfg(test)]
 mod tests {

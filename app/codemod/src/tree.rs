@@ -77,7 +77,6 @@ kinds!(
     conditional_expression,
     decorated_definition,
     decorator,
-    default_parameter,
     dictionary,
     dotted_name,
     aliased_import,
@@ -97,40 +96,26 @@ kinds!(
     import_from_statement,
     import_statement,
     integer,
-    interpolation,
     keyword_argument,
-    lambda,
-    lambda_parameters,
     list,
     module,
-    named_expression,
-    not_operator,
     pair,
     parameters,
     parenthesized_expression,
     pass_statement,
     pattern_list,
     print_statement,
-    raise_statement,
-    relative_import,
     return_statement,
     string,
-    string_content,
     subscript,
-    try_statement,
     tuple,
     tuple_pattern,
-    typed_default_parameter,
-    typed_parameter,
     while_statement,
     wildcard_import,
     with_clause,
     with_item,
     with_statement,
-    list_comprehension,
-    generator_expression,
-    dictionary_comprehension,
-    set_comprehension,
+    set,
 );
 
 /// The ids, looked up once.
@@ -396,11 +381,6 @@ impl<'t> Index<'t> {
             .position(|i| i.end == end && i.kind == kind)
             .map(|n| (from + n) as Id)
     }
-    /// The innermost node of one of these kinds that holds the range.
-    pub(crate) fn enclosing(&self, range: &Range<usize>, kinds: &[u16]) -> Option<Id> {
-        self.innermost(range)
-            .and_then(|id| std::iter::once(id).chain(self.ancestors(id)).find(|a| kinds.contains(&self.kind(*a))))
-    }
     /// The innermost node that holds the range.
     pub(crate) fn innermost(&self, range: &Range<usize>) -> Option<Id> {
         let mut at = ROOT;
@@ -459,7 +439,6 @@ fields!(
     module_name,
     name,
     object,
-    operator,
     parameters,
     right,
     r#type,

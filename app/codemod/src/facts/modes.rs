@@ -75,6 +75,24 @@ pub(crate) fn mode_enum(view: &FileView<'_>) -> Option<Id> {
     })
 }
 
+/// An enum that is compared with (`mode == ComputeMode.GPU`) but defined in a file that is not here: its name, and
+/// whether its members are in capitals.
+fn foreign_enum(views: &[&FileView<'_>]) -> Option<(String, bool)> {
+    for view in views {
+        for &comparison in view.index.of_kind(kinds().comparison_operator) {
+            for side in view.index.parts(comparison) {
+                let Some((owner, member)) = dotted(&view.index, side).and_then(|t| t.rsplit_once('.')) else { continue };
+                let class = owner.rsplit('.').next().unwrap_or(owner);
+                let imported = view.names.bindings.iter().any(|b| b.qualified.rsplit('.').next() == Some(class));
+                if is_vendor(member) && imported && class.starts_with(|c: char| c.is_ascii_uppercase()) {
+                    return Some((class.to_owned(), member.chars().all(|c| !c.is_lowercase())));
+                }
+            }
+        }
+    }
+    None
+}
+
 /// Members of an enum class: name and assignment.
 pub(crate) fn enum_members<'t>(view: &FileView<'t>, class: Id) -> Vec<(&'t str, Id)> {
     let (k, f) = (kinds(), fields());
@@ -96,6 +114,8 @@ impl Modes {
                 enum_members(view, class).iter().any(|(n, _)| is_vendor(n) && n.chars().all(|c| !c.is_lowercase()));
             let target = if upper { target.to_ascii_uppercase() } else { target.to_ascii_lowercase() };
             (ModeKind::Enum(view.name_of(class).to_owned()), target)
+        } else if let Some((class, upper)) = foreign_enum(views) {
+            (ModeKind::Enum(class), if upper { target.to_ascii_uppercase() } else { target.to_ascii_lowercase() })
         } else {
             (ModeKind::Strings, target.to_owned())
         };
@@ -143,7 +163,7 @@ impl Modes {
         }
         let k = kinds();
         let list =
-            [k.tuple, k.list, k.set_comprehension].contains(&index.kind(*b)) || index.text_of(*b).starts_with('{');
+            [k.tuple, k.list, k.set].contains(&index.kind(*b)) ;
         if between == "in" {
             if !list {
                 return None;

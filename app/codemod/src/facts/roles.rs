@@ -98,7 +98,12 @@ impl Roles {
             let hint = hinted(name);
             // A name that is assigned from something else by all appearances is not what it is called,
             // unless a call of unknown code made it.
-            return if known && !self.assigned[name].iter().any(|r| index.kind(*r) == k.call) { None } else { hint };
+            let by_unknown_code = |right: &Id| {
+                index.kind(*right) == k.call
+                    && !crate::names::called_name(index, *right)
+                        .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()))
+            };
+            return if known && !self.assigned[name].iter().any(by_unknown_code) { None } else { hint };
         }
         let kind = index.kind(id);
         if kind == k.parenthesized_expression {

@@ -44,7 +44,8 @@ fn place(view: &FileView<'_>, modes: &Modes) -> Option<Place> {
         for &assignment in index.of_kind(k.assignment) {
             let Some(annotation) = index.field(assignment, f.r#type) else { continue };
             let is_mode = index.text_of(annotation).rsplit('.').next() == Some(class);
-            let named = index.field(assignment, f.left).is_some_and(|l| names.contains(&index.text_of(l)));
+            let named =
+                names.is_empty() || index.field(assignment, f.left).is_some_and(|l| names.contains(&index.text_of(l)));
             let in_class = view.function_of(assignment).is_none() && view.class_of(assignment).is_some();
             if is_mode && named && in_class {
                 return view.statement_of(assignment).map(|statement| Place::Field { statement, assignment });
