@@ -2,14 +2,22 @@
 //!
 //! A [`Config`] says which network; [`Network`] is the tree of its layers, and the only place that knows what a
 //! configuration means. [`Weights`] are its parameters under PyTorch's names, read from a file or made from a seed.
-//! [`forward`] is the forward pass written for reading, which everything faster is tested against. The crate does no
-//! IO, reads no clock and knows neither Python nor the browser.
+//!
+//! There are two ways through the network. [`forward`] is written for reading, one loop an operation, and shows every
+//! stage. A [`Plan`] is made for speed: normalisations folded, weights packed for this machine's instructions, maps
+//! laid out in one memory, the work shared by a [`Team`]. The second is tested against the first, and both against
+//! PyTorch. [`distance`] and [`agreement`] say how far two outputs are apart.
+//!
+//! The crate does no IO, reads no clock, and knows neither Python nor the browser. Only `kernels` holds `unsafe` code.
 
 mod compare;
 mod config;
 mod error;
+mod kernels;
 mod network;
+mod plan;
 mod reference;
+mod team;
 mod tensor;
 mod tensor_file;
 mod weights;
@@ -18,7 +26,11 @@ pub use compare::{Agreement, Distance, agreement, classes, distance};
 pub use config::{Config, Connections, Downsampling, GrowthRate, Normalization, Upsampling};
 pub use error::Error;
 pub use network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Parameter, Series, Unit};
+pub use plan::{Method, Options, Plan, Step, instructions, run};
 pub use reference::{Stage, bilinear, convolution, forward, forward_with, max_pool, transposed_convolution};
+#[cfg(not(target_arch = "wasm32"))]
+pub use team::Threads;
+pub use team::{Alone, Team};
 pub use tensor::Tensor;
 pub use tensor_file::{read_safetensors, write_safetensors};
 pub use weights::Weights;

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use uresnet::{Config, Network, Tensor, Weights, agreement, distance, forward_with, read_safetensors};
+use uresnet::{
+    Alone, Config, Method, Network, Options, Plan, Tensor, Threads, Weights, agreement, distance, forward_with,
+    instructions, read_safetensors,
+};
 
 struct Golden {
     network: Network,
@@ -115,6 +118,24 @@ fn the_reference_agrees_at_the_end_and_at_every_stage() {
         let known = golden.tensors.keys().filter(|k| k.starts_with("stage.")).count();
         assert_eq!(stages, known, "{name}: stages found");
         golden.check(name, &output.unwrap());
+    }
+}
+
+#[test]
+fn every_plan_agrees() {
+    for name in CASES {
+        let golden = Golden::read(name);
+        let input = &golden.tensors["input"];
+        for instructions in instructions() {
+            for method in [Method::Direct, Method::Winograd2, Method::Winograd4] {
+                let options = Options { method, instructions: Some(instructions.to_string()) };
+                let plan = Plan::new(&golden.network, &golden.weights, input.shape(), &options).unwrap();
+                let label = format!("{name} {instructions} {method:?}");
+                let alone = plan.run(input, &Alone).unwrap();
+                golden.check(&label, &alone);
+                assert_eq!(alone, plan.run(input, &Threads(3)).unwrap(), "{label}: threads change no bit");
+            }
+        }
     }
 }
 

@@ -1,0 +1,108 @@
+//! The kernels: the only code of the crate that is `unsafe`.
+//!
+//! Maps lie in memory as NHWC, a pixel's channels side by side and padded with zeros to a multiple of [`BLOCK`], so
+//! that a vector holds channels of one pixel and no kernel has a remainder loop over channels. Each kernel is written
+//! once over the [`simd::Simd`] trait and compiled for each set of instructions, in a function that carries the
+//! `target_feature`. A [`Kernels`] is a table of such functions; it exists only where the processor has been found to
+//! know the instructions, so holding one is the proof that calling them is sound.
+#![allow(unsafe_code)]
+// The loops over a block of registers count to a constant and index several arrays; that is how they unroll.
+#![allow(clippy::needless_range_loop)]
+
+mod dense;
+mod execute;
+mod memory;
+mod rows;
+mod simd;
+mod winograd;
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm32;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+pub(crate) use dense::{Dense, Segment};
+pub(crate) use execute::{Form, Job, Map, Memories, Packed, Source, Space, Work, execute, scratch_of};
+pub(crate) use memory::Aligned;
+pub(crate) use rows::{Blend, Sum};
+pub(crate) use winograd::{Winograd, transform_weights};
+
+/// Channels of a map are padded to a multiple of this.
+pub(crate) const BLOCK: usize = 8;
+
+/// The kernels of one set of instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernels {
+    /// Name of the instructions, for reports.
+    pub(crate) name: &'static str,
+    /// Numbers in a vector.
+    pub(crate) lanes: usize,
+    /// Tiles the Winograd kernel takes at once, a multiple of what its inner loops take.
+    pub(crate) tiles: usize,
+    dense: unsafe fn(&Dense),
+    winograd: unsafe fn(&Winograd),
+    pool: unsafe fn(&Blend),
+    upsample: unsafe fn(&Blend),
+    sum: unsafe fn(&Sum),
+}
+
+/// Makes the table of one instruction set out of the generic kernels.
+macro_rules! kernel_table {
+    ($table:ident, $name:expr, $simd:ty, $(#[$feature:meta])?) => {
+        const $table: $crate::kernels::Kernels = {
+            use $crate::kernels::{Blend, Dense, Sum, Winograd, dense, rows, winograd};
+            // SAFETY of all: the table's owner has found the instructions, and the arguments carry their own contract.
+            $(#[$feature])?
+            unsafe fn run_dense(job: &Dense) {
+                unsafe { dense::dense::<$simd>(job) }
+            }
+            $(#[$feature])?
+            unsafe fn run_winograd(job: &Winograd) {
+                unsafe { winograd::winograd::<$simd>(job) }
+            }
+            $(#[$feature])?
+            unsafe fn run_pool(job: &Blend) {
+                unsafe { rows::pool::<$simd>(job) }
+            }
+            $(#[$feature])?
+            unsafe fn run_upsample(job: &Blend) {
+                unsafe { rows::upsample::<$simd>(job) }
+            }
+            $(#[$feature])?
+            unsafe fn run_sum(job: &Sum) {
+                unsafe { rows::sum::<$simd>(job) }
+            }
+            $crate::kernels::Kernels {
+                name: $name,
+                lanes: <$simd as $crate::kernels::simd::Simd>::LANES,
+                tiles: if <$simd as $crate::kernels::simd::Simd>::WIDE { 24 } else { 12 },
+                dense: run_dense,
+                winograd: run_winograd,
+                pool: run_pool,
+                upsample: run_upsample,
+                sum: run_sum,
+            }
+        };
+    };
+}
+use kernel_table;
+
+kernel_table!(PORTABLE, "portable", simd::Portable,);
+
+impl Kernels {
+    /// Every set of kernels this machine can run, the plainest first.
+    pub(crate) fn all() -> Vec<Kernels> {
+        #[allow(unused_mut)]
+        let mut all = vec![PORTABLE];
+        #[cfg(target_arch = "x86_64")]
+        all.extend([x86_64::avx2(), x86_64::avx512()].into_iter().flatten());
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        all.extend(wasm32::simd128());
+        all
+    }
+
+    /// Whether maps of this many channels can be read or written a vector at a time.
+    pub(crate) fn fits(&self, channels: usize) -> bool {
+        channels.next_multiple_of(BLOCK).is_multiple_of(self.lanes)
+    }
+}

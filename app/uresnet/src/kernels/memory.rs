@@ -1,0 +1,38 @@
+//! Memory that begins at a cache line, so that no vector lies across two.
+
+/// Zeroed f32 numbers, the first at a multiple of 64 bytes.
+pub(crate) struct Aligned {
+    lines: Vec<Line>,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([f32; 16]);
+
+impl Aligned {
+    /// At least `length` zeros; `None` when the machine has no memory for them.
+    pub(crate) fn zeros(length: usize) -> Option<Aligned> {
+        let mut lines = Vec::new();
+        let count = length.div_ceil(16);
+        lines.try_reserve_exact(count).ok()?;
+        lines.resize(count, Line([0.0; 16]));
+        Some(Aligned { lines })
+    }
+
+    /// The numbers, as a slice.
+    pub(crate) fn as_slice(&self) -> &[f32] {
+        // SAFETY: a line is sixteen f32 without padding, and the vector owns all of them.
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.lines.len() * 16) }
+    }
+
+    /// The numbers, as a slice to be written.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [f32] {
+        // SAFETY: as above, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.lines.len() * 16) }
+    }
+
+    /// The first number.
+    pub(crate) fn as_ptr(&self) -> *const f32 {
+        self.lines.as_ptr().cast()
+    }
+}

@@ -1,0 +1,98 @@
+//! Rows made of rows: pooling, interpolation, sums.
+
+use super::simd::Simd;
+
+/// One output row made of two rows of a map.
+///
+/// `upper` and `lower` are good for `from_width` pixels of `channels` numbers, `to` for all output pixels.
+pub(crate) struct Blend {
+    pub(crate) upper: *const f32,
+    pub(crate) lower: *const f32,
+    /// Pixels of the two rows.
+    pub(crate) from_width: usize,
+    /// Numbers of a pixel, a multiple of the lanes.
+    pub(crate) channels: usize,
+    /// Share of the lower row, when interpolating.
+    pub(crate) share: f32,
+    pub(crate) to: *mut f32,
+    /// As in [`super::Dense`], when interpolating.
+    pub(crate) slope: f32,
+}
+
+/// `to = from + other`, `length` numbers, a multiple of the lanes; `other` is null for a copy. May be in place.
+pub(crate) struct Sum {
+    pub(crate) from: *const f32,
+    pub(crate) other: *const f32,
+    pub(crate) to: *mut f32,
+    pub(crate) length: usize,
+}
+
+/// The largest of each 2x2.
+///
+/// # Safety
+/// The processor has `S`'s instructions, and the job's pointers are as [`Blend`] says.
+#[inline(always)]
+pub(crate) unsafe fn pool<S: Simd>(job: &Blend) {
+    for x in 0..job.from_width / 2 {
+        for c in (0..job.channels).step_by(S::LANES) {
+            let (left, right) = (2 * x * job.channels + c, (2 * x + 1) * job.channels + c);
+            // SAFETY: both columns are within `from_width`, the output within its half.
+            unsafe {
+                let upper = S::max(S::load(job.upper.add(left)), S::load(job.upper.add(right)));
+                let lower = S::max(S::load(job.lower.add(left)), S::load(job.lower.add(right)));
+                S::store(job.to.add(x * job.channels + c), S::max(upper, lower));
+            }
+        }
+    }
+}
+
+/// Twice the pixels, linear between the rows and between the columns, the pixels being areas.
+///
+/// # Safety
+/// The processor has `S`'s instructions, and the job's pointers are as [`Blend`] says.
+#[inline(always)]
+pub(crate) unsafe fn upsample<S: Simd>(job: &Blend) {
+    // SAFETY: columns are clamped to `from_width`, outputs are below its double.
+    unsafe {
+        let (quarter, most) = (S::splat(0.25), S::splat(0.75));
+        let (share, rest, slope) = (S::splat(job.share), S::splat(1.0 - job.share), S::splat(job.slope));
+        for c in (0..job.channels).step_by(S::LANES) {
+            let mut left = between::<S>(job, c, share, rest);
+            let mut here = left;
+            for x in 0..job.from_width {
+                let right = between::<S>(job, (x + 1).min(job.from_width - 1) * job.channels + c, share, rest);
+                let part = S::mul(here, most);
+                let to = job.to.add(2 * x * job.channels + c);
+                S::store(to, S::leaky(S::mul_add(left, quarter, part), slope));
+                S::store(to.add(job.channels), S::leaky(S::mul_add(right, quarter, part), slope));
+                (left, here) = (here, right);
+            }
+        }
+    }
+}
+
+/// The vector at a place of both rows, linear between them.
+///
+/// # Safety
+/// As for [`upsample`]; the place is within the rows.
+#[inline(always)]
+unsafe fn between<S: Simd>(job: &Blend, at: usize, share: S::V, rest: S::V) -> S::V {
+    // SAFETY: the caller's place is within the rows.
+    unsafe { S::mul_add(S::load(job.upper.add(at)), rest, S::mul(S::load(job.lower.add(at)), share)) }
+}
+
+/// # Safety
+/// The processor has `S`'s instructions, and the job's pointers are as [`Sum`] says.
+#[inline(always)]
+pub(crate) unsafe fn sum<S: Simd>(job: &Sum) {
+    for i in (0..job.length).step_by(S::LANES) {
+        // SAFETY: `i` is below `length`.
+        unsafe {
+            let mut value = S::load(job.from.add(i));
+            if !job.other.is_null() {
+                value = S::add(value, S::load(job.other.add(i)));
+            }
+            S::store(job.to.add(i), value);
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! The forward pass planned: for one network, one set of weights and one size of picture.
+//!
+//! Planning folds the batch normalisations into the convolutions, transforms and packs the weights for the kernels of
+//! this machine, and lays the maps out in one memory. What is planned runs as often as wanted.
+//!
+//! The memory is kept small by the order of the steps: a level takes its planes one after the other while its maps are
+//! large, so only the level's inputs, which are needed again on the way up, are there for all planes at once. Pooling
+//! and interpolation have no maps of their own; the 1x1 convolution behind them makes its input row by row. A 1x1
+//! convolution and an interpolation may change places, being linear, so it runs on the small map.
+
+mod arena;
+mod fold;
+
+use std::ops::{ControlFlow, Range};
+
+use crate::error::Error;
+use crate::kernels::{Aligned, Form, Job, Kernels, Map, Memories, Packed, Source, Space, Work, execute, scratch_of};
+use crate::kernels::{BLOCK, transform_weights};
+use crate::network::{Block, CLASSES, Connection, Level, Network, PLANES, Series, Unit};
+use crate::reference::{SLOPE, check_input};
+use crate::team::Team;
+use crate::tensor::Tensor;
+use crate::weights::Weights;
+use arena::Arena;
+use fold::Folded;
+
+/// How 3x3 convolutions with stride 1 are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Method {
+    /// By the definition.
+    Direct,
+    /// Winograd's method with tiles of 2x2 outputs: 2.25 times fewer products.
+    Winograd2,
+    /// Winograd's method with tiles of 4x4 outputs: 4 times fewer products, more rounding.
+    #[default]
+    Winograd4,
+}
+
+/// Choices of a plan that change its speed and its rounding, never what it computes.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How 3x3 convolutions are computed.
+    pub method: Method,
+    /// The instruction set by its name in [`instructions`]; the best one there is when left out.
+    pub instructions: Option<String>,
+}
+
+/// One step of a plan, for progress and for timing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Module path in PyTorch.
+    pub path: String,
+    /// What kind of work it is: `3x3 winograd4`, `1x1`, ...
+    pub kind: String,
+    /// Multiplications and additions of the definition, in pairs.
+    pub macs: u64,
+}
+
+/// A forward pass ready to run.
+pub struct Plan {
+    jobs: Vec<Job>,
+    steps: Vec<Step>,
+    weights: Aligned,
+    arena: usize,
+    input: Vec<usize>,
+    output: Vec<usize>,
+    largest_pair: usize,
+    instructions: &'static str,
+}
+
+/// Names of the instruction sets this machine has kernels for, the best last.
+pub fn instructions() -> Vec<&'static str> {
+    Kernels::all().iter().map(|k| k.name).collect()
+}
+
+impl Plan {
+    /// Plans the network for pictures of a shape [pictures, 3, height, width].
+    pub fn new(network: &Network, weights: &Weights, shape: &[usize], options: &Options) -> Result<Plan, Error> {
+        let &[pictures, PLANES, height, width] = shape else {
+            return Err(Error::Input(format!("expected [pictures, 3, height, width], found {shape:?}")));
+        };
+        let (out_height, out_width) = network.config.output_size(height, width)?;
+        let mut kernels = Kernels::all();
+        if let Some(name) = &options.instructions {
+            let last = kernels.iter().position(|k| k.name == name).ok_or_else(|| {
+                Error::Input(format!("no kernels for {name} here; there are {}", instructions().join(", ")))
+            })?;
+            kernels.truncate(last + 1);
+        }
+        let instructions = kernels.last().map_or("", |k| k.name);
+        let mut planner = Planner {
+            weights,
+            kernels,
+            method: options.method,
+            arena: Arena::default(),
+            packed: Vec::new(),
+            jobs: Vec::new(),
+            steps: Vec::new(),
+            images: pictures * PLANES,
+            largest_pair: 0,
+        };
+        planner.network(network, pictures, height, width, (out_height, out_width));
+        let mut packed = Aligned::zeros(planner.packed.len())
+            .ok_or_else(|| Error::Input(format!("no memory for {} packed weights", planner.packed.len())))?;
+        packed.as_mut_slice()[..planner.packed.len()].copy_from_slice(&planner.packed);
+        Ok(Plan {
+            weights: packed,
+            arena: planner.arena.length(),
+            input: shape.to_vec(),
+            output: vec![pictures, PLANES, CLASSES, out_height, out_width],
+            largest_pair: planner.largest_pair,
+            jobs: planner.jobs,
+            steps: planner.steps,
+            instructions,
+        })
+    }
+
+    /// The steps in the order they run.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The instruction set the plan is made for.
+    pub fn instructions(&self) -> &'static str {
+        self.instructions
+    }
+
+    /// Bytes that the maps between the layers take during a run.
+    pub fn map_bytes(&self) -> usize {
+        self.arena * size_of::<f32>()
+    }
+
+    /// Bytes of the packed weights.
+    pub fn weight_bytes(&self) -> usize {
+        size_of_val(self.weights.as_slice())
+    }
+
+    /// Bytes that each worker needs for itself during a run.
+    pub fn worker_bytes(&self) -> usize {
+        self.jobs.iter().map(scratch_of).max().unwrap_or(0) * size_of::<f32>()
+    }
+
+    /// Bytes of the largest input and output that one layer has, all planes together.
+    pub fn largest_pair_bytes(&self) -> usize {
+        self.largest_pair * size_of::<f32>()
+    }
+
+    /// Runs the plan; the logits are [pictures, 3 planes, 3 classes, height, width].
+    pub fn run(&self, input: &Tensor, team: &dyn Team) -> Result<Tensor, Error> {
+        self.run_with(input, team, &|_| ControlFlow::Continue(()))
+    }
+
+    /// The same; `before` is called with the number of each step as it begins, and with their count at the end. When
+    /// it breaks, the run stops and gives [`Error::Cancelled`].
+    pub fn run_with(
+        &self,
+        input: &Tensor,
+        team: &dyn Team,
+        before: &(dyn Fn(usize) -> ControlFlow<()> + Sync),
+    ) -> Result<Tensor, Error> {
+        if input.shape() != self.input {
+            let (expected, found) = (self.input.clone(), input.shape().to_vec());
+            return Err(Error::Shape { key: "input".to_string(), expected, found });
+        }
+        input.check_finite("input")?;
+        let mut arena = Aligned::zeros(self.arena)
+            .ok_or_else(|| Error::Input(format!("no memory for maps of {} bytes", self.map_bytes())))?;
+        let mut output = Tensor::zeros(&self.output);
+        let memories = Memories {
+            input: input.data(),
+            arena: arena.as_mut_slice(),
+            output: output.data_mut(),
+            weights: self.weights.as_slice(),
+        };
+        if execute(&self.jobs, memories, team, before) { Ok(output) } else { Err(Error::Cancelled) }
+    }
+}
+
+/// Runs the network once with this machine's best kernels.
+pub fn run(network: &Network, weights: &Weights, input: &Tensor, team: &dyn Team) -> Result<Tensor, Error> {
+    check_input(network, input)?;
+    Plan::new(network, weights, input.shape(), &Options::default())?.run(input, team)
+}
+
+/// A map of this many bytes no longer stays in the caches, so its planes go one by one.
+const LARGE: usize = 4 << 20;
+
+struct Planner<'a> {
+    weights: &'a Weights,
+    kernels: Vec<Kernels>,
+    method: Method,
+    arena: Arena,
+    packed: Vec<f32>,
+    jobs: Vec<Job>,
+    steps: Vec<Step>,
+    /// Images of the whole input.
+    images: usize,
+    largest_pair: usize,
+}
+
+/// A map and its real channels; `channels` of the map counts the padding too.
+#[derive(Clone, Copy)]
+struct Layer {
+    map: Map,
+    channels: usize,
+}
+
+impl Layer {
+    /// Some of the images.
+    fn images(&self, images: &Range<usize>) -> Layer {
+        let offset = self.map.offset + images.start * self.map.image_step;
+        Layer { map: Map { offset, images: images.len(), ..self.map }, ..*self }
+    }
+
+    /// One plane of every picture.
+    fn plane(&self, plane: usize) -> Layer {
+        let offset = self.map.offset + plane * self.map.image_step;
+        let (images, image_step) = (self.map.images / PLANES, self.map.image_step * PLANES);
+        Layer { map: Map { offset, images, image_step, ..self.map }, ..*self }
+    }
+
+    fn size(&self) -> (usize, usize) {
+        (self.map.height, self.map.width)
+    }
+
+    fn numbers(&self) -> usize {
+        self.map.images * self.map.image_step
+    }
+}
+
+impl Planner<'_> {
+    fn network(&mut self, network: &Network, pictures: usize, height: usize, width: usize, out: (usize, usize)) {
+        let images = pictures * PLANES;
+        let input =
+            Map { space: Space::Input, offset: 0, image_step: height * width, images, height, width, channels: 1 };
+        let first = self.take(images, (height, width), network.initial.outputs);
+        self.convolution(&network.initial, Layer { map: input, channels: 1 }, first, None, SLOPE);
+        let last = self.core(network, 0, first);
+        for group in groups(&last) {
+            // The planes share no memory from here on, so each goes to the end before the next begins.
+            let x = last.images(&group);
+            let y = self.series(&network.final_blocks, x, None);
+            let size = CLASSES * out.0 * out.1;
+            let to = Map {
+                space: Space::Output,
+                offset: group.start * size,
+                image_step: size,
+                images: group.len(),
+                height: out.0,
+                width: out.1,
+                channels: CLASSES,
+            };
+            let unit = &network.head;
+            let kernels = self.kernels_for(BLOCK);
+            let packed = self.pack(&Folded::new(unit, self.weights), kernels, BLOCK);
+            let work = Work::Logits { from: y.map, real_inputs: y.channels, packed };
+            self.push(unit, "1x1", Job { kernels, to, slope: 1.0, work });
+            if y.map.offset != x.map.offset {
+                self.give_back(y);
+            }
+        }
+        self.give_back(last);
+    }
+
+    /// Everything below the input of a level, which is given up; the result has the level's width and size.
+    fn core(&mut self, network: &Network, depth: usize, input: Layer) -> Layer {
+        let Some(level) = network.levels.get(depth) else {
+            return self.deepest(network, input);
+        };
+        let (height, width) = input.size();
+        let down_size = if level.pooled {
+            (height / 2, width / 2)
+        } else {
+            (level.down.output_length(height), level.down.output_length(width))
+        };
+        let deeper = self.take(input.map.images, down_size, level.down.outputs);
+        for group in groups(&input) {
+            let x = input.images(&group);
+            let y = self.copying_series(&level.down_blocks, x);
+            let to = deeper.images(&group);
+            if level.pooled {
+                self.pointwise(&level.down, &level.down.path, vec![(y, Form::Pooled)], to, SLOPE);
+            } else {
+                self.convolution(&level.down, y, to, None, SLOPE);
+            }
+            if y.map.offset != x.map.offset {
+                self.give_back(y);
+            }
+        }
+        let deeper = self.core(network, depth + 1, deeper);
+        let output = self.up(level, input, deeper);
+        self.give_back(deeper);
+        if output.map.offset != input.map.offset {
+            self.give_back(input);
+        }
+        output
+    }
+
+    /// Doubles `deeper`, takes in `skip`, and runs the level's blocks. The result lies where `skip` lay, if it fits.
+    fn up(&mut self, level: &Level, skip: Layer, deeper: Layer) -> Layer {
+        let (height, width) = deeper.size();
+        let size = (2 * height, 2 * width);
+        let in_place = size == skip.size() && !level.up_blocks.blocks.is_empty();
+        let output = if in_place { skip } else { self.take(skip.map.images, size, level.width) };
+        for group in groups(&output) {
+            let (from, skip, output) = (deeper.images(&group), skip.images(&group), output.images(&group));
+            let blocks = !level.up_blocks.blocks.is_empty();
+            let joined = if blocks { self.take(group.len(), size, level.width) } else { output };
+            let (doubled, form) = if level.up.transposed {
+                let doubled = self.take(group.len(), size, level.width);
+                self.doubling(&level.up, from, doubled);
+                (doubled, Form::Plain)
+            } else {
+                let low = self.take(group.len(), from.size(), level.width);
+                self.pointwise(&level.up, &level.up.path, vec![(from, Form::Plain)], low, 1.0);
+                (low, Form::Upsampled(SLOPE))
+            };
+            match &level.connection {
+                Connection::Concat(unit) => {
+                    self.pointwise(unit, &unit.path, vec![(doubled, form), (skip, Form::Plain)], joined, SLOPE);
+                }
+                Connection::Sum => self.sum(&level.path, doubled, form, Some(skip), joined),
+                Connection::None => self.sum(&level.path, doubled, form, None, joined),
+            }
+            self.give_back(doubled);
+            if blocks {
+                let y = self.series(&level.up_blocks, joined, Some(output));
+                debug_assert_eq!(y.map.offset, output.map.offset);
+                self.give_back(joined);
+            }
+        }
+        output
+    }
+
+    fn deepest(&mut self, network: &Network, input: Layer) -> Layer {
+        let deepest = &network.deepest;
+        let planes = |layer: &Layer| -> Vec<Layer> {
+            if deepest.joined { (0..PLANES).map(|p| layer.plane(p)).collect() } else { vec![*layer] }
+        };
+        let sources = planes(&input).into_iter().map(|plane| (plane, Form::Plain)).collect();
+        let images = if deepest.joined { input.map.images / PLANES } else { input.map.images };
+        let x = self.take(images, input.size(), deepest.bottleneck.outputs);
+        self.pointwise(&deepest.bottleneck, &deepest.bottleneck.path, sources, x, SLOPE);
+        let y = self.series(&deepest.blocks, x, None);
+        self.give_back(input);
+        let output = self.take(input.map.images, y.size(), input.channels);
+        let folded = Folded::new(&deepest.unbottleneck, self.weights);
+        let mut first = 0;
+        for to in planes(&output) {
+            let part = folded.outputs(first, to.channels);
+            first += to.channels;
+            self.folded_pointwise(&part, &deepest.unbottleneck.path, vec![(y, Form::Plain)], to, SLOPE);
+        }
+        if y.map.offset != x.map.offset {
+            self.give_back(y);
+        }
+        self.give_back(x);
+        output
+    }
+
+    /// Blocks on a map that must stay as it is; with no blocks the map itself comes back.
+    fn copying_series(&mut self, series: &Series, input: Layer) -> Layer {
+        let mut x = input;
+        for block in &series.blocks {
+            let fresh = x.map.offset == input.map.offset;
+            let to = if fresh || matches!(block, Block::Plain(_)) { self.take_for(block, x) } else { x };
+            self.block(block, x, to);
+            if !fresh && to.map.offset != x.map.offset {
+                self.give_back(x);
+            }
+            x = to;
+        }
+        x
+    }
+
+    /// Blocks on a map that may be overwritten; the last one writes to `to` where that is given. Another map than
+    /// `input` and `to` comes back only when the blocks change the size or there is no `to` and units can't run in place.
+    fn series(&mut self, series: &Series, input: Layer, to: Option<Layer>) -> Layer {
+        let mut x = input;
+        for (i, block) in series.blocks.iter().enumerate() {
+            let last = to.filter(|_| i + 1 == series.blocks.len());
+            let in_place = matches!(block, Block::Residual { .. });
+            let next = last.unwrap_or_else(|| if in_place { x } else { self.take_for(block, x) });
+            self.block(block, x, next);
+            if x.map.offset != input.map.offset && x.map.offset != next.map.offset {
+                self.give_back(x);
+            }
+            x = next;
+        }
+        x
+    }
+
+    fn take_for(&mut self, block: &Block, x: Layer) -> Layer {
+        let unit = match block {
+            Block::Plain(unit) => unit,
+            Block::Residual { second, .. } => second,
+        };
+        let (height, width) = x.size();
+        self.take(x.map.images, (unit.output_length(height), unit.output_length(width)), unit.outputs)
+    }
+
+    fn block(&mut self, block: &Block, x: Layer, to: Layer) {
+        match block {
+            Block::Plain(unit) => self.convolution(unit, x, to, None, SLOPE),
+            Block::Residual { first, second, .. } => {
+                let between = self.take(x.map.images, x.size(), first.outputs);
+                self.convolution(first, x, between, None, SLOPE);
+                self.convolution(second, between, to, Some(x), SLOPE);
+                self.give_back(between);
+            }
+        }
+    }
+
+    fn convolution(&mut self, unit: &Unit, from: Layer, to: Layer, residual: Option<Layer>, slope: f32) {
+        if unit.kernel == 1 && residual.is_none() {
+            return self.pointwise(unit, &unit.path, vec![(from, Form::Plain)], to, slope);
+        }
+        let folded = Folded::new(unit, self.weights);
+        let residual = residual.map(|r| r.map);
+        let tile = match self.method {
+            Method::Direct => None,
+            Method::Winograd2 => Some(2),
+            Method::Winograd4 => Some(4),
+        };
+        let suits =
+            unit.kernel == 3 && unit.stride == 1 && unit.padding == 1 && from.map.channels.is_multiple_of(BLOCK);
+        if let Some(size) = tile.filter(|_| suits) {
+            let both = self.kernels.iter().rev().find(|k| k.fits(from.map.channels) && k.fits(to.map.channels));
+            let kernels = *both.expect("the plainest kernels fit every map");
+            let vectors = to.map.channels / kernels.lanes;
+            let transformed =
+                transform_weights(&folded.weight, unit.inputs, from.map.channels, vectors, kernels.lanes, size);
+            let weights = self.add_packed(&transformed);
+            let bias = self.add_packed(&folded.pack_bias(to.map.channels));
+            let packed = Packed { weights, bias, inputs: from.map.channels, vectors };
+            let work = Work::Winograd { from: from.map, size, batch: kernels.tiles, packed, residual };
+            return self.push(unit, &format!("3x3 winograd{size}"), Job { kernels, to: to.map, slope, work });
+        }
+        let kernels = self.kernels_for(to.map.channels);
+        let packed = self.pack(&folded, kernels, to.map.channels);
+        let work = Work::Convolution {
+            from: from.map,
+            real_inputs: unit.inputs,
+            kernel: unit.kernel,
+            stride: unit.stride,
+            padding: unit.padding,
+            packed,
+            residual,
+        };
+        self.push(unit, &format!("{0}x{0}", unit.kernel), Job { kernels, to: to.map, slope, work });
+    }
+
+    fn pointwise(&mut self, unit: &Unit, path: &str, sources: Vec<(Layer, Form)>, to: Layer, slope: f32) {
+        self.folded_pointwise(&Folded::new(unit, self.weights), path, sources, to, slope);
+    }
+
+    fn folded_pointwise(&mut self, folded: &Folded, path: &str, sources: Vec<(Layer, Form)>, to: Layer, slope: f32) {
+        let formed =
+            |kernels: &Kernels, (layer, form): &(Layer, Form)| *form == Form::Plain || kernels.fits(layer.map.channels);
+        let kernels =
+            self.kernels.iter().rev().find(|k| k.fits(to.map.channels) && sources.iter().all(|s| formed(k, s)));
+        let kernels = *kernels.expect("the plainest kernels fit every map");
+        let packed = self.pack(folded, kernels, to.map.channels);
+        let sources =
+            sources.into_iter().map(|(layer, form)| (Source { map: layer.map, form }, layer.channels)).collect();
+        let macs = (folded.outputs * folded.inputs) as u64 * area(&to.map);
+        let job = Job { kernels, to: to.map, slope, work: Work::Pointwise { sources, packed } };
+        self.push_step(path, "1x1", macs, job);
+    }
+
+    fn doubling(&mut self, unit: &Unit, from: Layer, to: Layer) {
+        let folded = Folded::new(unit, self.weights);
+        let kernels = self.kernels_for(to.map.channels);
+        let packed = [0, 1, 2, 3].map(|tap| self.pack(&folded.tap(tap), kernels, to.map.channels));
+        let work = Work::Doubling { from: from.map, real_inputs: unit.inputs, packed };
+        let macs = (unit.outputs * unit.inputs) as u64 * area(&to.map);
+        self.push_step(&unit.path, "2x2 transposed", macs, Job { kernels, to: to.map, slope: SLOPE, work });
+    }
+
+    fn sum(&mut self, path: &str, from: Layer, form: Form, other: Option<Layer>, to: Layer) {
+        let kernels = self.kernels_for(to.map.channels);
+        let work = Work::Sum { from: Source { map: from.map, form }, other: other.map(|o| o.map) };
+        self.push_step(&format!("{path}.connection"), "sum", 0, Job { kernels, to: to.map, slope: 1.0, work });
+    }
+
+    fn kernels_for(&self, channels: usize) -> Kernels {
+        *self.kernels.iter().rev().find(|k| k.fits(channels)).expect("the plainest kernels fit every map")
+    }
+
+    fn pack(&mut self, folded: &Folded, kernels: Kernels, channels: usize) -> Packed {
+        let vectors = channels.next_multiple_of(BLOCK) / kernels.lanes;
+        let weights = self.add_packed(&folded.pack(vectors, kernels.lanes));
+        let bias = self.add_packed(&folded.pack_bias(vectors * kernels.lanes));
+        Packed { weights, bias, inputs: folded.inputs * folded.taps, vectors }
+    }
+
+    fn add_packed(&mut self, numbers: &[f32]) -> usize {
+        let start = self.packed.len().next_multiple_of(16);
+        self.packed.resize(start, 0.0);
+        self.packed.extend_from_slice(numbers);
+        start
+    }
+
+    fn push(&mut self, unit: &Unit, kind: &str, job: Job) {
+        let macs = (unit.outputs * unit.inputs * unit.kernel * unit.kernel) as u64 * area(&job.to);
+        self.push_step(&unit.path, kind, macs, job);
+    }
+
+    fn push_step(&mut self, path: &str, kind: &str, macs: u64, job: Job) {
+        if let Work::Convolution { from, .. } | Work::Winograd { from, .. } = &job.work {
+            let image = |map: &Map| map.height * map.width * map.channels;
+            self.largest_pair = self.largest_pair.max(self.images * (image(from) + image(&job.to)));
+        }
+        self.steps.push(Step { path: path.to_string(), kind: kind.to_string(), macs });
+        self.jobs.push(job);
+    }
+
+    fn take(&mut self, images: usize, (height, width): (usize, usize), channels: usize) -> Layer {
+        let padded = channels.next_multiple_of(BLOCK);
+        let image_step = (height * width * padded).next_multiple_of(16);
+        let offset = self.arena.take(images * image_step);
+        let map = Map { space: Space::Arena, offset, image_step, images, height, width, channels: padded };
+        Layer { map, channels }
+    }
+
+    fn give_back(&mut self, layer: Layer) {
+        self.arena.give_back(layer.map.offset, layer.numbers());
+    }
+}
+
+/// The images of a map one by one where they are large, or all together.
+fn groups(layer: &Layer) -> impl Iterator<Item = Range<usize>> + use<> {
+    let images = layer.map.images;
+    let size = if layer.map.image_step * size_of::<f32>() * images > LARGE { 1 } else { images.max(1) };
+    (0..images).step_by(size).map(move |i| i..i + size)
+}
+
+fn area(map: &Map) -> u64 {
+    (map.images * map.height * map.width) as u64
+}

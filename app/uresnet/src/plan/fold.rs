@@ -1,0 +1,77 @@
+use crate::network::Unit;
+use crate::reference::EPSILON;
+use crate::weights::Weights;
+
+/// A unit's convolution with its normalisation multiplied in, in f64 until it is packed.
+pub(crate) struct Folded {
+    /// `[output][input][row][column]`, also for a transposed unit.
+    pub(crate) weight: Vec<f64>,
+    /// One an output.
+    pub(crate) bias: Vec<f64>,
+    pub(crate) outputs: usize,
+    pub(crate) inputs: usize,
+    /// Rows times columns.
+    pub(crate) taps: usize,
+}
+
+impl Folded {
+    /// Reads a unit's weights and folds its normalisation in.
+    pub(crate) fn new(unit: &Unit, weights: &Weights) -> Folded {
+        let (outputs, inputs, taps) = (unit.outputs, unit.inputs, unit.kernel * unit.kernel);
+        let raw = weights.get(&format!("{}.weight", unit.conv_path)).data();
+        let mut weight = vec![0.0; outputs * inputs * taps];
+        for (i, w) in weight.iter_mut().enumerate() {
+            let (output, input, tap) = (i / (inputs * taps), i / taps % inputs, i % taps);
+            let at = if unit.transposed { (input * outputs + output) * taps + tap } else { i };
+            *w = raw[at].into();
+        }
+        let mut bias = vec![0.0; outputs];
+        if unit.bias {
+            let raw = weights.get(&format!("{}.bias", unit.conv_path)).data();
+            bias = raw.iter().map(|&b| b.into()).collect();
+        }
+        if unit.normalized {
+            let [gain, shift, mean, variance] = ["weight", "bias", "running_mean", "running_var"]
+                .map(|name| weights.get(&format!("{}.norm.{name}", unit.path)).data());
+            for output in 0..outputs {
+                let scale = f64::from(gain[output]) / (f64::from(variance[output]) + EPSILON).sqrt();
+                bias[output] = (bias[output] - f64::from(mean[output])) * scale + f64::from(shift[output]);
+                weight[output * inputs * taps..][..inputs * taps].iter_mut().for_each(|w| *w *= scale);
+            }
+        }
+        Folded { weight, bias, outputs, inputs, taps }
+    }
+
+    /// The outputs `first..first + count` alone.
+    pub(crate) fn outputs(&self, first: usize, count: usize) -> Folded {
+        let size = self.inputs * self.taps;
+        Folded {
+            weight: self.weight[first * size..(first + count) * size].to_vec(),
+            bias: self.bias[first..first + count].to_vec(),
+            outputs: count,
+            ..*self
+        }
+    }
+
+    /// One tap alone, as a 1x1 convolution.
+    pub(crate) fn tap(&self, tap: usize) -> Folded {
+        let weight = self.weight.iter().skip(tap).step_by(self.taps).copied().collect();
+        Folded { weight, bias: self.bias.clone(), taps: 1, ..*self }
+    }
+
+    /// Packs as `[vector][tap][input][lane]`, outputs padded with zeros to whole vectors.
+    pub(crate) fn pack(&self, vectors: usize, lanes: usize) -> Vec<f32> {
+        let mut packed = vec![0.0; vectors * self.taps * self.inputs * lanes];
+        for (i, &w) in self.weight.iter().enumerate() {
+            let (output, input, tap) = (i / (self.inputs * self.taps), i / self.taps % self.inputs, i % self.taps);
+            let row = (output / lanes * self.taps + tap) * self.inputs + input;
+            packed[row * lanes + output % lanes] = w as f32;
+        }
+        packed
+    }
+
+    /// The bias, padded with zeros.
+    pub(crate) fn pack_bias(&self, length: usize) -> Vec<f32> {
+        self.bias.iter().map(|&b| b as f32).chain(std::iter::repeat(0.0)).take(length).collect()
+    }
+}
