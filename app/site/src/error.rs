@@ -1,5 +1,6 @@
 //! What stops a build.
 
+use codemod::RecipeError;
 use guide::GuideError;
 use std::fmt;
 
@@ -8,6 +9,8 @@ use std::fmt;
 pub enum SiteError {
     /// A guide's: it does not parse, or a link leads nowhere.
     Guide(GuideError),
+    /// A recipe's: the engine does not understand it.
+    Recipe(RecipeError),
     /// Two guides would become the same page.
     SameName {
         /// The later one's path.
@@ -23,6 +26,7 @@ impl fmt::Display for SiteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SiteError::Guide(fault) => fault.fmt(f),
+            SiteError::Recipe(fault) => fault.fmt(f),
             SiteError::SameName { path, name } => {
                 write!(f, "{path}:1: there is another guide named `{name}`; rename one")
             }
@@ -32,9 +36,3 @@ impl fmt::Display for SiteError {
 }
 
 impl std::error::Error for SiteError {}
-
-impl From<GuideError> for SiteError {
-    fn from(fault: GuideError) -> SiteError {
-        SiteError::Guide(fault)
-    }
-}

@@ -6,7 +6,7 @@ use crate::shell::{Frame, shell};
 use guide::Guide;
 use guide::html::escape;
 
-pub(crate) fn write(guides: &[&Guide]) -> String {
+pub(crate) fn write(guides: &[Guide]) -> String {
     let main = format!(
         "<div class=\"wrap guide-list band\">\n<h1>Guides</h1>\n\
          <p class=\"lead\">One page for each target. Each recipe says what changes and why, and is the rule that the \
@@ -23,7 +23,7 @@ pub(crate) fn write(guides: &[&Guide]) -> String {
 }
 
 /// The guides as cards. `to` leads from the page to `/guides/`.
-pub(crate) fn cards(guides: &[&Guide], to: &str) -> String {
+pub(crate) fn cards(guides: &[Guide], to: &str) -> String {
     let mut html = String::from("<ul class=\"cards\">\n");
     for guide in guides {
         html += &format!(

@@ -3,19 +3,17 @@
 use crate::pages::Source;
 use crate::shell::{Frame, shell};
 use crate::{badge, figure, links::Map};
-use codemod::{Options, Ported, SourceFile, Style};
+use codemod::{Options, RecipeSet, SourceFile, Style, port};
 use guide::html::{Document, Fence, escape};
 use guide::{Case, Guide, GuideError, Rule, Section};
 use std::collections::BTreeMap;
 
-type Port<'a> = &'a dyn Fn(&[SourceFile], &Options) -> Ported;
-
 /// The page, and the faults of its links.
-pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, port: Port<'_>) -> (String, Vec<GuideError>) {
+pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet) -> (String, Vec<GuideError>) {
     let guide = &source.guide;
     let mut document = Document::new(guide, source.text);
     let faults = document.resolve_links(|link| map.resolve(&guide.name, link));
-    let fences = Fences::new(guide, port);
+    let fences = Fences::new(guide, recipes);
     document.replace_fences(|fence| fences.html(fence));
     let sections: BTreeMap<&str, &Section> = guide.sections.iter().map(|section| (&*section.id, section)).collect();
     document.below_headings(|id| sections.get(id).map(|section| badge::of_section(section)).unwrap_or_default());
@@ -88,7 +86,7 @@ fn contents(guide: &Guide) -> String {
 /// What stands for each fence, by the line of its first body line.
 struct Fences<'a> {
     guide: &'a Guide,
-    port: Port<'a>,
+    recipes: &'a RecipeSet,
     /// A section's rules, which are shown together where the first stands.
     rules: BTreeMap<usize, &'a [Rule]>,
     /// The case a fence closes: an `after` or an `unchanged`, with its section and its number there.
@@ -96,8 +94,8 @@ struct Fences<'a> {
 }
 
 impl<'a> Fences<'a> {
-    fn new(guide: &'a Guide, port: Port<'a>) -> Fences<'a> {
-        let mut fences = Fences { guide, port, rules: BTreeMap::new(), cases: BTreeMap::new() };
+    fn new(guide: &'a Guide, recipes: &'a RecipeSet) -> Fences<'a> {
+        let mut fences = Fences { guide, recipes, rules: BTreeMap::new(), cases: BTreeMap::new() };
         for section in &guide.sections {
             fences.rules.extend(section.rules.first().map(|rule| (rule.line, &*section.rules)));
             for (index, case) in section.cases().into_iter().enumerate() {
@@ -126,8 +124,8 @@ impl<'a> Fences<'a> {
 
     fn case_html(&self, section: &Section, case: &Case<'_>, number: usize) -> String {
         let path = case.file.unwrap_or("example.py");
-        let ported =
-            (self.port)(&[SourceFile { path: path.to_string(), text: case.input.text.clone() }], &self.options(case));
+        let source = SourceFile { path: path.to_string(), text: case.input.text.clone() };
+        let ported = port(&[source], self.recipes, &self.options(case));
         let language = &case.input.language;
         let Some(file) = ported.files.first() else { return figure::code(language, &case.input.text) };
 

@@ -3,7 +3,7 @@
 use crate::figure;
 use crate::guide_list::cards;
 use crate::shell::{Frame, shell};
-use codemod::{Options, Ported, SourceFile, Style};
+use codemod::{Options, RecipeSet, SourceFile, Style, port};
 use guide::html::escape;
 use guide::{Guide, Section};
 use std::f64::consts::PI;
@@ -11,7 +11,7 @@ use std::f64::consts::PI;
 /// The script shown: the smallest that looks like one.
 const SCRIPT: &str = include_str!("home/train.py");
 
-pub(crate) fn write(guides: &[&Guide], port: &dyn Fn(&[SourceFile], &Options) -> Ported) -> String {
+pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet) -> String {
     let main = format!(
         "<div class=\"hero\"><div class=\"wrap\">{chart}\
          <h1>Take a training script to a new machine</h1>\n\
@@ -24,7 +24,7 @@ pub(crate) fn write(guides: &[&Guide], port: &dyn Fn(&[SourceFile], &Options) ->
          <p>A guide is the program: its sections are the rules that the engine runs, and its examples are the tests.</p>\n\
          {cards}</section>\n",
         chart = chart(),
-        example = example(guides, port).unwrap_or_default(),
+        example = example(guides, recipes).unwrap_or_default(),
         cards = cards(guides, "guides/").replace("<h2>", "<h3>").replace("</h2>", "</h3>"),
     );
     shell(&Frame {
@@ -49,7 +49,7 @@ const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 
     machine is yours to do.</p></li>\n</ol>\n</section>\n";
 
 /// The script ported to the first target there is a guide for; nothing when no rule finds anything to do.
-fn example(guides: &[&Guide], port: &dyn Fn(&[SourceFile], &Options) -> Ported) -> Option<String> {
+fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {
     let guide = guides.iter().find(|guide| guide.front.target.is_some())?;
     let file = SourceFile { path: "train.py".to_string(), text: SCRIPT.to_string() };
     let options = Options {
@@ -58,15 +58,15 @@ fn example(guides: &[&Guide], port: &dyn Fn(&[SourceFile], &Options) -> Ported) 
         sdk: guide.front.sdks.last().cloned(),
         ..Options::default()
     };
-    let ported = port(&[file], &options).files.into_iter().next().filter(|file| file.changed)?;
+    let ported = port(&[file], recipes, &options).files.into_iter().next().filter(|file| file.changed)?;
 
-    let mut recipes: Vec<&str> = Vec::new();
+    let mut ids: Vec<&str> = Vec::new();
     for edit in &ported.edits {
-        if !recipes.contains(&edit.recipe.as_str()) {
-            recipes.push(&edit.recipe);
+        if !ids.contains(&edit.recipe.as_str()) {
+            ids.push(&edit.recipe);
         }
     }
-    let reasons: String = recipes
+    let reasons: String = ids
         .iter()
         .filter_map(|id| section(guides, id))
         .map(|(guide, section)| {
@@ -88,7 +88,7 @@ fn example(guides: &[&Guide], port: &dyn Fn(&[SourceFile], &Options) -> Ported) 
     ))
 }
 
-fn section<'a>(guides: &[&'a Guide], recipe: &str) -> Option<(&'a Guide, &'a Section)> {
+fn section<'a>(guides: &'a [Guide], recipe: &str) -> Option<(&'a Guide, &'a Section)> {
     let (name, anchor) = recipe.split_once('#')?;
     let guide = guides.iter().find(|guide| guide.name == name)?;
     Some((guide, guide.sections.iter().find(|section| section.id == anchor)?))

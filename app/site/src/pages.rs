@@ -1,7 +1,7 @@
 //! All pages of the site.
 
 use crate::{SiteError, guide_list, guide_page, home, links::Map, missing, port_page, theme};
-use codemod::{Options, Ported, SourceFile};
+use codemod::RecipeSet;
 use guide::Guide;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,6 @@ pub struct Page {
 pub struct Input<'a> {
     /// The guides, in any order.
     pub guides: &'a [Page],
-    /// The engine: what becomes of these files with these options.
-    pub port: &'a dyn Fn(&[SourceFile], &Options) -> Ported,
     /// `app/web/index.html` as Trunk built it; without it there is no `port/index.html`.
     pub port_page: Option<&'a str>,
     /// Files of `public/`, which guides may show; as paths from the site's root.
@@ -50,15 +48,22 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     }
     sources.sort_by(|a, b| (a.guide.front.order, &a.guide.name).cmp(&(b.guide.front.order, &b.guide.name)));
 
+    let guides: Vec<Guide> = sources.iter().map(|source| source.guide.clone()).collect();
+    let recipes = match RecipeSet::compile(&guides) {
+        Ok(recipes) => recipes,
+        Err(found) => {
+            faults.extend(found.into_iter().map(SiteError::Recipe));
+            return Err(faults);
+        }
+    };
     let map = Map::new(sources.iter().map(|source| &source.guide), input.assets);
     let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for source in &sources {
-        let (html, found) = guide_page::write(source, &map, input.port);
+        let (html, found) = guide_page::write(source, &map, &recipes);
         faults.extend(found.into_iter().map(SiteError::Guide));
         pages.insert(format!("guides/{}/index.html", source.guide.name), html.into_bytes());
     }
-    let guides: Vec<&Guide> = sources.iter().map(|source| &source.guide).collect();
-    pages.insert("index.html".to_string(), home::write(&guides, input.port).into_bytes());
+    pages.insert("index.html".to_string(), home::write(&guides, &recipes).into_bytes());
     pages.insert("guides/index.html".to_string(), guide_list::write(&guides).into_bytes());
     pages.insert("404.html".to_string(), missing::write(input.base).into_bytes());
     if let Some(built) = input.port_page {

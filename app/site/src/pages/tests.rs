@@ -1,58 +1,53 @@
 use super::{Input, Page, build};
-use codemod::{Certificate, Diagnostic, Options, Ported, PortedFile, Severity, SourceFile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An engine that says `hpu` for `cuda`, and notes what it was asked.
-fn port(files: &[SourceFile], options: &Options) -> Ported {
-    let file = &files[0];
-    let text = file.text.replace("cuda", &options.target);
-    let note = format!("{:?} {:?} {} {:?}", options.style, options.sdk, options.allow_unsafe, options.options);
-    let diagnostic = |recipe: &str| Diagnostic {
-        line: 1,
-        column: 1,
-        end_line: 1,
-        end_column: 2,
-        severity: Severity::Warning,
-        recipe: recipe.to_string(),
-        message: note.clone(),
-    };
-    Ported {
-        target: options.target.clone(),
-        sdk: String::new(),
-        style: options.style,
-        options: BTreeMap::new(),
-        files: vec![PortedFile {
-            path: file.path.clone(),
-            changed: text != file.text,
-            text,
-            edits: Vec::new(),
-            diagnostics: vec![diagnostic("hpu#move"), diagnostic("hpu#other")],
-        }],
-        certificate: Certificate {
-            engine: String::new(),
-            recipes: String::new(),
-            files: BTreeMap::new(),
-            parses: true,
-            idempotent: true,
-            untouched_bytes_equal: true,
-            comments_kept: true,
-            rounds: 1,
-            residue: Vec::new(),
-        },
-    }
-}
+const HPU: &str = r#"---
+title: To <HPU>
+target: hpu
+description: How.
+sdks: 1.8, 1.20
+order: 2
+---
+## Move {#move}
+Because. See [recipes](writing.md#how).
 
-const HPU: &str = "---\ntitle: To <HPU>\ntarget: hpu\ndescription: How.\nsdks: 1.8, 1.20\norder: 2\n---\n\
-    ## Move {#move}\nBecause. See [recipes](writing.md#how).\n\n\
-    ```diff rule unsafe\n- $M.cuda()\n+ $M.to(\"hpu\")\n```\n```where\n$M: model\n```\n\
-    ```python before unsafe file=a.py option=lazy=on\nx.cuda()\n```\n```python after sdk=1.8 style=branch\nanything\n```\n\
-    ```python unchanged\ny = 1\n```\n### Deeper\n```sh\nls <x\n```\n## Next\n";
+```diff rule
+- torch.cuda.is_available()
++ torch.hpu.is_available()
+```
+```where
+not inside def keep
+```
+```python before unsafe file=a.py option=lazy=on
+import torch
+x = torch.cuda.is_available()
+```
+```python after sdk=1.8 style=in-place
+anything
+```
+```python unchanged
+y = 1
+```
+### Deeper
+By hand.
+```diff rule manual
+  torch.cuda.graph($X)
+```
+```python unchanged
+import torch
+z = torch.cuda.graph(1)
+```
+```sh
+ls <x
+```
+## Next
+"#;
 const WRITING: &str = "---\ntitle: Writing\ndescription: How to.\norder: 9\n---\n## How\n";
 
 fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<String, String>, String> {
     let guides: Vec<Page> =
         guides.iter().map(|(path, text)| Page { path: path.to_string(), text: text.to_string() }).collect();
-    let input = Input { guides: &guides, port: &port, port_page, assets: &BTreeSet::new(), base: "/sub/" };
+    let input = Input { guides: &guides, port_page, assets: &BTreeSet::new(), base: "/sub/" };
     match build(&input) {
         Ok(pages) => {
             Ok(pages.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes).expect("UTF-8"))).collect())
@@ -82,19 +77,20 @@ fn a_recipe_shows_what_the_engine_does() {
     for expected in [
         "<title>To &lt;HPU&gt; – Portolan</title>",
         "<p>Because. See <a href=\"../writing/#how\">recipes</a>.</p>",
-        "Applied when asked for: may change behaviour</li>",
-        "<li><code>$M: model</code></li>",
-        "<figcaption><span>a.py · in a branch · SDK 1.8 · lazy: on · with unsafe edits</span>\
+        "<li class=\"badge safe\">Applied</li>",
+        "<li class=\"badge manual\">Reported, for you to do</li>",
+        "<li><code>not inside def keep</code></li>",
+        "<figcaption><span>a.py · in place · SDK 1.8 · lazy: on · with unsafe edits</span>\
          <a class=\"try\" href=\"../../port/#example=hpu/move/1\" aria-label=\"Try it: Move, example 1\">",
-        "<b>Needs you</b>, line 1: Branch Some(&quot;1.8&quot;) true {&quot;lazy&quot;: &quot;on&quot;}</li>",
         "<span>example.py · stays as it is</span>",
+        "<b>Needs you</b>, line 2: ",
         "<pre><code>ls &lt;x</code></pre>",
         "<li><a href=\"#move\">Move</a><ol>\n<li><a href=\"#deeper\">Deeper</a></li></ol></li>\n<li><a href=\"#next\">",
     ] {
         assert!(page.contains(expected), "{expected}\nis not in\n{page}");
     }
     assert!(!page.contains("anything"), "what the guide expects is not what is shown");
-    assert_eq!(page.matches("Needs you").count(), 2, "other recipes' messages are theirs: {page}");
+    assert_eq!(page.matches("Needs you").count(), 1, "other recipes' messages are theirs: {page}");
 }
 
 #[test]
@@ -176,4 +172,11 @@ fn a_page_that_ports_is_framed() {
     let pages = outcome(&[], Some(built)).expect("whole");
     assert!(pages["port/index.html"].contains("<script src=\"x.js\"></script>"));
     assert!(pages["index.html"].contains("<h1>") && !pages["index.html"].contains("<table"), "no guide, no port");
+}
+
+#[test]
+fn a_rule_that_the_engine_does_not_understand_is_told() {
+    let guide = "---\ntitle: A\ntarget: a\n---\n## B\nWhy.\n```diff rule\n- f(\n+ g(\n```\n";
+    let found = outcome(&[("guides/a.md", guide)], None).unwrap_err();
+    assert!(found.starts_with("guides/a.md:"), "{found}");
 }
