@@ -14,6 +14,8 @@ pub(crate) struct Fix {
     pub(crate) applicability: Applicability,
     /// Where the rule matched, in the current text.
     pub(crate) at: usize,
+    /// How many bytes the matched expression has; 0 for a match of statements.
+    pub(crate) breadth: usize,
     /// [`crate::ported::Edit::id`].
     pub(crate) id: String,
     pub(crate) lift: Lift,

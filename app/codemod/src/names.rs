@@ -101,13 +101,15 @@ impl Names {
     pub(crate) fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
         let Some(text) = dotted(index, id) else { return false };
         let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
-        self.by_local.get(head).is_some_and(|bindings| {
-            bindings.iter().any(|b| {
-                let base = self.bindings[*b].qualified.as_str();
-                qualified.strip_prefix(base).is_some_and(|tail| {
-                    if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
-                })
-            })
+        let Some(bindings) = self.by_local.get(head) else {
+            // A fragment without its imports, or a name that is no module: it stands for itself.
+            return text == qualified;
+        };
+        bindings.iter().any(|b| {
+            let base = self.bindings[*b].qualified.as_str();
+            qualified
+                .strip_prefix(base)
+                .is_some_and(|tail| if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) })
         })
     }
 

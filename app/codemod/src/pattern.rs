@@ -115,15 +115,19 @@ impl Build<'_, '_> {
                 kind_id: node.kind_id(),
             };
         }
-        // Without its commas, a list with `$$$` also matches when there is nothing for the `$$$`.
-        let listed = [k.argument_list, k.list, k.tuple, k.parameters, k.dictionary].contains(&node.kind_id());
-        let children = children
-            .into_iter()
-            .filter(|c| !(listed && !c.is_named() && self.source[c.byte_range()] == *","))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|c| self.convert(c))
+        // Without the commas around it, `$$$` also matches when there is nothing for it.
+        let listed =
+            [k.argument_list, k.list, k.tuple, k.parameters, k.dictionary, k.set].contains(&node.kind_id());
+        let open = |c: Option<&TsNode<'_>>| c.is_some_and(|c| self.source[c.byte_range()].starts_with("µµµ"));
+        let kept: Vec<TsNode<'_>> = (0..children.len())
+            .filter(|n| {
+                let comma = !children[*n].is_named() && self.source[children[*n].byte_range()] == *",";
+                let beside = open(children.get(n + 1)) || open(n.checked_sub(1).and_then(|p| children.get(p)));
+                !(listed && comma && beside)
+            })
+            .map(|n| children[n])
             .collect();
+        let children = kept.into_iter().map(|c| self.convert(c)).collect();
         // `{$$$ENTRIES}` reads as a set, but only a table has entries to leave open.
         let table = node.kind_id() == k.set && node.named_child_count() == 1;
         PatternNode::Internal { kind_id: if table { k.dictionary } else { node.kind_id() }, children }

@@ -5,7 +5,7 @@ use crate::condition::{Situation, nodes_of_type};
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
 use crate::handlers::{Input, Wish};
-use crate::matching::matches;
+use crate::matching::{Met, matches};
 use crate::ported::{
     Applicability, Certificate, Diagnostic, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Style,
 };
@@ -272,7 +272,8 @@ fn wishes(
             continue;
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
-            let fix = |at: usize, changes: Vec<Change>, imports: Vec<String>| Fix {
+            let fix = |at: usize, breadth: usize, changes: Vec<Change>, imports: Vec<String>| Fix {
+                breadth,
                 rank,
                 recipe: recipe.id.clone(),
                 applicability: if rule.is_unsafe { Applicability::Unsafe } else { Applicability::Safe },
@@ -303,7 +304,7 @@ fn wishes(
                     };
                     for Wish { at, changes, imports } in (handler.run)(&input) {
                         plan.fired(recipe, rule);
-                        fixes.push(fix(at, changes, imports));
+                        fixes.push(fix(at, 0, changes, imports));
                     }
                 }
                 Body::Patch(patch) => {
@@ -319,7 +320,10 @@ fn wishes(
                         match rewrite(&cx, patch, &found) {
                             Ok((changes, imports)) if !changes.is_empty() => {
                                 plan.fired(recipe, rule);
-                                fixes.push(fix(view.index.item(found.node).start, changes, imports));
+                                let item = view.index.item(found.node);
+                                let expression = matches!(found.met, Met::Expression);
+                                let breadth = if expression { item.end - item.start } else { 0 };
+                                fixes.push(fix(item.start, breadth, changes, imports));
                             }
                             Ok(_) | Err(Refusal::UnknownFact(_)) => {}
                         }
@@ -364,7 +368,7 @@ fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
         let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
         let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
         let wraps = fix.changes.iter().any(|c| matches!(c, Change::Wrap { .. }));
-        (wraps, std::cmp::Reverse(end.saturating_sub(start)), fix.rank, fix.at)
+        (wraps, std::cmp::Reverse(fix.breadth.max(end.saturating_sub(start))), fix.rank, fix.at)
     });
 }
 

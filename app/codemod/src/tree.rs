@@ -43,8 +43,7 @@ impl LanguageExt for Python {
 
 /// The grammar.
 pub(crate) fn language() -> TSLanguage {
-    static LANGUAGE: OnceLock<TSLanguage> = OnceLock::new();
-    LANGUAGE.get_or_init(|| tree_sitter_python::LANGUAGE.into()).clone()
+    tree_sitter_python::LANGUAGE.into()
 }
 
 macro_rules! kinds {

@@ -1,0 +1,93 @@
+//! How long a port takes, beside one parse of the same file: `cargo bench -p codemod --bench port`.
+//!
+//! The input is the fixture project's own source, one file after another until it is long enough. A port here is all of
+//! [`codemod::port`]: facts, every recipe of the target, rounds until nothing changes, residue and certificate. The
+//! recipes are compiled once before, as the page and the command do.
+
+use codemod::{Options, RecipeSet, SourceFile, Style, port};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// A port of a trainer may take as long as this many parses of it.
+const RATIO: f64 = 3.0;
+
+/// A port of 50,000 lines may take this long.
+const LONG: Duration = Duration::from_secs(1);
+
+/// The project, the trainer first.
+const PIECES: [&str; 7] = [
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/trainer.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/distributed.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/core/base_trainer.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/run.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/mode.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/unet.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/loss.py"),
+];
+
+/// Whole pieces until there are so many lines.
+fn trainer(lines: usize) -> String {
+    let mut text = String::new();
+    let mut so_far = 0;
+    for piece in PIECES.iter().cycle() {
+        if so_far >= lines {
+            break;
+        }
+        text.push_str(piece);
+        so_far += piece.lines().count();
+    }
+    text
+}
+
+/// The median of many runs, or of as many as fit into the patience.
+fn median(mut run: impl FnMut()) -> Duration {
+    run();
+    let begin = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < 3 || (begin.elapsed() < Duration::from_secs(3) && times.len() < 300) {
+        let start = Instant::now();
+        run();
+        times.push(start.elapsed());
+    }
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn parse(text: &str) -> usize {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&tree_sitter_python::LANGUAGE.into()).expect("the grammar fits the library");
+    parser.parse(text, None).map_or(0, |tree| tree.root_node().descendant_count())
+}
+
+fn main() {
+    let recipes = RecipeSet::embedded();
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    println!("{:<34} {:>9} {:>9} {:>7} {:>6}  bar", "hpu, whole port", "parse ms", "port ms", "ratio", "edits");
+    for (lines, style) in
+        [(1_000, Style::Branch), (1_000, Style::InPlace), (50_000, Style::Branch), (50_000, Style::InPlace)]
+    {
+        let text = trainer(lines);
+        let files = [SourceFile { path: "trainer.py".to_owned(), text }];
+        let options = Options { target: "hpu".to_owned(), style, ..Options::default() };
+        let ported = port(&files, &recipes, &options);
+        let parse = median(|| drop(black_box(parse(black_box(&files[0].text)))));
+        let whole = median(|| drop(black_box(port(black_box(&files), &recipes, &options))));
+        let ratio = whole.as_secs_f64() / parse.as_secs_f64();
+        let (bar, held) = match lines {
+            1_000 => (format!("ratio {RATIO}"), ratio <= RATIO),
+            _ => (format!("port {} ms", ms(LONG)), whole <= LONG),
+        };
+        println!(
+            "{:<34} {:>9.3} {:>9.3} {ratio:>7.2} {:>6}  {bar}: {}",
+            format!(
+                "{} lines, {}",
+                files[0].text.lines().count(),
+                if style == Style::Branch { "branch" } else { "in place" }
+            ),
+            ms(parse),
+            ms(whole),
+            ported.files[0].edits.len(),
+            if held { "held" } else { "MISSED" },
+        );
+    }
+}
