@@ -87,6 +87,9 @@ fn patch(project: &Project, ported: &Ported) -> String {
 }
 
 fn engine(sources: &[SourceFile], options: &Options) -> Result<Ported> {
-    let _ = sources;
-    Err(usage(format!("this build has no recipes for {}", options.target)).into())
+    let recipes = codemod::RecipeSet::embedded();
+    if !recipes.targets().iter().any(|target| target.id == options.target) {
+        return Err(usage(format!("this build has no recipes for {}", options.target)).into());
+    }
+    Ok(codemod::port(sources, &recipes, options))
 }

@@ -24,6 +24,13 @@ pub(crate) struct Fix {
     pub(crate) imports: Vec<String>,
 }
 
+impl Fix {
+    /// Whether it only puts statements under a header.
+    pub(crate) fn wraps(&self) -> bool {
+        self.changes.iter().any(|c| matches!(c, Change::Wrap { .. }))
+    }
+}
+
 /// What the branch style does with a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lift {

@@ -1,5 +1,6 @@
 //! The lines of a `where` fence: a small closed vocabulary over facts.
 
+use crate::facts::modes::Region;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
 use crate::matching::Match;
@@ -63,6 +64,8 @@ pub(crate) struct Situation<'a, 't> {
     pub(crate) view: &'a FileView<'t>,
     pub(crate) project: &'a ProjectFacts,
     pub(crate) lazy: bool,
+    /// The port is in branch style.
+    pub(crate) branch: bool,
 }
 
 impl Condition {
@@ -164,7 +167,7 @@ impl Condition {
                 let text = view.index.text_of(id);
                 list.iter().any(|v| v == text || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
             }),
-            Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(view, id)),
+            Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(s, id)),
             Test::InsideDef(name) => view
                 .index
                 .ancestors(found.node)
@@ -322,9 +325,10 @@ fn trains(view: &FileView<'_>) -> bool {
 }
 
 /// Whether a name that is assigned here is read nowhere in the file.
-fn unused(view: &FileView<'_>, id: Id) -> bool {
+fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     let (k, f) = (kinds(), fields());
-    let index = &view.index;
+    let index = &s.view.index;
+    let modes = s.project.modes.as_ref().filter(|_| s.branch);
     let text = index.text_of(id);
     let same = |other: &Id| {
         index.text_of(*other) == text
@@ -337,6 +341,8 @@ fn unused(view: &FileView<'_>, id: Id) -> bool {
                     || (kind == k.keyword_argument && index.field(p, f.name) == Some(*other))
                     || kind == k.dotted_name
             })
+            // What only other modes read is not read by the target.
+            && !modes.is_some_and(|m| matches!(m.region(index, *other), Region::Foreign | Region::Vendor { .. }))
     };
     let kind = index.kind(id);
     !index.of_kind(kind).iter().any(|o| *o != id && same(o))

@@ -14,6 +14,8 @@ pub(crate) struct Binding {
     pub(crate) statement: Id,
     /// The part of it that binds this name.
     pub(crate) part: Id,
+    /// The function that the statement stands in; none at the top level.
+    pub(crate) scope: Option<Id>,
 }
 
 /// All bindings of a file.
@@ -36,14 +38,14 @@ impl Names {
                 if index.kind(part) == k.aliased_import {
                     if let (Some(module), Some(alias)) = (index.field(part, f.name), index.field(part, f.alias)) {
                         names.modules.push(index.text_of(module).to_owned());
-                        names.bind(index.text_of(alias), index.text_of(module), statement, part);
+                        names.bind(index, index.text_of(alias), index.text_of(module), statement, part);
                     }
                 } else {
                     // `import torch.nn` binds `torch`.
                     let module = index.text_of(part);
                     names.modules.push(module.to_owned());
                     let head = module.split('.').next().unwrap_or(module);
-                    names.bind(head, head, statement, part);
+                    names.bind(index, head, head, statement, part);
                 }
             }
         }
@@ -63,7 +65,7 @@ impl Names {
                         (index.text_of(part), index.text_of(part))
                     };
                     let dot = if module.ends_with('.') { "" } else { "." };
-                    names.bind(local, &format!("{module}{dot}{name}"), statement, part);
+                    names.bind(index, local, &format!("{module}{dot}{name}"), statement, part);
                 }
             }
         }
@@ -76,16 +78,17 @@ impl Names {
             };
             if at_top && index.kind(left) == k.identifier && index.kind(right) == k.attribute {
                 if let Some(qualified) = names.qualify(index, right) {
-                    names.bind(index.text_of(left), &qualified, assignment, left);
+                    names.bind(index, index.text_of(left), &qualified, assignment, left);
                 }
             }
         }
         names
     }
 
-    fn bind(&mut self, local: &str, qualified: &str, statement: Id, part: Id) {
+    fn bind(&mut self, index: &Index<'_>, local: &str, qualified: &str, statement: Id, part: Id) {
         self.by_local.entry(local.to_owned()).or_default().push(self.bindings.len());
-        self.bindings.push(Binding { local: local.to_owned(), qualified: qualified.to_owned(), statement, part });
+        let scope = index.ancestors(statement).find(|a| index.kind(*a) == kinds().function_definition);
+        self.bindings.push(Binding { local: local.to_owned(), qualified: qualified.to_owned(), statement, part, scope });
     }
 
     /// What an identifier or a dotted chain stands for; none when its head is no import.
@@ -113,10 +116,11 @@ impl Names {
         })
     }
 
-    /// How the file spells a qualified name, when an import makes it reachable.
-    pub(crate) fn spelling(&self, qualified: &str) -> Option<String> {
+    /// How a qualified name is spelled at a node, when an import makes it reachable there.
+    pub(crate) fn spelling(&self, index: &Index<'_>, at: Id, qualified: &str) -> Option<String> {
         let mut best: Option<String> = None;
-        for binding in &self.bindings {
+        let reached = |b: &&Binding| b.scope.is_none_or(|scope| index.is_within(at, scope));
+        for binding in self.bindings.iter().filter(reached) {
             let spelled = if binding.qualified == qualified {
                 binding.local.clone()
             } else if let Some(rest) = qualified.strip_prefix(&binding.qualified).and_then(|t| t.strip_prefix('.')) {
@@ -137,6 +141,12 @@ impl Names {
         let last = qualified.rsplit('.').next().unwrap_or(qualified);
         std::iter::once(last)
             .chain(self.bindings.iter().filter(move |b| b.qualified == qualified).map(|b| b.local.as_str()))
+    }
+
+    /// Whether the file is written for another framework than PyTorch.
+    pub(crate) fn is_of_other_framework(&self) -> bool {
+        let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
+        !imports("torch") && ["tensorflow", "keras", "jax", "flax"].into_iter().any(imports)
     }
 
     pub(crate) fn imports(&self, qualified: &str) -> bool {

@@ -175,6 +175,14 @@ pub(crate) fn plain_string<'s>(source: &'s str, node: TsNode<'_>) -> Option<&'s 
 }
 
 impl NodePattern {
+    /// The hidden metavariable that stands for a dotted name of the pattern.
+    pub(crate) fn qualified(&self, name: &str) -> Option<&str> {
+        self.constraints.iter().find_map(|(variable, constraint)| match constraint {
+            Constraint::Qualified(q) if q == name => Some(variable.as_str()),
+            _ => None,
+        })
+    }
+
     /// Matches one node; captures go to `env`.
     pub(crate) fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, env: &mut Env<'t>) -> bool {
         let mut trial = Cow::Borrowed(&*env);

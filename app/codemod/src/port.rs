@@ -219,12 +219,13 @@ fn round(
         fixes.sort_by_key(|f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {
-                outermost_first(view, &mut fixes);
-                let mut fixes = without_overlaps(plan, view, fixes);
-                fixes.sort_by_key(|f| (f.rank, f.at));
                 let modes = facts.modes.as_ref().filter(|_| plan.branch);
                 lift::hoist(view, modes, &mut fixes);
                 lift::drop_present(view, &mut fixes);
+                // What wraps statements waits until nothing inside changes any more.
+                let (wraps, mut fixes): (Vec<Fix>, Vec<Fix>) = fixes.into_iter().partition(Fix::wraps);
+                outermost_first(view, &mut fixes);
+                let mut fixes = without_overlaps(plan, view, fixes);
                 if let Some(modes) = modes {
                     let (lifted, stranded) = lift::lift(view, facts, modes, fixes);
                     fixes = lifted;
@@ -241,10 +242,11 @@ fn round(
                             &message,
                         ));
                     }
-                    outermost_first(view, &mut fixes);
-                    fixes = without_overlaps(plan, view, fixes);
-                    fixes.sort_by_key(|f| (f.rank, f.at));
                 }
+                outermost_first(view, &mut fixes);
+                fixes.extend(wraps);
+                fixes = without_overlaps(plan, view, fixes);
+                fixes.sort_by_key(|f| (f.rank, f.at));
                 written(view, fixes)
             }
             None => fixes.into_iter().flat_map(raw).collect(),
@@ -309,7 +311,7 @@ fn wishes(
                 }
                 Body::Patch(patch) => {
                     let Some(view) = &views[n] else { continue };
-                    let situation = Situation { view, project: facts, lazy: plan.lazy };
+                    let situation = Situation { view, project: facts, lazy: plan.lazy, branch: plan.branch };
                     for found in matched(rule, &situation) {
                         let cx = Context {
                             view,
@@ -361,14 +363,13 @@ fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<crate:
 }
 
 /// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
-/// surroundings; then the order of the guide. A fix that only wraps statements waits for those inside.
+/// surroundings; then the order of the guide.
 fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
     fixes.sort_by_cached_key(|fix| {
         let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
         let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
         let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
-        let wraps = fix.changes.iter().any(|c| matches!(c, Change::Wrap { .. }));
-        (wraps, std::cmp::Reverse(fix.breadth.max(end.saturating_sub(start))), fix.rank, fix.at)
+        (std::cmp::Reverse(fix.breadth.max(end.saturating_sub(start))), fix.rank, fix.at)
     });
 }
 
@@ -378,7 +379,12 @@ fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Ve
     fixes
         .into_iter()
         .filter(|fix| {
-            let ranges: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
+            // An expression that matched is its rule's for this round, with all that is inside.
+            let ranges: Vec<Range<usize>> = if fix.breadth > 0 {
+                vec![fix.at..fix.at + fix.breadth]
+            } else {
+                fix.changes.iter().flat_map(|c| c.extents(view)).collect()
+            };
             for range in &ranges {
                 for (other, recipe) in taken.iter().filter(|(t, _)| overlap(range, t)) {
                     let nested = (other.start <= range.start && range.end <= other.end)
@@ -546,7 +552,7 @@ type Report = (Range<usize>, Severity, String, String);
 
 /// What rules have to say without changing anything.
 fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Report> {
-    let situation = Situation { view, project: facts, lazy: plan.lazy };
+    let situation = Situation { view, project: facts, lazy: plan.lazy, branch: plan.branch };
     let mut out: Vec<Report> = Vec::new();
     for recipe in &plan.recipes.recipes {
         if plan.rejected(recipe) {

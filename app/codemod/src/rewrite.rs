@@ -34,7 +34,7 @@ pub(crate) fn rewrite(
     found: &Match<'_>,
 ) -> Result<(Vec<Change>, Vec<String>), Refusal> {
     let imports = RefCell::new(patch.imports.clone());
-    let filler = Filler { cx, found, imports: &imports };
+    let filler = Filler { patch, cx, found, imports: &imports };
     let changes = match (&patch.shape, &found.met) {
         (Shape::Expression { layout, replacement: Some(replacement), .. }, Met::Expression) => {
             filler.expression(layout, replacement)?
@@ -46,6 +46,7 @@ pub(crate) fn rewrite(
 }
 
 struct Filler<'a, 'c, 't, 'm> {
+    patch: &'a Patch,
     cx: &'a Context<'c, 't>,
     found: &'a Match<'m>,
     imports: &'a RefCell<Vec<String>>,
@@ -113,7 +114,7 @@ impl Filler<'_, '_, '_, '_> {
                 || text.trim_start().starts_with("import ")
                 || text.trim_start().starts_with("from ");
             if boundary && word.contains('.') && KNOWN_MODULES.contains(&head) && !in_string && !import_line {
-                if let Some(spelled) = names.spelling(word) {
+                if let Some(spelled) = self.own_spelling(word).or_else(|| names.spelling(&self.cx.view.index, self.found.node, word)) {
                     out.push_str(&spelled);
                 } else {
                     self.need(format!("import {head}"));
@@ -126,6 +127,13 @@ impl Filler<'_, '_, '_, '_> {
         }
         out.push_str(rest);
         out
+    }
+
+    /// How the user spells a name at this very match.
+    fn own_spelling(&self, word: &str) -> Option<String> {
+        let Shape::Expression { pattern, .. } = &self.patch.shape else { return None };
+        let variable = pattern.qualified(word)?;
+        self.found.env.get_match(variable).map(|n| n.text().into_owned())
     }
 
     fn need(&self, import: String) {
@@ -375,7 +383,7 @@ fn bridge(cx: &Context<'_, '_>, node: Id) -> Option<String> {
     {
         return Some("self.htcore".to_owned());
     }
-    cx.view.names.spelling("habana_frameworks.torch.core").filter(|s| {
+    cx.view.names.spelling(&cx.view.index, node, "habana_frameworks.torch.core").filter(|s| {
         !s.contains('.')
             && cx.view.names.bindings.iter().any(|b| b.local == *s && cx.view.function_of(b.statement).is_none())
     })

@@ -30,7 +30,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         }];
     }
     // No class keeps it: the module does, and other machines get past the import.
-    let situation = crate::condition::Situation { view, project: input.project, lazy: input.lazy };
+    let situation = crate::condition::Situation { view, project: input.project, lazy: input.lazy, branch: true };
     let Some(&torch) = nodes_of_type(&situation, Type::FirstTorchImport).first() else { return Vec::new() };
     let (unit, q) = (&view.layout.indent, view.layout.quote);
     let value = if input.lazy { "1" } else { input.eager_value };

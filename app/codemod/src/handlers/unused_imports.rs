@@ -4,7 +4,7 @@ use super::{Input, Wish};
 use crate::change::Change;
 use crate::facts::FileView;
 use crate::names::Binding;
-use crate::tree::{Id, fields, kinds};
+use crate::tree::{Id, Tree, fields, kinds};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
@@ -13,6 +13,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     let k = kinds();
     let index = &view.index;
+    let mut original: Option<Tree> = None;
     let mut by_statement: Vec<(Id, Vec<&Binding>)> = Vec::new();
     for binding in &view.names.bindings {
         if index.kind(binding.statement) == k.assignment
@@ -24,7 +25,8 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         // `import torch.backends.cudnn` binds `torch`; such a line is kept for what it loads.
         let plain_module =
             index.kind(binding.statement) == k.import_statement && index.kind(binding.part) == k.dotted_name;
-        if plain_module || uses(view, binding) > 0 || words(input.original, &binding.local) < 2 {
+        if plain_module || uses(view, binding) > 0 || words(input.original, &binding.local) < 2
+            || !used_before(&mut original, input.original, binding) {
             continue;
         }
         match by_statement.iter_mut().find(|(s, _)| *s == binding.statement) {
@@ -59,6 +61,16 @@ fn uses(view: &FileView<'_>, binding: &Binding) -> usize {
                 })
         })
         .count()
+}
+
+/// Whether the original used what the import binds; its tree is made when the first such question comes.
+fn used_before(tree: &mut Option<Tree>, text: &str, binding: &Binding) -> bool {
+    let tree = tree.get_or_insert_with(|| Tree::parse(text));
+    let view = FileView::read("", tree);
+    view.names
+        .bindings
+        .iter()
+        .any(|b| b.local == binding.local && b.qualified == binding.qualified && uses(&view, b) > 0)
 }
 
 /// How often a word stands in a text.

@@ -10,6 +10,9 @@ use crate::tree::{Id, fields, kinds};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
+    if view.names.is_of_other_framework() {
+        return Vec::new();
+    }
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let mut wishes = Vec::new();
@@ -120,7 +123,7 @@ fn wrap(view: &FileView<'_>, block: Id, first: Id) -> Option<Wish> {
 }
 
 fn wish(view: &FileView<'_>, first: Id, last: Id) -> Wish {
-    let (header, imports) = match view.names.spelling("torch.no_grad") {
+    let (header, imports) = match view.names.spelling(&view.index, first, "torch.no_grad") {
         Some(name) => (format!("with {name}():"), Vec::new()),
         None => ("with torch.no_grad():".to_owned(), vec!["import torch".to_owned()]),
     };
