@@ -18,20 +18,21 @@ pub(crate) enum Command {
     /// Check or list the recipes of the porting guides
     #[command(subcommand)]
     Recipes(RecipesCommand),
-    /// Build the guide pages, or serve a built site on this machine
+    /// Build the site's pages, or serve a built site on this machine
     #[command(subcommand)]
     Site(SiteCommand),
 }
 
-/// Without --write or --out the port is printed as one patch, which `git apply` takes.
-///
-/// Paths in the patch and in the reports are relative to PATH when that is one folder, else to the current folder.
+const PORT_HELP: &str = "\
+Without --write or --out the port is printed as one patch, which `git apply` takes.
+Paths in the patch and in the reports are relative to PATH when that is one folder, else to the current folder.
+Messages go to stderr as path:line:column: severity[recipe] message.
+
+Exit status: 0 ported; 1 a file could not be read or parsed, or --check found work for a person; 2 wrong usage.";
+
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
-#[command(
-    after_help = "Exit status: 0 ported; 1 a file could not be read or parsed, or --check found work for a person; \
-    2 wrong usage.\nMessages go to stderr as path:line:column: severity[recipe] message."
-)]
+#[command(after_help = PORT_HELP)]
 pub(crate) struct PortArgs {
     /// Accelerator to port to: hpu, rdu, ipu, popdist
     #[arg(long, value_name = "TARGET")]
@@ -93,7 +94,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecipesCommand {
-    /// Run every example of the guides; UPDATE=1 fills empty `after` fences
+    /// Run every example of the guides; UPDATE=1 writes the `after` fences anew
     Test {
         /// Folder with the guides
         #[arg(default_value = "guides")]
@@ -117,15 +118,8 @@ pub(crate) enum ListFormat {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SiteCommand {
-    /// Write the guide pages
-    Build {
-        /// Folder to write to
-        #[arg(long, value_name = "DIR", default_value = "dist")]
-        out: PathBuf,
-        /// Folder with the guides
-        #[arg(long, value_name = "DIR", default_value = "guides")]
-        guides: PathBuf,
-    },
+    /// Write the pages
+    Build(BuildArgs),
     /// Serve a built site on http://127.0.0.1
     Serve {
         /// Folder to serve
@@ -135,6 +129,25 @@ pub(crate) enum SiteCommand {
         #[arg(long, default_value_t = 8080)]
         port: u16,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// Folder to write to
+    #[arg(long, value_name = "DIR", default_value = "dist")]
+    pub(crate) out: PathBuf,
+    /// Folder with the guides
+    #[arg(long, value_name = "DIR", default_value = "guides")]
+    pub(crate) guides: PathBuf,
+    /// Folder whose files are copied as they are
+    #[arg(long, value_name = "DIR", default_value = "public")]
+    pub(crate) public: PathBuf,
+    /// The built page that ports; without it the site has guides only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) port_page: Option<PathBuf>,
+    /// Where the site will live, with `/` at both ends
+    #[arg(long, value_name = "PATH", default_value = "/")]
+    pub(crate) base: String,
 }
 
 fn name_and_value(word: &str) -> Result<(String, String), String> {

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Command::Port(args) => port::run(&args),
         Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
         Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
-        Command::Site(SiteCommand::Build { out, guides }) => site::build(&out, &guides),
+        Command::Site(SiteCommand::Build(args)) => site::build(&args),
         Command::Site(SiteCommand::Serve { dir, port }) => serve::run(&dir, port),
     };
     match done {

@@ -3,16 +3,18 @@
 use crate::args::{Format, PortArgs, StyleArg};
 use crate::messages::{message, summary};
 use crate::project::Project;
-use crate::usage::usage;
+use crate::usage::{Usage, usage};
 use crate::{output, sarif};
 use anyhow::Result;
-use codemod::{Options, Ported, PortedFile, Severity, SourceFile, Style};
+use codemod::{Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, Style};
 
 /// Ports, prints or writes. Says whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let options = options(args);
+    let recipes = RecipeSet::embedded();
+    check_words(&recipes, &options)?;
     let project = Project::read(&args.paths, args.out.as_deref())?;
-    let ported = port(&project, &options)?;
+    let ported = port(&project, &recipes, &options);
 
     for (input, file) in project.inputs.iter().zip(&ported.files) {
         for diagnostic in &file.diagnostics {
@@ -54,13 +56,13 @@ fn options(args: &PortArgs) -> Options {
 }
 
 /// Hands the files that could be read to the engine, and puts the others back among the results with their message.
-fn port(project: &Project, options: &Options) -> Result<Ported> {
+fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Ported {
     let readable = project.inputs.iter().filter_map(|input| {
         let text = input.text.as_ref().ok()?.clone();
         Some(SourceFile { path: input.path.clone(), text })
     });
     let sources: Vec<SourceFile> = readable.collect();
-    let mut ported = engine(&sources, options)?;
+    let mut ported = codemod::port(&sources, recipes, options);
     for (index, input) in project.inputs.iter().enumerate() {
         if let Err(diagnostic) = &input.text {
             let diagnostics = vec![diagnostic.clone()];
@@ -74,7 +76,7 @@ fn port(project: &Project, options: &Options) -> Result<Ported> {
             ported.files.insert(index, refused);
         }
     }
-    Ok(ported)
+    ported
 }
 
 fn patch(project: &Project, ported: &Ported) -> String {
@@ -86,10 +88,35 @@ fn patch(project: &Project, ported: &Ported) -> String {
     patch.collect()
 }
 
-fn engine(sources: &[SourceFile], options: &Options) -> Result<Ported> {
-    let recipes = codemod::RecipeSet::embedded();
-    if !recipes.targets().iter().any(|target| target.id == options.target) {
-        return Err(usage(format!("this build has no recipes for {}", options.target)).into());
+/// A misspelt word must not turn something off in silence.
+fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
+    let targets = recipes.targets();
+    let Some(target) = targets.iter().find(|target| target.id == options.target) else {
+        let known: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
+        return Err(usage(format!(
+            "no recipes for target `{}`; there are some for {}",
+            options.target,
+            known.join(", ")
+        )));
+    };
+    if let Some(sdk) = &options.sdk {
+        let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if !sdk.split('.').all(number) {
+            let known = target.sdks.join(", ");
+            return Err(usage(format!("`{sdk}` is no SDK version; the guide for {} knows {known}", target.id)));
+        }
     }
-    Ok(codemod::port(sources, &recipes, options))
+    for name in options.options.keys() {
+        if !target.options.contains_key(name) {
+            let known: Vec<&str> = target.options.keys().map(String::as_str).collect();
+            return Err(usage(format!("no recipe has an option `{name}`; there are {}", known.join(", "))));
+        }
+    }
+    for rejected in &options.rejected_recipes {
+        if !recipes.recipes().iter().any(|recipe| recipe.id == *rejected && recipe.target == target.id) {
+            let how = format!("`portolan recipes list` names those for {}", target.id);
+            return Err(usage(format!("there is no recipe `{rejected}`; {how}")));
+        }
+    }
+    Ok(())
 }

@@ -55,7 +55,7 @@ impl Project {
                 walk(path, out.as_deref(), &mut |file| files.extend(is_source(&file).then_some(file)));
                 if files.is_empty() {
                     let message = "no Python file and no requirements.txt in this folder".to_string();
-                    project.inputs.push(project.input(path, Err(refusal(&[], message))));
+                    project.inputs.push(project.input(path, Err(refusal(&[], "engine#input", message))));
                 }
                 for file in files.into_iter().filter(|file| seen.insert(fs::canonicalize(file).ok())) {
                     let text = read_file(&file, false);
@@ -77,7 +77,7 @@ impl Project {
         let path = if relative.as_os_str().is_empty() { shown.clone() } else { slashed(relative) };
         let text = match file.to_str() {
             Some(_) => text,
-            None => Err(refusal(&[], "the file's name is not UTF-8; rename it".into())),
+            None => Err(refusal(&[], "engine#input", "the file's name is not UTF-8; rename it".into())),
         };
         Input { path, shown, disk: Some(file.to_path_buf()), text }
     }
@@ -172,7 +172,7 @@ fn from_stdin() -> Input {
     let mut bytes = Vec::new();
     let text = match std::io::stdin().lock().read_to_end(&mut bytes) {
         Ok(_) => text_of(bytes).and_then(not_empty),
-        Err(error) => Err(refusal(&[], format!("stdin can't be read: {error}"))),
+        Err(error) => Err(refusal(&[], "engine#input", format!("stdin can't be read: {error}"))),
     };
     Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text }
 }
@@ -181,20 +181,22 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
     let notebook = file.extension().is_some_and(|extension| extension == "ipynb");
     if named && notebook {
         let message = "this is a notebook; export it first: jupyter nbconvert --to script";
-        return Err(refusal(&[], message.into()));
+        return Err(refusal(&[], "engine#input", message.into()));
     }
     match fs::read(file) {
         // An empty `__init__.py` is nothing to speak of; an empty file that was asked for is.
         Ok(bytes) if named => text_of(bytes).and_then(not_empty),
         Ok(bytes) => text_of(bytes),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(refusal(&[], "there is no such file".into())),
-        Err(error) => Err(refusal(&[], format!("the file can't be read: {error}"))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(refusal(&[], "engine#input", "there is no such file".into()))
+        }
+        Err(error) => Err(refusal(&[], "engine#input", format!("the file can't be read: {error}"))),
     }
 }
 
 fn not_empty(text: String) -> Result<String, Diagnostic> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(refusal(&[], "the file is empty: there is nothing to port".into()));
+        return Err(refusal(&[], "engine#empty", "the file is empty: there is nothing to port".into()));
     }
     Ok(text)
 }

@@ -9,13 +9,15 @@ const LIMIT: usize = 8 * 1024 * 1024;
 pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
     if bytes.len() > LIMIT {
         let (size, limit) = (bytes.len() as f64 / 1048576.0, LIMIT / 1048576);
-        return Err(refusal(&[], format!("the file has {size:.1} MiB; files above {limit} MiB are not read")));
+        let message = format!("the file has {size:.1} MiB, more than the {limit} that are ported at once: split it");
+        return Err(refusal(&[], "engine#too-large", message));
     }
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        return Err(refusal(&[], "the file is UTF-16; save it as UTF-8".into()));
+        return Err(refusal(&[], "engine#not-utf8", "the file is UTF-16: save it as UTF-8".into()));
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        return Err(refusal(&bytes[..at], "a NUL byte: this is a binary file, not Python".into()));
+        let message = "there is a NUL byte here: this is a binary file, not Python".to_string();
+        return Err(refusal(&bytes[..at], "engine#binary", message));
     }
     String::from_utf8(bytes).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
@@ -24,12 +26,12 @@ pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
             Some(name) => format!("the file declares {name}; save it as UTF-8 and take the declaration out"),
             None => "save the file as UTF-8".to_string(),
         };
-        refusal(&bytes[..at], format!("byte 0x{byte:02X} is not UTF-8; {remedy}"))
+        refusal(&bytes[..at], "engine#not-utf8", format!("byte 0x{byte:02X} is not UTF-8: {remedy}"))
     })
 }
 
 /// A message about a file that can't be read, at the place behind `before`.
-pub(crate) fn refusal(before: &[u8], message: String) -> Diagnostic {
+pub(crate) fn refusal(before: &[u8], id: &str, message: String) -> Diagnostic {
     let before = String::from_utf8_lossy(before);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").trim_start_matches('\u{feff}').chars().count() + 1;
@@ -39,7 +41,7 @@ pub(crate) fn refusal(before: &[u8], message: String) -> Diagnostic {
         end_line: line,
         end_column: column + 1,
         severity: Severity::Error,
-        recipe: "engine#input".into(),
+        recipe: id.to_string(),
         message,
     }
 }
@@ -74,18 +76,21 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_named_with_its_place() {
-        check(b"a\nbc\0", Err((2, 3, "a NUL byte: this is a binary file, not Python")));
+        check(b"a\nbc\0", Err((2, 3, "there is a NUL byte here: this is a binary file, not Python")));
         check("é\n# é".as_bytes(), Ok("é\n# é"));
-        check(b"x = 1\n# caf\xe9\n", Err((2, 6, "byte 0xE9 is not UTF-8; save the file as UTF-8")));
+        check(b"x = 1\n# caf\xe9\n", Err((2, 6, "byte 0xE9 is not UTF-8: save the file as UTF-8")));
         check(
             b"# -*- coding: latin-1 -*-\n# caf\xe9\n",
             Err((
                 2,
                 6,
-                "byte 0xE9 is not UTF-8; the file declares latin-1; save it as UTF-8 and take the declaration out",
+                "byte 0xE9 is not UTF-8: the file declares latin-1; save it as UTF-8 and take the declaration out",
             )),
         );
-        check(b"\xff\xfea\0", Err((1, 1, "the file is UTF-16; save it as UTF-8")));
-        check(&vec![b'#'; 10 << 20], Err((1, 1, "the file has 10.0 MiB; files above 8 MiB are not read")));
+        check(b"\xff\xfea\0", Err((1, 1, "the file is UTF-16: save it as UTF-8")));
+        check(
+            &vec![b'#'; 10 << 20],
+            Err((1, 1, "the file has 10.0 MiB, more than the 8 that are ported at once: split it")),
+        );
     }
 }

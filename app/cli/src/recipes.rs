@@ -1,22 +1,115 @@
 //! `portolan recipes`: the guides' examples, run; and what recipes there are.
 
 use crate::args::ListFormat;
+use crate::output::print;
 use crate::usage::usage;
 use anyhow::{Context, Result};
+use codemod::{CheckFailure, RecipeSet, check_guide};
 use guide::Guide;
+use serde_json::json;
+use std::fmt::{Display, Write};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Runs every example of the guides in a folder. Says whether all hold.
+/// Runs every example of the guides in a folder. Says whether all hold. With `UPDATE` in the environment the `after`
+/// fences that are not what the engine writes are written anew first.
 pub(crate) fn test(dir: &Path) -> Result<bool> {
-    let guides = read_guides(dir)?;
-    let _ = guides;
-    Ok(true)
+    let mut pages = read_guides(dir)?;
+    let Some((mut guides, mut recipes)) = compiled(&pages) else { return Ok(false) };
+    if std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty() && value != "0")
+        && update(&mut pages, &guides, &recipes)?
+    {
+        match compiled(&pages) {
+            Some(again) => (guides, recipes) = again,
+            None => return Ok(false),
+        }
+    }
+    let failures: Vec<CheckFailure> = guides.iter().flat_map(|guide| check_guide(guide, &recipes)).collect();
+    report(&failures);
+    let count = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.cases().len()).sum::<usize>();
+    let verdict = if failures.is_empty() { "all hold".to_string() } else { format!("{} faults", failures.len()) };
+    eprintln!("portolan: {} recipes, {count} examples: {verdict}", recipes.recipes().len());
+    Ok(failures.is_empty())
 }
 
-/// Prints what recipes there are.
+/// Parses and compiles; faults are printed.
+fn compiled(pages: &[(PathBuf, String)]) -> Option<(Vec<Guide>, RecipeSet)> {
+    let mut guides = Vec::new();
+    let mut sound = true;
+    for (path, text) in pages {
+        match Guide::parse(&path.display().to_string(), text) {
+            Ok(guide) => guides.push(guide),
+            Err(errors) => {
+                report(&errors);
+                sound = false;
+            }
+        }
+    }
+    match RecipeSet::compile(&guides) {
+        Ok(recipes) if sound => Some((guides, recipes)),
+        Ok(_) => None,
+        Err(errors) => {
+            report(&errors);
+            None
+        }
+    }
+}
+
+fn report(faults: &[impl Display]) {
+    for fault in faults {
+        eprintln!("{fault}");
+    }
+}
+
+/// Writes into the fences what the engine does. Says whether a page changed.
+fn update(pages: &mut [(PathBuf, String)], guides: &[Guide], recipes: &RecipeSet) -> Result<bool> {
+    let mut changed = false;
+    for ((path, text), guide) in pages.iter_mut().zip(guides) {
+        let mut fills: Vec<(usize, String)> = check_guide(guide, recipes).into_iter().filter_map(|f| f.fill).collect();
+        // From the last to the first: lines below a filled fence move.
+        fills.sort_by_key(|(line, _)| std::cmp::Reverse(*line));
+        fills.dedup_by_key(|(line, _)| *line);
+        for (line, new) in &fills {
+            *text = guide::fill_after(text, *line, new);
+        }
+        if !fills.is_empty() {
+            fs::write(&*path, &*text).with_context(|| format!("{} can't be written", path.display()))?;
+            eprintln!("{}: {} `after` written; read them as a diff", path.display(), fills.len());
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+/// Prints what recipes this build has.
 pub(crate) fn list(format: ListFormat) -> Result<bool> {
-    let _ = format;
+    let set = RecipeSet::embedded();
+    let mut out = String::new();
+    match format {
+        ListFormat::Json => {
+            let list = json!({ "targets": set.targets(), "recipes": set.recipes() });
+            let _ = writeln!(out, "{list:#}");
+        }
+        ListFormat::Text => {
+            let recipes = set.recipes();
+            let width = recipes.iter().map(|recipe| recipe.id.len()).max().unwrap_or(0);
+            for target in set.targets() {
+                let _ = writeln!(out, "{}: {}; SDK {}", target.id, target.title, target.sdks.join(", "));
+                for (name, values) in &target.options {
+                    let _ = writeln!(out, "  --option {name}={}", values.join("|"));
+                }
+                for recipe in recipes.iter().filter(|recipe| recipe.target == target.id) {
+                    let kind = match (recipe.manual, recipe.is_unsafe) {
+                        (true, _) => "  (for a person)",
+                        (_, true) => "  (unsafe)",
+                        _ => "",
+                    };
+                    let _ = writeln!(out, "  {:width$}  {}{kind}", recipe.id, recipe.title);
+                }
+            }
+        }
+    }
+    print(&out)?;
     Ok(true)
 }
 
@@ -34,9 +127,4 @@ pub(crate) fn read_guides(dir: &Path) -> Result<Vec<(PathBuf, String)>> {
         Ok((path, text))
     };
     paths.into_iter().map(read).collect()
-}
-
-#[allow(dead_code)]
-fn parse(path: &Path, text: &str) -> Result<Guide, Vec<guide::GuideError>> {
-    Guide::parse(&path.display().to_string(), text)
 }

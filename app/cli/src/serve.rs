@@ -60,7 +60,7 @@ fn send(request: Request, status: u16, file: &Path) -> std::io::Result<()> {
         Ok(body) => body,
         Err(error) => return request.respond(Response::from_string(format!("{error}\n")).with_status_code(500)),
     };
-    let response = Response::from_data(body).with_status_code(status);
+    let response = Response::from_data(body).with_status_code(status).with_chunked_threshold(usize::MAX);
     let response = with(response, "Content-Type", media_type(file));
     let response = with(response, "X-Content-Type-Options", "nosniff");
     // The site is rebuilt while it is looked at.

@@ -1,10 +1,67 @@
-//! `portolan site build`: the guide pages, written to a folder.
+//! `portolan site build`: the pages of the site, written to a folder.
 
-use anyhow::Result;
+use crate::args::BuildArgs;
+use crate::recipes::read_guides;
+use anyhow::{Context, Result};
+use site::{Input, Page};
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
-/// Writes the pages.
-pub(crate) fn build(out: &Path, guides: &Path) -> Result<bool> {
-    let _ = (out, guides);
+/// Copies `public/` and writes the pages. Faults in guides are printed, all of them, and nothing is written then.
+pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
+    let as_page = |(path, text): (std::path::PathBuf, String)| Page { path: path.display().to_string(), text };
+    let guides: Vec<Page> = read_guides(&args.guides)?.into_iter().map(as_page).collect();
+    let port_page = match &args.port_page {
+        Some(file) => Some(fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?),
+        None => None,
+    };
+    let mut assets = BTreeSet::new();
+    if args.public.is_dir() {
+        list(&args.public, "", &mut assets)?;
+    }
+    let input = Input { guides: &guides, port_page: port_page.as_deref(), assets: &assets, base: &args.base };
+    let pages = match site::build(&input) {
+        Ok(pages) => pages,
+        Err(faults) => {
+            for fault in faults {
+                eprintln!("{fault}");
+            }
+            return Ok(false);
+        }
+    };
+    for asset in &assets {
+        let bytes = fs::read(args.public.join(asset)).with_context(|| format!("{asset} can't be read"))?;
+        write(&args.out.join(asset), &bytes)?;
+    }
+    for (path, bytes) in &pages {
+        write(&args.out.join(path), bytes)?;
+    }
+    eprintln!("portolan: {} files written to {}", assets.len() + pages.len(), args.out.display());
     Ok(true)
+}
+
+/// Every file below a folder, as paths with `/`. Hidden ones stay out.
+fn list(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        let path = format!("{prefix}{name}");
+        if entry.path().is_dir() {
+            list(&entry.path(), &format!("{path}/"), found)?;
+        } else {
+            found.insert(path);
+        }
+    }
+    Ok(())
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
+    }
+    fs::write(file, bytes).with_context(|| format!("{} can't be written", file.display()))
 }
