@@ -70,7 +70,7 @@ impl Project {
     }
 
     fn input(&self, file: &Path, text: Result<String, Diagnostic>) -> Input {
-        let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+        let whole = clean(&std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf()));
         let root = self.root.as_deref().unwrap_or(Path::new(""));
         let relative = whole.strip_prefix(root).unwrap_or(&whole);
         let shown = file.strip_prefix("./").unwrap_or(file).display().to_string();

@@ -1,0 +1,140 @@
+//! Where files come from and where the port goes.
+
+use crate::{TRAINER, folder, ported_trainer, portolan, portolan_with, read};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn git_apply(root: &Path, patch: &str) {
+    fs::write(root.join("port.patch"), patch).unwrap();
+    let status = Command::new("git").current_dir(root).args(["apply", "--whitespace=nowarn", "port.patch"]).status();
+    assert!(status.unwrap().success(), "git apply takes:\n{patch}");
+}
+
+#[test]
+fn the_patch_of_a_folder_applies_from_that_folder() {
+    let home = folder(&[
+        ("my project/src/trainer.py", TRAINER),
+        ("my project/größe.py", TRAINER),
+        ("my project/no.py", "x = 1\n"),
+    ]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "my project"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    git_apply(&home.path().join("my project"), &ran.out);
+    assert_eq!(read(home.path(), "my project/src/trainer.py"), ported_trainer());
+    assert_eq!(read(home.path(), "my project/größe.py"), ported_trainer());
+    let again = portolan(home.path(), &["port", "--target", "hpu", "my project"]);
+    assert_eq!((again.code, again.out.as_str()), (0, ""), "a second port changes nothing");
+}
+
+#[test]
+fn the_patch_of_files_applies_from_here() {
+    let home = folder(&[("a/one.py", TRAINER), ("b/two.py", TRAINER)]);
+    let whole = home.path().join("a/one.py");
+    for words in [["a/one.py", "./b/../b/two.py"], [whole.to_str().unwrap(), "b"]] {
+        let ran = portolan(home.path(), &[&["port", "--target", "hpu", "--diff"], &words[..]].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.out.contains("+++ b/a/one.py\n") && ran.out.contains("+++ b/b/two.py\n"), "{ran:?}");
+    }
+    let elsewhere = folder(&[]);
+    let ran = portolan(elsewhere.path(), &["port", "--target", "hpu", whole.to_str().unwrap()]);
+    assert!(ran.out.starts_with("diff --git a/one.py b/one.py\n"), "{ran:?}");
+}
+
+#[test]
+fn a_file_named_twice_is_ported_once() {
+    let home = folder(&[("a/one.py", TRAINER)]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "a", "a/one.py", "./a/one.py"]);
+    assert_eq!(ran.out.matches("diff --git").count(), 1, "{ran:?}");
+}
+
+#[test]
+fn stdin_gives_a_patch_or_the_text() {
+    let home = folder(&[]);
+    let ran = portolan_with(home.path(), &["port", "--target", "hpu", "-"], TRAINER.as_bytes(), &[]);
+    assert!(ran.out.starts_with("diff --git a/stdin.py b/stdin.py\n"), "{ran:?}");
+    let ran = portolan_with(home.path(), &["port", "--target", "hpu", "--write", "-"], b"x = 1\r\n", &[]);
+    assert_eq!(ran.out, "x = 1\r\n", "what has nothing to port is printed as it is");
+}
+
+#[test]
+fn write_replaces_what_changed_and_nothing_else() {
+    let home = folder(&[("p/trainer.py", TRAINER), ("p/other.py", "x = 1\n"), ("p/notes.txt", "cuda\n")]);
+    let other = home.path().join("p/other.py");
+    let before = fs::metadata(&other).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        fs::set_permissions(home.path().join("p/trainer.py"), fs::Permissions::from_mode(0o750)).unwrap();
+        fs::rename(home.path().join("p/trainer.py"), home.path().join("real.py")).unwrap();
+        symlink("../real.py", home.path().join("p/trainer.py")).unwrap();
+    }
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{ran:?}");
+    assert_eq!(read(home.path(), "p/trainer.py"), ported_trainer());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        assert!(home.path().join("p/trainer.py").is_symlink(), "a link stays a link");
+        assert_eq!(fs::metadata(home.path().join("real.py")).unwrap().permissions().mode() & 0o777, 0o750);
+        let after = fs::metadata(&other).unwrap();
+        assert_eq!(
+            (before.ino(), before.mtime_nsec()),
+            (after.ino(), after.mtime_nsec()),
+            "unchanged files are not touched"
+        );
+    }
+    let mut names: Vec<_> =
+        fs::read_dir(home.path().join("p")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["notes.txt", "other.py", "trainer.py"], "nothing is left beside the files");
+}
+
+#[test]
+fn out_holds_the_whole_project() {
+    let home = folder(&[
+        ("p/trainer.py", TRAINER),
+        ("p/pkg/__init__.py", ""),
+        ("p/conf/run.yaml", "device: cuda\n"),
+        ("p/.git/config", "x"),
+        ("p/.gitignore", "*.pt\n"),
+        ("p/venv/pyvenv.cfg", ""),
+        ("p/venv/lib/torch.py", TRAINER),
+        ("p/__pycache__/a.py", TRAINER),
+    ]);
+    for _ in 0..2 {
+        let ran = portolan(home.path(), &["port", "--target", "hpu", "--out", "p/ported", "p"]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{ran:?}");
+        let out = home.path().join("p/ported");
+        assert_eq!(read(&out, "trainer.py"), ported_trainer());
+        assert_eq!(read(&out, "pkg/__init__.py"), "");
+        assert_eq!(read(&out, "conf/run.yaml"), "device: cuda\n");
+        assert_eq!(read(&out, ".gitignore"), "*.pt\n");
+        for absent in [".git", "venv", "__pycache__", "ported"] {
+            assert!(!out.join(absent).exists(), "{absent} is not copied");
+        }
+        assert_eq!(read(home.path(), "p/trainer.py"), TRAINER, "the project itself stays");
+    }
+}
+
+#[test]
+fn out_never_writes_over_what_is_ported() {
+    let home = folder(&[("p/trainer.py", TRAINER)]);
+    for words in [["p", "p"], ["p/../p", "p"], ["p", "p/trainer.py"]] {
+        let folder = if words[1] == "p" { home.path().to_path_buf() } else { home.path().join("p") };
+        let words = if words[1] == "p" { words } else { [".", "trainer.py"] };
+        let ran = portolan(&folder, &["port", "--target", "hpu", "--out", words[0], words[1]]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains("use --write"), "{ran:?}");
+        assert_eq!(read(home.path(), "p/trainer.py"), TRAINER);
+    }
+}
+
+#[test]
+fn line_ends_marks_and_tabs_are_kept() {
+    let home = folder(&[]);
+    let old = "\u{feff}import torch\r\n\r\ndef f(x):\r\n\tif x:\r\n\t\treturn x.cuda()";
+    let ran = portolan_with(home.path(), &["port", "--target", "hpu", "--write", "-"], old.as_bytes(), &[]);
+    assert!(ran.out.starts_with('\u{feff}') && ran.out.ends_with("\t\treturn x.to(\"hpu\")"), "{ran:?}");
+    assert_eq!(ran.out.matches('\n').count(), ran.out.matches("\r\n").count(), "{ran:?}");
+}

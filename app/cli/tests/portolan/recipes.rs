@@ -1,0 +1,71 @@
+//! `portolan recipes`, on guides made up here.
+
+use crate::{folder, portolan, portolan_with, read};
+use serde_json::Value;
+
+/// A guide with one recipe and this example.
+fn guide(example: &str) -> String {
+    format!(
+        "---\ntitle: Port to a test machine\ntarget: hpu\ndescription: For tests.\nsdks: 1.0\norder: 1\n---\n\n\
+         ## Move the model {{#move}}\n\nIt has to be there.\n\n\
+         ```diff rule\n- $M.to_gpu()\n+ $M.to_test()\n```\n\n{example}\nSource: made up.\n"
+    )
+}
+
+#[test]
+fn examples_that_hold_are_a_summary() {
+    let home = folder(&[(
+        "guides/t.md",
+        &guide("```python before\nnet.to_gpu()\n```\n```python after\nnet.to_test()\n```\n"),
+    )]);
+    let ran = portolan(home.path(), &["recipes", "test"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+}
+
+#[test]
+fn faults_are_named_by_page_and_line() {
+    let home =
+        folder(&[("guides/t.md", &guide("```python before\nnet.to_gpu()\n```\n```python after\nnet.to_gpu()\n```\n"))]);
+    let ran = portolan(home.path(), &["recipes", "test", "guides"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.starts_with("guides/t.md:22: "), "{ran:?}");
+
+    let home = folder(&[("guides/t.md", &guide("").replace("diff rule", "diff rule usafe"))]);
+    let ran = portolan(home.path(), &["recipes", "test"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.starts_with("guides/t.md:13: ") && ran.err.contains("usafe"), "{ran:?}");
+
+    let home = folder(&[("guides/t.md", &guide("").replace("+ $M.to_test()", "+ $N.to_test()"))]);
+    let ran = portolan(home.path(), &["recipes", "test"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.starts_with("guides/t.md:1") && ran.err.contains("$N"), "{ran:?}");
+}
+
+#[test]
+fn update_fills_what_is_empty_or_stale() {
+    let empty = "```python before\nnet.to_gpu()\n```\n```python after\n```\n";
+    let stale = "```python before\nnet.to_gpu()\nx = 1\n```\n```python after\nnet.to_gpu()\n```\n";
+    let home = folder(&[("guides/t.md", &guide(&format!("{empty}\n{stale}")))]);
+    let ran = portolan_with(home.path(), &["recipes", "test"], b"", &[("UPDATE", "1")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let text = read(home.path(), "guides/t.md");
+    assert!(text.contains("```python after\nnet.to_test()\n```\n"), "{text}");
+    assert!(text.contains("```python after\nnet.to_test()\nx = 1\n```\n"), "{text}");
+    assert_eq!(portolan(home.path(), &["recipes", "test"]).code, 0);
+}
+
+#[test]
+fn the_list_has_every_recipe() {
+    let home = folder(&[]);
+    let text = portolan(home.path(), &["recipes", "list"]);
+    let json = portolan(home.path(), &["recipes", "list", "--format", "json"]);
+    assert_eq!((text.code, json.code), (0, 0));
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    let recipes = json["recipes"].as_array().unwrap();
+    assert!(recipes.len() > 10);
+    for recipe in recipes {
+        assert!(text.out.contains(recipe["id"].as_str().unwrap()), "{recipe}");
+    }
+    assert!(json["targets"].as_array().unwrap().iter().any(|target| target["id"] == "hpu"));
+}

@@ -1,0 +1,77 @@
+//! Checks a value against `schema/ported.schema.json`.
+//!
+//! Only the keywords that this schema uses are known; an unknown one fails, so that nothing in it is decoration.
+
+use serde_json::Value;
+
+/// Panics with the place of the first difference.
+pub(crate) fn check(value: &Value) {
+    let text = include_str!("../../../../schema/ported.schema.json");
+    let root: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(root["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    valid(&root, &root, value, "$");
+}
+
+fn valid(root: &Value, schema: &Value, value: &Value, at: &str) {
+    let Some(keywords) = schema.as_object() else { panic!("{at}: a schema is an object") };
+    for (keyword, rule) in keywords {
+        match keyword.as_str() {
+            "$schema" | "$defs" | "title" | "description" => {}
+            "$ref" => {
+                let name = rule.as_str().unwrap().strip_prefix("#/").unwrap();
+                let target = name.split('/').fold(root, |part, key| &part[key]);
+                assert!(target.is_object(), "{at}: {rule} leads nowhere");
+                valid(root, target, value, at);
+            }
+            "type" => {
+                let fits = match rule.as_str().unwrap() {
+                    "object" => value.is_object(),
+                    "array" => value.is_array(),
+                    "string" => value.is_string(),
+                    "boolean" => value.is_boolean(),
+                    "integer" => value.is_u64() || value.is_i64(),
+                    other => panic!("{at}: type {other} is not checked"),
+                };
+                assert!(fits, "{at}: {value} is no {rule}");
+            }
+            "enum" => assert!(rule.as_array().unwrap().contains(value), "{at}: {value} is none of {rule}"),
+            "pattern" => {
+                let pattern = regex::Regex::new(rule.as_str().unwrap()).unwrap();
+                assert!(pattern.is_match(value.as_str().unwrap()), "{at}: {value} does not match {rule}");
+            }
+            "minLength" => assert!(value.as_str().unwrap().chars().count() as u64 >= rule.as_u64().unwrap(), "{at}"),
+            "minimum" => assert!(value.as_i64().unwrap() >= rule.as_i64().unwrap(), "{at}: {value}"),
+            "required" => {
+                for name in rule.as_array().unwrap() {
+                    assert!(value.get(name.as_str().unwrap()).is_some(), "{at}: {name} is missing");
+                }
+            }
+            "properties" => {
+                for (name, part) in rule.as_object().unwrap() {
+                    if let Some(value) = value.get(name) {
+                        valid(root, part, value, &format!("{at}.{name}"));
+                    }
+                }
+            }
+            "additionalProperties" => {
+                let named = |name: &str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
+                for (name, value) in value.as_object().unwrap().iter().filter(|(name, _)| !named(name)) {
+                    assert!(rule != &Value::Bool(false), "{at}: {name} is not in the schema");
+                    valid(root, rule, value, &format!("{at}.{name}"));
+                }
+            }
+            "items" => {
+                for (index, item) in value.as_array().unwrap().iter().enumerate() {
+                    valid(root, rule, item, &format!("{at}[{index}]"));
+                }
+            }
+            other => panic!("{at}: the keyword {other} is not checked"),
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "is missing")]
+fn the_check_finds_faults() {
+    check(&serde_json::json!({ "target": "hpu" }));
+}
