@@ -9,6 +9,7 @@
 // The loops over a block of registers count to a constant and index several arrays; that is how they unroll.
 #![allow(clippy::needless_range_loop)]
 
+mod chain;
 mod dense;
 mod execute;
 mod memory;
@@ -21,11 +22,12 @@ mod wasm32;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use chain::{Chain, Link};
 pub(crate) use dense::{Dense, Segment};
 pub(crate) use execute::{Form, Job, Map, Memories, Packed, Source, Space, Work, execute, scratch_of};
 pub(crate) use memory::Aligned;
 pub(crate) use rows::{Blend, Sum};
-pub(crate) use winograd::{Winograd, transform_weights};
+pub(crate) use winograd::{Rows, Winograd, transform_weights};
 
 /// Channels of a map are padded to a multiple of this.
 pub(crate) const BLOCK: usize = 8;
@@ -75,7 +77,7 @@ macro_rules! kernel_table {
             $crate::kernels::Kernels {
                 name: $name,
                 lanes: <$simd as $crate::kernels::simd::Simd>::LANES,
-                tiles: if <$simd as $crate::kernels::simd::Simd>::WIDE { 24 } else { 12 },
+                tiles: if <$simd as $crate::kernels::simd::Simd>::WIDE { 16 } else { 12 },
                 dense: run_dense,
                 winograd: run_winograd,
                 pool: run_pool,
@@ -85,6 +87,7 @@ macro_rules! kernel_table {
         };
     };
 }
+#[allow(unused_imports)] // by the modules of instruction sets, where this target has one
 use kernel_table;
 
 kernel_table!(PORTABLE, "portable", simd::Portable,);

@@ -12,9 +12,12 @@ mod arena;
 mod fold;
 
 use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
 
 use crate::error::Error;
-use crate::kernels::{Aligned, Form, Job, Kernels, Map, Memories, Packed, Source, Space, Work, execute, scratch_of};
+use crate::kernels::{
+    Aligned, Chain, Form, Job, Kernels, Link, Map, Memories, Packed, Source, Space, Work, execute, scratch_of,
+};
 use crate::kernels::{BLOCK, transform_weights};
 use crate::network::{Block, CLASSES, Connection, Level, Network, PLANES, Series, Unit};
 use crate::reference::{SLOPE, check_input};
@@ -62,6 +65,8 @@ pub struct Plan {
     steps: Vec<Step>,
     weights: Aligned,
     arena: usize,
+    /// The maps' memory between runs; a second run at the same time takes its own.
+    kept: Mutex<Option<Aligned>>,
     input: Vec<usize>,
     output: Vec<usize>,
     largest_pair: usize,
@@ -106,6 +111,7 @@ impl Plan {
         Ok(Plan {
             weights: packed,
             arena: planner.arena.length(),
+            kept: Mutex::new(None),
             input: shape.to_vec(),
             output: vec![pictures, PLANES, CLASSES, out_height, out_width],
             largest_pair: planner.largest_pair,
@@ -163,7 +169,9 @@ impl Plan {
             return Err(Error::Shape { key: "input".to_string(), expected, found });
         }
         input.check_finite("input")?;
-        let mut arena = Aligned::zeros(self.arena)
+        let kept = self.kept.lock().ok().and_then(|mut kept| kept.take());
+        let mut arena = kept
+            .or_else(|| Aligned::zeros(self.arena))
             .ok_or_else(|| Error::Input(format!("no memory for maps of {} bytes", self.map_bytes())))?;
         let mut output = Tensor::zeros(&self.output);
         let memories = Memories {
@@ -172,7 +180,11 @@ impl Plan {
             output: output.data_mut(),
             weights: self.weights.as_slice(),
         };
-        if execute(&self.jobs, memories, team, before) { Ok(output) } else { Err(Error::Cancelled) }
+        let done = execute(&self.jobs, memories, team, before);
+        if let Ok(mut kept) = self.kept.lock() {
+            *kept = Some(arena);
+        }
+        if done { Ok(output) } else { Err(Error::Cancelled) }
     }
 }
 
@@ -184,6 +196,21 @@ pub fn run(network: &Network, weights: &Weights, input: &Tensor, team: &dyn Team
 
 /// A map of this many bytes no longer stays in the caches, so its planes go one by one.
 const LARGE: usize = 4 << 20;
+
+/// Convolutions on images of this many bytes run as chains.
+const CHAINED: usize = 1 << 20;
+
+/// At most so many convolutions in a chain: each costs the ones before it a margin of tiles.
+const LINKS: usize = 4;
+
+/// Columns of tiles a chain takes at a time.
+const STRIPE: usize = 64;
+
+/// Tasks a chain is cut into, about.
+const TASKS: usize = 12;
+
+/// Weights and rings of a chain should lie in a cache of this many bytes.
+const NEAR_CACHE: usize = 768 << 10;
 
 struct Planner<'a> {
     weights: &'a Weights,
@@ -239,7 +266,7 @@ impl Planner<'_> {
         for group in groups(&last) {
             // The planes share no memory from here on, so each goes to the end before the next begins.
             let x = last.images(&group);
-            let y = self.series(&network.final_blocks, x, None);
+            let y = self.series(&network.final_blocks, x, false, None);
             let size = CLASSES * out.0 * out.1;
             let to = Map {
                 space: Space::Output,
@@ -276,7 +303,7 @@ impl Planner<'_> {
         let deeper = self.take(input.map.images, down_size, level.down.outputs);
         for group in groups(&input) {
             let x = input.images(&group);
-            let y = self.copying_series(&level.down_blocks, x);
+            let y = self.series(&level.down_blocks, x, true, None);
             let to = deeper.images(&group);
             if level.pooled {
                 self.pointwise(&level.down, &level.down.path, vec![(y, Form::Pooled)], to, SLOPE);
@@ -324,7 +351,7 @@ impl Planner<'_> {
             }
             self.give_back(doubled);
             if blocks {
-                let y = self.series(&level.up_blocks, joined, Some(output));
+                let y = self.series(&level.up_blocks, joined, false, Some(output));
                 debug_assert_eq!(y.map.offset, output.map.offset);
                 self.give_back(joined);
             }
@@ -341,7 +368,7 @@ impl Planner<'_> {
         let images = if deepest.joined { input.map.images / PLANES } else { input.map.images };
         let x = self.take(images, input.size(), deepest.bottleneck.outputs);
         self.pointwise(&deepest.bottleneck, &deepest.bottleneck.path, sources, x, SLOPE);
-        let y = self.series(&deepest.blocks, x, None);
+        let y = self.series(&deepest.blocks, x, false, None);
         self.give_back(input);
         let output = self.take(input.map.images, y.size(), input.channels);
         let folded = Folded::new(&deepest.unbottleneck, self.weights);
@@ -358,45 +385,116 @@ impl Planner<'_> {
         output
     }
 
-    /// Blocks on a map that must stay as it is; with no blocks the map itself comes back.
-    fn copying_series(&mut self, series: &Series, input: Layer) -> Layer {
+    /// Blocks one after the other; the last one writes to `to` where that is given. The input is overwritten unless it
+    /// is to be kept. What comes back is `to`, the input itself, or a map of its own.
+    fn series(&mut self, series: &Series, input: Layer, keep: bool, to: Option<Layer>) -> Layer {
         let mut x = input;
-        for block in &series.blocks {
-            let fresh = x.map.offset == input.map.offset;
-            let to = if fresh || matches!(block, Block::Plain(_)) { self.take_for(block, x) } else { x };
-            self.block(block, x, to);
-            if !fresh && to.map.offset != x.map.offset {
-                self.give_back(x);
+        let mut spare: Option<Layer> = None;
+        let (together, chained) = self.blocks_together(series, &input);
+        let pieces = series.blocks.chunks(together);
+        let count = pieces.len();
+        for (i, piece) in pieces.enumerate() {
+            let mine = !keep || x.map.offset != input.map.offset;
+            let in_place = mine && !chained && matches!(piece[0], Block::Residual { .. });
+            let target = match to {
+                Some(to) if i + 1 == count => to,
+                _ if in_place => x,
+                _ => self.take_for(&piece[0], x, spare.take()),
+            };
+            if chained {
+                self.chain(piece, x, target);
+            } else {
+                self.block(&piece[0], x, target);
             }
-            x = to;
+            if mine && target.map.offset != x.map.offset {
+                spare = Some(x);
+            }
+            x = target;
+        }
+        if let Some(spare) = spare.filter(|s| s.map.offset != input.map.offset) {
+            self.give_back(spare);
         }
         x
     }
 
-    /// Blocks on a map that may be overwritten; the last one writes to `to` where that is given. Another map than
-    /// `input` and `to` comes back only when the blocks change the size or there is no `to` and units can't run in place.
-    fn series(&mut self, series: &Series, input: Layer, to: Option<Layer>) -> Layer {
-        let mut x = input;
-        for (i, block) in series.blocks.iter().enumerate() {
-            let last = to.filter(|_| i + 1 == series.blocks.len());
-            let in_place = matches!(block, Block::Residual { .. });
-            let next = last.unwrap_or_else(|| if in_place { x } else { self.take_for(block, x) });
-            self.block(block, x, next);
-            if x.map.offset != input.map.offset && x.map.offset != next.map.offset {
-                self.give_back(x);
-            }
-            x = next;
+    /// How many blocks run as one step, and whether as a chain.
+    fn blocks_together(&self, series: &Series, input: &Layer) -> (usize, bool) {
+        let Some(size) = self.tile() else { return (1, false) };
+        let first = series.blocks.first().map(|block| match block {
+            Block::Plain(unit) => (unit, 1),
+            Block::Residual { first, .. } => (first, 2),
+        });
+        let Some((unit, links)) = first.filter(|(unit, _)| unit.kernel == 3) else { return (1, false) };
+        if input.map.image_step * size_of::<f32>() < CHAINED {
+            return (1, false);
         }
-        x
+        let channels = unit.outputs.next_multiple_of(BLOCK);
+        let bytes = |blocks: usize| {
+            let n = blocks * links;
+            let weights = n * (size + 2) * (size + 2) * channels * channels;
+            let rings = (n - 1) * 3 * size * (STRIPE + 2 * (n - 1)) * size * channels;
+            (weights + rings) * size_of::<f32>()
+        };
+        let most = (1..=LINKS / links).take_while(|&blocks| blocks == 1 || bytes(blocks) <= NEAR_CACHE).last();
+        (most.unwrap_or(1), true)
     }
 
-    fn take_for(&mut self, block: &Block, x: Layer) -> Layer {
+    /// Blocks of 3x3 convolutions as one step.
+    fn chain(&mut self, blocks: &[Block], from: Layer, to: Layer) {
+        let channels = from.map.channels;
+        let kernels = self.kernels_for(channels);
+        let size = self.tile().expect("only Winograd's method is chained");
+        let mut links = Vec::new();
+        let mut macs = 0;
+        for block in blocks {
+            let units: Vec<&Unit> = match block {
+                Block::Plain(unit) => vec![unit],
+                Block::Residual { first, second, .. } => vec![first, second],
+            };
+            for (i, unit) in units.into_iter().enumerate() {
+                let packed = self.pack_winograd(unit, kernels, channels, channels, size);
+                links.push(Link { packed, residual: i == 1, slope: SLOPE });
+                macs += macs_of(unit, &to.map);
+            }
+        }
+        let (rows, columns) = (from.map.height.div_ceil(size), from.map.width.div_ceil(size));
+        let stripes = columns.div_ceil(STRIPE);
+        let chunks = (TASKS / (stripes * from.map.images)).clamp(1, rows);
+        let (stripe, chunk) = (columns.div_ceil(stripes), rows.div_ceil(chunks));
+        let work = Work::Chain(Chain { from: from.map, size, batch: kernels.tiles, stripe, chunk, links });
+        let job = Job { kernels, to: to.map, slope: SLOPE, work };
+        self.push_step(blocks[0].path(), &format!("3x3 winograd{size}"), macs, job);
+    }
+
+    fn tile(&self) -> Option<usize> {
+        match self.method {
+            Method::Direct => None,
+            Method::Winograd2 => Some(2),
+            Method::Winograd4 => Some(4),
+        }
+    }
+
+    fn pack_winograd(&mut self, unit: &Unit, kernels: Kernels, from: usize, to: usize, size: usize) -> Packed {
+        let folded = Folded::new(unit, self.weights);
+        let vectors = to / kernels.lanes;
+        let transformed = transform_weights(&folded.weight, unit.inputs, from, vectors, kernels.lanes, size);
+        let weights = self.add_packed(&transformed);
+        let bias = self.add_packed(&folded.pack_bias(to));
+        Packed { weights, bias, inputs: from, vectors }
+    }
+
+    /// A map for a block's output: the spare one where it has the size.
+    fn take_for(&mut self, block: &Block, x: Layer, spare: Option<Layer>) -> Layer {
         let unit = match block {
             Block::Plain(unit) => unit,
             Block::Residual { second, .. } => second,
         };
         let (height, width) = x.size();
-        self.take(x.map.images, (unit.output_length(height), unit.output_length(width)), unit.outputs)
+        let size = (unit.output_length(height), unit.output_length(width));
+        match spare {
+            Some(spare) if spare.size() == size => spare,
+            _ => self.take(x.map.images, size, unit.outputs),
+        }
     }
 
     fn block(&mut self, block: &Block, x: Layer, to: Layer) {
@@ -415,27 +513,17 @@ impl Planner<'_> {
         if unit.kernel == 1 && residual.is_none() {
             return self.pointwise(unit, &unit.path, vec![(from, Form::Plain)], to, slope);
         }
-        let folded = Folded::new(unit, self.weights);
         let residual = residual.map(|r| r.map);
-        let tile = match self.method {
-            Method::Direct => None,
-            Method::Winograd2 => Some(2),
-            Method::Winograd4 => Some(4),
-        };
         let suits =
             unit.kernel == 3 && unit.stride == 1 && unit.padding == 1 && from.map.channels.is_multiple_of(BLOCK);
-        if let Some(size) = tile.filter(|_| suits) {
+        if let Some(size) = self.tile().filter(|_| suits) {
             let both = self.kernels.iter().rev().find(|k| k.fits(from.map.channels) && k.fits(to.map.channels));
             let kernels = *both.expect("the plainest kernels fit every map");
-            let vectors = to.map.channels / kernels.lanes;
-            let transformed =
-                transform_weights(&folded.weight, unit.inputs, from.map.channels, vectors, kernels.lanes, size);
-            let weights = self.add_packed(&transformed);
-            let bias = self.add_packed(&folded.pack_bias(to.map.channels));
-            let packed = Packed { weights, bias, inputs: from.map.channels, vectors };
+            let packed = self.pack_winograd(unit, kernels, from.map.channels, to.map.channels, size);
             let work = Work::Winograd { from: from.map, size, batch: kernels.tiles, packed, residual };
             return self.push(unit, &format!("3x3 winograd{size}"), Job { kernels, to: to.map, slope, work });
         }
+        let folded = Folded::new(unit, self.weights);
         let kernels = self.kernels_for(to.map.channels);
         let packed = self.pack(&folded, kernels, to.map.channels);
         let work = Work::Convolution {
@@ -502,12 +590,14 @@ impl Planner<'_> {
     }
 
     fn push(&mut self, unit: &Unit, kind: &str, job: Job) {
-        let macs = (unit.outputs * unit.inputs * unit.kernel * unit.kernel) as u64 * area(&job.to);
+        let macs = macs_of(unit, &job.to);
         self.push_step(&unit.path, kind, macs, job);
     }
 
     fn push_step(&mut self, path: &str, kind: &str, macs: u64, job: Job) {
-        if let Work::Convolution { from, .. } | Work::Winograd { from, .. } = &job.work {
+        if let Work::Convolution { from, .. } | Work::Winograd { from, .. } | Work::Chain(Chain { from, .. }) =
+            &job.work
+        {
             let image = |map: &Map| map.height * map.width * map.channels;
             self.largest_pair = self.largest_pair.max(self.images * (image(from) + image(&job.to)));
         }
@@ -533,6 +623,10 @@ fn groups(layer: &Layer) -> impl Iterator<Item = Range<usize>> + use<> {
     let images = layer.map.images;
     let size = if layer.map.image_step * size_of::<f32>() * images > LARGE { 1 } else { images.max(1) };
     (0..images).step_by(size).map(move |i| i..i + size)
+}
+
+fn macs_of(unit: &Unit, to: &Map) -> u64 {
+    (unit.outputs * unit.inputs * unit.kernel * unit.kernel) as u64 * area(to)
 }
 
 fn area(map: &Map) -> u64 {

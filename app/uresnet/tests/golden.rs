@@ -139,6 +139,34 @@ fn every_plan_agrees() {
     }
 }
 
+/// Large maps are taken in stripes and chunks of chained convolutions, which no golden case is large enough for.
+#[test]
+fn chains_agree_with_the_definition() {
+    for residual in [true, false] {
+        let config = Config { depth: 1, residual, blocks_final: 3, bottleneck_deepest: 8, ..Config::default() };
+        let network = Network::new(&config).unwrap();
+        let weights = Weights::seeded(&network, 3);
+        let shape = [1, 3, 74, 302];
+        let pixels = (0..shape.iter().product()).map(|i: usize| if i % 41 < 3 { (i * 7919 % 100) as f32 } else { 0.0 });
+        let input = Tensor::from_vec(&shape, pixels.collect()).unwrap();
+        let run = |method, instructions: &str, threads| {
+            let options = Options { method, instructions: Some(instructions.to_string()) };
+            let plan = Plan::new(&network, &weights, &shape, &options).unwrap();
+            let first = plan.run(&input, &Threads(threads)).unwrap();
+            assert_eq!(first, plan.run(&input, &Alone).unwrap(), "neither threads nor used memory change a bit");
+            first
+        };
+        let expected = run(Method::Direct, "portable", 2);
+        for instructions in instructions() {
+            for method in [Method::Winograd2, Method::Winograd4] {
+                let found = distance(&expected, &run(method, instructions, 3)).unwrap();
+                println!("{instructions} {method:?}: {:.1e} of the range", found.max_relative_to_range);
+                assert!(found.max_relative_to_range < 1e-5, "{instructions} {method:?}: {found:?}");
+            }
+        }
+    }
+}
+
 fn plane_of(maps: &Tensor, plane: usize) -> Tensor {
     let [images, channels, height, width] = maps.nchw();
     let maps = maps.data().chunks_exact(channels * height * width).skip(plane).step_by(3);

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Blend, Dense, Kernels, Segment, Sum, Winograd};
+use super::{Blend, Chain, Dense, Kernels, Rows, Segment, Sum, Winograd};
 use crate::network::CLASSES;
 use crate::team::Team;
 
@@ -130,6 +130,8 @@ pub(crate) enum Work {
     },
     /// A 3x3 convolution by Winograd's method.
     Winograd { from: Map, size: usize, batch: usize, packed: Packed, residual: Option<Map> },
+    /// Several such convolutions one after the other.
+    Chain(Chain),
     /// A 1x1 convolution over the channels of several sources; the number is the real channels of each.
     Pointwise { sources: Vec<(Source, usize)>, packed: Packed },
     /// A transposed 2x2 convolution with stride 2; one weight for each place in the 2x2.
@@ -153,6 +155,7 @@ impl Job {
             Work::Winograd { size, batch, .. } => {
                 self.tiles(*size).div_ceil(*batch * self.batches_per_task(*size, *batch))
             }
+            Work::Chain(chain) => chain.tasks(),
             _ => self.to.images * self.to.height.div_ceil(self.rows_per_task()),
         }
     }
@@ -173,7 +176,9 @@ impl Job {
                 [(*from, false)].into_iter().chain(residual.map(|r| (r, true))).collect()
             }
             Work::Pointwise { sources, .. } => sources.iter().map(|(s, _)| (s.map, false)).collect(),
-            Work::Doubling { from, .. } | Work::Logits { from, .. } => vec![(*from, false)],
+            Work::Doubling { from, .. } | Work::Logits { from, .. } | Work::Chain(Chain { from, .. }) => {
+                vec![(*from, false)]
+            }
             Work::Sum { from, other } => {
                 [(from.map, from.form == Form::Plain)].into_iter().chain(other.map(|o| (o, true))).collect()
             }
@@ -187,6 +192,7 @@ impl Job {
             | Work::Pointwise { packed, .. }
             | Work::Logits { packed, .. } => vec![*packed],
             Work::Doubling { packed, .. } => packed.to_vec(),
+            Work::Chain(chain) => chain.links.iter().map(|link| link.packed).collect(),
             Work::Sum { .. } => vec![],
         }
     }
@@ -212,7 +218,7 @@ impl Job {
         let outputs = if logits { lanes * self.packed()[0].vectors } else { self.to.channels };
         for packed in self.packed() {
             let frequencies = match &self.work {
-                Work::Winograd { size, .. } => (size + 2) * (size + 2),
+                Work::Winograd { size, .. } | Work::Chain(Chain { size, .. }) => (size + 2) * (size + 2),
                 _ => 1,
             };
             assert!(packed.weights + frequencies * packed.inputs * packed.vectors * lanes <= weights);
@@ -231,6 +237,13 @@ impl Job {
                 assert!(packed.inputs == from.channels && matches!(size, 2 | 4));
                 assert!(*batch > 0 && batch.is_multiple_of(self.kernels.tiles));
                 assert!(residual.is_none_or(|r| r.same_size(&self.to) && r.channels == self.to.channels));
+            }
+            Work::Chain(chain) => {
+                assert!(chain.from.same_size(&self.to) && chain.from.channels == self.to.channels);
+                assert!(chain.from.channels.is_multiple_of(lanes) && matches!(chain.size, 2 | 4));
+                assert!(chain.batch > 0 && chain.batch.is_multiple_of(self.kernels.tiles) && chain.stripe > 0);
+                assert!(chain.chunk > 0 && chain.links.iter().all(|link| link.packed.inputs == chain.from.channels));
+                assert!(chain.links.first().is_some_and(|link| !link.residual));
             }
             Work::Pointwise { sources, packed } => {
                 assert!(sources.iter().map(|(_, n)| n).sum::<usize>() == packed.inputs);
@@ -261,6 +274,7 @@ pub(crate) fn scratch_of(job: &Job) -> usize {
     match &job.work {
         Work::Convolution { .. } | Work::Doubling { .. } => 0,
         Work::Winograd { from, size, batch, .. } => Winograd::scratch(*size, *batch, from.channels, job.kernels.lanes),
+        Work::Chain(chain) => chain.scratch(job.kernels.lanes),
         Work::Pointwise { sources, .. } => {
             let forms = sources.iter().filter(|(source, _)| source.form != Form::Plain);
             forms.map(|(source, _)| (job.to.width * source.map.channels).next_multiple_of(16)).sum()
@@ -358,6 +372,15 @@ impl Pointers {
     }
 
     /// # Safety
+    /// The map was checked.
+    unsafe fn rows(&self, map: &Map) -> Rows {
+        // SAFETY: the first row is the map's, or the map has no images and no row is asked for.
+        let base = unsafe { self.row(map, 0, 0) };
+        let (image_step, row_step) = (map.image_step, map.row());
+        Rows { base, image_step, row_step, shift: 0, ring: usize::MAX, first_column: 0 }
+    }
+
+    /// # Safety
     /// The offset was checked.
     unsafe fn weights(&self, offset: usize) -> *const f32 {
         // SAFETY: within the memory, by the caller.
@@ -374,18 +397,15 @@ unsafe fn run_task(job: &Job, task: usize, pointers: &Pointers, scratch: *mut f3
         if let Work::Winograd { from, size, batch, packed, residual } = &job.work {
             let per_task = batch * job.batches_per_task(*size, *batch);
             (job.kernels.winograd)(&Winograd {
-                from: pointers.row(from, 0, 0),
-                from_image: from.image_step,
+                from: pointers.rows(from),
                 height: from.height,
                 width: from.width,
                 inputs: from.channels,
                 weights: pointers.weights(packed.weights),
                 bias: pointers.weights(packed.bias),
                 vectors: packed.vectors,
-                to: pointers.row(&job.to, 0, 0),
-                to_image: job.to.image_step,
-                residual: residual.map_or(std::ptr::null(), |r| pointers.row(&r, 0, 0)),
-                residual_image: residual.map_or(0, |r| r.image_step),
+                to: pointers.rows(&job.to),
+                residual: residual.map_or(Rows::NONE, |r| pointers.rows(&r)),
                 slope: job.slope,
                 size: *size,
                 first: task * per_task,
@@ -394,6 +414,17 @@ unsafe fn run_task(job: &Job, task: usize, pointers: &Pointers, scratch: *mut f3
                 scratch,
             });
             return;
+        }
+        if let Work::Chain(chain) = &job.work {
+            let weights = |offset| pointers.weights(offset);
+            return chain.run(
+                task,
+                &job.kernels,
+                pointers.rows(&chain.from),
+                pointers.rows(&job.to),
+                &weights,
+                scratch,
+            );
         }
         let rows = job.rows_per_task();
         let tasks_per_image = job.to.height.div_ceil(rows);
@@ -426,7 +457,7 @@ unsafe fn run_row(job: &Job, image: usize, row: usize, pointers: &Pointers, scra
             });
         };
         match &job.work {
-            Work::Winograd { .. } => unreachable!("tiles, not rows"),
+            Work::Winograd { .. } | Work::Chain(_) => unreachable!("tiles, not rows"),
             Work::Convolution { from, real_inputs, kernel, stride, padding, packed, residual } => {
                 let width = job.to.width;
                 // Outputs whose kernel lies within the row; the others are taken one by one.

@@ -16,14 +16,48 @@ use super::simd::Simd;
 const NEAR: f64 = 0.625;
 const FAR: f64 = 1.5;
 
-/// Tiles `first..end` of the maps of all images, counted image by image and row by row.
+/// Rows of pixels: a map, or a ring that holds the latest rows of one.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    /// The first number of the first image; null for no rows at all.
+    pub(crate) base: *mut f32,
+    /// Numbers from an image to the next.
+    pub(crate) image_step: usize,
+    /// Numbers from a row to the next.
+    pub(crate) row_step: usize,
+    /// Added to a row's number, wrapping, before it is looked up.
+    pub(crate) shift: usize,
+    /// Rows there are; the one behind the last is the first again.
+    pub(crate) ring: usize,
+    /// The column that lies first in a row.
+    pub(crate) first_column: usize,
+}
+
+impl Rows {
+    /// No rows.
+    pub(crate) const NONE: Rows =
+        Rows { base: std::ptr::null_mut(), image_step: 0, row_step: 0, shift: 0, ring: 0, first_column: 0 };
+
+    /// # Safety
+    /// The pixel is one of those held.
+    #[inline(always)]
+    unsafe fn pixel(&self, image: usize, row: usize, column: usize, channels: usize) -> *mut f32 {
+        let row = row.wrapping_add(self.shift);
+        let row = if row >= self.ring { row - self.ring } else { row };
+        // SAFETY: the caller's pixel is held, so the place is within the memory.
+        unsafe {
+            self.base.add(image * self.image_step + row * self.row_step + (column - self.first_column) * channels)
+        }
+    }
+}
+
+/// Tiles `first..end` of maps of `height x width` pixels, counted image by image and row by row.
 ///
-/// `from`, `to` and `residual` are maps of `height x width` pixels of `inputs` and `vectors * LANES` numbers; every
-/// image lies its `_image` numbers behind the one before. `weights` is what [`transform_weights`] makes. `scratch` is
-/// good for [`Winograd::scratch`] numbers. `inputs` is a multiple of the lanes.
+/// `from` holds every pixel of the tiles' inputs that is in the map, `to` and `residual` those of their outputs. Pixels
+/// of `from` have `inputs` numbers, a multiple of the lanes; the others `vectors * LANES`. `weights` is what
+/// [`transform_weights`] makes. `scratch` is good for [`Winograd::scratch`] numbers.
 pub(crate) struct Winograd {
-    pub(crate) from: *const f32,
-    pub(crate) from_image: usize,
+    pub(crate) from: Rows,
     pub(crate) height: usize,
     pub(crate) width: usize,
     /// Numbers of an input pixel.
@@ -33,11 +67,9 @@ pub(crate) struct Winograd {
     pub(crate) bias: *const f32,
     /// Vectors of output channels.
     pub(crate) vectors: usize,
-    pub(crate) to: *mut f32,
-    pub(crate) to_image: usize,
-    /// Added before activation; null for none. May be `to` itself.
-    pub(crate) residual: *const f32,
-    pub(crate) residual_image: usize,
+    pub(crate) to: Rows,
+    /// Added before activation. May be `to` itself.
+    pub(crate) residual: Rows,
     /// As in [`super::Dense`].
     pub(crate) slope: f32,
     /// Output rows and columns of a tile: 2 or 4.
@@ -92,12 +124,12 @@ unsafe fn batches<S: Simd, const N: usize>(job: &Winograd) {
             let mut vector = 0;
             while vector < job.vectors {
                 vector += match (job.vectors - vector, S::WIDE) {
-                    (1, true) => outputs::<S, N, 1, 24>(job, first, count, vector),
-                    (1, false) => outputs::<S, N, 1, 12>(job, first, count, vector),
-                    (2 | 4, true) => outputs::<S, N, 2, 12>(job, first, count, vector),
-                    (2 | 4, false) => outputs::<S, N, 2, 6>(job, first, count, vector),
-                    (_, true) => outputs::<S, N, 3, 8>(job, first, count, vector),
-                    (_, false) => outputs::<S, N, 3, 4>(job, first, count, vector),
+                    (1, true) => outputs::<S, N, 1, 16, 8, 4>(job, first, count, vector),
+                    (1, false) => outputs::<S, N, 1, 12, 6, 3>(job, first, count, vector),
+                    (2 | 4, true) => outputs::<S, N, 2, 8, 4, 2>(job, first, count, vector),
+                    (2 | 4, false) => outputs::<S, N, 2, 6, 3, 1>(job, first, count, vector),
+                    (_, true) => outputs::<S, N, 3, 8, 4, 2>(job, first, count, vector),
+                    (_, false) => outputs::<S, N, 3, 4, 2, 1>(job, first, count, vector),
                 };
             }
         }
@@ -120,12 +152,11 @@ unsafe fn transform_inputs<S: Simd, const N: usize>(job: &Winograd, tile: usize,
     for vector in 0..job.inputs / S::LANES {
         // SAFETY: the tile is one of the map's; the scratch holds all tiles of a batch.
         unsafe {
-            let from = job.from.add(image * job.from_image + vector * S::LANES);
             let to = job.scratch.add((vector * job.batch + slot) * S::LANES);
             if inside {
-                transform_tile::<S, N, true>(job, from, row, column, to);
+                transform_tile::<S, N, true>(job, image, row, column, vector * S::LANES, to);
             } else {
-                transform_tile::<S, N, false>(job, from, row, column, to);
+                transform_tile::<S, N, false>(job, image, row, column, vector * S::LANES, to);
             }
         }
     }
@@ -134,20 +165,28 @@ unsafe fn transform_inputs<S: Simd, const N: usize>(job: &Winograd, tile: usize,
 #[inline(always)]
 unsafe fn transform_tile<S: Simd, const N: usize, const INSIDE: bool>(
     job: &Winograd,
-    from: *const f32,
+    image: usize,
     row: usize,
     column: usize,
+    channel: usize,
     to: *mut f32,
 ) {
     // SAFETY: an inside tile has all its inputs within the map; of others only those within are read.
     unsafe {
         let zero = S::splat(0.0);
+        let first = column.saturating_sub(1);
+        let mut from = [std::ptr::null(); N];
+        for r in 0..N {
+            if INSIDE || within(row + r, job.height) {
+                from[r] = job.from.pixel(image, row + r - 1, first, job.inputs).add(channel).cast_const();
+            }
+        }
         let mut half = [[zero; N]; N];
         for c in 0..N {
             let mut x = [zero; N];
             for r in 0..N {
                 if INSIDE || within(row + r, job.height) && within(column + c, job.width) {
-                    x[r] = S::load(from.add(((row + r - 1) * job.width + column + c - 1) * job.inputs));
+                    x[r] = S::load(from[r].add((column + c - 1 - first) * job.inputs));
                 }
             }
             let y = input_points::<S, N>(x);
@@ -171,9 +210,9 @@ fn within(padded: usize, length: usize) -> bool {
     padded >= 1 && padded <= length
 }
 
-/// Multiplies and transforms back for `V` vectors of outputs; returns `V`.
+/// Multiplies, `P` tiles at a time and fewer at the end, and transforms back for `V` vectors of outputs; returns `V`.
 #[inline(always)]
-unsafe fn outputs<S: Simd, const N: usize, const V: usize, const P: usize>(
+unsafe fn outputs<S: Simd, const N: usize, const V: usize, const P: usize, const HALF: usize, const QUARTER: usize>(
     job: &Winograd,
     first: usize,
     count: usize,
@@ -189,8 +228,15 @@ unsafe fn outputs<S: Simd, const N: usize, const V: usize, const P: usize>(
             let mut tile = 0;
             while tile < count {
                 let from = job.scratch.add(frequency * from_step + tile * S::LANES);
-                multiply::<S, V, P>(job, from, weights, sums.add(frequency * to_step + tile * V * S::LANES));
-                tile += P;
+                let to = sums.add(frequency * to_step + tile * V * S::LANES);
+                let left = count - tile;
+                tile += if left > HALF {
+                    multiply::<S, V, P>(job, from, weights, to)
+                } else if left > QUARTER {
+                    multiply::<S, V, HALF>(job, from, weights, to)
+                } else {
+                    multiply::<S, V, QUARTER>(job, from, weights, to)
+                };
             }
         }
         for tile in 0..count {
@@ -200,14 +246,14 @@ unsafe fn outputs<S: Simd, const N: usize, const V: usize, const P: usize>(
     V
 }
 
-/// `P` tiles and `V` vectors of outputs at one frequency: sums over all inputs, kept in registers.
+/// `P` tiles and `V` vectors of outputs at one frequency: sums over all inputs, kept in registers. Returns `P`.
 #[inline(always)]
 unsafe fn multiply<S: Simd, const V: usize, const P: usize>(
     job: &Winograd,
     from: *const f32,
     weights: *const f32,
     to: *mut f32,
-) {
+) -> usize {
     // SAFETY: `from` holds `[input vector][tile][lane]`, `weights` `[vector][input][lane]`, `to` `[tile][vector][lane]`.
     unsafe {
         let mut sums = [[S::splat(0.0); V]; P];
@@ -233,6 +279,7 @@ unsafe fn multiply<S: Simd, const V: usize, const P: usize>(
             }
         }
     }
+    P
 }
 
 #[inline(always)]
@@ -265,14 +312,16 @@ unsafe fn transform_back<S: Simd, const N: usize, const V: usize>(
             let slope = S::splat(job.slope);
             for r in 0..rows {
                 let y = output_points::<S, N>(half[r]);
-                let at = ((row + r) * job.width + column) * channels + (vector + v) * S::LANES;
-                let to = job.to.add(image * job.to_image + at);
+                let to = job.to.pixel(image, row + r, column, channels).add((vector + v) * S::LANES);
+                let residual = match job.residual.base.is_null() {
+                    true => std::ptr::null_mut(),
+                    false => job.residual.pixel(image, row + r, column, channels).add((vector + v) * S::LANES),
+                };
                 for c in 0..N - 2 {
                     if c < columns {
                         let mut value = S::add(y[c], bias);
-                        if !job.residual.is_null() {
-                            let residual = job.residual.add(image * job.residual_image + at + c * channels);
-                            value = S::add(value, S::load(residual));
+                        if !residual.is_null() {
+                            value = S::add(value, S::load(residual.add(c * channels)));
                         }
                         S::store(to.add(c * channels), S::leaky(value, slope));
                     }
