@@ -113,7 +113,9 @@ impl Filler<'_, '_, '_, '_> {
             let import_line = out.trim_end().ends_with("import")
                 || text.trim_start().starts_with("import ")
                 || text.trim_start().starts_with("from ");
-            if boundary && word.contains('.') && KNOWN_MODULES.contains(&head) && !in_string && !import_line {
+            // `hasattr(torch, "hpu")` names the module alone.
+            let named = word == "torch" || (word.contains('.') && KNOWN_MODULES.contains(&head));
+            if boundary && named && !in_string && !import_line {
                 if let Some(spelled) = self.own_spelling(word).or_else(|| names.spelling(&self.cx.view.index, self.found.node, word)) {
                     out.push_str(&spelled);
                 } else {

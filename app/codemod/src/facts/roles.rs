@@ -84,7 +84,7 @@ impl Roles {
                     return Some(role);
                 }
             }
-            if let Some(role) = self.tuple_role(view, project, name) {
+            if let Some(role) = self.tuple_role(view, project, id, name, depth - 1) {
                 return Some(role);
             }
             if let Some(role) = self.used.get(name) {
@@ -146,7 +146,14 @@ impl Roles {
     }
 
     /// `net, opt = build()` and `a, b = f(x), g(y)`.
-    fn tuple_role(&self, view: &FileView<'_>, project: &ProjectFacts, name: &str) -> Option<Role> {
+    fn tuple_role(
+        &self,
+        view: &FileView<'_>,
+        project: &ProjectFacts,
+        id: Id,
+        name: &str,
+        depth: usize,
+    ) -> Option<Role> {
         let (k, f) = (kinds(), fields());
         let index = &view.index;
         for &list in index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern)) {
@@ -159,7 +166,9 @@ impl Roles {
                     return Some(*role);
                 }
             } else if let Some(value) = index.parts(right).nth(at)
-                && let Some(role) = self.role_within(view, project, value, 3)
+                // `x, y = x.to(d), y.to(d)` says what it said before.
+                && !index.is_within(id, value)
+                && let Some(role) = self.role_within(view, project, value, depth)
             {
                 return Some(role);
             }
