@@ -74,17 +74,30 @@ pub(crate) fn patch(text: &str, name: &str) -> String {
     table.finish()
 }
 
-/// What the engine says of a port, below its figure.
-pub(crate) fn remarks<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> String {
-    let mut items = String::new();
+/// What the engine says of a port, below its figure: each message once, with its lines. `reason` stands on the page
+/// already, so a message that repeats it is only named by its lines.
+pub(crate) fn remarks<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>, reason: &str) -> String {
+    let mut remarks: Vec<(Severity, &str, Vec<usize>)> = Vec::new();
     for diagnostic in diagnostics {
-        let severity = match diagnostic.severity {
+        let text = if diagnostic.message.contains(reason) { "" } else { diagnostic.message.as_str() };
+        match remarks.iter_mut().find(|remark| remark.0 == diagnostic.severity && remark.1 == text) {
+            Some((_, _, lines)) if lines.contains(&diagnostic.line) => {}
+            Some((_, _, lines)) => lines.push(diagnostic.line),
+            None => remarks.push((diagnostic.severity, text, vec![diagnostic.line])),
+        }
+    }
+    let mut items = String::new();
+    for (severity, text, lines) in remarks {
+        let severity = match severity {
             Severity::Error => "Error",
             Severity::Warning => "Needs you",
             Severity::Info => "Note",
             Severity::Hint => "Hint",
         };
-        items += &format!("<li><b>{severity}</b>, line {}: {}</li>\n", diagnostic.line, escape(&diagnostic.message));
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        let lines = lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let text = if text.is_empty() { String::new() } else { format!(": {}", escape(text)) };
+        items += &format!("<li><b>{severity}</b>, {word} {lines}{text}</li>\n");
     }
     if items.is_empty() { items } else { format!("<ul class=\"remarks\">\n{items}</ul>\n") }
 }
@@ -123,7 +136,8 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{code, difference, patch};
+    use super::{code, difference, patch, remarks};
+    use codemod::{Diagnostic, Severity};
 
     /// Rows as text: sign and code without tags.
     fn rows(html: &str) -> String {
@@ -165,6 +179,26 @@ mod tests {
     fn a_patch_keeps_its_markers() {
         let html = patch("  def f():\n-     $X.cuda()\n+     $X.to(\"hpu\")\n\n", "x");
         assert_eq!(rows(&html), "|def f():\n−|    $X.cuda()\n+|    $X.to(&quot;hpu&quot;)\n|\n");
+    }
+
+    #[test]
+    fn remarks_are_gathered() {
+        let at = |line, message: &str| Diagnostic {
+            line,
+            column: 1,
+            end_line: line,
+            end_column: 1,
+            severity: Severity::Warning,
+            recipe: String::new(),
+            message: message.to_string(),
+        };
+        let all = [at(3, "Title. Why."), at(3, "Title. Why."), at(5, "Title. Why."), at(4, "a < b")];
+        assert_eq!(
+            remarks(all.iter(), "Why."),
+            "<ul class=\"remarks\">\n<li><b>Needs you</b>, lines 3, 5</li>\n\
+             <li><b>Needs you</b>, line 4: a &lt; b</li>\n</ul>\n"
+        );
+        assert_eq!(remarks([].iter(), "Why."), "");
     }
 
     #[test]

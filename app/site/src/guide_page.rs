@@ -151,7 +151,7 @@ impl<'a> Fences<'a> {
             words.join(" · "),
             self.guide.name,
             section.id,
-            figure::remarks(file.diagnostics.iter().filter(|diagnostic| diagnostic.recipe == own)),
+            figure::remarks(file.diagnostics.iter().filter(|diagnostic| diagnostic.recipe == own), &section.reason),
         )
     }
 

@@ -83,7 +83,7 @@ fn a_recipe_shows_what_the_engine_does() {
         "<figcaption><span>a.py · in place · SDK 1.8 · lazy: on · with unsafe edits</span>\
          <a class=\"try\" href=\"../../port/#example=hpu/move/1\" aria-label=\"Try it: Move, example 1\">",
         "<span>example.py · stays as it is</span>",
-        "<b>Needs you</b>, line 2: ",
+        "<b>Needs you</b>, line 2</li>",
         "<pre><code>ls &lt;x</code></pre>",
         "<li><a href=\"#move\">Move</a><ol>\n<li><a href=\"#deeper\">Deeper</a></li></ol></li>\n<li><a href=\"#next\">",
     ] {
