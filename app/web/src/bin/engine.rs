@@ -1,0 +1,10 @@
+//! The Web Worker: takes the page's questions, answers out of `codemod`.
+
+#[cfg(target_arch = "wasm32")]
+fn main() {
+    web::worker::serve();
+}
+
+/// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.
+#[cfg(not(target_arch = "wasm32"))]
+fn main() {}

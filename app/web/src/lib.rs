@@ -1,0 +1,35 @@
+//! The page that ports.
+//!
+//! Two programs are built from this crate. The **page** (Leptos) owns everything the user sees; the **engine** runs in a
+//! Web Worker and owns `codemod`'s parser and recipes, so that typing never waits for it. They talk in
+//! [`protocol`] messages.
+//!
+//! What the page knows is one [`state::State`]; what a click does is a method of it. What can be said without a browser
+//! is said without one and tested natively: [`rows`] (which rows of a diff there are and which are in sight), [`lines`]
+//! (what typing does to a file), [`project`] and [`archive`] (what may be opened), [`fragment`] (links), [`desk`] (what
+//! the worker answers). The rest touches elements and is compiled for the browser only: `app` starts it, `views` are
+//! pages, `parts` are pieces of pages, `browser` holds the calls that Leptos does not know.
+
+pub mod archive;
+pub mod desk;
+pub mod fragment;
+pub mod lines;
+pub mod project;
+pub mod protocol;
+pub mod rows;
+pub mod state;
+
+#[cfg(target_arch = "wasm32")]
+pub mod app;
+#[cfg(target_arch = "wasm32")]
+mod browser;
+#[cfg(target_arch = "wasm32")]
+mod link;
+#[cfg(target_arch = "wasm32")]
+mod parts;
+#[cfg(target_arch = "wasm32")]
+mod views;
+#[cfg(target_arch = "wasm32")]
+mod wire;
+#[cfg(target_arch = "wasm32")]
+pub mod worker;

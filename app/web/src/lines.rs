@@ -1,0 +1,220 @@
+//! A text cut into lines, and what a text field does to one.
+//!
+//! A text field turns every line end into `\n`. The scientist's file may have others; [`take_typed`] puts a typed text
+//! back over the stored one so that only what was really typed changes.
+
+use std::sync::Arc;
+
+/// A text with the starts of its lines. A line ends behind its `\n`, as in git and in `codemod`'s diff.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    text: Arc<str>,
+    starts: Arc<[u32]>,
+}
+
+impl PartialEq for Lines {
+    fn eq(&self, other: &Lines) -> bool {
+        Arc::ptr_eq(&self.text, &other.text) || self.text == other.text
+    }
+}
+
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines::new("".into())
+    }
+}
+
+impl Lines {
+    /// Cuts a text.
+    pub fn new(text: Arc<str>) -> Lines {
+        let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
+        let mut starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
+        // What follows the last `\n` is a line only if something stands there.
+        if starts.last().is_some_and(|last| *last as usize == text.len()) {
+            starts.pop();
+        }
+        Lines { text, starts: starts.into() }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is no line at all.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Byte at which a line starts; the text's length behind the last one.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
+    }
+
+    /// A line without its end; empty when there is no such line.
+    pub fn line(&self, line: usize) -> &str {
+        let whole = &self.text[self.start(line)..self.start(line + 1)];
+        let whole = whole.strip_suffix('\n').unwrap_or(whole);
+        whole.strip_suffix('\r').unwrap_or(whole)
+    }
+
+    /// The line in which a byte lies.
+    pub fn line_of(&self, byte: usize) -> usize {
+        self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
+    }
+}
+
+/// Columns a line takes in a fixed-width font: tabs jump to the next multiple of `tab`, and everything outside ASCII
+/// counts twice, which is never too little.
+pub fn columns(line: &str, tab: usize) -> usize {
+    line.chars().fold(0, |at, c| match c {
+        '\t' => (at / tab + 1) * tab,
+        c if c.is_ascii() => at + 1,
+        _ => at + 2,
+    })
+}
+
+/// What a text field makes of a text.
+pub fn as_field_text(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// One replacement in a text, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splice {
+    /// First byte that changed.
+    pub start: usize,
+    /// One past the last byte that went.
+    pub end: usize,
+    /// What came.
+    pub text: String,
+}
+
+/// Finds what was typed, given the stored text and the text field's value afterwards. `None`: nothing.
+///
+/// Line ends of untouched lines stay as they are; typed ones become the file's own.
+pub fn take_typed(stored: &str, typed: &str) -> Option<Splice> {
+    let (front, typed_front) = common_front(stored, typed);
+    if front == stored.len() && typed_front == typed.len() {
+        return None;
+    }
+    let (stored_rest, typed_rest) = (&stored[front..], &typed[typed_front..]);
+    let (back, typed_back) = common_back(stored_rest, typed_rest);
+    let came = &typed_rest[..typed_rest.len() - typed_back];
+    let crlf = stored.matches("\r\n").count();
+    let text =
+        if crlf * 2 > stored.matches('\n').count() { came.replace('\n', "\r\n") } else { came.to_owned() };
+    Some(Splice { start: front, end: stored.len() - back, text })
+}
+
+/// Bytes in front that say the same: of the stored text, and of the typed one.
+fn common_front(stored: &str, typed: &str) -> (usize, usize) {
+    let (a, b) = (stored.as_bytes(), typed.as_bytes());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let step = match (a[i], b[j]) {
+            (b'\r', b'\n') if a.get(i + 1) == Some(&b'\n') => 2,
+            (b'\r', b'\n') => 1,
+            (x, y) if x == y => 1,
+            _ => break,
+        };
+        (i, j) = (i + step, j + 1);
+    }
+    while !stored.is_char_boundary(i) || !typed.is_char_boundary(j) {
+        (i, j) = (i - 1, j - 1);
+    }
+    (i, j)
+}
+
+/// Bytes at the back that say the same.
+fn common_back(stored: &str, typed: &str) -> (usize, usize) {
+    let (a, b) = (stored.as_bytes(), typed.as_bytes());
+    let (mut i, mut j) = (a.len(), b.len());
+    while i > 0 && j > 0 {
+        let step = match (a[i - 1], b[j - 1]) {
+            (b'\n', b'\n') if i > 1 && a[i - 2] == b'\r' => 2,
+            (b'\r', b'\n') => 1,
+            (x, y) if x == y => 1,
+            _ => break,
+        };
+        (i, j) = (i - step, j - 1);
+    }
+    while !stored.is_char_boundary(i) || !typed.is_char_boundary(j) {
+        (i, j) = (i + 1, j + 1);
+    }
+    (a.len() - i, b.len() - j)
+}
+
+/// Offset in a text field (UTF-16 units, `\n` line ends) of a place given by line and column, both from 0, the column
+/// in characters.
+pub fn field_offset(text: &str, line: usize, column: usize) -> usize {
+    let lines = Lines::new(text.into());
+    let width = |s: &str| s.chars().map(char::len_utf16).sum::<usize>();
+    let before: usize = (0..line.min(lines.len())).map(|i| width(lines.line(i)) + 1).sum();
+    before + lines.line(line).chars().take(column).map(char::len_utf16).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(stored: &str, value: &str) -> String {
+        let mut text = stored.to_owned();
+        if let Some(splice) = take_typed(stored, value) {
+            text.replace_range(splice.start..splice.end, &splice.text);
+        }
+        text
+    }
+
+    #[test]
+    fn lines_know_their_ends() {
+        let lines = Lines::new("a\r\nbb\n\nc".into());
+        assert_eq!((0..lines.len()).map(|i| lines.line(i)).collect::<Vec<_>>(), ["a", "bb", "", "c"]);
+        assert_eq!(lines.line_of(0), 0);
+        assert_eq!(lines.line_of(3), 1);
+        assert_eq!(lines.line_of(99), 3);
+        assert_eq!(Lines::new("a\n".into()).len(), 1);
+        assert_eq!(Lines::new("".into()).len(), 0);
+        assert_eq!(Lines::new("a".into()).line(7), "");
+    }
+
+    #[test]
+    fn typing_keeps_line_ends() {
+        assert_eq!(typed("a\r\nb\r\n", "a\nb\n"), "a\r\nb\r\n");
+        assert_eq!(typed("a\r\nb\r\n", "a\nbx\n"), "a\r\nbx\r\n");
+        assert_eq!(typed("a\r\nb\r\n", "a\nnew\nb\n"), "a\r\nnew\r\nb\r\n");
+        assert_eq!(typed("a\r\nb\nc\r\n", "a\nb\nc!\n"), "a\r\nb\nc!\r\n");
+        assert_eq!(typed("a\nb\n", "a\n\nb\n"), "a\n\nb\n");
+        assert_eq!(typed("a\rb", "a\nbc"), "a\rbc");
+        assert_eq!(typed("\u{feff}a", "\u{feff}ab"), "\u{feff}ab");
+        assert_eq!(typed("", "x\ny"), "x\ny");
+        assert_eq!(typed("x\r\ny", ""), "");
+    }
+
+    #[test]
+    fn typing_respects_characters() {
+        // `é` and `è` share their first byte.
+        assert_eq!(typed("é", "è"), "è");
+        assert_eq!(typed("aéb", "aèb"), "aèb");
+        assert_eq!(take_typed("aaa", "aa"), Some(Splice { start: 2, end: 3, text: String::new() }));
+    }
+
+    #[test]
+    fn places_in_the_field() {
+        assert_eq!(field_offset("ab\r\ncd", 1, 1), 4);
+        assert_eq!(field_offset("🙂b\ncd", 0, 1), 2);
+        assert_eq!(field_offset("ab", 9, 9), 3);
+    }
+
+    #[test]
+    fn columns_of_tabs_and_wide_characters() {
+        assert_eq!(columns("\tx", 4), 5);
+        assert_eq!(columns("ab\tx", 4), 5);
+        assert_eq!(columns("日本", 4), 4);
+    }
+}

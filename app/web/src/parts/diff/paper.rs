@@ -1,0 +1,241 @@
+//! Everything the table shows, worked out from the state.
+
+use crate::lines::Lines;
+use crate::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
+use crate::state::{RejectedEdit, State, View};
+use codemod::{Applicability, Diagnostic, Pair, Severity};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// The diff of one file, laid out.
+#[derive(Clone, Default)]
+pub(super) struct Paper {
+    /// Index of the file.
+    pub(super) file: usize,
+    /// Texts and colours.
+    pub(super) view: Arc<View>,
+    /// The rows.
+    pub(super) layout: Layout,
+    /// What each hunk is about.
+    pub(super) hunks: Vec<HunkInfo>,
+    /// Messages, by line.
+    pub(super) notes: Vec<Note>,
+    /// Refused changes, by line.
+    pub(super) ghosts: Vec<Ghost>,
+    /// One column.
+    pub(super) unified: bool,
+}
+
+impl PartialEq for Paper {
+    fn eq(&self, other: &Paper) -> bool {
+        self.view.serial == other.view.serial
+            && self.unified == other.unified
+            && self.layout == other.layout
+            && self.hunks == other.hunks
+            && self.ghosts == other.ghosts
+            && self.notes == other.notes
+    }
+}
+
+/// A message with its guide's title.
+#[derive(Clone, PartialEq, Hash)]
+pub(super) struct Note {
+    pub(super) line: u32,
+    pub(super) needs: bool,
+    pub(super) kind: &'static str,
+    pub(super) message: String,
+    pub(super) recipe: String,
+}
+
+/// Refused edits of one recipe at one line.
+#[derive(Clone, PartialEq, Hash)]
+pub(super) struct Ghost {
+    pub(super) line: u32,
+    pub(super) title: String,
+    pub(super) edits: Vec<String>,
+}
+
+/// What a hunk is about.
+#[derive(Clone, Default, PartialEq, Hash)]
+pub(super) struct HunkInfo {
+    pub(super) edits: Vec<String>,
+    pub(super) recipes: Vec<RecipeInfo>,
+}
+
+/// One of the recipes that made a hunk.
+#[derive(Clone, PartialEq, Hash)]
+pub(super) struct RecipeInfo {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) reason: String,
+    pub(super) is_unsafe: bool,
+    /// An earlier hunk gave the reason in full.
+    pub(super) again: bool,
+}
+
+impl Paper {
+    /// Lays out the file shown.
+    pub(super) fn of(state: &State, shape: Shape) -> Paper {
+        let (Some(view), Some(file)) = (state.view.clone(), state.outcome_of(state.selected)) else {
+            return Paper::default();
+        };
+        let hunks = hunk_infos(state, &view);
+        let notes = notes(&file.diagnostics, &view.new);
+        let ghosts = ghosts(state, &file.path, &view.old);
+        let heads: Vec<u32> = hunks.iter().map(|hunk| head_height(hunk, shape.prose)).collect();
+        let title = |recipe: &str| state.recipe(recipe).map_or(0, |r| r.title.chars().count() + 2);
+        let note_height = |note: &Note| {
+            let text = format!("{}{}", note.message, " ".repeat(title(&note.recipe) + 12));
+            prose_lines(&text, shape.prose - 44.0) * 18 + 18
+        };
+        let note_marks: Vec<Mark> = notes.iter().map(|n| Mark { line: n.line, height: note_height(n) }).collect();
+        let ghost_marks: Vec<Mark> = ghosts.iter().map(|g| Mark { line: g.line, height: GHOST }).collect();
+        let sheet = Sheet {
+            diff: &view.shown.diff,
+            old: &view.old,
+            new: &view.new,
+            heads: &heads,
+            notes: &note_marks,
+            ghosts: &ghost_marks,
+            unfolded: &state.unfolded,
+        };
+        let layout = Layout::new(sheet, shape);
+        Paper { file: state.selected, layout, hunks, notes, ghosts, unified: shape.unified, view }
+    }
+
+    /// Digits of the highest line number.
+    pub(super) fn digits(&self) -> String {
+        let most = self.view.old.len().max(self.view.new.len()).max(100);
+        most.to_string().len().to_string()
+    }
+
+    /// The pair of words that a changed row shows.
+    pub(super) fn pair(&self, hunk: usize, old: Option<u32>, new: Option<u32>) -> Option<&Pair> {
+        let pairs = &self.view.shown.diff.hunks.get(hunk)?.pairs;
+        pairs.iter().find(|pair| old == Some(pair.old) || (old.is_none() && new == Some(pair.new)))
+    }
+
+    /// The row about an edit: its hunk's head, or what stands for it after it was refused.
+    pub(super) fn row_of_edit(&self, id: &str) -> Option<usize> {
+        self.layout.rows.iter().position(|row| match row {
+            Row::Ghost(index) => self.ghosts[*index].edits.iter().any(|edit| edit == id),
+            Row::Head(index) => self.hunks[*index].edits.iter().any(|edit| edit == id),
+            _ => false,
+        })
+    }
+
+    /// A name for a row's element that stays the same as long as it shows the same.
+    pub(super) fn key_of(&self, index: usize) -> String {
+        format!("{:x}", self.hash_of(index))
+    }
+
+    /// Equal for rows that look the same and stand for the same.
+    pub(super) fn hash_of(&self, index: usize) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let row = self.layout.rows[index];
+        (self.unified, self.layout.height_of(index)).hash(&mut hasher);
+        let mut side = |line: Option<u32>, old: bool| {
+            let Some(line) = line.map(|line| line as usize) else { return };
+            let (lines, colours) = match old {
+                true => (&self.view.old, &self.view.old_colours),
+                false => (&self.view.new, &self.view.new_colours),
+            };
+            (lines.line(line), colours.line(line)).hash(&mut hasher);
+        };
+        match row {
+            Row::Same { old, new } => side(Some(old), true).max(side(Some(new), false)),
+            Row::Change { old, new, .. } => side(old, true).max(side(new, false)),
+            _ => {}
+        }
+        match row {
+            Row::Head(index) => (0, &self.hunks[index]).hash(&mut hasher),
+            Row::Ghost(index) => (1, &self.ghosts[index]).hash(&mut hasher),
+            Row::Note(index) => (2, &self.notes[index]).hash(&mut hasher),
+            Row::Change { old, new, hunk } => {
+                let words = self.pair(hunk, old, new).map(|pair| (&pair.old_words, &pair.new_words));
+                (3, old, new, words).hash(&mut hasher);
+            }
+            row => row.hash(&mut hasher),
+        }
+        hasher.finish()
+    }
+}
+
+/// Height of what stands for a refused change.
+const GHOST: u32 = 44;
+
+/// The style sheet's numbers: 8 px above and below, 26 px for a title, 18 px for a line of prose.
+fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
+    let narrow = width < 560.0;
+    let prose = if narrow { width - 32.0 } else { width - 150.0 };
+    let one = |recipe: &RecipeInfo| {
+        let titles = prose_lines(&format!("{}        safe", recipe.title), prose * 0.92);
+        let reason = if recipe.again || recipe.reason.is_empty() { 0 } else { prose_lines(&recipe.reason, prose) };
+        titles * 26 + reason * 18
+    };
+    let recipes: u32 = hunk.recipes.iter().map(one).sum();
+    let buttons = if narrow { 36 } else { 0 };
+    recipes.max(26) + 18 + buttons
+}
+
+fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
+    let edits = state.outcome_of(state.selected).map(|file| &file.edits[..]).unwrap_or_default();
+    let edits: HashMap<&str, _> = edits.iter().map(|edit| (edit.id.as_str(), edit)).collect();
+    let mut told: HashSet<String> = HashSet::new();
+    let info = |hunk: &codemod::Hunk| {
+        let mut info = HunkInfo { edits: hunk.edits.clone(), recipes: Vec::new() };
+        for edit in hunk.edits.iter().filter_map(|id| edits.get(id.as_str())) {
+            let is_unsafe = edit.applicability == Applicability::Unsafe;
+            if let Some(known) = info.recipes.iter_mut().find(|r| r.id == edit.recipe) {
+                known.is_unsafe |= is_unsafe;
+                continue;
+            }
+            let recipe = state.recipe(&edit.recipe);
+            info.recipes.push(RecipeInfo {
+                id: edit.recipe.clone(),
+                title: state.title(&edit.recipe),
+                reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
+                is_unsafe,
+                again: !told.insert(edit.recipe.clone()),
+            });
+        }
+        info
+    };
+    view.shown.diff.hunks.iter().map(info).collect()
+}
+
+fn notes(diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
+    let last = new.len().saturating_sub(1) as u32;
+    let mut notes: Vec<Note> = diagnostics
+        .iter()
+        .map(|d| Note {
+            line: (d.line.saturating_sub(1) as u32).min(last),
+            needs: crate::state::needs_person(d),
+            kind: match d.severity {
+                Severity::Error => "Error",
+                Severity::Warning => "Needs you",
+                Severity::Info => "Worth knowing",
+                Severity::Hint => "Could be better",
+            },
+            message: d.message.clone(),
+            recipe: d.recipe.clone(),
+        })
+        .collect();
+    notes.sort_by_key(|note| note.line);
+    notes
+}
+
+fn ghosts(state: &State, path: &str, old: &Lines) -> Vec<Ghost> {
+    let mut ghosts: Vec<Ghost> = Vec::new();
+    let refused = state.rejected.edits.iter().filter(|edit| edit.path == path);
+    for RejectedEdit { id, recipe, start, .. } in refused {
+        let (line, title) = (old.line_of(*start) as u32, state.title(recipe));
+        match ghosts.last_mut().filter(|ghost| ghost.line == line && ghost.title == title) {
+            Some(ghost) => ghost.edits.push(id.clone()),
+            None => ghosts.push(Ghost { line, title, edits: vec![id.clone()] }),
+        }
+    }
+    ghosts.sort_by_key(|ghost| ghost.line);
+    ghosts
+}

@@ -1,0 +1,242 @@
+//! Bringing files in: buttons, drops, the sample.
+
+use crate::app::{Session, session};
+use crate::project::{self, Kind, Refusal};
+use crate::state::count;
+use crate::{archive, browser};
+use codemod::SourceFile;
+use leptos::ev;
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{
+    DataTransfer, DragEvent, File, FileList, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry,
+    HtmlInputElement,
+};
+
+/// Where the sample lies, beside the page's module.
+const SAMPLE: &str = "samples/trainer.py";
+
+/// Open files, open a folder, start from the sample.
+#[component]
+pub(crate) fn OpenButtons() -> impl IntoView {
+    let session = session();
+    let files = NodeRef::<leptos::html::Input>::new();
+    let folder = NodeRef::<leptos::html::Input>::new();
+    let chosen = move |input: HtmlInputElement| {
+        if let Some(list) = input.files() {
+            open_list(session, &list);
+        }
+        // So that the same file can be chosen again after it changed.
+        input.set_value("");
+    };
+    // An attribute that Leptos has no name for.
+    Effect::new(move |_| folder.get().map(|input| input.set_attribute("webkitdirectory", "")));
+    let pick = |input: NodeRef<leptos::html::Input>| {
+        if let Some(input) = input.get_untracked() {
+            input.click();
+        }
+    };
+    view! {
+        <div class="open">
+            <button class="button quiet small" on:click=move |_| pick(files)>"Open files…"</button>
+            <button class="button quiet small" on:click=move |_| pick(folder)>"Open folder…"</button>
+            <button class="button quiet small" on:click=move |_| open_sample(session)>"Sample"</button>
+            <input type="file" node_ref=files id="open-files" multiple hidden aria-label="Open files"
+                accept=".py,.pyw,.txt,.zip,text/x-python,text/plain,application/zip"
+                on:change:target=move |event| chosen(event.target()) />
+            <input type="file" node_ref=folder id="open-folder" hidden aria-label="Open a folder"
+                on:change:target=move |event| chosen(event.target()) />
+        </div>
+    }
+}
+
+/// Opens the sample trainer.
+pub(crate) fn open_sample(session: Session) {
+    spawn_local(async move {
+        match browser::fetch_text(SAMPLE).await {
+            Ok(text) => session.open(vec![SourceFile { path: "trainer.py".into(), text }]),
+            Err(why) => session.say(true, format!("The sample can't be loaded: {}", browser::reason(&why))),
+        }
+    });
+}
+
+/// Takes whatever is dropped anywhere on the page; the signal says that something hovers.
+pub(crate) fn listen_for_drops() -> RwSignal<bool> {
+    let session = session();
+    let over = RwSignal::new(false);
+    let holds_files = |event: &DragEvent| {
+        let types = event.data_transfer().map(|data| data.types());
+        types.is_some_and(|types| types.includes(&"Files".into(), 0))
+    };
+    window_event_listener(ev::dragover, move |event| {
+        if holds_files(&event) {
+            event.prevent_default();
+            over.set(true);
+        }
+    });
+    window_event_listener(ev::dragleave, move |event| {
+        // Leaving one element for another is not leaving the page.
+        if event.related_target().is_none() {
+            over.set(false);
+        }
+    });
+    window_event_listener(ev::drop, move |event| {
+        over.set(false);
+        if !holds_files(&event) {
+            return;
+        }
+        event.prevent_default();
+        if let Some(data) = event.data_transfer() {
+            open_dropped(session, &data);
+        }
+    });
+    over
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    files: Vec<SourceFile>,
+    bad: Vec<(String, Refusal)>,
+    left_out: usize,
+}
+
+impl Found {
+    fn take(&mut self, path: String, text: Result<String, Refusal>) {
+        match text {
+            Ok(text) => self.files.push(SourceFile { path, text }),
+            Err(why) => self.bad.push((path, why)),
+        }
+    }
+}
+
+/// Opens chosen files. Those of a folder bring their path along.
+pub(crate) fn open_list(session: Session, list: &FileList) {
+    let files: Vec<File> = (0..list.length()).filter_map(|index| list.item(index)).collect();
+    spawn_local(async move {
+        let mut found = Found::default();
+        for file in files {
+            let path = js_sys::Reflect::get(&file, &"webkitRelativePath".into());
+            let path = path.ok().and_then(|path| path.as_string()).filter(|path| !path.is_empty());
+            let from_folder = path.is_some();
+            read(&mut found, &file, path.unwrap_or_else(|| file.name()), from_folder).await;
+        }
+        finish(session, found);
+    });
+}
+
+/// Opens dropped files and folders. The items are gone once the event is over, so they are taken at once.
+fn open_dropped(session: Session, data: &DataTransfer) {
+    let items = data.items();
+    let entries: Vec<FileSystemEntry> = (0..items.length())
+        .filter_map(|index| items.get(index))
+        .filter_map(|item| item.webkit_get_as_entry().ok().flatten())
+        .collect();
+    if entries.is_empty() {
+        if let Some(list) = data.files() {
+            open_list(session, &list);
+        }
+        return;
+    }
+    spawn_local(async move {
+        let mut found = Found::default();
+        let mut open: Vec<(FileSystemEntry, bool)> = entries.into_iter().map(|entry| (entry, false)).collect();
+        while let Some((entry, in_folder)) = open.pop() {
+            let path = entry.full_path().trim_start_matches('/').to_owned();
+            if entry.is_directory() {
+                if !project::skipped_folder(&entry.name()) {
+                    let children = children(entry.unchecked_into()).await;
+                    open.extend(children.into_iter().map(|child| (child, true)));
+                }
+            } else if let Ok(file) = file_of(entry.unchecked_into()).await {
+                read(&mut found, &file, path, in_folder).await;
+            }
+            if found.files.len() > project::MAX_FILES {
+                break;
+            }
+        }
+        finish(session, found);
+    });
+}
+
+/// Everything in a folder; the reader gives it in portions.
+async fn children(folder: FileSystemDirectoryEntry) -> Vec<FileSystemEntry> {
+    let reader = folder.create_reader();
+    let mut all = Vec::new();
+    loop {
+        let portion = js_sys::Promise::new(&mut |resolve, reject| {
+            let _ = reader.read_entries_with_callback_and_callback(&resolve, &reject);
+        });
+        let portion = JsFuture::from(portion).await.map(|list| js_sys::Array::from(&list)).unwrap_or_default();
+        if portion.length() == 0 {
+            return all;
+        }
+        all.extend(portion.iter().map(JsCast::unchecked_into));
+    }
+}
+
+async fn file_of(entry: FileSystemFileEntry) -> Result<File, JsValue> {
+    let file = js_sys::Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject));
+    JsFuture::from(file).await.map(JsCast::unchecked_into)
+}
+
+async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
+    let kind = project::kind(&path);
+    if in_folder && !project::belongs(&path) {
+        found.left_out += 1;
+        return;
+    }
+    if kind == Kind::Notebook {
+        return found.bad.push((path, Refusal::Notebook));
+    }
+    // Size first: what is too big is not even read.
+    let most = if kind == Kind::Zip { project::MAX_PROJECT } else { project::MAX_FILE };
+    if file.size() > most as f64 {
+        return found.bad.push((path, Refusal::TooBig { size: file.size() as usize }));
+    }
+    let bytes = match browser::bytes_of(file).await {
+        Ok(bytes) => bytes,
+        Err(why) => return found.bad.push((path, Refusal::Unreadable(browser::reason(&why)))),
+    };
+    if kind != Kind::Zip {
+        return found.take(path, project::text_of(bytes));
+    }
+    match archive::list(&bytes) {
+        Ok((packed, left_out)) => {
+            found.left_out += left_out;
+            for file in packed {
+                let text = browser::unpack(&file).await;
+                found.take(file.path, text);
+            }
+        }
+        Err(why) => found.bad.push((path, why)),
+    }
+}
+
+/// Opens what was found, or says why there is nothing to open. Then the project stays as it is.
+fn finish(session: Session, mut found: Found) {
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    project::strip_root(&mut found.files);
+    let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));
+    let trouble = trouble.map(|first| match found.bad.len() {
+        1 => first,
+        more => format!("{first} And {} more.", more - 1),
+    });
+    if let Err(why) = project::check_project(&found.files) {
+        let what = trouble.unwrap_or_else(|| format!("What was chosen {why}"));
+        return session.say(true, what);
+    }
+    let left_out = match found.left_out {
+        0 => String::new(),
+        n => format!(" {} that {} not Python left out.", count(n, "file"), if n == 1 { "is" } else { "are" }),
+    };
+    let opened = match &found.files[..] {
+        [one] => format!("Opened {}.", one.path),
+        all => format!("Opened {}.", count(all.len(), "file")),
+    };
+    let bad = trouble.is_some();
+    session.open(found.files);
+    let trouble = trouble.map(|t| format!(" {t}")).unwrap_or_default();
+    session.say(bad, format!("{opened}{left_out}{trouble}"));
+}

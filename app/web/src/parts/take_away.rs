@@ -1,0 +1,114 @@
+//! Taking the port away: files, patch, report, clipboard, link.
+
+use crate::app::{Session, session};
+use crate::protocol::{Answer, Ask};
+use crate::{archive, browser, fragment, link};
+use codemod::SourceFile;
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+/// The buttons at the right of the bar.
+#[component]
+pub(crate) fn TakeAway() -> impl IntoView {
+    let session = session();
+    let nothing = session.part(|state| state.outcome.is_none());
+    let empty = session.part(|state| state.is_empty());
+    let unchanged = session.part(|state| !state.outcome_of(state.selected).is_some_and(|file| file.changed));
+    let no_change = session.part(|state| !state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|f| f.changed)));
+    view! {
+        <div class="take" role="group" aria-label="Take away">
+            <button class="button quiet small" id="copy" disabled=unchanged on:click=move |_| copy(session)>"Copy port"</button>
+            <button class="button quiet small" id="share" disabled=empty on:click=move |_| share(session)>"Copy link"</button>
+            <button class="button small" id="patch" disabled=no_change on:click=move |_| patch(session)>"Download patch"</button>
+            <details class="menu">
+                <summary class="button quiet small">"More"</summary>
+                <div>
+                    <button id="download-file" disabled=unchanged on:click=move |_| file(session)>"This file, ported"</button>
+                    <button id="download-zip" disabled=nothing on:click=move |_| zip(session)>"All files (.zip)"</button>
+                    <button id="download-report" disabled=nothing on:click=move |_| report(session)>"Report (.json)"</button>
+                </div>
+            </details>
+        </div>
+    }
+}
+
+/// `portolan-hpu.patch` and the like.
+fn named(session: Session, ending: &str) -> String {
+    let target = session.state.with_untracked(|s| s.outcome.as_ref().map(|o| o.target.clone()).unwrap_or_default());
+    format!("portolan-{target}.{ending}")
+}
+
+fn give(session: Session, name: &str, kind: &str, bytes: &[u8]) {
+    match browser::download(name, kind, bytes) {
+        Ok(()) => session.say(false, format!("{name} is in your downloads.")),
+        Err(why) => session.say(true, format!("{name} can't be saved: {}", browser::reason(&why))),
+    }
+}
+
+fn patch(session: Session) {
+    link::ask(link::bare(Ask::Patch), move |answer| {
+        let text = answer.texts.into_iter().next().unwrap_or_default();
+        give(session, &named(session, "patch"), "text/x-patch", text.as_bytes());
+    });
+}
+
+fn report(session: Session) {
+    link::ask(link::bare(Ask::Report), move |answer| {
+        let text = answer.texts.into_iter().next().unwrap_or_default();
+        give(session, &named(session, "json"), "application/json", text.as_bytes());
+    });
+}
+
+fn zip(session: Session) {
+    link::ask(link::bare(Ask::Texts), move |answer| {
+        let Answer::Texts(paths) = answer.head else { return };
+        let files = paths.into_iter().zip(answer.texts).map(|(path, text)| SourceFile { path, text });
+        match archive::write(&files.collect::<Vec<_>>()) {
+            Ok(bytes) => give(session, &named(session, "zip"), "application/zip", &bytes),
+            Err(why) => session.say(true, format!("The archive {why}")),
+        }
+    });
+}
+
+fn file(session: Session) {
+    let file = session.state.with_untracked(|s| Some((s.file()?.path.clone(), s.view.as_ref()?.new.text().clone())));
+    if let Some((path, text)) = file {
+        give(session, path.rsplit('/').next().unwrap_or(&path), "text/x-python", text.as_bytes());
+    }
+}
+
+fn copy(session: Session) {
+    let Some(view) = session.state.with_untracked(|s| s.view.clone()) else { return };
+    spawn_local(async move {
+        match browser::copy(view.new.text()).await {
+            Ok(()) => session.say(false, "The ported file is on the clipboard."),
+            Err(why) => session.say(true, format!("Can't copy: {}", browser::reason(&why))),
+        }
+    });
+}
+
+/// Puts everything into the address, and the address on the clipboard.
+fn share(session: Session) {
+    let share = session.state.with_untracked(|state| state.share());
+    spawn_local(async move {
+        let json = serde_json::to_vec(&share).unwrap_or_default();
+        let link = match browser::deflate(&json).await {
+            Ok(deflated) => fragment::of_share(&deflated),
+            Err(why) => return session.say(true, format!("Can't make a link: {}", browser::reason(&why))),
+        };
+        if link.len() > fragment::MAX_LINK {
+            return session.say(true, "This project is too big for a link. Take the zip archive instead.");
+        }
+        let location = browser::window().location();
+        let address = location.href().unwrap_or_default();
+        let address = format!("{}{link}", address.split('#').next().unwrap_or_default());
+        let history = browser::window().history();
+        let kept = history.and_then(|h| h.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&address)));
+        let length = address.len();
+        match (browser::copy(&address).await, kept) {
+            (Ok(()), _) => session.say(false, format!("The link is on the clipboard: {length} characters, which hold your code. Whoever has the link can read it.")),
+            (Err(_), Ok(())) => session.say(false, format!("The link is in the address bar: {length} characters, which hold your code. Whoever has the link can read it.")),
+            (Err(why), Err(_)) => session.say(true, format!("Can't copy: {}", browser::reason(&why))),
+        }
+    });
+}

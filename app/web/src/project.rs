@@ -1,0 +1,234 @@
+//! What may be opened: bytes from a file, a folder or an archive, judged before they become text.
+
+use codemod::SourceFile;
+use std::fmt;
+
+/// One file may have this many bytes. The engine takes more; a text field does not.
+pub const MAX_FILE: usize = 4 * 1024 * 1024;
+/// All files together may have this many bytes.
+pub const MAX_PROJECT: usize = 16 * 1024 * 1024;
+/// This many files make a project.
+pub const MAX_FILES: usize = 1000;
+
+/// Why some bytes were not opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// More bytes than [`MAX_FILE`].
+    TooBig {
+        /// Its size in bytes.
+        size: usize,
+    },
+    /// A zero byte: not a text. Line and column count from 1.
+    Binary {
+        /// Line of the byte.
+        line: usize,
+        /// Column of the byte.
+        column: usize,
+    },
+    /// Not UTF-8. Line and column count from 1.
+    NotUtf8 {
+        /// Line of the first bad byte.
+        line: usize,
+        /// Column of the first bad byte.
+        column: usize,
+        /// The encoding that the file's own coding line names.
+        coding: Option<String>,
+    },
+    /// A Jupyter notebook.
+    Notebook,
+    /// A damaged archive.
+    Archive(String),
+    /// The browser could not read it.
+    Unreadable(String),
+    /// Nothing in it that can be ported.
+    NoPython,
+    /// More files than [`MAX_FILES`] or more bytes than [`MAX_PROJECT`].
+    TooMany,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::TooBig { size } => {
+                let (size, max) = (megabytes(*size), MAX_FILE / 1024 / 1024);
+                write!(f, "is too big for this page: {size} MB, and {max} MB is the most. The command takes bigger files.")
+            }
+            Refusal::Binary { line, column } => {
+                write!(f, "is not a text: a zero byte stands in line {line}, column {column}.")
+            }
+            Refusal::NotUtf8 { line, column, coding: Some(coding) } => write!(
+                f,
+                "is not UTF-8: the first other byte stands in line {line}, column {column}. Its coding line says {coding}; \
+                 save it as UTF-8 first."
+            ),
+            Refusal::NotUtf8 { line, column, coding: None } => {
+                write!(f, "is not UTF-8: the first other byte stands in line {line}, column {column}.")
+            }
+            Refusal::Notebook => {
+                write!(f, "is a notebook. Export it as a script: jupyter nbconvert --to script")
+            }
+            Refusal::Archive(why) => write!(f, "can't be read as a zip archive: {why}"),
+            Refusal::Unreadable(why) => write!(f, "can't be read: {why}"),
+            Refusal::NoPython => write!(f, "has no Python file in it."),
+            Refusal::TooMany => {
+                let max = MAX_PROJECT / 1024 / 1024;
+                write!(f, "is too big for this page: {MAX_FILES} files with {max} MB together are the most.")
+            }
+        }
+    }
+}
+
+fn megabytes(size: usize) -> String {
+    format!("{:.1}", size as f64 / 1024.0 / 1024.0)
+}
+
+/// What kind of file a name promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Read with the project: Python, requirements.
+    Source,
+    /// An archive to look into.
+    Zip,
+    /// A notebook.
+    Notebook,
+    /// Anything else: opened when chosen by itself, left out of a folder.
+    Other,
+}
+
+/// Judges a name.
+pub fn kind(path: &str) -> Kind {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    if name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt")) {
+        Kind::Source
+    } else if name.ends_with(".zip") {
+        Kind::Zip
+    } else if name.ends_with(".ipynb") {
+        Kind::Notebook
+    } else {
+        Kind::Other
+    }
+}
+
+/// Whether a folder holds other people's code or a tool's leavings.
+pub fn skipped_folder(name: &str) -> bool {
+    name.starts_with('.') || matches!(name, "__pycache__" | "node_modules" | "site-packages" | "__MACOSX" | "venv")
+}
+
+/// Whether a file found in a folder or an archive belongs to the project.
+pub fn belongs(path: &str) -> bool {
+    let mut parts = path.split('/').rev();
+    let name = parts.next().unwrap_or_default();
+    kind(path) == Kind::Source && !name.starts_with("._") && !parts.any(skipped_folder)
+}
+
+/// Makes text of bytes.
+pub fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
+    if bytes.len() > MAX_FILE {
+        return Err(Refusal::TooBig { size: bytes.len() });
+    }
+    if let Some(at) = bytes.iter().position(|b| *b == 0) {
+        let (line, column) = place(&bytes[..at]);
+        return Err(Refusal::Binary { line, column });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let bytes = error.as_bytes();
+        let (line, column) = place(&bytes[..error.utf8_error().valid_up_to()]);
+        Refusal::NotUtf8 { line, column, coding: coding_line(bytes) }
+    })
+}
+
+/// Judges text that was pasted or came in a link.
+pub fn check_text(text: &str) -> Result<(), Refusal> {
+    if text.len() > MAX_FILE {
+        return Err(Refusal::TooBig { size: text.len() });
+    }
+    match text.find('\0') {
+        Some(at) => {
+            let (line, column) = place(&text.as_bytes()[..at]);
+            Err(Refusal::Binary { line, column })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Judges a whole project.
+pub fn check_project(files: &[SourceFile]) -> Result<(), Refusal> {
+    if files.is_empty() {
+        return Err(Refusal::NoPython);
+    }
+    if files.len() > MAX_FILES || files.iter().map(|f| f.text.len()).sum::<usize>() > MAX_PROJECT {
+        return Err(Refusal::TooMany);
+    }
+    Ok(())
+}
+
+/// Line and column, from 1, of what follows some bytes.
+fn place(before: &[u8]) -> (usize, usize) {
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+}
+
+/// The encoding named in one of the first two lines, as Python finds it.
+fn coding_line(bytes: &[u8]) -> Option<String> {
+    bytes.split(|b| *b == b'\n').take(2).find_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let (_, rest) = line.trim_start().strip_prefix('#')?.split_once("coding")?;
+        let name = rest.strip_prefix([':', '='])?.trim_start();
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(name.len());
+        (end > 0).then(|| name[..end].to_owned())
+    })
+}
+
+/// Takes the folder off that all paths share, so that a patch applies from the project's root.
+pub fn strip_root(files: &mut [SourceFile]) {
+    let Some((root, _)) = files.first().and_then(|f| f.path.split_once('/')) else { return };
+    let root = format!("{root}/");
+    if files.iter().all(|f| f.path.starts_with(&root)) {
+        for file in files {
+            file.path.drain(..root.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_by_name() {
+        assert_eq!(kind("src/Trainer.PY"), Kind::Source);
+        assert_eq!(kind("requirements-dev.txt"), Kind::Source);
+        assert_eq!(kind("notes.txt"), Kind::Other);
+        assert_eq!(kind("a.zip"), Kind::Zip);
+        assert!(belongs("src/a.py"));
+        assert!(!belongs("venv/lib/a.py"));
+        assert!(!belongs(".git/a.py"));
+        assert!(!belongs("__MACOSX/src/._a.py"));
+    }
+
+    #[test]
+    fn bad_bytes_have_a_place() {
+        assert_eq!(text_of(b"a\nb\0".to_vec()), Err(Refusal::Binary { line: 2, column: 2 }));
+        let latin = b"# -*- coding: latin-1 -*-\nx = '\xe9'\n".to_vec();
+        assert_eq!(text_of(latin), Err(Refusal::NotUtf8 { line: 2, column: 6, coding: Some("latin-1".into()) }));
+        assert_eq!(text_of(b"\xff".to_vec()), Err(Refusal::NotUtf8 { line: 1, column: 1, coding: None }));
+        assert_eq!(text_of("\u{feff}x\r\n".into()), Ok("\u{feff}x\r\n".to_owned()));
+        assert!(matches!(text_of(vec![b'x'; MAX_FILE + 1]), Err(Refusal::TooBig { .. })));
+        assert_eq!(check_text("é\0"), Err(Refusal::Binary { line: 1, column: 2 }));
+    }
+
+    #[test]
+    fn a_common_folder_goes() {
+        let file = |path: &str| SourceFile { path: path.into(), text: String::new() };
+        let mut files = [file("top/src/a.py"), file("top/b.py")];
+        strip_root(&mut files);
+        assert_eq!([&files[0].path, &files[1].path], ["src/a.py", "b.py"]);
+        let mut files = [file("a/x.py"), file("b/y.py")];
+        strip_root(&mut files);
+        assert_eq!(files[0].path, "a/x.py");
+        let mut files = [file("x.py")];
+        strip_root(&mut files);
+        assert_eq!(files[0].path, "x.py");
+    }
+}

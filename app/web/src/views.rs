@@ -1,0 +1,3 @@
+//! Pages.
+
+pub(crate) mod port;
