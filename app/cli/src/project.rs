@@ -157,11 +157,8 @@ fn walk(folder: &Path, out: Option<&Path>, visit: &mut dyn FnMut(PathBuf)) {
             continue;
         }
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => {
-                if !is_foreign(&path) && !out.is_some_and(|out| same(&path, out)) {
-                    walk(&path, out, visit);
-                }
-            }
+            Ok(kind) if kind.is_dir() && (is_foreign(&path) || out.is_some_and(|out| same(&path, out))) => {}
+            Ok(kind) if kind.is_dir() => walk(&path, out, visit),
             Ok(_) if path.is_file() => visit(path),
             _ => {}
         }
