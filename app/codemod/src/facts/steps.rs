@@ -1,7 +1,7 @@
 //! Where a script trains and where it validates.
 
 use super::FileView;
-use crate::tree::{Id, kinds};
+use crate::tree::{Id, fields, kinds};
 
 /// The steps of a file, as the nodes that hold them.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Steps {
         }
         for &function in index.of_kind(k.function_definition) {
             let trains = view.calls("backward").iter().any(|c| index.is_within(*c, function));
-            if !trains && names_validation(view.name_of(function)) {
+            if !trains && names_validation(view.name_of(function)) && is_given_a_model(view, function) {
                 steps.validation.push(function);
             }
         }
@@ -43,6 +43,16 @@ impl Steps {
     pub(crate) fn in_validation(&self, view: &FileView<'_>, id: Id) -> bool {
         self.validation.iter().any(|s| view.index.is_within(id, *s))
     }
+}
+
+/// Whether a function is handed what it evaluates, or puts it into evaluation mode: a `def test():` that builds a network
+/// and prints a shape validates nothing.
+fn is_given_a_model(view: &FileView<'_>, function: Id) -> bool {
+    let index = &view.index;
+    let takes = index
+        .field(function, fields().parameters)
+        .is_some_and(|parameters| index.parts(parameters).any(|p| !matches!(index.text_of(p), "self" | "cls")));
+    takes || view.calls("eval").iter().any(|c| index.is_within(*c, function))
 }
 
 /// `val_step`, `validate`, `evaluate`, `test_one_epoch`, `run_eval`.
