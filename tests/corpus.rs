@@ -122,7 +122,7 @@ fn assert_same_habits(name: &str, before: &str, after: &str) {
     } else {
         assert!(!after.contains('\r'), "{name}: a carriage return came from somewhere");
     }
-    if !before.lines().any(|line| line.starts_with("  ")) {
+    if before.contains("\n\t") && !before.lines().any(|line| line.starts_with("  ")) {
         assert!(!after.lines().any(|line| line.starts_with("  ")), "{name}: a line is indented with spaces");
     }
 }
@@ -160,7 +160,17 @@ enum Machine {
 type Calls = Vec<(String, BTreeMap<String, Value>)>;
 
 /// Runs a program against the stand-ins and reads what it called.
-fn run(root: &Path, program: &str, args: &[&str], machine: Machine, hydra: &str) -> Result<Calls, String> {
+fn run(root: &Path, program: &str, args: &[&str], machine: Machine) -> Result<Calls, String> {
+    run_with(root, program, args, machine, &[])
+}
+
+fn run_with(
+    root: &Path,
+    program: &str,
+    args: &[&str],
+    machine: Machine,
+    env: &[(&str, &str)],
+) -> Result<Calls, String> {
     let cwd = folder("run");
     let stand_ins = here().join("stand_ins");
     let mut path = stand_ins.join("base").into_os_string();
@@ -177,20 +187,15 @@ fn run(root: &Path, program: &str, args: &[&str], machine: Machine, hydra: &str)
         .arg(root.join(program))
         .args(args)
         .current_dir(&cwd)
+        .env_remove("PT_HPU_LAZY_MODE")
+        .env_remove("CUDA_VISIBLE_DEVICES")
         .env("PYTHONPATH", path)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("STAND_IN_MACHINE", name)
-        .env("STAND_IN_HYDRA", hydra)
         .env("STAND_IN_CALLS", cwd.join("calls"))
-        .envs([
-            ("RANK", "0"),
-            ("LOCAL_RANK", "0"),
-            ("WORLD_SIZE", "1"),
-            ("MASTER_ADDR", "localhost"),
-            ("MASTER_PORT", "29500"),
-        ])
-        .env_remove("PT_HPU_LAZY_MODE")
-        .env_remove("CUDA_VISIBLE_DEVICES")
+        .envs([("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1")])
+        .envs([("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")])
+        .envs(env.iter().copied())
         .output()
         .unwrap();
     if !status.success() {
@@ -205,7 +210,7 @@ fn run(root: &Path, program: &str, args: &[&str], machine: Machine, hydra: &str)
 fn common_story(calls: &Calls) -> Vec<String> {
     let mut story = Vec::new();
     for (name, details) in calls {
-        let name = name.replace("torch.hpu.", "torch.cuda.");
+        let name = name.replace("torch.hpu.", "torch.cuda.").replace("accelerator.sync", "torch.cuda.sync");
         let own = ["import ", "GradScaler.", "mark_step", "torch.cuda.manual_seed"];
         let dropped = ["torch.cuda.device", "torch.cuda.set_device", "torch.cuda.empty_cache"];
         if own.iter().any(|prefix| name.starts_with(prefix)) || dropped.contains(&name.as_str()) {
@@ -312,7 +317,7 @@ impl Script {
     }
 
     fn run(&self, root: &Path, args: &[&str], machine: Machine) -> Calls {
-        run(root, &format!("{}.py", self.name), args, machine, "1.3").unwrap_or_else(|fault| panic!("{fault}"))
+        run(root, &format!("{}.py", self.name), args, machine).unwrap_or_else(|fault| panic!("{fault}"))
     }
 
     /// On a machine with neither card nor Gaudi software, original and port do the same.
@@ -415,6 +420,18 @@ fn tabs_crlf_bom_lazily() {
     Script::with_sdk("tabs_crlf_bom", Style::InPlace, Some("1.19")).golden().moves_from_cuda_to_hpu(&[], &[]);
 }
 
+/// The switch for lazy mode, with the environment that goes with it.
+#[test]
+fn mode_chain_lazily() {
+    let script = Script::new("mode_chain", Style::Branch);
+    let env = [("PT_HPU_LAZY_MODE", "1")];
+    for precision in [&["--mixed"][..], &[]] {
+        let args: Vec<_> = ["--accelerator", "hpu", "--lazy-mode", "1"].iter().chain(precision).copied().collect();
+        let calls = run_with(&script.after, "mode_chain.py", &args, Machine::Hpu, &env);
+        assert_marks(&calls.unwrap_or_else(|fault| panic!("{fault}")), true);
+    }
+}
+
 #[test]
 fn mode_chain() {
     Script::new("mode_chain", Style::Branch)
@@ -437,7 +454,7 @@ fn cristae(sdk: Option<&str>) -> (PathBuf, PathBuf, Ported) {
 
 fn segment(root: &Path, args: &[&str], machine: Machine) -> Calls {
     let args: Vec<_> = ["run.id=test", "run.iterations=4", "run.val_every=2"].iter().chain(args).copied().collect();
-    run(root, "bin/segment.py", &args, machine, "1.3").unwrap_or_else(|fault| panic!("{args:?}: {fault}"))
+    run(root, "bin/segment.py", &args, machine).unwrap_or_else(|fault| panic!("{args:?}: {fault}"))
 }
 
 /// Ways to start the project, without the compute mode.
@@ -475,18 +492,19 @@ fn cristae_keeps_its_modes() {
 
 #[test]
 fn cristae_runs_on_hpu() {
+    let args = |start: &[&'static str], mode| start.iter().copied().chain([mode]).collect::<Vec<_>>();
+    let original = here().join("fixtures/projects/cristae");
+    let gpu = STARTS.map(|start| common_story(&segment(&original, &args(start, "run.compute=GPU"), Machine::Cuda)));
     for (sdk, lazy) in [(None, false), (Some("1.19"), true), (Some("1.8"), true)] {
-        let (before, after, _) = cristae(sdk);
-        for start in STARTS {
+        let (_, after, _) = cristae(sdk);
+        for (start, gpu) in STARTS.iter().zip(&gpu) {
             if sdk == Some("1.8") && start.contains(&"run.precision=mixed") {
                 continue; // no autocast yet: reported, and trained in float32
             }
-            let args = |mode| start.iter().copied().chain([mode]).collect::<Vec<_>>();
-            let gpu = segment(&before, &args("run.compute=GPU"), Machine::Cuda);
-            let hpu = segment(&after, &args("run.compute=HPU"), Machine::Hpu);
+            let hpu = segment(&after, &args(start, "run.compute=HPU"), Machine::Hpu);
             assert_on_hpu(&hpu);
             assert_marks(&hpu, lazy);
-            assert_same_story(&format!("{sdk:?} {start:?}"), &common_story(&gpu), &common_story(&hpu));
+            assert_same_story(&format!("{sdk:?} {start:?}"), gpu, &common_story(&hpu));
         }
     }
 }
@@ -495,8 +513,9 @@ fn cristae_runs_on_hpu() {
 fn cristae_starts_under_the_hydra_it_pins() {
     let (before, after, _) = cristae(None);
     let args = ["run.id=test", "run.compute=CPU", "run.iterations=1"];
-    assert!(run(&before, "bin/segment.py", &args, Machine::Cpu, "1.1").unwrap_err().contains("version_base"));
-    run(&after, "bin/segment.py", &args, Machine::Cpu, "1.1").unwrap_or_else(|fault| panic!("{fault}"));
+    let start = |root| run_with(root, "bin/segment.py", &args, Machine::Cpu, &[("STAND_IN_HYDRA", "1.1")]);
+    assert!(start(&before).unwrap_err().contains("version_base"));
+    start(&after).unwrap_or_else(|fault| panic!("{fault}"));
 }
 
 /// Runs `tests/assertions/hpu.py` on two checkouts.
@@ -547,6 +566,137 @@ fn the_assertions_are_tested() {
 #[test]
 fn the_stand_ins_are_tested() {
     assert_python_tests("stand_ins/test_stand_ins.py");
+}
+
+/// A habit seen in the wild, cut down to what went wrong once.
+fn port_habit(text: &str) -> Ported {
+    assert_sound(&[SourceFile { path: "habit.py".into(), text: text.into() }], &to_hpu(None))
+}
+
+#[test]
+fn names_that_stand_for_one_another() {
+    port_habit(
+        "class Trainer:
+    def __init__(self, config, model):
+        self.model = model
+        model, config = self.model, self.config
+        self.model = model.cuda()
+",
+    );
+    port_habit(
+        "import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        self.tok = nn.Embedding(vocab, width)
+
+
+def get_batch(split):
+    x, y = x.pin_memory().to(device, non_blocking=True), y.pin_memory().to(device, non_blocking=True)
+    x, y = x.to(device), y.to(device)
+    return x, y
+",
+    );
+}
+
+#[test]
+fn a_block_that_loses_all_it_had() {
+    port_habit(
+        "import torch
+
+if torch.cuda.is_available():
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cudnn.benchmark = True
+
+device = torch.device('cuda')
+
+
+def clean(used):
+    # give it back
+    torch.cuda.empty_cache()  # all of it
+
+
+for epoch in range(3):
+    try:
+        torch.cuda.empty_cache()
+    finally:
+        print(epoch)
+",
+    );
+}
+
+#[test]
+fn quotes_inside_an_f_string() {
+    port_habit(
+        "import torch
+
+print(f\"peak {torch.cuda.max_memory_allocated() / 2**20:.0f} MiB\")
+print(f'on {\"gpu\" if torch.cuda.is_available() else \"cpu\"}', torch.zeros(1, device=f'cuda:{0}'))
+",
+    );
+}
+
+#[test]
+fn a_number_has_no_item() {
+    let ported = port_habit(
+        "import torch
+
+criterion = torch.nn.MSELoss()
+
+
+def step(batch):
+    loss = criterion(model(batch), batch)
+    loss_value = loss.item()
+    print(\"loss is {}\".format(loss_value))
+
+
+test_loss = evaluate(data)
+print(\"test loss %.3f\" % test_loss)
+print(\"end of training {:5.2f}\".format(test_loss))
+",
+    );
+    assert!(!ported.files[0].changed, "{}", ported.files[0].text);
+}
+
+/// Forces are gradients of the energy, in validation too.
+#[test]
+fn validation_that_needs_gradients() {
+    let ported = port_habit(
+        "import torch
+
+
+class Potential(torch.nn.Module):
+    def forward(self, positions):
+        energy = self.energy(positions.requires_grad_(True))
+        forces = -torch.autograd.grad(energy.sum(), positions, create_graph=self.training)[0]
+        return energy, forces
+
+
+def evaluate(model, loader, criterion):
+    model.eval()
+    total = 0.0
+    for positions, truth in loader:
+        energy, forces = model(positions)
+        loss = criterion(forces, truth)
+        total += loss.item()
+    return total
+",
+    );
+    assert!(!ported.files[0].text.contains("no_grad"), "{}", ported.files[0].text);
+    let ported = port_habit(
+        "import torch
+
+
+def evaluate(model, loader, criterion):
+    model.eval()
+    for batch in loader:
+        output = model(batch.to_dict(), training=False, compute_force=True)
+        loss = criterion(output, batch)
+    return loss
+",
+    );
+    assert!(!ported.files[0].text.contains("no_grad"), "{}", ported.files[0].text);
 }
 
 /// Input that is not what it should be: kept to the byte, and told where it hurts.

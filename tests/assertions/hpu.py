@@ -205,7 +205,8 @@ def is_no_grad(expression):
 
 
 class Neutral(ast.NodeTransformer):
-    """Takes away what a port may change for every mode: no_grad around validation, `nullcontext` called, `.item()`, docstrings kept."""
+    """Takes away what a port may change for every mode: no_grad around validation, `nullcontext` called, `.item()`,
+    Hydra's `version_base`."""
 
     def visit_With(self, node):
         self.generic_visit(node)
@@ -226,6 +227,8 @@ class Neutral(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
             return node.func.value
+        if text(node.func) == "hydra.main":
+            node.keywords = [k for k in node.keywords if k.arg != "version_base"]
         return node
 
 

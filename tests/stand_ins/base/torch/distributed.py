@@ -89,6 +89,8 @@ def broadcast_object_list(objects, src=0, **_):
 
 
 def barrier(group=None, device_ids=None, **_):
+    if device_ids is not None and STATE["backend"] != "nccl":
+        raise RuntimeError(f"Function argument device_ids not supported for the selected backend {STATE['backend']}")
     record("barrier")
 
 
