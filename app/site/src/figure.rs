@@ -111,7 +111,7 @@ impl Table {
 
     fn row(&mut self, class: &str, sign: &str, html: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-        self.0 += &format!("<tr{class}><td>{sign}</td><td>{}</td></tr>\n", indented(html));
+        self.0 += &format!("<tr{class}><td>{sign}</td><td>{}</td></tr>", indented(html));
     }
 
     /// Lines that stay, folded in the middle. At the edge of the file there is context on one side only.
@@ -124,7 +124,7 @@ impl Table {
                 self.row("", "", line);
             } else if index == head {
                 let count = tail - head;
-                self.0 += &format!("<tr class=\"skip-row\"><td></td><td>{count} lines as they were</td></tr>\n");
+                self.0 += &format!("<tr class=\"skip-row\"><td></td><td>{count} lines as they were</td></tr>");
             }
         }
     }
@@ -150,6 +150,7 @@ mod tests {
                 inside = (inside || *c == '<') && *c != '>';
                 !inside && *c != '>'
             }));
+            out.push('\n');
         }
         out
     }
