@@ -258,7 +258,12 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
             let body = text.trim_start_matches(['f', 'F']);
             let quoted = body.strip_prefix(['"', '\'']).and_then(|b| b.strip_suffix(['"', '\'']));
             text.starts_with(['f', 'F'])
-                && quoted.and_then(|q| q.strip_prefix("cuda:")).is_some_and(|r| r.starts_with('{') && r.ends_with('}'))
+                && quoted.is_some_and(|q| {
+                    q == "cuda"
+                        || q.strip_prefix("cuda:").is_some_and(|r| {
+                            (r.starts_with('{') && r.ends_with('}')) || r.bytes().all(|b| b.is_ascii_digit())
+                        })
+                })
         }
     };
     // A key of a table and a word alone on its line name no device.

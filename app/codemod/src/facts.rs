@@ -111,6 +111,20 @@ impl<'t> FileView<'t> {
         self.words.contains(word)
     }
 
+    /// Whether the file has signs of gradients that are part of the answer: forces, penalties, second derivatives.
+    pub(crate) fn differentiates(&self) -> bool {
+        self.words.iter().any(|word| {
+            matches!(*word, "enable_grad" | "create_graph" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")
+                || word.ends_with("_forces")
+                || word.ends_with("_force")
+                || word.contains("grad_state")
+                || word.contains("gradient_penalty")
+                || word.contains("gradwise")
+        }) || self.calls("grad").iter().any(|c| {
+            self.index.field(*c, fields().function).is_some_and(|f| self.index.text_of(f).contains("autograd"))
+        })
+    }
+
     /// Calls by the last name of their function.
     pub(crate) fn calls(&self, name: &str) -> &[Id] {
         self.calls.get(name).map_or(&[], Vec::as_slice)

@@ -88,7 +88,13 @@ impl Names {
     fn bind(&mut self, index: &Index<'_>, local: &str, qualified: &str, statement: Id, part: Id) {
         self.by_local.entry(local.to_owned()).or_default().push(self.bindings.len());
         let scope = index.ancestors(statement).find(|a| index.kind(*a) == kinds().function_definition);
-        self.bindings.push(Binding { local: local.to_owned(), qualified: qualified.to_owned(), statement, part, scope });
+        self.bindings.push(Binding {
+            local: local.to_owned(),
+            qualified: qualified.to_owned(),
+            statement,
+            part,
+            scope,
+        });
     }
 
     /// What an identifier or a dotted chain stands for; none when its head is no import.
@@ -110,9 +116,9 @@ impl Names {
         };
         bindings.iter().any(|b| {
             let base = self.bindings[*b].qualified.as_str();
-            qualified
-                .strip_prefix(base)
-                .is_some_and(|tail| if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) })
+            qualified.strip_prefix(base).is_some_and(|tail| {
+                if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
+            })
         })
     }
 

@@ -116,8 +116,7 @@ impl Build<'_, '_> {
             };
         }
         // Without the commas around it, `$$$` also matches when there is nothing for it.
-        let listed =
-            [k.argument_list, k.list, k.tuple, k.parameters, k.dictionary, k.set].contains(&node.kind_id());
+        let listed = [k.argument_list, k.list, k.tuple, k.parameters, k.dictionary, k.set].contains(&node.kind_id());
         let open = |c: Option<&TsNode<'_>>| c.is_some_and(|c| self.source[c.byte_range()].starts_with("µµµ"));
         let kept: Vec<TsNode<'_>> = (0..children.len())
             .filter(|n| {

@@ -13,7 +13,7 @@ use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target, hex};
 use crate::residue::{Found, residue};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::rope::{Provenance, Replacement, Rope, apply_edits};
-use crate::tree::{LineStarts, Tree};
+use crate::tree::{LineStarts, Tree, kinds};
 use crate::{handlers, importer, lift, place, sdk};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -131,7 +131,7 @@ impl<'a> State<'a> {
                 .map(|r| crate::tree::Splice { range: r.range.clone(), len: r.text.len() })
                 .collect();
             let new = tree.reparse(&text, &spans);
-            if new.has_error() {
+            if new.has_error() || new.has_empty_block() {
                 let recipes: BTreeSet<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
                 let recipes = recipes.into_iter().collect::<Vec<_>>().join(", ");
                 self.give_up(&format!(
@@ -247,6 +247,7 @@ fn round(
                 fixes.extend(wraps);
                 fixes = without_overlaps(plan, view, fixes);
                 fixes.sort_by_key(|f| (f.rank, f.at));
+                keep_blocks(view, &mut fixes);
                 written(view, fixes)
             }
             None => fixes.into_iter().flat_map(raw).collect(),
@@ -403,6 +404,30 @@ fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Ve
         .collect()
 }
 
+/// A block that would lose its last statement keeps `pass`, also when several fixes empty it together.
+fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
+    let index = &view.index;
+    let deletes = |change: &Change| match change {
+        Change::Replace { first, last, text } if text.is_empty() => Some((*first, *last)),
+        _ => None,
+    };
+    let gone: Vec<_> = fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)).collect();
+    for fix in fixes.iter_mut() {
+        for change in &mut fix.changes {
+            let Some((first, _)) = deletes(change) else { continue };
+            let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
+            let empty = index.parts(block).all(|s| gone.iter().any(|(a, b)| *a <= s && s <= *b));
+            let last_gone = gone.iter().filter(|(a, _)| index.parent(*a) == Some(block)).max();
+            if empty
+                && last_gone.is_some_and(|(a, _)| *a == first)
+                && let Change::Replace { text, .. } = change
+            {
+                "pass".clone_into(text);
+            }
+        }
+    }
+}
+
 fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     if a.is_empty() && b.is_empty() {
         return false;
@@ -481,6 +506,7 @@ fn finish(
     let mut left = Vec::new();
     let mut hashes = BTreeMap::new();
     let (mut parses, mut untouched, mut comments) = (true, true, true);
+    let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
         let edits = state.rope.edits();
         let mut diagnostics: Vec<Diagnostic> = notes.remove(&n).unwrap_or_default();
@@ -490,6 +516,22 @@ fn finish(
             let manual = reports(plan, view, &facts);
             for (range, severity, recipe, message) in &manual {
                 diagnostics.push(place::diagnostic(view.index.text, &starts, range, *severity, recipe, message));
+            }
+            if let (Some(class), Some(modes)) = (missing, &facts.modes)
+                && let Some(range) = modes.first_mention(view, class)
+            {
+                let message = format!(
+                    "`{class}` is defined in a file that was not given: give it its member `{}` there, or port the project as a whole",
+                    modes.target
+                );
+                diagnostics.push(place::diagnostic(
+                    view.index.text,
+                    &starts,
+                    &range,
+                    Severity::Warning,
+                    "engine#compute-mode",
+                    &message,
+                ));
             }
             for Found { range, severity, message } in residue(view, &facts, plan.branch) {
                 let told = manual.iter().any(|(r, ..)| r.start <= range.start && range.end <= r.end);

@@ -82,9 +82,25 @@ impl Filler<'_, '_, '_, '_> {
         })
     }
 
+    /// The file's quote; inside an f-string the other one, which every Python 3 takes.
+    fn quote(&self) -> char {
+        let index = &self.cx.view.index;
+        let k = kinds();
+        let within = index
+            .ancestors(self.found.node)
+            .take_while(|a| index.kind(*a) != k.block)
+            .find(|a| index.kind(*a) == k.string)
+            .and_then(|s| index.text_of(s).chars().find(|c| *c == '"' || *c == '\''));
+        match within {
+            Some('"') => '\'',
+            Some(_) => '"',
+            None => self.cx.view.layout.quote,
+        }
+    }
+
     /// The template with the file's quotes and its way to spell imported names.
     fn in_file_style(&self, template: &Template) -> Template {
-        let quote = self.cx.view.layout.quote;
+        let quote = self.quote();
         let parts = template
             .parts
             .iter()
@@ -116,7 +132,9 @@ impl Filler<'_, '_, '_, '_> {
             // `hasattr(torch, "hpu")` names the module alone.
             let named = word == "torch" || (word.contains('.') && KNOWN_MODULES.contains(&head));
             if boundary && named && !in_string && !import_line {
-                if let Some(spelled) = self.own_spelling(word).or_else(|| names.spelling(&self.cx.view.index, self.found.node, word)) {
+                if let Some(spelled) =
+                    self.own_spelling(word).or_else(|| names.spelling(&self.cx.view.index, self.found.node, word))
+                {
                     out.push_str(&spelled);
                 } else {
                     self.need(format!("import {head}"));
@@ -157,8 +175,11 @@ impl Filler<'_, '_, '_, '_> {
             let quote = view.index.text_of(node).chars().find(|c| *c == '"' || *c == '\'').unwrap_or('"');
             return Ok(vec![change(whole, requote(text, quote))]);
         }
-        let filled = self.fill(replacement)?;
-        if let Some(gaps) = self.gaps(layout, replacement, &whole)? {
+        let bracketed = self.fill(replacement)?;
+        let filled = self.unbracketed(bracketed.clone());
+        if filled == bracketed
+            && let Some(gaps) = self.gaps(layout, replacement, &whole)?
+        {
             return Ok(gaps.into_iter().map(|(range, text)| change(range, text)).collect());
         }
         if view.index.text[whole.clone()] == filled {
@@ -166,6 +187,30 @@ impl Filler<'_, '_, '_, '_> {
         }
         let (range, text) = trimmed(view.index.text, whole, filled);
         Ok(vec![change(range, text)])
+    }
+
+    /// Without the brackets around the whole, where the place needs none.
+    fn unbracketed(&self, filled: String) -> String {
+        let index = &self.cx.view.index;
+        let k = kinds();
+        let alone = index.parent(self.found.node).is_some_and(|p| {
+            [
+                k.assignment,
+                k.argument_list,
+                k.keyword_argument,
+                k.return_statement,
+                k.if_statement,
+                k.elif_clause,
+                k.while_statement,
+                k.parenthesized_expression,
+                k.expression_statement,
+            ]
+            .contains(&index.kind(p))
+        });
+        match filled.strip_prefix('(').and_then(|f| f.strip_suffix(')')) {
+            Some(inner) if alone && closes_itself(inner) => inner.to_owned(),
+            _ => filled,
+        }
     }
 
     /// Edits between the captures only, when both sides have the same captures in the same order.
@@ -299,6 +344,19 @@ fn flush(changes: &mut Vec<Change>, deleted: &mut Vec<Id>) {
         changes.push(Change::Replace { first: *first, last: *last, text: String::new() });
         deleted.clear();
     }
+}
+
+/// Whether the brackets of a text pair up without one that is closed before it is opened.
+fn closes_itself(text: &str) -> bool {
+    let mut depth = 0i32;
+    text.chars().all(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth >= 0
+    }) && depth == 0
 }
 
 /// A compound statement's text up to its colon.

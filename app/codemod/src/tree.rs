@@ -212,6 +212,18 @@ impl Tree {
         }
     }
 
+    /// Whether a block has nothing in it: the parser lets that pass, Python does not.
+    pub(crate) fn has_empty_block(&self) -> bool {
+        let index = self.index();
+        let empty = |id: &Id| index.parts(*id).next().is_none();
+        let headless = |id: &Id| index.children(*id).all(|c| index.kind(c) != kinds().block);
+        let k = kinds();
+        index.of_kind(k.block).iter().any(empty)
+            || [k.if_statement, k.for_statement, k.while_statement, k.with_statement, k.function_definition]
+                .iter()
+                .any(|kind| index.of_kind(*kind).iter().any(headless))
+    }
+
     pub(crate) fn index(&self) -> Index<'_> {
         Index::new(self)
     }

@@ -24,6 +24,8 @@ pub(crate) struct Modes {
     pub(crate) target: String,
     /// Expressions that are compared with a mode, with the classes (or "") that do so, by file.
     expressions: BTreeMap<String, Vec<Use>>,
+    /// The enum is in none of the files.
+    elsewhere: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +83,9 @@ fn foreign_enum(views: &[&FileView<'_>]) -> Option<(String, bool)> {
     for view in views {
         for &comparison in view.index.of_kind(kinds().comparison_operator) {
             for side in view.index.parts(comparison) {
-                let Some((owner, member)) = dotted(&view.index, side).and_then(|t| t.rsplit_once('.')) else { continue };
+                let Some((owner, member)) = dotted(&view.index, side).and_then(|t| t.rsplit_once('.')) else {
+                    continue;
+                };
                 let class = owner.rsplit('.').next().unwrap_or(owner);
                 let imported = view.names.bindings.iter().any(|b| b.qualified.rsplit('.').next() == Some(class));
                 if is_vendor(member) && imported && class.starts_with(|c: char| c.is_ascii_uppercase()) {
@@ -109,7 +113,8 @@ pub(crate) fn enum_members<'t>(view: &FileView<'t>, class: Id) -> Vec<(&'t str, 
 impl Modes {
     pub(super) fn collect(views: &[&FileView<'_>], target: &str) -> Option<Self> {
         let found = views.iter().find_map(|v| mode_enum(v).map(|c| (v, c)));
-        let (kind, target) = if let Some((view, class)) = found {
+        let (kind, target) = if let Some((view, class)) = &found {
+            let class = *class;
             let upper =
                 enum_members(view, class).iter().any(|(n, _)| is_vendor(n) && n.chars().all(|c| !c.is_lowercase()));
             let target = if upper { target.to_ascii_uppercase() } else { target.to_ascii_lowercase() };
@@ -119,7 +124,8 @@ impl Modes {
         } else {
             (ModeKind::Strings, target.to_owned())
         };
-        let mut modes = Self { kind, target, expressions: BTreeMap::new() };
+        let elsewhere = matches!(kind, ModeKind::Enum(_)) && found.is_none();
+        let mut modes = Self { kind, target, expressions: BTreeMap::new(), elsewhere };
         let mut literals: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for view in views {
             let k = kinds();
@@ -162,8 +168,7 @@ impl Modes {
             return None;
         }
         let k = kinds();
-        let list =
-            [k.tuple, k.list, k.set].contains(&index.kind(*b)) ;
+        let list = [k.tuple, k.list, k.set].contains(&index.kind(*b));
         if between == "in" {
             if !list {
                 return None;
@@ -225,6 +230,25 @@ impl Modes {
     fn tests_only(&self, index: &Index<'_>, test: Id, member: &str) -> bool {
         index.kind(test) == kinds().comparison_operator
             && self.tested(index, test).is_some_and(|m| m.len() == 1 && m[0] == member)
+    }
+
+    /// The enum's name, when the file that defines it was not given.
+    pub(crate) fn defined_elsewhere(&self) -> Option<&str> {
+        match &self.kind {
+            ModeKind::Enum(class) if self.elsewhere => Some(class),
+            _ => None,
+        }
+    }
+
+    /// Where a file first names a member of the target.
+    pub(crate) fn first_mention(&self, view: &FileView<'_>, class: &str) -> Option<std::ops::Range<usize>> {
+        let ending = format!("{class}.{}", self.target);
+        let index = &view.index;
+        index
+            .of_kind(kinds().attribute)
+            .iter()
+            .map(|a| index.range(*a))
+            .find(|r| index.text[r.clone()].ends_with(&ending))
     }
 
     /// Last names of the compared expressions: `compute_mode`.

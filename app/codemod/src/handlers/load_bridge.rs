@@ -19,9 +19,15 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         let Some((statement, guard)) = constructor_end(input, view, class) else { continue };
         let Some(lazy) = (input.lazy_test)(view, statement) else { continue };
         let (unit, q) = (&view.layout.indent, view.layout.quote);
+        let eager = input.eager_value;
+        // Without a switch of its own the program goes by the variable: then there is only a default to set.
+        let value = match (lazy.contains("os.environ"), input.lazy) {
+            (true, true) => format!("{q}1{q}"),
+            (true, false) => format!("{q}{eager}{q}"),
+            (false, _) => format!("{q}1{q} if {lazy} else {q}{eager}{q}"),
+        };
         let text = format!(
-            "if {guard}:\n{unit}os.environ.setdefault({q}PT_HPU_LAZY_MODE{q}, {q}1{q} if {lazy} else {q}{}{q})\n{unit}import habana_frameworks.torch.core as htcore\n{unit}self.htcore = htcore",
-            input.eager_value
+            "if {guard}:\n{unit}os.environ.setdefault({q}PT_HPU_LAZY_MODE{q}, {value})\n{unit}import habana_frameworks.torch.core as htcore\n{unit}self.htcore = htcore"
         );
         return vec![Wish {
             at: index.item(statement).start,

@@ -25,8 +25,11 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         // `import torch.backends.cudnn` binds `torch`; such a line is kept for what it loads.
         let plain_module =
             index.kind(binding.statement) == k.import_statement && index.kind(binding.part) == k.dotted_name;
-        if plain_module || uses(view, binding) > 0 || words(input.original, &binding.local) < 2
-            || !used_before(&mut original, input.original, binding) {
+        if plain_module
+            || uses(view, binding) > 0
+            || words(input.original, &binding.local) < 2
+            || !used_before(&mut original, input.original, binding)
+        {
             continue;
         }
         match by_statement.iter_mut().find(|(s, _)| *s == binding.statement) {
