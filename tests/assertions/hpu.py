@@ -653,9 +653,12 @@ def lost_statements(before, after):
     faults = []
 
     def compare(where, old, new):
-        left = [neutral(s) for s in new if not isinstance(s, kinds)]
+        new = [s for s in new if not isinstance(s, kinds)]
+        same = {text(s) for s in new}
         for s in old:
-            if not isinstance(s, kinds) and neutral(s) not in left:
+            if isinstance(s, kinds) or text(s) in same:
+                continue
+            if neutral(s) not in {neutral(s) for s in new}:
                 faults.append(f"{where}:{s.lineno} {text(s).splitlines()[0]!r} is gone")
 
     for path, tree in before.files.items():
@@ -676,7 +679,10 @@ def changed_for(before, after, modes, functions):
         if was.text == now.text:
             continue
         for mode in modes:
-            old, new = neutral(before.seen_by(was.node, mode)), neutral(after.seen_by(now.node, mode))
+            old, new = before.seen_by(was.node, mode), after.seen_by(now.node, mode)
+            if text(old) == text(new):
+                continue
+            old, new = neutral(old), neutral(new)
             if old != new:
                 pairs = zip(old.splitlines() + [""] * 999, new.splitlines())
                 line = next((f"{b.strip()!r} for {a.strip()!r}" for a, b in pairs if a != b), "lines are missing")
