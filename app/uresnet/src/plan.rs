@@ -10,6 +10,8 @@
 
 mod arena;
 mod fold;
+#[cfg(test)]
+mod tests;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
@@ -93,23 +95,10 @@ impl Plan {
             kernels.truncate(last + 1);
         }
         let instructions = kernels.last().map_or("", |k| k.name);
-        let mut planner = Planner {
-            weights,
-            kernels,
-            method: options.method,
-            arena: Arena::default(),
-            packed: Vec::new(),
-            jobs: Vec::new(),
-            steps: Vec::new(),
-            images: pictures * PLANES,
-            largest_pair: 0,
-        };
+        let mut planner = Planner::new(weights, kernels, options.method);
         planner.network(network, pictures, height, width, (out_height, out_width));
-        let mut packed = Aligned::zeros(planner.packed.len())
-            .ok_or_else(|| Error::Input(format!("no memory for {} packed weights", planner.packed.len())))?;
-        packed.as_mut_slice()[..planner.packed.len()].copy_from_slice(&planner.packed);
         Ok(Plan {
-            weights: packed,
+            weights: planner.packed,
             arena: planner.arena.length(),
             kept: Mutex::new(None),
             input: shape.to_vec(),
@@ -217,7 +206,7 @@ struct Planner<'a> {
     kernels: Vec<Kernels>,
     method: Method,
     arena: Arena,
-    packed: Vec<f32>,
+    packed: Aligned,
     jobs: Vec<Job>,
     steps: Vec<Step>,
     /// Images of the whole input.
@@ -255,9 +244,25 @@ impl Layer {
     }
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    fn new(weights: &'a Weights, kernels: Vec<Kernels>, method: Method) -> Planner<'a> {
+        Planner {
+            weights,
+            kernels,
+            method,
+            arena: Arena::default(),
+            packed: Aligned::with_room(0),
+            jobs: Vec::new(),
+            steps: Vec::new(),
+            images: 0,
+            largest_pair: 0,
+        }
+    }
+
     fn network(&mut self, network: &Network, pictures: usize, height: usize, width: usize, out: (usize, usize)) {
         let images = pictures * PLANES;
+        self.images = images;
+        self.packed = Aligned::with_room(network.units().into_iter().map(|unit| self.room(unit)).sum());
         let input =
             Map { space: Space::Input, offset: 0, image_step: height * width, images, height, width, channels: 1 };
         let first = self.take(images, (height, width), network.initial.outputs);
@@ -478,8 +483,8 @@ impl Planner<'_> {
         let folded = Folded::new(unit, self.weights);
         let vectors = to / kernels.lanes;
         let transformed = transform_weights(&folded.weight, unit.inputs, from, vectors, kernels.lanes, size);
-        let weights = self.add_packed(&transformed);
-        let bias = self.add_packed(&folded.pack_bias(to));
+        let weights = self.packed.push(&transformed);
+        let bias = self.packed.push(&folded.pack_bias(to));
         Packed { weights, bias, inputs: from, vectors }
     }
 
@@ -510,7 +515,7 @@ impl Planner<'_> {
     }
 
     fn convolution(&mut self, unit: &Unit, from: Layer, to: Layer, residual: Option<Layer>, slope: f32) {
-        if unit.kernel == 1 && residual.is_none() {
+        if unit.kernel == 1 && unit.stride == 1 && residual.is_none() {
             return self.pointwise(unit, &unit.path, vec![(from, Form::Plain)], to, slope);
         }
         let residual = residual.map(|r| r.map);
@@ -577,16 +582,18 @@ impl Planner<'_> {
 
     fn pack(&mut self, folded: &Folded, kernels: Kernels, channels: usize) -> Packed {
         let vectors = channels.next_multiple_of(BLOCK) / kernels.lanes;
-        let weights = self.add_packed(&folded.pack(vectors, kernels.lanes));
-        let bias = self.add_packed(&folded.pack_bias(vectors * kernels.lanes));
+        let weights = self.packed.push(&folded.pack(vectors, kernels.lanes));
+        let bias = self.packed.push(&folded.pack_bias(vectors * kernels.lanes));
         Packed { weights, bias, inputs: folded.inputs * folded.taps, vectors }
     }
 
-    fn add_packed(&mut self, numbers: &[f32]) -> usize {
-        let start = self.packed.len().next_multiple_of(16);
-        self.packed.resize(start, 0.0);
-        self.packed.extend_from_slice(numbers);
-        start
+    /// Numbers that a unit's packed weights take, or a little more.
+    fn room(&self, unit: &Unit) -> usize {
+        let taps = match self.tile() {
+            Some(size) if unit.kernel == 3 => (size + 2) * (size + 2),
+            _ => unit.kernel * unit.kernel,
+        };
+        (unit.inputs.next_multiple_of(BLOCK) * taps + 1) * unit.outputs.next_multiple_of(16)
     }
 
     fn push(&mut self, unit: &Unit, kind: &str, job: Job) {

@@ -56,6 +56,12 @@ impl Weights {
         Weights { tensors: network.parameters().iter().map(|p| (p.name.clone(), tensor(p))).collect() }
     }
 
+    /// Tensors that no network has asked for, for tests of single layers.
+    #[cfg(test)]
+    pub(crate) fn unchecked(tensors: BTreeMap<String, Tensor>) -> Weights {
+        Weights { tensors }
+    }
+
     /// One tensor by its PyTorch name.
     ///
     /// # Panics

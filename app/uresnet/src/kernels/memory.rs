@@ -19,6 +19,25 @@ impl Aligned {
         Some(Aligned { lines })
     }
 
+    /// No numbers yet, but room for about `length`.
+    pub(crate) fn with_room(length: usize) -> Aligned {
+        let mut lines = Vec::new();
+        // Without the room the numbers still come in, a reallocation at a time.
+        let _ = lines.try_reserve_exact(length.div_ceil(16));
+        Aligned { lines }
+    }
+
+    /// Puts numbers at the end, from the next cache line on; returns the place of the first.
+    pub(crate) fn push(&mut self, numbers: &[f32]) -> usize {
+        let start = self.lines.len() * 16;
+        self.lines.extend(numbers.chunks(16).map(|chunk| {
+            let mut line = [0.0; 16];
+            line[..chunk.len()].copy_from_slice(chunk);
+            Line(line)
+        }));
+        start
+    }
+
     /// The numbers, as a slice.
     pub(crate) fn as_slice(&self) -> &[f32] {
         // SAFETY: a line is sixteen f32 without padding, and the vector owns all of them.
