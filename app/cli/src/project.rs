@@ -130,7 +130,7 @@ fn clean(path: &Path) -> PathBuf {
 /// Whether a file found in a folder is one that recipes are about.
 fn is_source(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("");
-    name.ends_with(".py") || (name.starts_with("requirements") && name.ends_with(".txt"))
+    name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt"))
 }
 
 /// Folders with other people's code or a tool's leavings.
@@ -178,6 +178,11 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
     let notebook = file.extension().is_some_and(|extension| extension == "ipynb");
     if named && notebook {
         let message = "this is a notebook; export it first: jupyter nbconvert --to script";
+        return Err(refusal(&[], "engine#input", message.into()));
+    }
+    // A script may do without an ending; a file with another one is no script.
+    if named && file.exists() && !is_source(file) && file.extension().is_some() {
+        let message = "this is neither Python nor requirements.txt: no recipe is about it";
         return Err(refusal(&[], "engine#input", message.into()));
     }
     match fs::read(file) {

@@ -60,8 +60,14 @@ fn deep_nesting_is_no_crash() {
 
 #[test]
 fn files_that_are_not_there() {
-    let home = folder(&[("good.py", TRAINER), ("empty/readme.md", ""), ("note.ipynb", "{}")]);
-    for (path, words) in [("no.py", "no such file"), ("empty", "no Python file"), ("note.ipynb", "nbconvert")] {
+    let home =
+        folder(&[("good.py", TRAINER), ("empty/readme.md", ""), ("note.ipynb", "{}"), ("run.yaml", "a: cuda\n")]);
+    for (path, words) in [
+        ("no.py", "no such file"),
+        ("empty", "no Python file"),
+        ("note.ipynb", "nbconvert"),
+        ("run.yaml", "neither Python"),
+    ] {
         let ran = portolan(home.path(), &["port", "--target", "hpu", path, "good.py"]);
         assert_eq!(ran.code, 1, "{ran:?}");
         assert!(
