@@ -6,7 +6,9 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guides");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut paths: Vec<_> = std::fs::read_dir(&root)
-        .map(|entries| entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "md")).collect())
+        .map(|entries| {
+            entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "md")).collect()
+        })
         .unwrap_or_default();
     paths.sort();
     let mut guides = Vec::new();
@@ -22,5 +24,6 @@ fn main() {
     }
     guides.sort_by(|a, b| (a.front.order, &a.name).cmp(&(b.front.order, &b.name)));
     let out = Path::new(&std::env::var("OUT_DIR").unwrap_or_default()).join("guides.json");
-    std::fs::write(&out, serde_json::to_string(&guides).unwrap_or_default()).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
+    std::fs::write(&out, serde_json::to_string(&guides).unwrap_or_default())
+        .unwrap_or_else(|e| panic!("{}: {e}", out.display()));
 }

@@ -43,10 +43,8 @@ pub struct Hunk {
     /// One past the last added line.
     pub new_end: u32,
     /// Removed lines that reappear changed, with the lines they became; both columns ascend.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pair>,
     /// Ids of the edits that made this hunk, in the order of the file.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<String>,
 }
 
@@ -58,10 +56,8 @@ pub struct Pair {
     /// Line of the new text.
     pub new: u32,
     /// Removed words: start and end in bytes (UTF-8) from the start of the old line, in order, not touching.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub old_words: Vec<(u32, u32)>,
     /// Added words, likewise in the new line.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_words: Vec<(u32, u32)>,
 }
 

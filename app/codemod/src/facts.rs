@@ -21,6 +21,8 @@ pub(crate) struct FileView<'t> {
     pub(crate) steps: Steps,
     pub(crate) layout: Layout,
     words: HashSet<&'t str>,
+    /// Names that the module assigns, with the end of the first assignment.
+    top_names: BTreeMap<&'t str, usize>,
     calls: BTreeMap<&'t str, Vec<Id>>,
 }
 
@@ -91,7 +93,26 @@ impl<'t> FileView<'t> {
                 calls.entry(name).or_default().push(call);
             }
         }
+        let mut top_names: BTreeMap<&str, usize> = BTreeMap::new();
+        for &assignment in index.of_kind(k.assignment) {
+            let Some(left) = index.field(assignment, fields().left) else { continue };
+            if !index
+                .ancestors(assignment)
+                .any(|a| [k.function_definition, k.class_definition].contains(&index.kind(a)))
+            {
+                top_names.entry(index.text_of(left)).or_insert(index.item(assignment).end);
+            }
+        }
+        for binding in names.bindings.iter().filter(|b| b.scope.is_none()) {
+            // The name as it stands in the text, which lives as long as the tree.
+            let end = index.item(binding.statement).end;
+            let within = index.text_of(binding.part);
+            if let Some(at) = within.rfind(binding.local.as_str()) {
+                top_names.entry(&within[at..at + binding.local.len()]).or_insert(end);
+            }
+        }
         let mut view = Self {
+            top_names,
             path,
             layout: Layout::read(&index),
             words,
@@ -123,6 +144,11 @@ impl<'t> FileView<'t> {
         }) || self.calls("grad").iter().any(|c| {
             self.index.field(*c, fields().function).is_some_and(|f| self.index.text_of(f).contains("autograd"))
         })
+    }
+
+    /// Whether the module binds a name: before an offset, or anywhere when a function reads it later.
+    pub(crate) fn binds_at_top(&self, name: &str, at: usize, in_function: bool) -> bool {
+        self.top_names.get(name).is_some_and(|end| in_function || *end <= at)
     }
 
     /// Calls by the last name of their function.

@@ -10,9 +10,11 @@ mod unused_imports;
 mod validation;
 
 pub(crate) use lazy_switch::switch_known;
+pub(crate) use unused_imports::used;
 
 use crate::change::Change;
 use crate::facts::{FileView, ProjectFacts};
+use std::collections::BTreeSet;
 
 /// A rule in Rust.
 pub(crate) struct Handler {
@@ -25,6 +27,8 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) path: &'a str,
     pub(crate) text: &'a str,
     pub(crate) original: &'a str,
+    /// Imported names that the original used, with what they stand for.
+    pub(crate) used: &'a BTreeSet<(String, String)>,
     /// None for files that are no Python.
     pub(crate) view: Option<&'a FileView<'t>>,
     pub(crate) project: &'a ProjectFacts,

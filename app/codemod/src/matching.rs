@@ -133,6 +133,16 @@ fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec
     let mut out: Vec<(Vec<Id>, usize)> = Vec::new();
     for id in ids {
         let id = decorated(view, id);
+        if statements.len() == 1 {
+            let in_block = view
+                .index
+                .parent(id)
+                .is_some_and(|p| view.index.kind(p) == kinds().block || view.index.kind(p) == kinds().module);
+            if in_block {
+                out.push((vec![id], 0));
+            }
+            continue;
+        }
         let Some(parent) = view.index.parent(id) else { continue };
         let siblings: Vec<Id> = view.index.parts(parent).collect();
         let Some(at) = siblings.iter().position(|s| *s == id) else { continue };

@@ -21,6 +21,17 @@ enum Constraint {
     Literal(String),
 }
 
+impl Constraint {
+    fn holds(&self, index: &Index<'_>, names: &Names, id: Id) -> bool {
+        match self {
+            Self::Qualified(name) => names.stands_for(index, id, name),
+            Self::Literal(content) => {
+                index.kind(id) == kinds().string && plain_string(index.text, index.item(id).node) == Some(content)
+            }
+        }
+    }
+}
+
 /// A pattern for one node.
 #[derive(Clone)]
 pub(crate) struct NodePattern {
@@ -174,6 +185,42 @@ pub(crate) fn plain_string<'s>(source: &'s str, node: TsNode<'_>) -> Option<&'s 
 }
 
 impl NodePattern {
+    /// A look at kinds and names that costs less than a match and refuses most nodes.
+    fn could_match(&self, pattern: &PatternNode, index: &Index<'_>, names: &Names, id: Id) -> bool {
+        match pattern {
+            PatternNode::MetaVar { meta_var: MetaVariable::Capture(name, _) } if name.starts_with("_HIDDEN_") => {
+                self.constraints.iter().filter(|(n, _)| n == name).all(|(_, c)| c.holds(index, names, id))
+            }
+            PatternNode::MetaVar { .. } => true,
+            PatternNode::Terminal { text, is_named, kind_id } => {
+                !*is_named || (*kind_id == index.kind(id) && *text == index.text_of(id))
+            }
+            PatternNode::Internal { kind_id, children } => {
+                if *kind_id != index.kind(id) {
+                    return false;
+                }
+                let open = children.iter().any(|c| {
+                    matches!(
+                        c,
+                        PatternNode::MetaVar { meta_var: MetaVariable::Multiple | MetaVariable::MultiCapture(_) }
+                    )
+                });
+                if open {
+                    return true;
+                }
+                let mut parts = index.parts(id);
+                let named = children.iter().filter(|c| !matches!(c, PatternNode::Terminal { is_named: false, .. }));
+                for child in named {
+                    let Some(part) = parts.next() else { return false };
+                    if !self.could_match(child, index, names, part) {
+                        return false;
+                    }
+                }
+                true
+            }
+        }
+    }
+
     /// The hidden metavariable that stands for a dotted name of the pattern.
     pub(crate) fn qualified(&self, name: &str) -> Option<&str> {
         self.constraints.iter().find_map(|(variable, constraint)| match constraint {
@@ -184,6 +231,9 @@ impl NodePattern {
 
     /// Matches one node; captures go to `env`.
     pub(crate) fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, env: &mut Env<'t>) -> bool {
+        if !self.could_match(&self.pattern.node, index, names, id) {
+            return false;
+        }
         let mut trial = Cow::Borrowed(&*env);
         if self.pattern.match_node_with_env(index.match_node(id), &mut trial).is_none() {
             return false;
@@ -191,14 +241,7 @@ impl NodePattern {
         for (variable, constraint) in &self.constraints {
             let Some(captured) = trial.get_match(variable) else { return false };
             let Some(captured) = index.find(captured.get_inner_node()) else { return false };
-            let holds = match constraint {
-                Constraint::Qualified(name) => names.stands_for(index, captured, name),
-                Constraint::Literal(content) => {
-                    index.kind(captured) == kinds().string
-                        && plain_string(index.text, index.item(captured).node) == Some(content)
-                }
-            };
-            if !holds {
+            if !constraint.holds(index, names, captured) {
                 return false;
             }
         }

@@ -1,7 +1,7 @@
 //! Places in a text as people read them, and files that can't be ported at all.
 
 use crate::ported::{Diagnostic, Severity, SourceFile};
-use crate::tree::{LineStarts, Tree, kinds};
+use crate::tree::{Index, LineStarts, Tree, kinds};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -52,7 +52,9 @@ pub(crate) fn unreadable(source: &SourceFile) -> Option<Diagnostic> {
 
 /// Why a text is not Python 3, if so.
 pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Diagnostic> {
-    if let Some(range) = python_2(tree) {
+    // Only a text with these words can be Python 2; asking the tree costs a walk.
+    let suspicious = ["print ", "exec ", "print\t"].iter().any(|w| text.contains(w));
+    if suspicious && let Some(range) = python_2(tree) {
         let line = text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
         let message = "this is Python 2: port it to Python 3 first (`2to3` does most of it)";
         return Some(error(text, range.start..line, "engine#python-2", message));
@@ -79,17 +81,11 @@ fn python_2(tree: &Tree) -> Option<Range<usize>> {
     printed.map(|id| index.range(*id))
 }
 
-/// Whether every comment of the original is in the ported text.
-pub(crate) fn comments_kept(original: &str, ported: Option<&Tree>) -> bool {
-    let Some(ported) = ported else { return true };
-    let count = |tree: &Tree| {
-        let index = tree.index();
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for id in index.of_kind(kinds().comment) {
-            *counts.entry(index.text_of(*id).trim_end().to_owned()).or_default() += 1;
-        }
-        counts
-    };
-    let after = count(ported);
-    count(&Tree::parse(original)).into_iter().all(|(comment, n)| after.get(&comment).is_some_and(|m| *m >= n))
+/// How often each comment stands in a file.
+pub(crate) fn comments(index: &Index<'_>) -> BTreeMap<String, usize> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for id in index.of_kind(kinds().comment) {
+        *counts.entry(index.text_of(*id).trim_end().to_owned()).or_default() += 1;
+    }
+    counts
 }

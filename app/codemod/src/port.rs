@@ -42,6 +42,8 @@ struct Plan<'a> {
     lazy: bool,
     branch: bool,
     trace: &'a RefCell<Trace>,
+    /// By file, from the first round on.
+    origins: Vec<Origin>,
 }
 
 /// Ports files to a target. Pure: the same files, recipes and options always give the same bytes. A file that can't be
@@ -72,36 +74,72 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         _ => sdk::gaudi_is_lazy(&sdk),
     };
     let trace = RefCell::default();
-    let mut plan = Plan { recipes: target, options, sdk, lazy, branch: options.style == Style::Branch, trace: &trace };
-    let mut stranded: BTreeMap<usize, Vec<Diagnostic>> = BTreeMap::new();
+    let mut plan = Plan {
+        recipes: target,
+        options,
+        sdk,
+        lazy,
+        branch: options.style == Style::Branch,
+        trace: &trace,
+        origins: Vec::new(),
+    };
     let mut rounds = 0;
-    let mut settled = false;
-    while rounds < MOST_ROUNDS && !settled {
+    loop {
         rounds += 1;
-        let (replacements, notes) = {
-            let views = views(&states);
-            let facts = ProjectFacts::collect(views.iter().flatten(), &options.target);
-            if rounds == 1 && options.style == Style::Auto {
+        let views = views(&states);
+        let hollow: Vec<usize> = (0..states.len())
+            .filter(|n| states[*n].is_changed() && views[*n].as_ref().is_some_and(|v| v.index.has_empty_block()))
+            .collect();
+        if !hollow.is_empty() {
+            drop(views);
+            for n in hollow {
+                states[n]
+                    .give_up("the ported text would have a block without a statement, so the file is left as it was");
+            }
+            continue;
+        }
+        let facts = ProjectFacts::collect(views.iter().flatten(), &options.target);
+        if rounds == 1 {
+            if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();
             }
-            round(&plan, &states, &views, &facts)
-        };
-        stranded = notes;
-        settled = replacements.values().all(Vec::is_empty);
+            plan.origins = views.iter().map(Origin::read).collect();
+        }
+        let (replacements, notes) = round(&plan, &states, &views, &facts);
+        if replacements.values().all(Vec::is_empty) {
+            let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
+            return (ported, trace.into_inner());
+        }
+        if rounds == MOST_ROUNDS {
+            break;
+        }
+        drop(views);
         for (n, replacements) in replacements {
             states[n].apply(&replacements);
         }
     }
-    if !settled {
-        for state in &mut states {
-            if state.text != state.source.text {
-                state.give_up("the port did not settle: recipes undo one another here, so the file is left as it was");
-            }
-        }
-        stranded.clear();
+    for state in states.iter_mut().filter(|s| s.is_changed()) {
+        state.give_up("the port did not settle: recipes undo one another here, so the file is left as it was");
     }
-    let ported = finish(&plan, recipes, states, stranded, rounds, settled);
+    let views = views(&states);
+    let facts = ProjectFacts::collect(views.iter().flatten(), &options.target);
+    let ported = finish(&plan, recipes, &states, &views, &facts, Notes::new(), None);
     (ported, trace.into_inner())
+}
+
+/// What is remembered of a file as it was given.
+#[derive(Default)]
+struct Origin {
+    comments: BTreeMap<String, usize>,
+    /// Imported names that it used, with what they stand for.
+    used: BTreeSet<(String, String)>,
+}
+
+impl Origin {
+    fn read(view: &Option<FileView<'_>>) -> Self {
+        view.as_ref()
+            .map_or_else(Self::default, |v| Self { comments: place::comments(&v.index), used: handlers::used(v) })
+    }
 }
 
 impl<'a> State<'a> {
@@ -131,7 +169,7 @@ impl<'a> State<'a> {
                 .map(|r| crate::tree::Splice { range: r.range.clone(), len: r.text.len() })
                 .collect();
             let new = tree.reparse(&text, &spans);
-            if new.has_error() || new.has_empty_block() {
+            if new.has_error() {
                 let recipes: BTreeSet<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
                 let recipes = recipes.into_iter().collect::<Vec<_>>().join(", ");
                 self.give_up(&format!(
@@ -142,6 +180,10 @@ impl<'a> State<'a> {
             self.tree = Some(new);
         }
         self.text = text;
+    }
+
+    fn is_changed(&self) -> bool {
+        self.text != self.source.text
     }
 
     fn give_up(&mut self, message: &str) {
@@ -298,6 +340,7 @@ fn wishes(
                         path: &states[n].source.path,
                         text: &states[n].text,
                         original: &states[n].source.text,
+                        used: &plan.origins[n].used,
                         view: views[n].as_ref(),
                         project: facts,
                         files: &states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
@@ -495,13 +538,12 @@ fn written(view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Replacement> {
 fn finish(
     plan: &Plan<'_>,
     recipes: &RecipeSet,
-    states: Vec<State<'_>>,
+    states: &[State<'_>],
+    views: &[Option<FileView<'_>>],
+    facts: &ProjectFacts,
     mut notes: Notes,
-    rounds: usize,
-    settled: bool,
+    rounds: Option<usize>,
 ) -> Ported {
-    let views = views(&states);
-    let facts = ProjectFacts::collect(views.iter().flatten(), &plan.options.target);
     let mut files = Vec::new();
     let mut left = Vec::new();
     let mut hashes = BTreeMap::new();
@@ -513,7 +555,7 @@ fn finish(
         diagnostics.extend(state.blocked.clone());
         if let Some(view) = &views[n] {
             let starts = LineStarts::new(view.index.text);
-            let manual = reports(plan, view, &facts);
+            let manual = reports(plan, view, facts);
             for (range, severity, recipe, message) in &manual {
                 diagnostics.push(place::diagnostic(view.index.text, &starts, range, *severity, recipe, message));
             }
@@ -533,7 +575,7 @@ fn finish(
                     &message,
                 ));
             }
-            for Found { range, severity, message } in residue(view, &facts, plan.branch) {
+            for Found { range, severity, message } in residue(view, facts, plan.branch) {
                 let told = manual.iter().any(|(r, ..)| r.start <= range.start && range.end <= r.end);
                 let d = place::diagnostic(view.index.text, &starts, &range, severity, "engine#residue", &message);
                 left.push(format!("{}:{}:{} {}", state.source.path, d.line, d.column, &view.index.text[range]));
@@ -542,10 +584,13 @@ fn finish(
                 }
             }
         }
-        let changed = state.text != state.source.text;
+        let changed = state.is_changed();
         parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
         untouched &= apply_edits(&state.source.text, &edits) == state.text;
-        comments &= !changed || place::comments_kept(&state.source.text, state.tree.as_ref());
+        if let (true, Some(view), Some(origin)) = (changed, &views[n], plan.origins.get(n)) {
+            let after = place::comments(&view.index);
+            comments &= origin.comments.iter().all(|(c, n)| after.get(c).is_some_and(|m| m >= n));
+        }
         diagnostics.sort_by(|a, b| (a.line, a.column, &a.recipe).cmp(&(b.line, b.column, &b.recipe)));
         diagnostics.dedup();
         hashes.insert(
@@ -577,10 +622,10 @@ fn finish(
             recipes: recipes.hash().to_owned(),
             files: hashes,
             parses,
-            idempotent: settled,
+            idempotent: rounds.is_some(),
             untouched_bytes_equal: untouched,
             comments_kept: comments,
-            rounds,
+            rounds: rounds.unwrap_or(MOST_ROUNDS),
             residue: left,
         },
     }

@@ -212,18 +212,6 @@ impl Tree {
         }
     }
 
-    /// Whether a block has nothing in it: the parser lets that pass, Python does not.
-    pub(crate) fn has_empty_block(&self) -> bool {
-        let index = self.index();
-        let empty = |id: &Id| index.parts(*id).next().is_none();
-        let headless = |id: &Id| index.children(*id).all(|c| index.kind(c) != kinds().block);
-        let k = kinds();
-        index.of_kind(k.block).iter().any(empty)
-            || [k.if_statement, k.for_statement, k.while_statement, k.with_statement, k.function_definition]
-                .iter()
-                .any(|kind| index.of_kind(*kind).iter().any(headless))
-    }
-
     pub(crate) fn index(&self) -> Index<'_> {
         Index::new(self)
     }
@@ -333,6 +321,17 @@ impl<'t> Index<'t> {
         Self { tree, text, items, by_kind }
     }
 
+    /// Whether a block has nothing in it: the parser lets that pass, Python does not.
+    pub(crate) fn has_empty_block(&self) -> bool {
+        let empty = |id: &Id| self.parts(*id).next().is_none();
+        let headless = |id: &Id| self.children(*id).all(|c| self.kind(c) != kinds().block);
+        let k = kinds();
+        self.of_kind(k.block).iter().any(empty)
+            || [k.if_statement, k.for_statement, k.while_statement, k.with_statement, k.function_definition]
+                .iter()
+                .any(|kind| self.of_kind(*kind).iter().any(headless))
+    }
+
     pub(crate) fn item(&self, id: Id) -> &Item<'t> {
         &self.items[id as usize]
     }
@@ -394,23 +393,8 @@ impl<'t> Index<'t> {
     }
     /// The innermost node that holds the range.
     pub(crate) fn innermost(&self, range: &Range<usize>) -> Option<Id> {
-        let mut at = ROOT;
-        if self.items.is_empty() {
-            return None;
-        }
-        'down: loop {
-            for child in self.children(at) {
-                let item = self.item(child);
-                if item.start <= range.start && item.end >= range.end {
-                    at = child;
-                    continue 'down;
-                }
-                if item.start > range.start {
-                    break;
-                }
-            }
-            return Some(at);
-        }
+        let last = self.items.partition_point(|i| i.start <= range.start).checked_sub(1)? as Id;
+        std::iter::once(last).chain(self.ancestors(last)).find(|id| self.item(*id).end >= range.end)
     }
     /// Whether a lies in b's subtree (or is b).
     pub(crate) fn is_within(&self, a: Id, b: Id) -> bool {

@@ -390,7 +390,7 @@ impl Modes {
                     .ancestors(id)
                     .filter(|a| view.index.kind(*a) == kinds().function_definition)
                     .any(|f| view.binds(f, head));
-                bound || bound_at_top(view, head, id, function.is_some())
+                bound || view.binds_at_top(head, view.index.item(id).start, function.is_some())
             };
             if !reachable {
                 continue;
@@ -434,22 +434,4 @@ fn takes_self(view: &FileView<'_>, function: Id) -> bool {
         .field(function, fields().parameters)
         .and_then(|p| view.index.parts(p).next())
         .is_some_and(|p| view.index.text_of(p) == "self")
-}
-
-/// Whether the module assigns a name: before the node, or anywhere when a function reads it later.
-fn bound_at_top(view: &FileView<'_>, name: &str, id: Id, in_function: bool) -> bool {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let assigned = index.of_kind(k.assignment).iter().any(|a| {
-        let at_top = view.function_of(*a).is_none() && view.class_of(*a).is_none();
-        at_top
-            && (in_function || index.item(*a).end <= index.item(id).start)
-            && index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name)
-    });
-    assigned
-        || view
-            .names
-            .bindings
-            .iter()
-            .any(|b| b.local == name && (in_function || index.item(b.statement).end <= index.item(id).start))
 }

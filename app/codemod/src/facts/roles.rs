@@ -39,6 +39,8 @@ impl Role {
 pub(crate) struct Roles {
     assigned: BTreeMap<String, Vec<Id>>,
     used: BTreeMap<String, Role>,
+    /// Names that are unpacked from a value: the value and their place in it.
+    unpacked: BTreeMap<String, Vec<(Id, usize)>>,
 }
 
 impl Roles {
@@ -52,6 +54,12 @@ impl Roles {
             };
             if let Some(name) = dotted(index, left) {
                 roles.assigned.entry(name.to_owned()).or_default().push(right);
+            }
+        }
+        for &list in index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern)) {
+            let Some(right) = index.parent(list).and_then(|a| index.field(a, f.right)) else { continue };
+            for (at, name) in index.parts(list).enumerate() {
+                roles.unpacked.entry(index.text_of(name).to_owned()).or_default().push((right, at));
             }
         }
         roles.used = uses(view);
@@ -154,12 +162,9 @@ impl Roles {
         name: &str,
         depth: usize,
     ) -> Option<Role> {
-        let (k, f) = (kinds(), fields());
         let index = &view.index;
-        for &list in index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern)) {
-            let Some(at) = index.parts(list).position(|p| index.text_of(p) == name) else { continue };
-            let Some(right) = index.parent(list).and_then(|a| index.field(a, f.right)) else { continue };
-            if index.kind(right) == k.call {
+        for &(right, at) in self.unpacked.get(name).into_iter().flatten() {
+            if index.kind(right) == kinds().call {
                 if let Some(roles) = crate::names::called_name(index, right).and_then(|n| project.returned(n))
                     && let Some(Some(role)) = roles.get(at)
                 {

@@ -4,7 +4,8 @@ use super::{Input, Wish};
 use crate::change::Change;
 use crate::facts::FileView;
 use crate::names::Binding;
-use crate::tree::{Id, Tree, fields, kinds};
+use crate::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
@@ -13,7 +14,6 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     let k = kinds();
     let index = &view.index;
-    let mut original: Option<Tree> = None;
     let mut by_statement: Vec<(Id, Vec<&Binding>)> = Vec::new();
     for binding in &view.names.bindings {
         if index.kind(binding.statement) == k.assignment
@@ -27,8 +27,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             index.kind(binding.statement) == k.import_statement && index.kind(binding.part) == k.dotted_name;
         if plain_module
             || uses(view, binding) > 0
-            || words(input.original, &binding.local) < 2
-            || !used_before(&mut original, input.original, binding)
+            || !input.used.contains(&(binding.local.clone(), binding.qualified.clone()))
         {
             continue;
         }
@@ -66,19 +65,9 @@ fn uses(view: &FileView<'_>, binding: &Binding) -> usize {
         .count()
 }
 
-/// Whether the original used what the import binds; its tree is made when the first such question comes.
-fn used_before(tree: &mut Option<Tree>, text: &str, binding: &Binding) -> bool {
-    let tree = tree.get_or_insert_with(|| Tree::parse(text));
-    let view = FileView::read("", tree);
-    view.names
-        .bindings
-        .iter()
-        .any(|b| b.local == binding.local && b.qualified == binding.qualified && uses(&view, b) > 0)
-}
-
-/// How often a word stands in a text.
-fn words(text: &str, word: &str) -> usize {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| *w == word).count()
+/// Imported names that the file uses, each with what it stands for.
+pub(crate) fn used(view: &FileView<'_>) -> BTreeSet<(String, String)> {
+    view.names.bindings.iter().filter(|b| uses(view, b) > 0).map(|b| (b.local.clone(), b.qualified.clone())).collect()
 }
 
 fn without(view: &FileView<'_>, statement: Id, bindings: &[&Binding]) -> Wish {
