@@ -7,8 +7,8 @@ use guide::{Rule, Section};
 pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
     let (class, text) = match (rule.manual || is_report(rule), rule.is_unsafe) {
         (true, _) => ("manual", "Reported, for you to do"),
-        (_, true) => ("unsafe", "Applied when asked for: may change behaviour"),
-        _ => ("safe", "Applied"),
+        (_, true) => ("unsafe", "Unsafe: applied when asked for"),
+        _ => ("safe", "Safe: applied"),
     };
     let mut badges = vec![match &rule.sdk {
         Some(sdk) => (class, format!("{text} (SDK {})", range(sdk))),
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn words() {
         let edit = Rule { patch: "- a\n+ b\n".to_string(), ..Rule::default() };
-        check(&edit, "Applied");
+        check(&edit, "Safe: applied");
         check(&Rule { patch: "  a\n".to_string(), ..Rule::default() }, "Reported, for you to do");
         check(
             &Rule {
@@ -104,7 +104,7 @@ mod tests {
                 option: Some("lazy=on".to_string()),
                 ..edit
             },
-            "Applied when asked for: may change behaviour (SDK 1.8 or newer, older than 1.20) | Only in a branch | \
+            "Unsafe: applied when asked for (SDK 1.8 or newer, older than 1.20) | Only in a branch | \
              PyTorch | Option lazy: on",
         );
     }

@@ -16,5 +16,6 @@ pub(crate) fn write(base: &str) -> String {
         description: "There is no page at this address.",
         head: "<meta name=\"robots\" content=\"noindex\">\n",
         main: &main,
+        ..Frame::default()
     })
 }

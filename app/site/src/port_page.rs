@@ -36,6 +36,7 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
         title: "Port a script",
         description: "Paste a training script, pick a target, and read the port beside it. Runs in your browser.",
         head: &head,
+        wide: true,
         main: &format!("{}\n", main.trim()),
         ..Frame::default()
     });

@@ -16,6 +16,8 @@ pub struct Frame<'a> {
     pub description: &'a str,
     /// More tags for `<head>`.
     pub head: &'a str,
+    /// Whether head and foot take the whole width, as the page's own content does.
+    pub wide: bool,
     /// What stands in `<main>`, as HTML.
     pub main: &'a str,
 }
@@ -48,7 +50,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
          <script src=\"{root}{script}\"></script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"{root}{icon}\">\n\
-         {head}</head>\n<body>\n\
+         {head}</head>\n<body{class}>\n\
          <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
          <header class=\"site-head\"><div class=\"wrap\">\
          <a class=\"brand\" href=\"{root}\">{ROSE}Portolan</a>\
@@ -60,6 +62,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
          </div></footer>\n</body>\n</html>\n",
         description = escape(frame.description),
+        class = if frame.wide { " class=\"wide\"" } else { "" },
         style = names.style,
         script = names.script,
         icon = names.icon,

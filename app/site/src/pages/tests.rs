@@ -77,7 +77,7 @@ fn a_recipe_shows_what_the_engine_does() {
     for expected in [
         "<title>To &lt;HPU&gt; – Portolan</title>",
         "<p>Because. See <a href=\"../writing/#how\">recipes</a>.</p>",
-        "<li class=\"badge safe\">Applied</li>",
+        "<li class=\"badge safe\">Safe: applied</li>",
         "<li class=\"badge manual\">Reported, for you to do</li>",
         "<li><code>not inside def keep</code></li>",
         "<figcaption><span>a.py · in place · SDK 1.8 · lazy: on · with unsafe edits</span>\
