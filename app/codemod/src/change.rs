@@ -63,7 +63,9 @@ impl Change {
     /// The bytes that no other change may touch in the same round.
     pub(crate) fn extents(&self, view: &FileView<'_>) -> Vec<Range<usize>> {
         match self {
-            Self::Wrap { first, last, .. } => vec![view.index.item(*first).start..view.index.item(*last).end],
+            Self::Wrap { first, last, .. } => {
+                std::iter::once(view.index.item(*first).start..view.index.item(*last).end).collect()
+            }
             _ => splices(view, self).into_iter().map(|s| s.range).collect(),
         }
     }

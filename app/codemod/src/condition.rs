@@ -41,6 +41,7 @@ pub(crate) enum Type {
     Role(Role),
     CudaDevice,
     FirstTorchImport,
+    LastTorchImport,
     String,
     Number,
     Name,
@@ -51,6 +52,7 @@ impl Type {
         Some(match words {
             "cuda device" => Self::CudaDevice,
             "first torch import" => Self::FirstTorchImport,
+            "end of the torch imports" => Self::LastTorchImport,
             "string" => Self::String,
             "number" => Self::Number,
             "name" => Self::Name,
@@ -219,6 +221,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: Type) -> Vec<Id> {
     match kind {
         Type::CudaDevice => index.of_kind(k.string).iter().copied().filter(|id| is_cuda_device(s.view, *id)).collect(),
         Type::FirstTorchImport => first_torch_import(s.view).into_iter().collect(),
+        Type::LastTorchImport => last_torch_import(s.view).into_iter().collect(),
         Type::String => index.of_kind(k.string).to_vec(),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
         Type::Name | Type::Role(_) => index
@@ -238,6 +241,7 @@ fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: Type) -> bool {
         Type::Role(role) => s.project.role(s.view, id) == Some(role),
         Type::CudaDevice => index.kind(id) == k.string && is_cuda_device(s.view, id),
         Type::FirstTorchImport => first_torch_import(s.view) == Some(id),
+        Type::LastTorchImport => last_torch_import(s.view) == Some(id),
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
@@ -272,7 +276,7 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
         && parent.is_none_or(|p| {
             let kind = index.kind(p);
             kind != k.expression_statement
-                && !(kind == k.subscript)
+                && kind != k.subscript
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
                 && !(kind == k.argument_list && speaks(view, p))
@@ -293,19 +297,55 @@ fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
     by_name || by_module
 }
 
-/// The first statement that imports torch or a part of it.
-fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
+/// Modules that never load torch; every other import may.
+const WITHOUT_TORCH: [&str; 66] = [
+    "__future__", "abc", "argparse", "ast", "atexit", "collections", "contextlib", "copy", "csv", "ctypes", "dataclasses",
+    "datetime", "enum", "errno", "fnmatch", "functools", "gc", "getpass", "glob", "gzip", "hashlib", "heapq", "importlib",
+    "inspect", "io", "itertools", "json", "logging", "math", "multiprocessing", "operator", "os", "pathlib", "pdb",
+    "pickle", "platform", "pprint", "queue", "random", "re", "resource", "shutil", "signal", "socket", "string", "struct",
+    "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing", "urllib", "uuid",
+    "warnings", "numpy", "scipy", "matplotlib", "PIL", "yaml", "h5py", "tqdm", "mpi4py",
+];
+
+fn is_import(view: &FileView<'_>, id: Id) -> bool {
+    [kinds().import_statement, kinds().import_from_statement].contains(&view.index.kind(id))
+}
+
+/// Heads of the modules that an import statement names; a relative import has none.
+fn imported_heads<'t>(view: &FileView<'t>, id: Id) -> Vec<&'t str> {
     let k = kinds();
     let index = &view.index;
-    let is_torch = |id: &Id| {
-        let words: Vec<&str> = index.of_kind_in(k.dotted_name, *id).iter().map(|n| index.text_of(*n)).collect();
-        let modules: &[&str] =
-            if index.kind(*id) == k.import_from_statement { &words[..words.len().min(1)] } else { &words };
-        modules.iter().any(|m| *m == "torch" || m.starts_with("torch."))
+    let words = index.of_kind_in(k.dotted_name, id).iter().map(|n| index.text_of(*n));
+    let take = if index.kind(id) == k.import_from_statement { 1 } else { usize::MAX };
+    let relative = index.text_of(id).trim_start_matches("from").trim_start().starts_with('.');
+    if relative { Vec::new() } else { words.take(take).map(|w| w.split('.').next().unwrap_or(w)).collect() }
+}
+
+/// The first statement that imports torch or something that may.
+fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
+    let imports: Vec<Id> = view.index.parts(crate::tree::ROOT).filter(|id| is_import(view, *id)).collect();
+    // A file that never names torch has no business with its bridge.
+    imports.iter().find(|id| imported_heads(view, **id).contains(&"torch"))?;
+    imports.into_iter().find(|id| {
+        let heads = imported_heads(view, *id);
+        heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h))
+    })
+}
+
+/// The last statement of the run of imports that the first import of torch itself stands in.
+fn last_torch_import(view: &FileView<'_>) -> Option<Id> {
+    let index = &view.index;
+    let k = kinds();
+    let statements: Vec<Id> = index.parts(crate::tree::ROOT).collect();
+    let torch = statements.iter().position(|id| is_import(view, *id) && imported_heads(view, *id).contains(&"torch"))?;
+    let imports_only = |id: Id| {
+        is_import(view, id)
+            || (index.kind(id) == k.try_statement
+                && index.of_kind_in(k.block, id).iter().all(|b| {
+                    index.parts(*b).all(|s| is_import(view, s) || index.kind(s) == k.pass_statement)
+                }))
     };
-    let at_top = |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.module);
-    let imports = index.of_kind(k.import_statement).iter().chain(index.of_kind(k.import_from_statement));
-    imports.copied().filter(|id| is_torch(id) && at_top(id)).min()
+    statements[torch..].iter().copied().take_while(|id| imports_only(*id)).last()
 }
 
 /// Whether the file imports a module or a name, in any form.

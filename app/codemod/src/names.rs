@@ -76,10 +76,12 @@ impl Names {
             let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
                 continue;
             };
-            if at_top && index.kind(left) == k.identifier && index.kind(right) == k.attribute {
-                if let Some(qualified) = names.qualify(index, right) {
-                    names.bind(index, index.text_of(left), &qualified, assignment, left);
-                }
+            if at_top
+                && index.kind(left) == k.identifier
+                && index.kind(right) == k.attribute
+                && let Some(qualified) = names.qualify(index, right)
+            {
+                names.bind(index, index.text_of(left), &qualified, assignment, left);
             }
         }
         names

@@ -425,21 +425,20 @@ fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Ve
         .filter(|fix| {
             // An expression that matched is its rule's for this round, with all that is inside.
             let ranges: Vec<Range<usize>> = if fix.breadth > 0 {
-                vec![fix.at..fix.at + fix.breadth]
+                std::iter::once(fix.at..fix.at + fix.breadth).collect()
             } else {
                 fix.changes.iter().flat_map(|c| c.extents(view)).collect()
             };
-            for range in &ranges {
-                for (other, recipe) in taken.iter().filter(|(t, _)| overlap(range, t)) {
-                    let nested = (other.start <= range.start && range.end <= other.end)
-                        || (range.start <= other.start && other.end <= range.end);
-                    if !nested {
-                        let text = &view.index.text[range.start.max(other.start)..range.end.min(other.end)];
-                        let clash = format!("{recipe} and {} both want to change `{text}`", fix.recipe);
-                        plan.trace.borrow_mut().clashes.push(clash);
-                    }
-                    return false;
+            let meets = ranges.iter().find_map(|r| taken.iter().find(|(t, _)| overlap(r, t)).map(|t| (r, t)));
+            if let Some((range, (other, recipe))) = meets {
+                let nested = (other.start <= range.start && range.end <= other.end)
+                    || (range.start <= other.start && other.end <= range.end);
+                if !nested {
+                    let text = &view.index.text[range.start.max(other.start)..range.end.min(other.end)];
+                    let clash = format!("{recipe} and {} both want to change `{text}`", fix.recipe);
+                    plan.trace.borrow_mut().clashes.push(clash);
                 }
+                return false;
             }
             taken.extend(ranges.into_iter().map(|r| (r, fix.recipe.clone())));
             true

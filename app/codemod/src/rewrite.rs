@@ -52,6 +52,9 @@ struct Filler<'a, 'c, 't, 'm> {
     imports: &'a RefCell<Vec<String>>,
 }
 
+/// Bytes between two captures, and what stands there instead.
+type Gap = (Range<usize>, String);
+
 /// Modules that a replacement may name without saying how they are imported.
 const KNOWN_MODULES: [&str; 4] = ["torch", "os", "contextlib", "sys"];
 
@@ -219,7 +222,7 @@ impl Filler<'_, '_, '_, '_> {
         layout: &Template,
         replacement: &Template,
         whole: &Range<usize>,
-    ) -> Result<Option<Vec<(Range<usize>, String)>>, Refusal> {
+    ) -> Result<Option<Vec<Gap>>, Refusal> {
         let old: Vec<&Part> = layout.parts.iter().filter(|p| !matches!(p, Part::Text(_))).collect();
         let new: Vec<&Part> = replacement.parts.iter().filter(|p| matches!(p, Part::One(_) | Part::Many(_))).collect();
         if old.is_empty() || old != new {

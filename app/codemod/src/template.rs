@@ -25,11 +25,9 @@ impl Template {
         let mut plain = String::new();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
-            let (part, len) = if rest.starts_with("$$$") {
-                let name = variable_name(&rest[3..]);
+            let (part, len) = if let Some(name) = rest.strip_prefix("$$$").map(variable_name) {
                 (Part::Many(name.to_owned()), 3 + name.len())
-            } else if c == '$' && !variable_name(&rest[1..]).is_empty() {
-                let name = variable_name(&rest[1..]);
+            } else if let Some(name) = rest.strip_prefix('$').map(variable_name).filter(|n| !n.is_empty()) {
                 (Part::One(name.to_owned()), 1 + name.len())
             } else if let Some((name, _)) = rest.strip_prefix("{{").and_then(|r| r.split_once("}}")) {
                 (Part::Fact(name.trim().to_owned()), name.len() + 4)

@@ -107,6 +107,7 @@ kinds!(
     return_statement,
     string,
     subscript,
+    try_statement,
     tuple,
     tuple_pattern,
     while_statement,

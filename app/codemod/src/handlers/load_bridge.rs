@@ -37,19 +37,21 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     // No class keeps it: the module does, and other machines get past the import.
     let situation = crate::condition::Situation { view, project: input.project, lazy: input.lazy, branch: true };
-    let Some(&torch) = nodes_of_type(&situation, Type::FirstTorchImport).first() else { return Vec::new() };
+    let first = nodes_of_type(&situation, Type::FirstTorchImport).first().copied();
+    let last = nodes_of_type(&situation, Type::LastTorchImport).first().copied();
+    let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
     let (unit, q) = (&view.layout.indent, view.layout.quote);
     let value = if input.lazy { "1" } else { input.eager_value };
     vec![Wish {
-        at: index.item(torch).start,
+        at: index.item(first).start,
         changes: vec![
             Change::Insert {
-                at: torch,
+                at: first,
                 after: false,
                 text: format!("os.environ.setdefault({q}PT_HPU_LAZY_MODE{q}, {q}{value}{q})"),
             },
             Change::Insert {
-                at: torch,
+                at: last,
                 after: true,
                 text: format!(
                     "\ntry:\n{unit}import habana_frameworks.torch.core as htcore\nexcept ImportError:\n{unit}htcore = None"
