@@ -299,12 +299,72 @@ fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
 
 /// Modules that never load torch; every other import may.
 const WITHOUT_TORCH: [&str; 66] = [
-    "__future__", "abc", "argparse", "ast", "atexit", "collections", "contextlib", "copy", "csv", "ctypes", "dataclasses",
-    "datetime", "enum", "errno", "fnmatch", "functools", "gc", "getpass", "glob", "gzip", "hashlib", "heapq", "importlib",
-    "inspect", "io", "itertools", "json", "logging", "math", "multiprocessing", "operator", "os", "pathlib", "pdb",
-    "pickle", "platform", "pprint", "queue", "random", "re", "resource", "shutil", "signal", "socket", "string", "struct",
-    "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing", "urllib", "uuid",
-    "warnings", "numpy", "scipy", "matplotlib", "PIL", "yaml", "h5py", "tqdm", "mpi4py",
+    "__future__",
+    "abc",
+    "argparse",
+    "ast",
+    "atexit",
+    "collections",
+    "contextlib",
+    "copy",
+    "csv",
+    "ctypes",
+    "dataclasses",
+    "datetime",
+    "enum",
+    "errno",
+    "fnmatch",
+    "functools",
+    "gc",
+    "getpass",
+    "glob",
+    "gzip",
+    "hashlib",
+    "heapq",
+    "importlib",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "multiprocessing",
+    "operator",
+    "os",
+    "pathlib",
+    "pdb",
+    "pickle",
+    "platform",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "resource",
+    "shutil",
+    "signal",
+    "socket",
+    "string",
+    "struct",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "traceback",
+    "types",
+    "typing",
+    "urllib",
+    "uuid",
+    "warnings",
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "PIL",
+    "yaml",
+    "h5py",
+    "tqdm",
+    "mpi4py",
 ];
 
 fn is_import(view: &FileView<'_>, id: Id) -> bool {
@@ -337,13 +397,15 @@ fn last_torch_import(view: &FileView<'_>) -> Option<Id> {
     let index = &view.index;
     let k = kinds();
     let statements: Vec<Id> = index.parts(crate::tree::ROOT).collect();
-    let torch = statements.iter().position(|id| is_import(view, *id) && imported_heads(view, *id).contains(&"torch"))?;
+    let torch =
+        statements.iter().position(|id| is_import(view, *id) && imported_heads(view, *id).contains(&"torch"))?;
     let imports_only = |id: Id| {
         is_import(view, id)
             || (index.kind(id) == k.try_statement
-                && index.of_kind_in(k.block, id).iter().all(|b| {
-                    index.parts(*b).all(|s| is_import(view, s) || index.kind(s) == k.pass_statement)
-                }))
+                && index
+                    .of_kind_in(k.block, id)
+                    .iter()
+                    .all(|b| index.parts(*b).all(|s| is_import(view, s) || index.kind(s) == k.pass_statement)))
     };
     statements[torch..].iter().copied().take_while(|id| imports_only(*id)).last()
 }

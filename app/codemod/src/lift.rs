@@ -51,7 +51,8 @@ pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<
                         .is_none_or(|c| modes.is_none_or(|m| m.tested(index, c).is_none_or(|t| t.contains(&m.target))));
                     let here: Vec<usize> = members
                         .iter()
-                        .filter(|(_, at)| body.is_some_and(|b| index.parent(*at) == Some(b)))
+                        // Behind the last statement of the branch: nothing of the branch may come after it.
+                        .filter(|(_, at)| body.is_some_and(|b| index.parts(b).last() == Some(*at)))
                         .map(|(n, _)| *n)
                         .collect();
                     let ok = !reached || !here.is_empty();

@@ -239,8 +239,7 @@ fn expand(code: &str) -> String {
     while let Some(at) = rest.find('$') {
         out.push_str(&rest[..at]);
         let dollars = rest[at..].bytes().take_while(|b| *b == b'$').count();
-        let is_variable =
-            dollars == 3 || (dollars == 1 && !variable_name(&rest[at + dollars..]).is_empty());
+        let is_variable = dollars == 3 || (dollars == 1 && !variable_name(&rest[at + dollars..]).is_empty());
         for _ in 0..dollars {
             out.push(if is_variable { EXPANDO } else { '$' });
         }

@@ -44,6 +44,8 @@ struct Plan<'a> {
     trace: &'a RefCell<Trace>,
     /// By file, from the first round on.
     origins: Vec<Origin>,
+    /// Matches of this round that could not be written, by file.
+    refused: RefCell<Notes>,
 }
 
 /// Ports files to a target. Pure: the same files, recipes and options always give the same bytes. A file that can't be
@@ -82,6 +84,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         branch: options.style == Style::Branch,
         trace: &trace,
         origins: Vec::new(),
+        refused: RefCell::default(),
     };
     let mut rounds = 0;
     loop {
@@ -232,6 +235,42 @@ impl Plan<'_> {
         self.trace.borrow_mut().fired.insert((recipe.id.clone(), rule.line));
     }
 
+    fn refuse(
+        &self,
+        facts: &ProjectFacts,
+        view: &FileView<'_>,
+        file: usize,
+        recipe: &Recipe,
+        node: crate::tree::Id,
+        fact: &str,
+    ) {
+        let index = &view.index;
+        let elsewhere = facts
+            .modes
+            .as_ref()
+            .filter(|_| self.branch)
+            .is_some_and(|m| matches!(m.region(index, node), Region::Foreign | Region::Vendor { .. }));
+        if elsewhere {
+            return;
+        }
+        let what = match fact {
+            "guard" | "mode" | "lazy" => "the compute mode can't be read at this place",
+            "bridge" => "the Gaudi bridge is not loaded where this code can reach it",
+            other => other,
+        };
+        let starts = LineStarts::new(index.text);
+        let start = index.item(node).start;
+        let message = format!("not ported: {what}. {}", recipe.reason);
+        self.refused.borrow_mut().entry(file).or_default().push(place::diagnostic(
+            index.text,
+            &starts,
+            &(start..start),
+            Severity::Warning,
+            &recipe.id,
+            &message,
+        ));
+    }
+
     fn rejected(&self, recipe: &Recipe) -> bool {
         self.options.rejected_recipes.contains(&recipe.id)
     }
@@ -248,6 +287,7 @@ fn round(
 ) -> (BTreeMap<usize, Vec<Replacement>>, Notes) {
     let mut out = BTreeMap::new();
     let mut notes = Notes::new();
+    plan.refused.borrow_mut().clear();
     for (n, state) in states.iter().enumerate() {
         if state.blocked.is_some() {
             continue;
@@ -295,6 +335,9 @@ fn round(
             None => fixes.into_iter().flat_map(raw).collect(),
         };
         out.insert(n, replacements);
+    }
+    for (n, refused) in plan.refused.take() {
+        notes.entry(n).or_default().extend(refused);
     }
     (out, notes)
 }
@@ -371,7 +414,10 @@ fn wishes(
                                 let breadth = if expression { item.end - item.start } else { 0 };
                                 fixes.push(fix(item.start, breadth, changes, imports));
                             }
-                            Ok(_) | Err(Refusal::UnknownFact(_)) => {}
+                            Ok(_) => {}
+                            Err(Refusal::UnknownFact(fact)) => {
+                                plan.refuse(facts, view, n, recipe, found.node, &fact);
+                            }
                         }
                     }
                 }

@@ -11,6 +11,9 @@ pub(crate) enum Role {
     Model,
     Optimizer,
     Scheduler,
+    /// A function that gives a loss.
+    Criterion,
+    /// The tensor that a criterion gives.
     Loss,
     Scaler,
     Loader,
@@ -88,8 +91,13 @@ impl Roles {
                     continue;
                 }
                 known = true;
-                if let Some(role) = self.role_within(view, project, right, depth - 1) {
-                    return Some(role);
+                let role = self.role_within(view, project, right, depth - 1);
+                // A name that is a loss here and a number there is no tensor to rely on.
+                if role == Some(Role::Loss) && !self.only_losses(view, project, name, depth - 1) {
+                    return None;
+                }
+                if role.is_some() {
+                    return role;
                 }
             }
             if let Some(role) = self.tuple_role(view, project, id, name, depth - 1) {
@@ -147,10 +155,27 @@ impl Roles {
         if project.models.contains(name) {
             return Some(Role::Model);
         }
+        let functional = view.names.qualify(index, function).is_some_and(|q| {
+            q.strip_prefix("torch.nn.functional.").is_some_and(|f| {
+                f.ends_with("loss") || f.ends_with("_loss") || f.contains("cross_entropy") || f == "kl_div"
+            })
+        });
+        if functional || self.role_within(view, project, function, depth - 1) == Some(Role::Criterion) {
+            return Some(Role::Loss);
+        }
         if let Some([role]) = project.returned(name) {
             return *role;
         }
         constructed(name)
+    }
+
+    /// Whether everything that is assigned to a name comes from a criterion.
+    fn only_losses(&self, view: &FileView<'_>, project: &ProjectFacts, name: &str, depth: usize) -> bool {
+        self.assigned
+            .get(name)
+            .into_iter()
+            .flatten()
+            .all(|right| self.role_within(view, project, *right, depth) == Some(Role::Loss))
     }
 
     /// `net, opt = build()` and `a, b = f(x), g(y)`.
@@ -240,7 +265,7 @@ fn constructed(qualified: &str) -> Option<Role> {
         return Some(Role::Loader);
     }
     if class && (last.ends_with("Loss") || last.ends_with("Criterion")) {
-        return Some(Role::Loss);
+        return Some(Role::Criterion);
     }
     if qualified == "torch.device" {
         return Some(Role::Device);
@@ -324,8 +349,8 @@ fn hinted(name: &str) -> Option<Role> {
         Some(Role::Loader)
     } else if any(&["dataset"]) {
         Some(Role::Dataset)
-    } else if any(&["criterion", "loss"]) {
-        Some(Role::Loss)
+    } else if any(&["criterion", "criteria"]) || last.ends_with("loss_fn") || last.ends_with("loss_func") {
+        Some(Role::Criterion)
     } else if any(&["model", "net", "network", "backbone", "module", "encoder", "decoder"]) {
         Some(Role::Model)
     } else if last == "device" {

@@ -1,10 +1,9 @@
-//! `add-lazy-switch`: a field or an option beside the compute mode that says whether the run is lazy.
+//! `add-lazy-switch`: a field beside the compute mode that says whether the run is lazy.
 
 use super::{Input, Wish};
 use crate::change::Change;
 use crate::facts::FileView;
 use crate::facts::modes::{ModeKind, Modes};
-use crate::pattern::plain_string;
 use crate::tree::{Id, fields, kinds};
 
 const NAME: &str = "lazy_mode";
@@ -17,10 +16,8 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(place) = place(view, modes) else { return Vec::new() };
     let default = if input.lazy { "True" } else { "False" };
     let index = &view.index;
-    let (statement, text) = match place {
-        Place::Field { statement, assignment } => (statement, field_like(index.text_of(assignment), default)),
-        Place::Option { statement, call } => (statement, option_like(view, call, input.lazy)),
-    };
+    let (statement, assignment) = place;
+    let text = field_like(index.text_of(assignment), default);
     vec![Wish {
         at: index.item(statement).start,
         changes: vec![Change::Insert { at: statement, after: true, text }],
@@ -28,15 +25,9 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }]
 }
 
-/// Where the switch goes.
-enum Place {
-    /// A field of a class: `compute_mode: ComputeMode = …`.
-    Field { statement: Id, assignment: Id },
-    /// `parser.add_argument("--compute-mode", …)`.
-    Option { statement: Id, call: Id },
-}
-
-fn place(view: &FileView<'_>, modes: &Modes) -> Option<Place> {
+/// The field that holds the compute mode, `compute_mode: ComputeMode = …`: its statement and its assignment. An option of
+/// a command line gets no switch beside it: it is read after torch, and so the bridge, is loaded.
+fn place(view: &FileView<'_>, modes: &Modes) -> Option<(Id, Id)> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let names = modes.field_names();
@@ -48,31 +39,19 @@ fn place(view: &FileView<'_>, modes: &Modes) -> Option<Place> {
                 names.is_empty() || index.field(assignment, f.left).is_some_and(|l| names.contains(&index.text_of(l)));
             let in_class = view.function_of(assignment).is_none() && view.class_of(assignment).is_some();
             if is_mode && named && in_class {
-                return view.statement_of(assignment).map(|statement| Place::Field { statement, assignment });
+                return view.statement_of(assignment).map(|statement| (statement, assignment));
             }
-        }
-    }
-    for &call in view.calls("add_argument") {
-        let Some(first) = index.field(call, f.arguments).and_then(|a| index.parts(a).next()) else { continue };
-        let Some(option) = plain_string(index.text, index.item(first).node) else { continue };
-        let option = option.trim_start_matches('-').replace('-', "_");
-        if names.contains(&option.as_str()) {
-            return view.statement_of(call).map(|statement| Place::Option { statement, call });
         }
     }
     None
 }
 
 fn has_switch(view: &FileView<'_>) -> bool {
-    let (k, f) = (kinds(), fields());
     let index = &view.index;
-    index.of_kind(k.assignment).iter().any(|a| index.field(*a, f.left).is_some_and(|l| index.text_of(l) == NAME))
-        || view.calls("add_argument").iter().any(|call| {
-            index.field(*call, f.arguments).and_then(|a| index.parts(a).next()).is_some_and(|first| {
-                let option = plain_string(index.text, index.item(first).node).unwrap_or("");
-                option.trim_start_matches('-').replace('-', "_") == NAME
-            })
-        })
+    index
+        .of_kind(kinds().assignment)
+        .iter()
+        .any(|a| index.field(*a, fields().left).is_some_and(|l| index.text_of(l) == NAME))
 }
 
 /// Whether the project has the switch or has a place for it.
@@ -98,14 +77,4 @@ fn field_like(field: &str, default: &str) -> String {
     let first = if aligned { annotation.max(NAME.len() + 2) } else { NAME.len() + 2 };
     let second = if aligned { equals - annotation } else { 5 };
     format!("{:<first$}{:<second$}= {default}", format!("{NAME}:"), "bool")
-}
-
-fn option_like(view: &FileView<'_>, call: Id, lazy: bool) -> String {
-    let index = &view.index;
-    let function = index.field(call, fields().function).map_or("parser.add_argument", |f| index.text_of(f));
-    let q = view.layout.quote;
-    let default = u8::from(lazy);
-    format!(
-        "{function}({q}--lazy-mode{q}, type=int, choices=[0, 1], default={default}, help={q}1: Gaudi runs lazily{q})"
-    )
 }
