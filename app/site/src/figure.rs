@@ -1,6 +1,6 @@
 //! Code on a page: in colour, and as a difference with signs.
 
-use codemod::{Diagnostic, Highlight, Severity, diff_texts, highlight_html, html_line};
+use codemod::{Diagnostic, Highlight, Severity, TokenClass, diff_texts, html_line};
 use guide::html::escape;
 
 /// Unchanged lines kept around a change; longer runs are folded to a line that counts them.
@@ -14,8 +14,26 @@ pub(crate) fn code(language: &str, text: &str) -> String {
 /// The lines of a text as HTML.
 fn lines(language: &str, text: &str) -> Vec<String> {
     match language {
-        "python" => highlight_html(text).iter().map(|line| indented(line)).collect(),
+        "python" => {
+            let colours = Colours::of(language, text);
+            text.lines().enumerate().map(|(index, line)| indented(&colours.line(line, index, &[]))).collect()
+        }
         _ => text.lines().map(|line| indented(&escape(line))).collect(),
+    }
+}
+
+/// A text's colours, without those the theme gives no colour of its own.
+struct Colours(Highlight);
+
+impl Colours {
+    fn of(language: &str, text: &str) -> Colours {
+        Colours(if language == "python" { Highlight::python(text) } else { Highlight::plain(text) })
+    }
+
+    fn line(&self, text: &str, index: usize, marks: &[(u32, u32)]) -> String {
+        let shown = |span: &&[u32]| span[2] != TokenClass::Operator as u32;
+        let spans: Vec<u32> = self.0.line(index).chunks_exact(3).filter(shown).flatten().copied().collect();
+        html_line(text, &spans, marks)
     }
 }
 
@@ -30,20 +48,20 @@ fn indented(html: &str) -> String {
 
 /// What the engine made of `old`, as one table. `name` is for those who cannot see it.
 pub(crate) fn difference(language: &str, old: &str, new: &str, name: &str) -> String {
-    let highlight = |text| if language == "python" { Highlight::python(text) } else { Highlight::plain(text) };
-    let (old_colours, new_colours) = (highlight(old), highlight(new));
+    let (old_colours, new_colours) = (Colours::of(language, old), Colours::of(language, new));
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let line = |lines: &[&str], colours: &Highlight, index: u32, marks: &[(u32, u32)]| {
-        html_line(lines.get(index as usize).unwrap_or(&""), colours.line(index as usize), marks)
+    let line = |lines: &[&str], colours: &Colours, index: u32, marks: &[(u32, u32)]| {
+        colours.line(lines.get(index as usize).unwrap_or(&""), index as usize, marks)
     };
     let diff = diff_texts(old, new, &[]);
 
     let mut table = Table::new(name);
     let mut at = 0;
-    for hunk in &diff.hunks {
+    for (index, hunk) in diff.hunks.iter().enumerate() {
+        let is_first = index == 0;
         let before = (at..hunk.old_start).map(|index| line(&old_lines, &old_colours, index, &[])).collect();
-        table.unchanged(before, at == 0, false);
+        table.unchanged(before, is_first, false);
         for index in hunk.old_start..hunk.old_end {
             let pair = hunk.pairs.iter().find(|pair| pair.old == index);
             table.row("del", "−", &line(&old_lines, &old_colours, index, pair.map_or(&[], |pair| &pair.old_words)));
@@ -55,16 +73,15 @@ pub(crate) fn difference(language: &str, old: &str, new: &str, name: &str) -> St
         at = hunk.old_end;
     }
     let rest = (at..diff.old_lines).map(|index| line(&old_lines, &old_colours, index, &[])).collect();
-    table.unchanged(rest, at == 0, true);
+    table.unchanged(rest, diff.hunks.is_empty(), true);
     table.finish()
 }
 
 /// A patch as a guide writes it: marker, blank, code.
 pub(crate) fn patch(text: &str, name: &str) -> String {
     let stripped: String = text.lines().map(|line| format!("{}\n", line.get(2..).unwrap_or(""))).collect();
-    let coloured = highlight_html(&stripped);
     let mut table = Table::new(name);
-    for (line, html) in text.lines().zip(coloured) {
+    for (line, html) in text.lines().zip(lines("python", &stripped)) {
         match line.chars().next() {
             Some('+') => table.row("add", "+", &html),
             Some('-') => table.row("del", "−", &html),
@@ -172,6 +189,8 @@ mod tests {
             rows(&html),
             "|11 lines as they were\n|x11\n|x12\n|x13\n|x14\n−|x15\n+|y\n|x16\n|x17\n|x18\n|x19\n|10 lines as they were\n"
         );
+        let html = difference("text", &old, &format!("new\n{old}"), "x");
+        assert_eq!(rows(&html), "+|new\n|x0\n|x1\n|x2\n|x3\n|26 lines as they were\n");
         let html = difference("text", "a\nb\nc\nd\ne\nf\ng", "a\nb\nc\nd\ne\nf\nh", "x");
         assert_eq!(rows(&html), "|a\n|b\n|c\n|d\n|e\n|f\n−|g\n+|h\n");
     }
