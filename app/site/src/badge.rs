@@ -29,13 +29,17 @@ pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
     badges
 }
 
-/// A recipe's badges as a list: those of its rules, each once.
+/// A recipe's badges as a list: how far each of its rules goes, and what all of them ask for.
 pub(crate) fn of_section(section: &Section) -> String {
+    let rules: Vec<_> = section.rules.iter().map(of_rule).collect();
     let mut badges: Vec<(&str, String)> = Vec::new();
-    for badge in section.rules.iter().flat_map(of_rule) {
-        if !badges.contains(&badge) {
-            badges.push(badge);
+    for badge in rules.iter().filter_map(|rule| rule.first()) {
+        if !badges.contains(badge) {
+            badges.push(badge.clone());
         }
+    }
+    if let Some((first, others)) = rules.split_first() {
+        badges.extend(first[1..].iter().filter(|badge| others.iter().all(|rule| rule.contains(badge))).cloned());
     }
     list(&badges)
 }
@@ -106,6 +110,23 @@ mod tests {
             },
             "Unsafe: applied when asked for (SDK 1.8 or newer, older than 1.20) | Only in a branch | \
              PyTorch | Option lazy: on",
+        );
+    }
+
+    #[test]
+    fn a_recipe_asks_only_for_what_all_its_rules_ask() {
+        let rule = |style: &str| Rule {
+            patch: "- a\n+ b\n".to_string(),
+            style: Some(style.to_string()),
+            framework: Some("torch".to_string()),
+            ..Rule::default()
+        };
+        let text = "---\ntitle: T\n---\n## A\n";
+        let mut guide = guide::Guide::parse("t.md", text).expect("it is right");
+        guide.sections[0].rules = vec![rule("in-place"), rule("branch")];
+        assert_eq!(
+            super::of_section(&guide.sections[0]),
+            "<ul class=\"badges\"><li class=\"badge safe\">Safe: applied</li><li class=\"badge\">PyTorch</li></ul>\n"
         );
     }
 }
