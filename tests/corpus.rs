@@ -420,13 +420,13 @@ fn tabs_crlf_bom_lazily() {
     Script::with_sdk("tabs_crlf_bom", Style::InPlace, Some("1.19")).golden().moves_from_cuda_to_hpu(&[], &[]);
 }
 
-/// The switch for lazy mode, with the environment that goes with it.
+/// A program whose mode is an option goes by the environment.
 #[test]
 fn mode_chain_lazily() {
     let script = Script::new("mode_chain", Style::Branch);
     let env = [("PT_HPU_LAZY_MODE", "1")];
     for precision in [&["--mixed"][..], &[]] {
-        let args: Vec<_> = ["--accelerator", "hpu", "--lazy-mode", "1"].iter().chain(precision).copied().collect();
+        let args: Vec<_> = ["--accelerator", "hpu"].iter().chain(precision).copied().collect();
         let calls = run_with(&script.after, "mode_chain.py", &args, Machine::Hpu, &env);
         assert_marks(&calls.unwrap_or_else(|fault| panic!("{fault}")), true);
     }

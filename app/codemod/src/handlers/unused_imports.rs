@@ -14,6 +14,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     let k = kinds();
     let index = &view.index;
+    let in_use = names_in_use(view);
     let mut by_statement: Vec<(Id, Vec<&Binding>)> = Vec::new();
     for binding in &view.names.bindings {
         if index.kind(binding.statement) == k.assignment
@@ -26,7 +27,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         let plain_module =
             index.kind(binding.statement) == k.import_statement && index.kind(binding.part) == k.dotted_name;
         if plain_module
-            || uses(view, binding) > 0
+            || in_use.contains(binding.local.as_str())
             || !input.used.contains(&(binding.local.clone(), binding.qualified.clone()))
         {
             continue;
@@ -47,14 +48,15 @@ fn exported(view: &FileView<'_>, name: &str) -> bool {
     })
 }
 
-/// Uses of a name beside its imports.
-fn uses(view: &FileView<'_>, binding: &Binding) -> usize {
+/// Imported names that are read somewhere beside their imports.
+fn names_in_use<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
     let k = kinds();
     let index = &view.index;
+    let imported: BTreeSet<&str> = view.names.bindings.iter().map(|b| b.local.as_str()).collect();
     index
         .of_kind(k.identifier)
         .iter()
-        .filter(|id| index.text_of(**id) == binding.local)
+        .filter(|id| imported.contains(index.text_of(**id)))
         .filter(|id| {
             !index.ancestors(**id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)))
                 && !index.parent(**id).is_some_and(|p| {
@@ -62,12 +64,19 @@ fn uses(view: &FileView<'_>, binding: &Binding) -> usize {
                         || (index.kind(p) == k.keyword_argument && index.field(p, fields().name) == Some(**id))
                 })
         })
-        .count()
+        .map(|id| index.text_of(*id))
+        .collect()
 }
 
 /// Imported names that the file uses, each with what it stands for.
 pub(crate) fn used(view: &FileView<'_>) -> BTreeSet<(String, String)> {
-    view.names.bindings.iter().filter(|b| uses(view, b) > 0).map(|b| (b.local.clone(), b.qualified.clone())).collect()
+    let in_use = names_in_use(view);
+    view.names
+        .bindings
+        .iter()
+        .filter(|b| in_use.contains(b.local.as_str()))
+        .map(|b| (b.local.clone(), b.qualified.clone()))
+        .collect()
 }
 
 fn without(view: &FileView<'_>, statement: Id, bindings: &[&Binding]) -> Wish {
