@@ -55,9 +55,15 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let guides = dist.join("guides");
     for page in files.iter().filter(|file| file.starts_with(&guides) && file.ends_with("index.html")) {
         let html = std::fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
+        let folder = page.parent().unwrap_or(dist);
         let mut parts = vec![page.clone()];
-        parts.extend(linked(&html).into_iter().map(|link| dist.join(link)).filter(|file| file.is_file()));
-        let name = page.parent().and_then(|folder| folder.strip_prefix(dist).ok()).unwrap_or(page);
+        for link in linked(&html) {
+            let file = if let Some(path) = link.strip_prefix('/') { dist.join(path) } else { folder.join(&link) };
+            parts.push(
+                file.canonicalize().with_context(|| format!("{} loads {link}, which is not there", page.display()))?,
+            );
+        }
+        let name = folder.strip_prefix(dist).unwrap_or(folder);
         budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 40.0 });
     }
     Ok(budgets)
@@ -70,17 +76,17 @@ fn is_module_part(file: &Path, module: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(['-', '_', '.']) && (rest.ends_with(".js") || rest.ends_with(".wasm")))
 }
 
-/// Paths of the site that the page's head loads: style sheets, scripts, preloads and fonts, not links to other pages.
+/// What the page's head loads from the site: style sheets, scripts, preloads, fonts and the icon, not links to pages.
 fn linked(html: &str) -> Vec<String> {
     let mut links = Vec::new();
     for tag in html.split('<').filter(|tag| tag.starts_with("link ") || tag.starts_with("script ")) {
         let tag = tag.split('>').next().unwrap_or_default();
-        let loads = ["stylesheet", "preload", "src="].iter().any(|word| tag.contains(word));
+        let loads = ["stylesheet", "preload", "icon", "src="].iter().any(|word| tag.contains(word));
         for attribute in ["href=", "src="] {
             let Some((_, value)) = tag.split_once(attribute).filter(|_| loads) else { continue };
             let value = value.trim_start_matches(['"', '\'']);
             let path = value.split(['"', '\'', ' ', '?', '#']).next().unwrap_or_default();
-            if let Some(path) = path.strip_prefix('/').filter(|path| !links.iter().any(|link| link == path)) {
+            if !path.is_empty() && !path.contains(':') && !links.iter().any(|link| link == path) {
                 links.push(path.to_owned());
             }
         }
@@ -115,8 +121,8 @@ mod tests {
 
     #[test]
     fn a_page_weighs_what_its_head_loads() {
-        let html = r#"<link rel="stylesheet" href="/site-1a.css"><link rel=preload href='/a.woff2' as=font>
+        let html = r#"<link rel="stylesheet" href="../../site-1a.css"><link rel=preload href='/a.woff2' as=font>
             <link rel="canonical" href="/guides/hpu/"><a href="/port/">x</a><script src="/theme.js" defer></script>"#;
-        assert_eq!(linked(html), ["site-1a.css", "a.woff2", "theme.js"]);
+        assert_eq!(linked(html), ["../../site-1a.css", "/a.woff2", "/theme.js"]);
     }
 }
