@@ -70,6 +70,21 @@ impl Change {
         }
     }
 
+    /// Whether it would write over a comment that it does not write again.
+    pub(crate) fn swallows_comment(&self, view: &FileView<'_>) -> bool {
+        let (range, text) = match self {
+            Self::Expression { range, text, .. } => (range.clone(), text),
+            Self::Replace { first, last, text } if !text.is_empty() => {
+                (view.index.item(*first).start..view.index.item(*last).end, text)
+            }
+            _ => return false,
+        };
+        view.index.of_kind(kinds().comment).iter().any(|c| {
+            let item = view.index.item(*c);
+            range.start <= item.start && item.end <= range.end && !text.contains(view.index.text_of(*c))
+        })
+    }
+
     /// A node at which the change happens.
     pub(crate) fn node(&self) -> Option<Id> {
         match self {
@@ -136,13 +151,7 @@ pub(crate) fn splices(view: &FileView<'_>, change: &Change) -> Vec<Splice> {
             let item = view.index.item(*at);
             let indent = line_indent(text, item.start);
             if !owns_its_lines(view, *at, *at) {
-                // `a; b` on one line: the new statement joins it when it can.
-                let joined = new.replace('\n', "; ");
-                return vec![if *after {
-                    Splice { range: item.end..item.end, text: format!("; {joined}") }
-                } else {
-                    Splice { range: item.start..item.start, text: format!("{joined}; ") }
-                }];
+                return beside(view, *at, *after, new);
             }
             if *after {
                 let end = statement_end(view, *at);
@@ -165,6 +174,58 @@ pub(crate) fn splices(view: &FileView<'_>, change: &Change) -> Vec<Splice> {
             let indent = line_indent(text, start);
             vec![Splice { range: start..start, text: format!("{}{newline}{indent}", at_indent(new, indent, newline)) }]
         }
+    }
+}
+
+/// Statements that share their line: the new one takes a line of its own where the line belongs to a block, and joins the
+/// line where it hangs on a header (`if x: a`) and has no block itself.
+fn beside(view: &FileView<'_>, at: Id, after: bool, new: &str) -> Vec<Splice> {
+    let index = &view.index;
+    let text = index.text;
+    let newline = view.layout.newline;
+    let item = index.item(at);
+    if hangs_on_header(view, at) {
+        let joined = new.replace('\n', "; ");
+        return vec![if after {
+            Splice { range: item.end..item.end, text: format!("; {joined}") }
+        } else {
+            Splice { range: item.start..item.start, text: format!("{joined}; ") }
+        }];
+    }
+    let indent = line_indent(text, item.start);
+    let new = at_indent(new, indent, newline);
+    let siblings: Vec<Id> = index.parent(at).map_or_else(Vec::new, |b| index.parts(b).collect());
+    let n = siblings.iter().position(|s| *s == at).unwrap_or(0);
+    let same_line = |a: usize, b: usize| !text[a.min(b)..a.max(b)].contains('\n');
+    let next = siblings.get(n + 1).map(|s| index.item(*s).start).filter(|s| same_line(item.end, *s));
+    let previous = n.checked_sub(1).map(|p| index.item(siblings[p]).end).filter(|e| same_line(*e, item.start));
+    vec![match (after, next, previous) {
+        (true, Some(next), _) => {
+            Splice { range: item.end..next, text: format!("{newline}{indent}{new}{newline}{indent}") }
+        }
+        (true, None, _) => {
+            let end = statement_end(view, at);
+            Splice { range: end..end, text: format!("{newline}{indent}{new}") }
+        }
+        (false, _, Some(previous)) => {
+            Splice { range: previous..item.start, text: format!("{newline}{indent}{new}{newline}{indent}") }
+        }
+        (false, _, None) => Splice { range: item.start..item.start, text: format!("{new}{newline}{indent}") },
+    }]
+}
+
+/// Whether a statement stands on the line of the header it belongs to.
+fn hangs_on_header(view: &FileView<'_>, at: Id) -> bool {
+    let index = &view.index;
+    let Some(block) = index.parent(at).filter(|b| index.kind(*b) == kinds().block) else { return false };
+    let start = index.item(block).start;
+    !index.text[line_start(index.text, start)..start].trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+impl Change {
+    /// Whether there is no place for it: a block of its own behind `if x: a` on one line.
+    pub(crate) fn has_no_place(&self, view: &FileView<'_>) -> bool {
+        matches!(self, Self::Insert { at, text, .. } if text.trim_end().contains('\n') && hangs_on_header(view, *at))
     }
 }
 

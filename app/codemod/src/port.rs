@@ -301,6 +301,23 @@ fn round(
         fixes.sort_by_key(|f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {
+                fixes.retain(|fix| {
+                    let lost = fix.changes.iter().any(|c| c.has_no_place(view) || c.swallows_comment(view));
+                    if lost {
+                        let starts = LineStarts::new(view.index.text);
+                        let message = "not ported: the code shares its line with a header, or a comment stands inside it. \
+                                       Put it on lines of its own";
+                        notes.entry(n).or_default().push(place::diagnostic(
+                            view.index.text,
+                            &starts,
+                            &(fix.at..fix.at),
+                            Severity::Warning,
+                            &fix.recipe,
+                            message,
+                        ));
+                    }
+                    !lost
+                });
                 let modes = facts.modes.as_ref().filter(|_| plan.branch);
                 lift::hoist(view, modes, &mut fixes);
                 lift::drop_present(view, &mut fixes);

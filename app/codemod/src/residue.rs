@@ -61,6 +61,15 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
             found.push((binding.part, Severity::Info, message));
         }
     }
+    for &wildcard in index.of_kind(k.wildcard_import) {
+        let module = index.parent(wildcard).and_then(|s| index.field(s, crate::tree::fields().module_name));
+        let module = module.map_or("", |m| index.text_of(m));
+        if module == "torch.cuda" || module.starts_with("torch.cuda.") {
+            let message =
+                format!("`from {module} import *` hides which names are CUDA's: import them by name and port again");
+            found.push((wildcard, Severity::Warning, message));
+        }
+    }
     for &string in index.of_kind(k.string) {
         if is_cuda_device(view, string) {
             found.push((string, Severity::Warning, "this string names a CUDA device".to_owned()));

@@ -371,6 +371,20 @@ fn header_range(view: &FileView<'_>, id: Id) -> Option<Range<usize>> {
 }
 
 fn push_gap(text: &str, edits: &mut Vec<(Range<usize>, String)>, range: Range<usize>, new: String) {
+    // What stands between a name and the dot that goes on from it, line breaks and comments, is the user's.
+    let old = &text[range.clone()];
+    let dot = old.find(|c: char| !c.is_whitespace() && c != '\\').filter(|n| old[*n..].starts_with(['.', '#']));
+    let mut start = range.start;
+    if let (Some(mut at), true) = (dot, new.starts_with('.')) {
+        while old[at..].starts_with('#') {
+            at += old[at..].find('\n').unwrap_or(old.len() - at);
+            at += old[at..].find(|c: char| !c.is_whitespace()).unwrap_or(old.len() - at);
+        }
+        if old[at..].starts_with('.') {
+            start += at;
+        }
+    }
+    let range = start..range.end;
     if text[range.clone()] != new {
         edits.push(trimmed(text, range, new));
     }

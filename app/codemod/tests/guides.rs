@@ -7,8 +7,7 @@ fn every_example_of_every_guide_holds() {
     let guides = embedded_guides();
     assert!(guides.iter().any(|g| g.front.target.is_some()), "no guide with a target is built in");
     let recipes = RecipeSet::embedded();
-    let failures: Vec<String> =
-        guides.iter().flat_map(|g| check_guide(g, &recipes)).map(|f| f.to_string()).collect();
+    let failures: Vec<String> = guides.iter().flat_map(|g| check_guide(g, &recipes)).map(|f| f.to_string()).collect();
     assert!(failures.is_empty(), "{}\n{} failures", failures.join("\n"), failures.len());
 }
 

@@ -1,0 +1,151 @@
+//! The engine on inputs that guides don't show: odd layout, rejected edits, several files, text that is no Python.
+
+use codemod::{Options, Ported, RecipeSet, Severity, SourceFile, Style, port};
+
+fn hpu() -> Options {
+    Options { target: "hpu".to_owned(), style: Style::InPlace, ..Options::default() }
+}
+
+fn run(files: &[(&str, &str)], options: &Options) -> Ported {
+    let files: Vec<SourceFile> =
+        files.iter().map(|(p, t)| SourceFile { path: (*p).to_owned(), text: (*t).to_owned() }).collect();
+    port(&files, &RecipeSet::embedded(), options)
+}
+
+/// Ports one file in place, and again, which must change nothing.
+fn check(before: &str, after: &str) {
+    let ported = run(&[("a.py", before)], &hpu());
+    assert_eq!(ported.files[0].text, after);
+    let c = &ported.certificate;
+    assert!(c.parses && c.idempotent && c.untouched_bytes_equal && c.comments_kept, "{c:?}");
+    assert_eq!(run(&[("a.py", after)], &hpu()).files[0].text, after);
+}
+
+/// A file that can't be ported stays, with one error that says where and why.
+fn check_refused(text: &str, line: usize, column: usize, words: &str) {
+    let ported = run(&[("a.py", text)], &hpu());
+    let file = &ported.files[0];
+    assert_eq!(file.text, text);
+    let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error).expect("an error");
+    assert!(error.message.contains(words), "{}", error.message);
+    assert_eq!((error.line, error.column), (line, column), "{}", error.message);
+}
+
+#[test]
+fn line_endings_tabs_and_byte_order_mark_stay() {
+    check(
+        "\u{feff}if True:\r\n\tx = x.cuda()\r\n\ttorch.cuda.empty_cache()\r\n",
+        "\u{feff}if True:\r\n\tx = x.to(\"hpu\")\r\n",
+    );
+    check("x = x.cuda()", "x = x.to(\"hpu\")");
+}
+
+#[test]
+fn statements_on_one_line() {
+    check("x = 1; torch.cuda.empty_cache(); y = 2\n", "x = 1; y = 2\n");
+    check("torch.cuda.empty_cache(); z = 3\n", "z = 3\n");
+    check("z = 3; torch.cuda.empty_cache()\n", "z = 3\n");
+    check("if a: torch.cuda.empty_cache()\n", "if a: pass\n");
+}
+
+#[test]
+fn a_block_keeps_a_statement_when_several_fixes_empty_it() {
+    check("if fast:\n    torch.cuda.empty_cache()\n    torch.cuda.set_device(0)\n", "if fast:\n    pass\n");
+}
+
+#[test]
+fn comments_of_removed_statements_stay() {
+    check("run()\ntorch.cuda.empty_cache()  # room for the next\n", "run()\n# room for the next\n");
+}
+
+#[test]
+fn quotes_follow_the_place() {
+    check("x = x.to('cuda:0')\n", "x = x.to('hpu')\n");
+    check("print(f\"{x.cuda()}\")\n", "print(f\"{x.to('hpu')}\")\n");
+    check("a = 'b'\nx = x.cuda()\n", "a = 'b'\nx = x.to('hpu')\n");
+}
+
+#[test]
+fn text_beyond_ascii() {
+    check("größe = 'µ→λ'  # 輸入\nx = bild.cuda()  # 出力\n", "größe = 'µ→λ'  # 輸入\nx = bild.to('hpu')  # 出力\n");
+}
+
+#[test]
+fn nested_matches_settle_over_rounds() {
+    check("x = f(a.cuda(b.cuda())).cuda()\n", "x = f(a.to(\"hpu\")).to(\"hpu\")\n");
+}
+
+#[test]
+fn a_name_of_ones_own_is_no_vendors() {
+    check(
+        "def autocast():\n    return None\n\n\nwith autocast():\n    pass\n",
+        "def autocast():\n    return None\n\n\nwith autocast():\n    pass\n",
+    );
+}
+
+#[test]
+fn text_that_is_no_python_is_left_alone() {
+    check_refused("def f(:\n    pass\n", 1, 7, "not Python");
+    check_refused("x = 1\nprint \"loss\", x\n", 2, 1, "Python 2");
+    check_refused("x = 1\n\0\n", 2, 1, "NUL");
+    check("", "");
+}
+
+#[test]
+fn five_thousand_brackets() {
+    let deep = format!("x = {}1{}\nx.cuda()\n", "(".repeat(5000), ")".repeat(5000));
+    let ported = run(&[("a.py", &deep)], &hpu());
+    assert!(ported.files[0].text.ends_with("x.to(\"hpu\")\n"));
+}
+
+#[test]
+fn a_rejected_recipe_takes_its_import_along() {
+    let text = "import torch\n\nwith torch.cuda.device(1):\n    run()\n";
+    let with = run(&[("a.py", text)], &hpu());
+    assert!(with.files[0].text.contains("import contextlib"));
+    let options = Options { rejected_recipes: vec!["hpu#device-context".to_owned()], ..hpu() };
+    let without = run(&[("a.py", text)], &options);
+    assert_eq!(without.files[0].text, text);
+    assert!(!without.certificate.residue.is_empty(), "what was refused is still CUDA's");
+}
+
+#[test]
+fn a_rejected_edit_leaves_the_others() {
+    let text = "a = a.cuda()\nb = b.cuda()\n";
+    let first = run(&[("a.py", text)], &hpu()).files[0].edits[0].id.clone();
+    let options = Options { rejected_edits: vec![first], ..hpu() };
+    assert_eq!(run(&[("a.py", text)], &options).files[0].text, "a = a.cuda()\nb = b.to(\"hpu\")\n");
+}
+
+#[test]
+fn facts_cross_files() {
+    let modes = "from enum import Enum\n\n\nclass Mode(Enum):\n    CPU = 0\n    GPU = 1\n";
+    let trainer = "from modes import Mode\n\n\nclass T:\n    def place(self, x):\n        if self.mode == Mode.GPU:\n            return x.cuda()\n        return x\n";
+    let ported = run(&[("modes.py", modes), ("trainer.py", trainer)], &Options { style: Style::Auto, ..hpu() });
+    assert_eq!(ported.style, Style::Branch);
+    assert!(ported.files[0].text.ends_with("    GPU = 1\n    HPU = 4\n"));
+    assert!(
+        ported.files[1]
+            .text
+            .contains("        elif self.mode == Mode.HPU:\n            return x.to(\"hpu\")\n        return x\n")
+    );
+}
+
+#[test]
+fn an_enum_that_was_not_given_is_asked_for() {
+    let trainer = "from modes import Mode\n\n\nclass T:\n    def place(self, x):\n        if self.mode == Mode.GPU:\n            return x.cuda()\n        return x\n";
+    let ported = run(&[("trainer.py", trainer)], &Options { style: Style::Auto, ..hpu() });
+    let asked = ported.files[0]
+        .diagnostics
+        .iter()
+        .any(|d| d.recipe == "engine#compute-mode" && d.severity == Severity::Warning);
+    assert!(asked, "{:?}", ported.files[0].diagnostics);
+}
+
+#[test]
+fn a_chain_of_local_names_does_not_leak_into_other_functions() {
+    let text = "import torch\n\n\ndef a():\n    from torch.nn.parallel import DistributedDataParallel as DDP\n    return DDP(net, device_ids=[0])\n\n\ndef b():\n    return torch.nn.parallel.DistributedDataParallel(net, device_ids=[0])\n";
+    let ported = run(&[("a.py", text)], &hpu()).files[0].text.clone();
+    assert!(ported.contains("    return DDP(net)\n"), "{ported}");
+    assert!(ported.contains("    return torch.nn.parallel.DistributedDataParallel(net)\n"), "{ported}");
+}
