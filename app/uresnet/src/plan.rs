@@ -198,6 +198,9 @@ const STRIPE: usize = 64;
 /// Tasks a chain is cut into, about.
 const TASKS: usize = 12;
 
+/// Rows of tiles of a task for each row that its links compute beyond it.
+const MARGIN: usize = 16;
+
 /// Weights and rings of a chain should lie in a cache of this many bytes.
 const NEAR_CACHE: usize = 768 << 10;
 
@@ -464,7 +467,8 @@ impl<'a> Planner<'a> {
         }
         let (rows, columns) = (from.map.height.div_ceil(size), from.map.width.div_ceil(size));
         let stripes = columns.div_ceil(STRIPE);
-        let chunks = (TASKS / (stripes * from.map.images)).clamp(1, rows);
+        let most = rows / (MARGIN * (links.len() - 1)).max(1);
+        let chunks = (TASKS / (stripes * from.map.images)).min(most).max(1);
         let (stripe, chunk) = (columns.div_ceil(stripes), rows.div_ceil(chunks));
         let work = Work::Chain(Chain { from: from.map, size, batch: kernels.tiles, stripe, chunk, links });
         let job = Job { kernels, to: to.map, slope: SLOPE, work };

@@ -52,9 +52,12 @@ impl Chain {
     }
 
     /// Numbers of scratch that a worker needs.
-    pub(crate) fn scratch(&self, lanes: usize) -> usize {
-        let batch = Winograd::scratch(self.size, self.batch, self.from.channels, lanes);
-        batch + (self.links.len() - 1) * self.ring()
+    pub(crate) fn scratch(&self) -> usize {
+        self.batch_scratch() + (self.links.len() - 1) * self.ring()
+    }
+
+    fn batch_scratch(&self) -> usize {
+        Winograd::scratch(self.size, self.batch, self.from.channels, self.from.channels)
     }
 
     /// Parts of the output.
@@ -85,7 +88,7 @@ impl Chain {
         let to = Rows { base: to.base.wrapping_add(image * to.image_step), ..to };
         let first_column = left.saturating_sub(last) * self.size;
         let ring_rows = RING * self.size;
-        let batch = Winograd::scratch(self.size, self.batch, self.from.channels, kernels.lanes);
+        let batch = self.batch_scratch();
         // What lies in front of link `i`, where tile row `row` is the one to make.
         let input = |i: usize, row: usize| {
             if i == 0 {

@@ -273,8 +273,8 @@ impl Job {
 pub(crate) fn scratch_of(job: &Job) -> usize {
     match &job.work {
         Work::Convolution { .. } | Work::Doubling { .. } => 0,
-        Work::Winograd { from, size, batch, .. } => Winograd::scratch(*size, *batch, from.channels, job.kernels.lanes),
-        Work::Chain(chain) => chain.scratch(job.kernels.lanes),
+        Work::Winograd { from, size, batch, .. } => Winograd::scratch(*size, *batch, from.channels, job.to.channels),
+        Work::Chain(chain) => chain.scratch(),
         Work::Pointwise { sources, .. } => {
             let forms = sources.iter().filter(|(source, _)| source.form != Form::Plain);
             forms.map(|(source, _)| (job.to.width * source.map.channels).next_multiple_of(16)).sum()

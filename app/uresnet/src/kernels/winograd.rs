@@ -82,10 +82,26 @@ pub(crate) struct Winograd {
 }
 
 impl Winograd {
-    /// Numbers of scratch that a batch needs.
-    pub(crate) fn scratch(size: usize, batch: usize, inputs: usize, lanes: usize) -> usize {
+    /// Numbers of scratch that a batch needs: its inputs and outputs at every frequency, and one half-transformed tile.
+    pub(crate) fn scratch(size: usize, batch: usize, inputs: usize, outputs: usize) -> usize {
         let frequencies = (size + 2) * (size + 2);
-        frequencies * (input_step(inputs, batch) + output_step(lanes, batch))
+        // A tile's vector has at most sixteen lanes.
+        frequencies * (input_step(inputs, batch) + output_step(outputs, batch) + 16)
+    }
+
+    /// Where the half-transformed tile lies.
+    ///
+    /// # Safety
+    /// The job is as [`Winograd`] says, for vectors of `lanes` numbers.
+    #[inline(always)]
+    unsafe fn half(&self, lanes: usize) -> *mut f32 {
+        let frequencies = (self.size + 2) * (self.size + 2);
+        // SAFETY: `scratch` counts it in, behind the inputs and outputs.
+        unsafe {
+            self.scratch.add(
+                frequencies * (input_step(self.inputs, self.batch) + output_step(self.vectors * lanes, self.batch)),
+            )
+        }
     }
 }
 
@@ -94,8 +110,8 @@ fn input_step(inputs: usize, batch: usize) -> usize {
     inputs * batch + 16
 }
 
-fn output_step(lanes: usize, batch: usize) -> usize {
-    3 * lanes * batch + 16
+fn output_step(outputs: usize, batch: usize) -> usize {
+    outputs * batch + 16
 }
 
 /// # Safety
@@ -121,16 +137,21 @@ unsafe fn batches<S: Simd, const N: usize>(job: &Winograd) {
             for tile in 0..count {
                 transform_inputs::<S, N>(job, first + tile, tile);
             }
-            let mut vector = 0;
-            while vector < job.vectors {
-                vector += match (job.vectors - vector, S::WIDE) {
-                    (1, true) => outputs::<S, N, 1, 16, 8, 4>(job, first, count, vector),
-                    (1, false) => outputs::<S, N, 1, 12, 6, 3>(job, first, count, vector),
-                    (2 | 4, true) => outputs::<S, N, 2, 8, 4, 2>(job, first, count, vector),
-                    (2 | 4, false) => outputs::<S, N, 2, 6, 3, 1>(job, first, count, vector),
-                    (_, true) => outputs::<S, N, 3, 8, 4, 2>(job, first, count, vector),
-                    (_, false) => outputs::<S, N, 3, 4, 2, 1>(job, first, count, vector),
-                };
+            for frequency in 0..N * N {
+                let mut vector = 0;
+                while vector < job.vectors {
+                    vector += match (job.vectors - vector, S::WIDE) {
+                        (1, true) => outputs::<S, N, 1, 16, 8, 4>(job, frequency, count, vector),
+                        (1, false) => outputs::<S, N, 1, 12, 6, 3>(job, frequency, count, vector),
+                        (2 | 4, true) => outputs::<S, N, 2, 8, 4, 2>(job, frequency, count, vector),
+                        (2 | 4, false) => outputs::<S, N, 2, 6, 3, 1>(job, frequency, count, vector),
+                        (_, true) => outputs::<S, N, 3, 8, 4, 2>(job, frequency, count, vector),
+                        (_, false) => outputs::<S, N, 3, 4, 2, 1>(job, frequency, count, vector),
+                    };
+                }
+            }
+            for tile in 0..count {
+                transform_back::<S, N>(job, first + tile, tile);
             }
         }
         first += count;
@@ -181,7 +202,7 @@ unsafe fn transform_tile<S: Simd, const N: usize, const INSIDE: bool>(
                 from[r] = job.from.pixel(image, row + r - 1, first, job.inputs).add(channel).cast_const();
             }
         }
-        let mut half = [[zero; N]; N];
+        let half = job.half(S::LANES);
         for c in 0..N {
             let mut x = [zero; N];
             for r in 0..N {
@@ -191,12 +212,16 @@ unsafe fn transform_tile<S: Simd, const N: usize, const INSIDE: bool>(
             }
             let y = input_points::<S, N>(x);
             for r in 0..N {
-                half[r][c] = y[r];
+                S::store(half.add((r * N + c) * S::LANES), y[r]);
             }
         }
         let step = input_step(job.inputs, job.batch);
         for r in 0..N {
-            let y = input_points::<S, N>(half[r]);
+            let mut x = [zero; N];
+            for c in 0..N {
+                x[c] = S::load(half.add((r * N + c) * S::LANES));
+            }
+            let y = input_points::<S, N>(x);
             for c in 0..N {
                 S::store(to.add((r * N + c) * step), y[c]);
             }
@@ -210,37 +235,32 @@ fn within(padded: usize, length: usize) -> bool {
     padded >= 1 && padded <= length
 }
 
-/// Multiplies, `P` tiles at a time and fewer at the end, and transforms back for `V` vectors of outputs; returns `V`.
+/// Multiplies at one frequency for `V` vectors of outputs, `P` tiles at a time and fewer at the end; returns `V`.
 #[inline(always)]
 unsafe fn outputs<S: Simd, const N: usize, const V: usize, const P: usize, const HALF: usize, const QUARTER: usize>(
     job: &Winograd,
-    first: usize,
+    frequency: usize,
     count: usize,
     vector: usize,
 ) -> usize {
-    let (from_step, to_step) = (input_step(job.inputs, job.batch), output_step(S::LANES, job.batch));
+    let (from_step, to_step) = (input_step(job.inputs, job.batch), output_step(job.vectors * S::LANES, job.batch));
     // SAFETY: the scratch holds every frequency of a batch's inputs and then of its outputs; the batch is a multiple of
     // P, so the last block's tiles beyond `count` are there too, computed and not used.
     unsafe {
-        let sums = job.scratch.add(N * N * from_step);
-        for frequency in 0..N * N {
-            let weights = job.weights.add((frequency * job.vectors + vector) * job.inputs * S::LANES);
-            let mut tile = 0;
-            while tile < count {
-                let from = job.scratch.add(frequency * from_step + tile * S::LANES);
-                let to = sums.add(frequency * to_step + tile * V * S::LANES);
-                let left = count - tile;
-                tile += if left > HALF {
-                    multiply::<S, V, P>(job, from, weights, to)
-                } else if left > QUARTER {
-                    multiply::<S, V, HALF>(job, from, weights, to)
-                } else {
-                    multiply::<S, V, QUARTER>(job, from, weights, to)
-                };
-            }
-        }
-        for tile in 0..count {
-            transform_back::<S, N, V>(job, first + tile, vector, sums.add(tile * V * S::LANES));
+        let weights = job.weights.add((frequency * job.vectors + vector) * job.inputs * S::LANES);
+        let from = job.scratch.add(frequency * from_step);
+        let to = job.scratch.add(N * N * from_step + frequency * to_step + vector * S::LANES);
+        let mut tile = 0;
+        while tile < count {
+            let (from, to) = (from.add(tile * S::LANES), to.add(tile * job.vectors * S::LANES));
+            let left = count - tile;
+            tile += if left > HALF {
+                multiply::<S, V, P>(job, from, weights, to)
+            } else if left > QUARTER {
+                multiply::<S, V, HALF>(job, from, weights, to)
+            } else {
+                multiply::<S, V, QUARTER>(job, from, weights, to)
+            };
         }
     }
     V
@@ -275,7 +295,7 @@ unsafe fn multiply<S: Simd, const V: usize, const P: usize>(
         }
         for p in 0..P {
             for v in 0..V {
-                S::store(to.add((p * V + v) * S::LANES), sums[p][v]);
+                S::store(to.add((p * job.vectors + v) * S::LANES), sums[p][v]);
             }
         }
     }
@@ -283,39 +303,39 @@ unsafe fn multiply<S: Simd, const V: usize, const P: usize>(
 }
 
 #[inline(always)]
-unsafe fn transform_back<S: Simd, const N: usize, const V: usize>(
-    job: &Winograd,
-    tile: usize,
-    vector: usize,
-    from: *const f32,
-) {
+unsafe fn transform_back<S: Simd, const N: usize>(job: &Winograd, tile: usize, slot: usize) {
     let (image, row, column) = place(job, tile);
     let (rows, columns) = ((job.height - row).min(N - 2), (job.width - column).min(N - 2));
-    let step = output_step(S::LANES, job.batch);
     let channels = job.vectors * S::LANES;
-    for v in 0..V {
+    let step = output_step(channels, job.batch);
+    for v in 0..job.vectors {
         // SAFETY: only the outputs within the map are written.
         unsafe {
             let zero = S::splat(0.0);
-            let mut half = [[zero; N]; 4];
+            let from = job.scratch.add(N * N * input_step(job.inputs, job.batch) + slot * channels + v * S::LANES);
+            let half = job.half(S::LANES);
             for c in 0..N {
                 let mut x = [zero; N];
                 for r in 0..N {
-                    x[r] = S::load(from.add((r * N + c) * step + v * S::LANES));
+                    x[r] = S::load(from.add((r * N + c) * step));
                 }
                 let y = output_points::<S, N>(x);
                 for r in 0..N - 2 {
-                    half[r][c] = y[r];
+                    S::store(half.add((r * N + c) * S::LANES), y[r]);
                 }
             }
-            let bias = S::load(job.bias.add((vector + v) * S::LANES));
+            let bias = S::load(job.bias.add(v * S::LANES));
             let slope = S::splat(job.slope);
             for r in 0..rows {
-                let y = output_points::<S, N>(half[r]);
-                let to = job.to.pixel(image, row + r, column, channels).add((vector + v) * S::LANES);
+                let mut x = [zero; N];
+                for c in 0..N {
+                    x[c] = S::load(half.add((r * N + c) * S::LANES));
+                }
+                let y = output_points::<S, N>(x);
+                let to = job.to.pixel(image, row + r, column, channels).add(v * S::LANES);
                 let residual = match job.residual.base.is_null() {
                     true => std::ptr::null_mut(),
-                    false => job.residual.pixel(image, row + r, column, channels).add((vector + v) * S::LANES),
+                    false => job.residual.pixel(image, row + r, column, channels).add(v * S::LANES),
                 };
                 for c in 0..N - 2 {
                     if c < columns {
