@@ -44,7 +44,6 @@ const IMPURE: &[&str] = &[
     "std::process",
     "std::env",
     "std::io",
-    "std::thread",
     "std::time",
     "println!(",
     "print!(",
