@@ -14,8 +14,8 @@ pub(crate) struct Fix {
     pub(crate) applicability: Applicability,
     /// Where the rule matched, in the current text.
     pub(crate) at: usize,
-    /// How many bytes the matched expression has; 0 for a match of statements.
-    pub(crate) breadth: usize,
+    /// What a matched expression keeps to itself for the round; empty for a match of statements.
+    pub(crate) owned: Range<usize>,
     /// [`crate::ported::Edit::id`].
     pub(crate) id: String,
     pub(crate) lift: Lift,

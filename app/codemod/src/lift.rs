@@ -273,7 +273,7 @@ fn first_of(fixes: &[Fix]) -> Fix {
     let mut fix = fixes.iter().min_by_key(|f| (f.rank, f.at)).cloned().unwrap_or_else(|| fixes[0].clone());
     fix.applicability = fixes.iter().map(|f| f.applicability).max().unwrap_or(fix.applicability);
     fix.lift = Lift::AsWritten;
-    fix.breadth = 0;
+    fix.owned = fix.at..fix.at;
     fix
 }
 
@@ -569,7 +569,7 @@ fn conditional(view: &FileView<'_>, fix: &Fix, guard: &str, statement: Id) -> Op
     }
     new.push_str(&index.text[at..range.end]);
     let mut lifted = fix.clone();
-    lifted.breadth = 0;
+    lifted.owned = lifted.at..lifted.at;
     let old = index.text_of(node);
     lifted.changes = vec![Change::Raw { range, text: format!("({new} if {guard} else {old})") }];
     Some(lifted)

@@ -377,8 +377,8 @@ fn wishes(
             continue;
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
-            let fix = |at: usize, breadth: usize, changes: Vec<Change>, imports: Vec<String>| Fix {
-                breadth,
+            let fix = |at: usize, owned: Range<usize>, changes: Vec<Change>, imports: Vec<String>| Fix {
+                owned,
                 rank,
                 recipe: recipe.id.clone(),
                 applicability: if rule.is_unsafe { Applicability::Unsafe } else { Applicability::Safe },
@@ -410,7 +410,7 @@ fn wishes(
                     };
                     for Wish { at, changes, imports } in (handler.run)(&input) {
                         plan.fired(recipe, rule);
-                        fixes.push(fix(at, 0, changes, imports));
+                        fixes.push(fix(at, at..at, changes, imports));
                     }
                 }
                 Body::Patch(patch) => {
@@ -428,8 +428,8 @@ fn wishes(
                                 plan.fired(recipe, rule);
                                 let item = view.index.item(found.node);
                                 let expression = matches!(found.met, Met::Expression);
-                                let breadth = if expression { item.end - item.start } else { 0 };
-                                fixes.push(fix(item.start, breadth, changes, imports));
+                                let owned = if expression { own(view, found.node) } else { item.start..item.start };
+                                fixes.push(fix(item.start, owned, changes, imports));
                             }
                             Ok(_) => {}
                             Err(Refusal::UnknownFact(fact)) => {
@@ -469,6 +469,19 @@ fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<crate:
     found
 }
 
+/// An expression that matched is its rule's for the round, with all that is inside; of a method's call only the call,
+/// not what it is called on.
+fn own(view: &FileView<'_>, node: crate::tree::Id) -> Range<usize> {
+    let (k, f) = (kinds(), crate::tree::fields());
+    let index = &view.index;
+    let receiver = index
+        .field(node, f.function)
+        .filter(|function| index.kind(*function) == k.attribute && view.names.qualify(index, *function).is_none())
+        .and_then(|function| index.field(function, f.object));
+    let end = index.item(node).end;
+    receiver.map_or(index.item(node).start, |r| index.item(r).end)..end
+}
+
 /// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
 /// surroundings; then the order of the guide.
 fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
@@ -476,7 +489,7 @@ fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
         let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
         let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
         let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
-        (std::cmp::Reverse(fix.breadth.max(end.saturating_sub(start))), fix.rank, fix.at)
+        (std::cmp::Reverse(fix.owned.len().max(end.saturating_sub(start))), fix.rank, fix.at)
     });
 }
 
@@ -486,9 +499,8 @@ fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Ve
     fixes
         .into_iter()
         .filter(|fix| {
-            // An expression that matched is its rule's for this round, with all that is inside.
-            let ranges: Vec<Range<usize>> = if fix.breadth > 0 {
-                std::iter::once(fix.at..fix.at + fix.breadth).collect()
+            let ranges: Vec<Range<usize>> = if !fix.owned.is_empty() {
+                std::iter::once(fix.owned.clone()).collect()
             } else {
                 fix.changes.iter().flat_map(|c| c.extents(view)).collect()
             };
