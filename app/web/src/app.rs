@@ -8,6 +8,7 @@ use crate::{browser, link, project};
 use codemod::{Highlight, SourceFile};
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use wasm_bindgen_futures::spawn_local;
 
@@ -48,6 +49,41 @@ pub(crate) fn session() -> Session {
     expect_context()
 }
 
+/// A part of the state, read anew when it has changed.
+pub(crate) struct Part<T: 'static> {
+    version: Memo<u64>,
+    session: Session,
+    read: fn(&State) -> T,
+}
+
+impl<T> Clone for Part<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<T> {}
+
+impl<T> Part<T> {
+    /// The part; the reader is called again when it changes.
+    pub(crate) fn get(self) -> T {
+        // Reading it is what makes it watch the state.
+        self.version.get();
+        self.get_untracked()
+    }
+
+    /// The part as it is now.
+    pub(crate) fn get_untracked(self) -> T {
+        self.session.state.with_untracked(self.read)
+    }
+}
+
+fn hash(part: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    part.hash(&mut hasher);
+    hasher.finish()
+}
+
 #[derive(Default)]
 struct Flight {
     /// When the port that is under way was asked for.
@@ -67,9 +103,23 @@ thread_local! {
 }
 
 impl Session {
-    /// Reads a part of the state; whoever does this in a view is called again when that part changes.
-    pub(crate) fn part<T: PartialEq + Send + Sync + 'static>(self, part: fn(&State) -> T) -> Memo<T> {
-        Memo::new(move |_| self.state.with(part))
+    /// A part of the state; whoever reads it in a view is called again when it changes.
+    pub(crate) fn part<T: Hash + 'static>(self, read: fn(&State) -> T) -> Part<T> {
+        self.keyed(move |state| hash(read(state)), read)
+    }
+
+    /// A part that is too big to compare: `key` says when it is another one.
+    pub(crate) fn keyed<T>(
+        self,
+        key: impl Fn(&State) -> u64 + Send + Sync + 'static,
+        read: fn(&State) -> T,
+    ) -> Part<T> {
+        Part { version: self.version(Box::new(key)), session: self, read }
+    }
+
+    /// One memo of one type serves all parts: each further type would be code that everybody downloads.
+    fn version(self, key: Box<dyn Fn(&State) -> u64 + Send + Sync>) -> Memo<u64> {
+        Memo::new(move |_| self.state.with(&key))
     }
 
     /// Changes the state and ports at once.
@@ -99,14 +149,21 @@ impl Session {
     /// Ports now. What the worker is at is finished first, unless it takes long.
     pub(crate) fn port_now(self) {
         self.stop_timer();
-        let (empty, ready) = self.state.with_untracked(|state| (state.is_empty(), state.engine == Engine::Ready));
+        let (empty, ready, broken) = self.state.with_untracked(|state| {
+            (state.is_empty(), state.engine == Engine::Ready, matches!(state.engine, Engine::Broken(_)))
+        });
         if empty {
             return self.state.update(|state| {
-                (state.outcome, state.view, state.run) = (None, None, Run::Idle);
+                state.set_outcome(None);
+                (state.view, state.run) = (None, Run::Idle);
             });
         }
         if !ready {
-            return self.state.update(|state| state.run = Run::Waiting);
+            self.state.update(|state| state.run = Run::Waiting);
+            if broken {
+                self.start_engine();
+            }
+            return;
         }
         let since = FLIGHT.with(|flight| flight.since.get());
         if let Some(since) = since {
@@ -141,7 +198,7 @@ impl Session {
             if state.project != project {
                 return false;
             }
-            state.outcome = Some(Arc::new(*outcome));
+            state.set_outcome(Some(Arc::new(*outcome)));
             if state.selected == view.shown.index {
                 state.view = Some(Arc::new(view));
                 if let Some(edit) = state.focus_after_port.take() {
@@ -274,9 +331,10 @@ impl Session {
 
     async fn open_share(self, deflated: &[u8]) {
         let share = match browser::inflate(deflated, 2 * project::MAX_PROJECT).await {
-            Ok(json) => serde_json::from_slice::<Share>(&json).map_err(|_| "it was cut or altered".to_owned()),
-            Err(_) => Err("it was cut or altered".to_owned()),
+            Ok(bytes) => Share::from_bytes(&bytes),
+            Err(_) => None,
         };
+        let share = share.ok_or_else(|| "it was cut, altered, or made by another version of this page".to_owned());
         let checked = share.and_then(|share| {
             project::check_project(&share.files).map_err(|why| format!("it {why}"))?;
             for file in &share.files {

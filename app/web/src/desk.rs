@@ -1,8 +1,6 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
-use crate::protocol::{
-    Answer, Ask, Catalogue, EditNote, Example, ExampleId, FileOutcome, Outcome, Parcel, Shown,
-};
+use crate::protocol::{Answer, Ask, Catalogue, EditNote, Example, ExampleId, FileOutcome, Outcome, Parcel, Shown};
 use codemod::{
     Diagnostic, FileDiff, Highlight, Options, Ported, PortedFile, RecipeSet, SourceFile, Style, diff_texts,
     embedded_guides, git_patch, report_json,
@@ -171,3 +169,6 @@ fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {
     };
     Some((example, case.input.text.clone()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! What the part of the address behind `#` means: a shared project, or an example out of a guide.
 //!
-//! A project travels as JSON, deflated, in URL-safe base64. Deflating is the browser's work; this file knows the rest,
+//! A project travels as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. Deflating is the browser's work; this file knows the rest,
 //! so that an old link can be tested without one.
 
 use crate::protocol::ExampleId;
@@ -26,7 +26,6 @@ pub enum Fragment {
 
 /// The state that a link carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Share {
     /// The files.
     pub files: Vec<SourceFile>,
@@ -38,6 +37,23 @@ pub struct Share {
     pub recipes: Vec<String>,
     /// Edits turned off: file, id, place in the original, recipe.
     pub edits: Vec<crate::state::RejectedEdit>,
+}
+
+/// Changes when what follows it does.
+const VERSION: u8 = 1;
+
+impl Share {
+    /// What is deflated into a link.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
+        bytes
+    }
+
+    /// Reads [`Share::to_bytes`]; `None` when it is something else or of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Share> {
+        postcard::from_bytes(bytes.strip_prefix(&[VERSION])?).ok()
+    }
 }
 
 /// Reads a fragment, with or without its `#`.
@@ -59,8 +75,11 @@ fn example(place: &str) -> Option<ExampleId> {
     let (guide, section) = (parts.next()?, parts.next()?);
     let number = parts.next().unwrap_or("1").parse().ok().filter(|n| *n > 0)?;
     let plain = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    (parts.next().is_none() && plain(guide) && plain(section))
-        .then(|| ExampleId { guide: guide.into(), section: section.into(), number })
+    (parts.next().is_none() && plain(guide) && plain(section)).then(|| ExampleId {
+        guide: guide.into(),
+        section: section.into(),
+        number,
+    })
 }
 
 /// The fragment for a deflated [`Share`].

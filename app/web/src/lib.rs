@@ -26,8 +26,10 @@ mod browser;
 #[cfg(target_arch = "wasm32")]
 mod link;
 #[cfg(target_arch = "wasm32")]
+#[allow(unreachable_pub, reason = "the component macro makes public structs")]
 mod parts;
 #[cfg(target_arch = "wasm32")]
+#[allow(unreachable_pub, reason = "as above")]
 mod views;
 #[cfg(target_arch = "wasm32")]
 mod wire;

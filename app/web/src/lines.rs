@@ -4,13 +4,17 @@
 //! back over the stored one so that only what was really typed changes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A text with the starts of its lines. A line ends behind its `\n`, as in git and in `codemod`'s diff.
 #[derive(Clone, Debug)]
 pub struct Lines {
+    serial: u64,
     text: Arc<str>,
     starts: Arc<[u32]>,
 }
+
+static SERIAL: AtomicU64 = AtomicU64::new(0);
 
 impl PartialEq for Lines {
     fn eq(&self, other: &Lines) -> bool {
@@ -33,7 +37,12 @@ impl Lines {
         if starts.last().is_some_and(|last| *last as usize == text.len()) {
             starts.pop();
         }
-        Lines { text, starts: starts.into() }
+        Lines { serial: SERIAL.fetch_add(1, Ordering::Relaxed), text, starts: starts.into() }
+    }
+
+    /// A number that no other cutting of a text has; clones share it.
+    pub fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// The whole text.
@@ -107,8 +116,7 @@ pub fn take_typed(stored: &str, typed: &str) -> Option<Splice> {
     let (back, typed_back) = common_back(stored_rest, typed_rest);
     let came = &typed_rest[..typed_rest.len() - typed_back];
     let crlf = stored.matches("\r\n").count();
-    let text =
-        if crlf * 2 > stored.matches('\n').count() { came.replace('\n', "\r\n") } else { came.to_owned() };
+    let text = if crlf * 2 > stored.matches('\n').count() { came.replace('\n', "\r\n") } else { came.to_owned() };
     Some(Splice { start: front, end: stored.len() - back, text })
 }
 

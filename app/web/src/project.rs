@@ -51,7 +51,10 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::TooBig { size } => {
                 let (size, max) = (megabytes(*size), MAX_FILE / 1024 / 1024);
-                write!(f, "is too big for this page: {size} MB, and {max} MB is the most. The command takes bigger files.")
+                write!(
+                    f,
+                    "is too big for this page: {size} MB, and {max} MB is the most. The command takes bigger files."
+                )
             }
             Refusal::Binary { line, column } => {
                 write!(f, "is not a text: a zero byte stands in line {line}, column {column}.")
@@ -79,7 +82,7 @@ impl fmt::Display for Refusal {
 }
 
 fn megabytes(size: usize) -> String {
-    format!("{:.1}", size as f64 / 1024.0 / 1024.0)
+    format!("{}.{}", size >> 20, ((size & 0xf_ffff) * 10) >> 20)
 }
 
 /// What kind of file a name promises.

@@ -1,6 +1,6 @@
 //! What the page and its worker say to each other.
 //!
-//! A message is a small JSON head, and beside it the big things as they are: texts as strings, colours as numbers. So a
+//! A message is a small head, and beside it the big things as they are: texts as strings, colours as numbers. So a
 //! long file is copied, never quoted and parsed again.
 
 use codemod::{Applicability, Certificate, Diagnostic, FileDiff, Options, RecipeInfo, Style, TargetInfo};

@@ -419,7 +419,10 @@ mod tests {
         assert_eq!(layout.rows[second], Row::Head(1));
         assert_eq!(layout.step(f64::from(layout.tops[second]), true), None);
         assert_eq!(layout.step(f64::from(layout.tops[second]), false), Some(first));
-        assert_eq!(layout.row_of_new(40).map(|row| layout.rows[row]), Some(Row::Change { old: Some(40), new: Some(40), hunk: 1 }));
+        assert_eq!(
+            layout.row_of_new(40).map(|row| layout.rows[row]),
+            Some(Row::Change { old: Some(40), new: Some(40), hunk: 1 })
+        );
         assert!(matches!(layout.row_of_old(25).map(|row| layout.rows[row]), Some(Row::Fold { .. })));
     }
 }

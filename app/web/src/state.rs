@@ -6,12 +6,12 @@ use crate::protocol::{Catalogue, Example, FileOutcome, Outcome, Shown};
 use codemod::{Diagnostic, Highlight, Options, RecipeInfo, Severity, SourceFile, Style, TargetInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Target, style and the like.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Choice {
     /// Target id.
     pub target: String,
@@ -20,10 +20,15 @@ pub struct Choice {
     /// SDK version; the newest when none.
     pub sdk: Option<String>,
     /// Apply unsafe edits.
-    #[serde(rename = "unsafe")]
     pub allow_unsafe: bool,
     /// Named options of the recipes.
     pub options: BTreeMap<String, String>,
+}
+
+impl Hash for Choice {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.target, self.style as u8, &self.sdk, self.allow_unsafe, &self.options).hash(state);
+    }
 }
 
 /// An edit that the user turned off.
@@ -101,7 +106,7 @@ pub struct View {
 }
 
 /// A message about something the user did: opening, copying, sharing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Notice {
     /// Whether something failed.
     pub bad: bool,
@@ -110,7 +115,7 @@ pub struct Notice {
 }
 
 /// What the result shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Panel {
     /// The diff.
     #[default]
@@ -124,7 +129,7 @@ pub enum Panel {
 }
 
 /// A place to scroll to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Jump {
     /// A line of the ported text, from 0.
     New(u32),
@@ -139,7 +144,7 @@ pub enum Jump {
 }
 
 /// What the result pane has to say.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// No input.
     Empty,
@@ -152,7 +157,14 @@ pub enum Phase {
     /// The user stopped the port.
     Stopped,
     /// The file can't be ported.
-    Failed(Diagnostic),
+    Failed {
+        /// What is wrong.
+        message: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
     /// The port changes nothing in this file.
     Nothing,
     /// There are changes.
@@ -201,6 +213,8 @@ pub struct State {
     pub focus_after_port: Option<String>,
     /// Counts up when the whole project is replaced.
     pub project: u64,
+    /// Counts up with every port that arrives or goes.
+    pub ports: u64,
     /// Files whose text the worker does not have yet; `None`: it has no file of this project.
     unsent: Option<Vec<usize>>,
 }
@@ -241,7 +255,7 @@ impl State {
         self.rejected = Rejected::default();
         self.past.clear();
         self.future.clear();
-        self.outcome = None;
+        self.set_outcome(None);
         self.view = None;
         self.unfolded.clear();
         self.notice = None;
@@ -383,7 +397,7 @@ impl State {
                 self.selected = self.selected.saturating_sub(1);
             }
             self.view = None;
-            self.outcome = None;
+            self.set_outcome(None);
             self.unfolded.clear();
             self.project += 1;
             self.unsent = None;
@@ -525,6 +539,12 @@ impl State {
         self.jump_to(if forward { Jump::Next } else { Jump::Previous });
     }
 
+    /// A port has come, or is worth nothing any more.
+    pub fn set_outcome(&mut self, outcome: Option<Arc<Outcome>>) {
+        self.outcome = outcome;
+        self.ports += 1;
+    }
+
     /// What the last port says of a file.
     pub fn outcome_of(&self, index: usize) -> Option<&FileOutcome> {
         self.outcome.as_ref()?.files.get(index)
@@ -564,7 +584,7 @@ impl State {
             return Phase::Changes;
         }
         match file.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-            Some(error) => Phase::Failed(error.clone()),
+            Some(error) => Phase::Failed { message: error.message.clone(), line: error.line, column: error.column },
             None => Phase::Nothing,
         }
     }
@@ -573,7 +593,8 @@ impl State {
     pub fn summary(&self) -> String {
         let Some(outcome) = &self.outcome else { return String::new() };
         let (changes, needs) = self.totals();
-        let failed = outcome.files.iter().filter(|f| f.diagnostics.iter().any(|d| d.severity == Severity::Error)).count();
+        let failed =
+            outcome.files.iter().filter(|f| f.diagnostics.iter().any(|d| d.severity == Severity::Error)).count();
         let changed = outcome.files.iter().filter(|f| f.changed).count();
         let mut text = match (changes, changed) {
             (0, _) => "No changes".to_owned(),

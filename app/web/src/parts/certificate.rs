@@ -8,7 +8,7 @@ use leptos::prelude::*;
 #[component]
 pub(crate) fn CertificatePanel() -> impl IntoView {
     let session = session();
-    let outcome = session.part(|state| state.outcome.clone());
+    let outcome = session.keyed(|state| state.ports, |state| state.outcome.clone());
     move || {
         outcome.get().map(|outcome| {
             let c = outcome.certificate.clone();
@@ -31,7 +31,7 @@ pub(crate) fn CertificatePanel() -> impl IntoView {
             });
             view! {
                 <div class="scroll certificate" tabindex="0" role="region" aria-label="Certificate">
-                    <p>{format!("Target {}, SDK {}, style {style}, {} rounds.", outcome.target.to_uppercase(), outcome.sdk, c.rounds)}</p>
+                    <p>{format!("Target {}, SDK {}, style {style}, {} rounds.", outcome.target.to_ascii_uppercase(), outcome.sdk, c.rounds)}</p>
                     <ul class="checks">{checks.collect_view()}</ul>
                     {residue}
                     <p class="fine">"These checks are about the text. Whether the port trains as well as the original, only a run can tell."</p>

@@ -8,22 +8,21 @@ use leptos::prelude::*;
 #[component]
 pub(crate) fn Controls() -> impl IntoView {
     let session = session();
-    let catalogue = session.part(|state| state.catalogue.clone());
+    let catalogue = session.keyed(|state| state.catalogue.targets.len() as u64, |state| state.catalogue.clone());
     let choice = session.part(|state| state.choice.clone());
-    let target = session.part(|state| state.target().cloned());
-    let used = session.part(|state| state.outcome.as_ref().map(|outcome| outcome.style));
+    let target = session.part(|state| state.target().map(|t| (t.sdks.clone(), t.options.clone())).unwrap_or_default());
+    let used = session.part(|state| state.outcome.as_ref().map(|outcome| outcome.style == Style::Branch));
     let targets = move || {
         let targets = catalogue.get().targets.clone();
         let one = |id: String, title: String| {
             let chosen = id.clone();
-            view! { <option value=id.clone() title=title prop:selected=move || choice.get().target == chosen>{id.to_uppercase()}</option> }
+            view! { <option value=id.clone() title=title prop:selected=move || choice.get().target == chosen>{id.to_ascii_uppercase()}</option> }
         };
         targets.into_iter().map(|t| one(t.id, t.title)).collect_view()
     };
     let sdks = move || {
-        let target = target.get();
-        let newest = target.as_ref().and_then(|t| t.sdks.last().cloned()).unwrap_or_default();
-        let all = target.map(|t| t.sdks).unwrap_or_default();
+        let (all, _) = target.get();
+        let newest = all.last().cloned().unwrap_or_default();
         let one = |sdk: String| {
             let (value, label) = (sdk.clone(), if sdk == newest { format!("{sdk} (newest)") } else { sdk.clone() });
             let is_newest = sdk == newest;
@@ -36,12 +35,12 @@ pub(crate) fn Controls() -> impl IntoView {
         view! { <option value=value prop:selected=move || choice.get().style == style>{label}</option> }
     };
     let automatic = move || match used.get().filter(|_| choice.get().style == Style::Auto) {
-        Some(Style::Branch) => "Auto: branch",
-        Some(Style::InPlace) => "Auto: in place",
+        Some(true) => "Auto: branch",
+        Some(false) => "Auto: in place",
         _ => "Auto",
     };
     let named = move || {
-        let options = target.get().map(|t| t.options).unwrap_or_default();
+        let (_, options) = target.get();
         options.into_iter().map(|(name, values)| view! { <Named name values /> }).collect_view()
     };
     view! {

@@ -12,7 +12,6 @@ use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
 use paper::Paper;
-use std::ops::Range;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, ScrollToOptions};
@@ -202,7 +201,9 @@ fn keep_place(place: Measured, paper: Memo<Arc<Paper>>) {
         let paper = paper.get_untracked();
         let layout = &paper.layout;
         let lines = layout.window(top, 400.0, 0.0).find_map(|row| match layout.rows[row] {
-            Row::Same { old, .. } | Row::Change { old: Some(old), .. } => Some((old, top - f64::from(layout.tops[row]))),
+            Row::Same { old, .. } | Row::Change { old: Some(old), .. } => {
+                Some((old, top - f64::from(layout.tops[row])))
+            }
             _ => None,
         });
         anchor.set_value(lines.filter(|_| top > 0.0).map(|(old, offset)| (paper.file, old, offset)));
@@ -282,7 +283,7 @@ fn Tools(narrow: Signal<bool>) -> impl IntoView {
     let can = session.part(|state| state.can_undo());
     let unified = session.part(|state| state.unified);
     let hidden = session.part(|state| state.source_hidden);
-    let whole = session.part(whole);
+    let whole = session.part(self::whole);
     let step = move |forward: bool| session.state.update(|state| state.step(forward));
     let back = move |forward: bool| {
         let done = session.state.try_update(|state| if forward { state.redo() } else { state.undo() });
@@ -292,8 +293,11 @@ fn Tools(narrow: Signal<bool>) -> impl IntoView {
     };
     let flip_whole = move |_| {
         session.state.update(|state| {
-            let all: Vec<Range<u32>> = if self::whole(state) { Vec::new() } else { [0..u32::MAX].into() };
-            state.unfolded = all;
+            let unfold = !self::whole(state);
+            state.unfolded.clear();
+            if unfold {
+                state.unfolded.push(0..u32::MAX);
+            }
         });
     };
     let pressed = |on: bool| if on { "true" } else { "false" };

@@ -15,7 +15,6 @@ use codemod::html_line;
 use leptos::ev;
 use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
-use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlDocument, ScrollToOptions};
 
@@ -30,17 +29,20 @@ pub(crate) fn Editor() -> impl IntoView {
     let session = session();
     let scroller = NodeRef::<Div>::new();
     let field = NodeRef::<Textarea>::new();
-    let lines = session.part(|state| state.file().map(|file| file.lines.clone()).unwrap_or_default());
-    let view = session.part(|state| state.view.clone().map(Same));
+    let lines = session.keyed(
+        |state| state.file().map_or(0, |file| file.lines.serial() + 1),
+        |state| state.file().map(|file| file.lines.clone()).unwrap_or_default(),
+    );
+    let view = session.keyed(|state| state.view.as_ref().map_or(0, |view| view.serial), |state| state.view.clone());
     let empty = session.part(|state| state.is_empty());
     let place = Measured::of(scroller);
 
     // The one place that writes into the field: another file, or the same one from elsewhere.
     let shown = session.part(|state| (state.project, state.selected));
     Effect::new(move |_| {
-        shown.track();
+        shown.get();
         let Some(field) = field.get() else { return };
-        let text = lines.with_untracked(|lines| as_field_text(lines.text()));
+        let text = as_field_text(lines.get_untracked().text());
         if field.value() != text {
             field.set_value(&text);
         }
@@ -58,7 +60,7 @@ pub(crate) fn Editor() -> impl IntoView {
             return;
         };
         session.state.update(|state| state.jump = None);
-        let offset = lines.with_untracked(|lines| field_offset(lines.text(), line, column)) as u32;
+        let offset = field_offset(lines.get_untracked().text(), line, column) as u32;
         let _ = field.focus();
         let _ = field.set_selection_range(offset, offset);
         let top = line as f64 * LINE - f64::from(scroller.client_height()) / 3.0;
@@ -69,14 +71,13 @@ pub(crate) fn Editor() -> impl IntoView {
     });
 
     let size = Memo::new(move |_| {
-        lines.with(|lines| {
-            let widest = (0..lines.len()).map(|i| lines.line(i)).filter(|l| l.len() > 60).map(|l| columns(l, TAB)).max();
-            (lines.len().max(1) + 1, widest.unwrap_or(0).max(60) + 8)
-        })
+        let lines = lines.get();
+        let widest = (0..lines.len()).map(|i| lines.line(i)).filter(|l| l.len() > 60).map(|l| columns(l, TAB)).max();
+        (lines.len().max(1) + 1, widest.unwrap_or(0).max(60) + 8)
     });
     let sheet = move || {
         let (rows, columns) = size.get();
-        format!("height:{}px;min-width:calc({columns}ch + var(--gutter-width))", rows as f64 * LINE + 24.0)
+        format!("height:{}px;min-width:calc({columns}ch + var(--gutter-width))", rows * LINE as usize + 24)
     };
 
     let window = Memo::new(move |_| {
@@ -86,13 +87,13 @@ pub(crate) fn Editor() -> impl IntoView {
     });
     let painted = move || {
         let (window, view) = (window.get(), view.get());
-        lines.with(|lines| paint(lines, window, view.as_ref().map(|view| &*view.0)))
+        paint(&lines.get(), window, view.as_deref())
     };
 
     let typed = move || {
         let Some(field) = field.get_untracked() else { return };
         let value = field.value();
-        let stored = lines.with_untracked(|lines| lines.text().clone());
+        let stored = lines.get_untracked().text().clone();
         if let Some(splice) = take_typed(&stored, &value) {
             session.state.update(|state| state.type_text(&splice));
             session.port_soon();
@@ -149,19 +150,9 @@ pub(crate) fn Editor() -> impl IntoView {
     }
 }
 
-/// A view that is the same only if it is the same one.
-#[derive(Clone)]
-struct Same(Arc<View>);
-
-impl PartialEq for Same {
-    fn eq(&self, other: &Same) -> bool {
-        self.0.serial == other.0.serial
-    }
-}
-
 /// Lines in sight as HTML. Colours come from the last port; a line that was typed since has none for a moment.
 fn paint(lines: &Lines, window: std::ops::Range<usize>, view: Option<&View>) -> String {
-    let mut html = format!("<div style=\"height:{}px\"></div>", window.start as f64 * LINE);
+    let mut html = format!("<div style=\"height:{}px\"></div>", window.start * LINE as usize);
     for index in window.start..window.end.min(lines.len()) {
         let line = lines.line(index);
         let spans = view.map_or(&[][..], |view| {

@@ -6,7 +6,7 @@ use crate::state::needs_person;
 use leptos::prelude::*;
 
 /// What the list says of a file.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Hash)]
 struct Entry {
     index: usize,
     path: String,
@@ -37,11 +37,10 @@ pub(crate) fn Files() -> impl IntoView {
     });
     let selected = session.part(|state| state.file().map(|file| file.path.clone()));
     let rename = move |path: String| session.change_and_port(|state| state.rename(&path));
-    let several = move || entries.with(|entries| entries.len() > 1);
     view! {
-        <Show when=several>
+        {move || Some(entries.get()).filter(|entries| entries.len() > 1).map(|entries| view! {
             <ul class="files" aria-label="Files">
-                <For each=move || entries.get() key=|entry| (entry.path.clone(), entry.index, entry.selected, entry.changes, entry.needs, entry.failed) let:entry>
+                {entries.into_iter().map(|entry| view! {
                     <li>
                         <button class="file" id=format!("file-{}", entry.index) aria-current=entry.selected.then_some("true")
                             on:click=move |_| {
@@ -53,14 +52,15 @@ pub(crate) fn Files() -> impl IntoView {
                             }>
                             <span class="path">{entry.path.clone()}</span>
                             {(entry.changes > 0).then(|| view! { <span class="count" title="changes">{entry.changes}<span class="visually-hidden">" changes"</span></span> })}
+                            {entry.failed.then(|| view! { <span class="count warn">"!"<span class="visually-hidden">" could not be ported"</span></span> })}
                             {(entry.needs > 0).then(|| view! { <span class="count warn" title="need you">{entry.needs}<span class="visually-hidden">" need you"</span></span> })}
                         </button>
                         <button class="close" aria-label=format!("Take {} out", entry.path)
                             on:click=move |_| session.change_and_port(|state| state.close(entry.index))>"×"</button>
                     </li>
-                </For>
+                }).collect_view()}
             </ul>
-        </Show>
+        })}
         {move || selected.get().map(|path| view! {
             <label class="name"><span>"File name"</span>
                 <input type="text" prop:value=path.clone() spellcheck="false" autocomplete="off"

@@ -18,16 +18,21 @@ const GROUPS: [(Severity, &str, &str); 4] = [
 #[component]
 pub(crate) fn Needs() -> impl IntoView {
     let session = session();
-    let found = session.part(|state| {
-        let files = state.outcome.iter().flat_map(|outcome| outcome.files.iter().enumerate());
-        let all = files.flat_map(|(index, file)| file.diagnostics.iter().map(move |d| (index, file.path.clone(), d.clone())));
-        all.collect::<Vec<_>>()
-    });
+    let found = session.keyed(
+        |state| state.ports,
+        |state| {
+            let files = state.outcome.iter().flat_map(|outcome| outcome.files.iter().enumerate());
+            let all = files
+                .flat_map(|(index, file)| file.diagnostics.iter().map(move |d| (index, file.path.clone(), d.clone())));
+            all.collect::<Vec<_>>()
+        },
+    );
     let residue = session.part(|state| state.outcome.as_ref().is_some_and(|o| !o.certificate.residue.is_empty()));
     move || {
         let found = found.get();
         if found.is_empty() {
-            let rest = if residue.get() { " Names of the source vendor are left; the certificate lists them." } else { "" };
+            let rest =
+                if residue.get() { " Names of the source vendor are left; the certificate lists them." } else { "" };
             return view! { <div class="state"><h3>"No messages"</h3><p>"The engine found nothing that it leaves to you."{rest}</p></div> }.into_any();
         }
         let groups = GROUPS.iter().filter_map(|(severity, title, class)| {
@@ -40,7 +45,8 @@ pub(crate) fn Needs() -> impl IntoView {
                 </section>
             })
         });
-        view! { <div class="scroll" tabindex="0" role="region" aria-label="Messages">{groups.collect_view()}</div> }.into_any()
+        view! { <div class="scroll" tabindex="0" role="region" aria-label="Messages">{groups.collect_view()}</div> }
+            .into_any()
     }
 }
 
@@ -51,7 +57,7 @@ fn Entry(index: usize, path: String, diagnostic: Diagnostic) -> impl IntoView {
     let go = move |_| {
         session.select(index);
         session.state.update(|state| {
-            if matches!(state.phase(), Phase::Failed(_)) {
+            if matches!(state.phase(), Phase::Failed { .. }) {
                 state.source_hidden = false;
                 state.jump_to(Jump::Source(line.saturating_sub(1), column.saturating_sub(1)));
             } else {

@@ -14,8 +14,8 @@ use web_sys::{
     HtmlInputElement,
 };
 
-/// Where the sample lies, beside the page's module.
-const SAMPLE: &str = "samples/trainer.py";
+/// Where the sample lies, beside the page's module. It is one of the scripts that the tests port and run.
+const SAMPLE: &str = "samples/spectra_trainer.py";
 
 /// Open files, open a folder, start from the sample.
 #[component]
@@ -55,7 +55,7 @@ pub(crate) fn OpenButtons() -> impl IntoView {
 pub(crate) fn open_sample(session: Session) {
     spawn_local(async move {
         match browser::fetch_text(SAMPLE).await {
-            Ok(text) => session.open(vec![SourceFile { path: "trainer.py".into(), text }]),
+            Ok(text) => session.open(vec![SourceFile { path: "spectra_trainer.py".into(), text }]),
             Err(why) => session.say(true, format!("The sample can't be loaded: {}", browser::reason(&why))),
         }
     });

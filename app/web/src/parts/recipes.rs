@@ -1,12 +1,12 @@
 //! The recipes of this port, each with its switch.
 
-use crate::app::session;
+use crate::app::{Part, session};
 use crate::parts::needs::GuideLink;
 use crate::state::count;
 use leptos::prelude::*;
 
 /// What the list says of a recipe.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Hash)]
 struct Entry {
     id: String,
     title: String,
@@ -41,7 +41,7 @@ pub(crate) fn Recipes() -> impl IntoView {
     });
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="Recipes">
-            <Show when=move || entries.with(Vec::is_empty)>
+            <Show when=move || entries.get().is_empty()>
                 <div class="state"><h3>"No recipe applied"</h3></div>
             </Show>
             <ul class="recipes">
@@ -54,17 +54,14 @@ pub(crate) fn Recipes() -> impl IntoView {
 }
 
 #[component]
-fn Line(id: String, entries: Memo<Vec<Entry>>) -> impl IntoView {
+fn Line(id: String, entries: Part<Vec<Entry>>) -> impl IntoView {
     let session = session();
-    let entry = {
-        let id = id.clone();
-        Memo::new(move |_| entries.with(|all| all.iter().find(|entry| entry.id == id).cloned()))
-    };
-    let first = entry.get_untracked();
+    let (name, other) = (id.clone(), id.clone());
+    let first = entries.get_untracked().into_iter().find(|entry| entry.id == name);
     let (title, reason) = first.map(|e| (e.title, e.reason)).unwrap_or_default();
-    let on = move || entry.get().is_some_and(|e| e.on);
+    let on = Signal::derive(move || entries.get().iter().any(|entry| entry.id == name && entry.on));
     let numbers = move || {
-        let Some(e) = entry.get() else { return String::new() };
+        let Some(e) = entries.get().into_iter().find(|entry| entry.id == other) else { return String::new() };
         match (e.applied, e.refused) {
             (0, 0) => "off".to_owned(),
             (n, 0) => count(n, "edit"),
@@ -74,7 +71,7 @@ fn Line(id: String, entries: Memo<Vec<Entry>>) -> impl IntoView {
     };
     let key = id.clone();
     view! {
-        <li class:off=move || !on()>
+        <li class:off=move || !on.get()>
             <label class="switch">
                 <input type="checkbox" prop:checked=on on:change:target=move |event| {
                     let on = event.target().checked();

@@ -26,7 +26,7 @@ pub(crate) fn ResultPane() -> impl IntoView {
     let has_port = session.part(|state| state.outcome.is_some());
     let undo = move |event: ev::KeyboardEvent| {
         let command = event.ctrl_key() || event.meta_key();
-        let done = match event.key().to_lowercase().as_str() {
+        let done = match event.key().to_ascii_lowercase().as_str() {
             "z" if command && event.shift_key() => session.state.try_update(|state| state.redo()),
             "y" if command => session.state.try_update(|state| state.redo()),
             "z" if command => session.state.try_update(|state| state.undo()),
@@ -66,7 +66,7 @@ fn name(panel: Panel) -> &'static str {
 fn Summary() -> impl IntoView {
     let session = session();
     let summary = session.part(|state| state.summary());
-    view! { <p class="summary" id="summary">{summary}</p> }
+    view! { <p class="summary" id="summary">{move || summary.get()}</p> }
 }
 
 /// Says that something is under way, once it takes long enough to notice, and offers to stop it.
@@ -75,7 +75,7 @@ fn Progress() -> impl IntoView {
     let session = session();
     let working = session.part(|state| state.run == Run::Working);
     view! {
-        <span class="progress" class:on=working>
+        <span class="progress" class:on=move || working.get()>
             <span class="spinner" aria-hidden="true"></span>
             <span>"Porting…"</span>
             <button class="button quiet small" disabled=move || !working.get() on:click=move |_| session.stop()>"Cancel"</button>
@@ -134,7 +134,8 @@ fn Tabs() -> impl IntoView {
 fn State() -> impl IntoView {
     let session = session();
     let phase = session.part(|state| state.phase());
-    move || match phase.get() {
+    move || {
+        match phase.get() {
         Phase::Changes => view! { <Diff /> }.into_any(),
         Phase::Nothing => view! { <Nothing /> }.into_any(),
         Phase::Empty => view! {
@@ -158,15 +159,14 @@ fn State() -> impl IntoView {
                 <h3>"The engine stopped"</h3>
                 <p>"This input was too much for it. Your text is as it was."</p>
                 {(!why.is_empty()).then(|| view! { <p><code>{why}</code></p> })}
-                <p><button class="button" on:click=move |_| { session.start_engine(); session.port_now(); }>"Start it again"</button></p>
+                <p><button class="button" on:click=move |_| session.port_now()>"Start it again"</button></p>
             </div>
         }.into_any(),
-        Phase::Failed(error) => {
-            let (line, column) = (error.line, error.column);
+        Phase::Failed { message, line, column } => {
             view! {
                 <div class="state bad">
                     <h3>"This file can't be ported yet"</h3>
-                    <p>{error.message}</p>
+                    <p>{message}</p>
                     <p><button class="button" on:click=move |_| {
                         session.state.update(|state| {
                             state.source_hidden = false;
@@ -176,6 +176,7 @@ fn State() -> impl IntoView {
                 </div>
             }.into_any()
         }
+    }
     }
 }
 
@@ -190,15 +191,22 @@ fn Nothing() -> impl IntoView {
         let residue = state.outcome.as_ref().map(|o| o.certificate.residue.clone()).unwrap_or_default();
         let left = residue.iter().any(|line| line.strip_prefix(&path).is_some_and(|rest| rest.starts_with(':')));
         let off = !state.rejected.recipes.is_empty() || state.rejected.edits.iter().any(|e| e.path == path);
-        (needs, diagnostics.len(), left, off, state.choice.target.to_uppercase())
+        (needs, diagnostics.len(), left, off, state.choice.target.to_ascii_uppercase())
     });
     move || {
         let (needs, messages, left, off, target) = facts.get();
         let what = match (needs, left) {
             (0, false) if off => format!("You turned off every change that {target} recipes would make in this file."),
-            (0, false) => format!("No {target} recipe matches anything in this file, and no name of the source vendor was found in it."),
-            (0, true) => format!("No {target} recipe changes this file, but names of the source vendor are left in it."),
-            (n, _) => format!("No {target} recipe changes this file by itself; {} left for you.", if n == 1 { "1 place is".to_owned() } else { format!("{n} places are") }),
+            (0, false) => format!(
+                "No {target} recipe matches anything in this file, and no name of the source vendor was found in it."
+            ),
+            (0, true) => {
+                format!("No {target} recipe changes this file, but names of the source vendor are left in it.")
+            }
+            (n, _) => format!(
+                "No {target} recipe changes this file by itself; {} left for you.",
+                if n == 1 { "1 place is".to_owned() } else { format!("{n} places are") }
+            ),
         };
         view! {
             <div class="state">

@@ -17,15 +17,15 @@ pub(crate) fn TakeAway() -> impl IntoView {
     let no_change = session.part(|state| !state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|f| f.changed)));
     view! {
         <div class="take" role="group" aria-label="Take away">
-            <button class="button quiet small" id="copy" disabled=unchanged on:click=move |_| copy(session)>"Copy port"</button>
-            <button class="button quiet small" id="share" disabled=empty on:click=move |_| share(session)>"Copy link"</button>
-            <button class="button small" id="patch" disabled=no_change on:click=move |_| patch(session)>"Download patch"</button>
+            <button class="button quiet small" id="copy" disabled=move || unchanged.get() on:click=move |_| copy(session)>"Copy port"</button>
+            <button class="button quiet small" id="share" disabled=move || empty.get() on:click=move |_| share(session)>"Copy link"</button>
+            <button class="button small" id="patch" disabled=move || no_change.get() on:click=move |_| patch(session)>"Download patch"</button>
             <details class="menu">
                 <summary class="button quiet small">"More"</summary>
                 <div>
-                    <button id="download-file" disabled=unchanged on:click=move |_| file(session)>"This file, ported"</button>
-                    <button id="download-zip" disabled=nothing on:click=move |_| zip(session)>"All files (.zip)"</button>
-                    <button id="download-report" disabled=nothing on:click=move |_| report(session)>"Report (.json)"</button>
+                    <button id="download-file" disabled=move || unchanged.get() on:click=move |_| file(session)>"This file, ported"</button>
+                    <button id="download-zip" disabled=move || nothing.get() on:click=move |_| zip(session)>"All files (.zip)"</button>
+                    <button id="download-report" disabled=move || nothing.get() on:click=move |_| report(session)>"Report (.json)"</button>
                 </div>
             </details>
         </div>
@@ -91,8 +91,7 @@ fn copy(session: Session) {
 fn share(session: Session) {
     let share = session.state.with_untracked(|state| state.share());
     spawn_local(async move {
-        let json = serde_json::to_vec(&share).unwrap_or_default();
-        let link = match browser::deflate(&json).await {
+        let link = match browser::deflate(&share.to_bytes()).await {
             Ok(deflated) => fragment::of_share(&deflated),
             Err(why) => return session.say(true, format!("Can't make a link: {}", browser::reason(&why))),
         };

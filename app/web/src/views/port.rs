@@ -30,14 +30,14 @@ pub(crate) fn Port() -> impl IntoView {
         event.prevent_default();
     });
     view! {
-        <div class="port" class:alone=hidden class:dropping=dropping>
+        <div class="port" class:alone=move || hidden.get() class:dropping=dropping>
             <div class="port-bar">
                 <h1>"Port a training script"</h1>
                 <Controls />
                 <TakeAway />
             </div>
             <Announcer />
-            <section class="port-source" aria-label="Source" hidden=hidden>
+            <section class="port-source" aria-label="Source" hidden=move || hidden.get()>
                 <div class="pane-head">
                     <h2>"Source"</h2>
                     <OpenButtons />
@@ -58,12 +58,12 @@ fn Announcer() -> impl IntoView {
     let former = session.part(|state| state.has_former());
     let spoken = session.part(|state| match state.phase() {
         Phase::Changes | Phase::Nothing if state.run == Run::Idle => state.summary(),
-        Phase::Failed(error) if state.run == Run::Idle => format!("{} Line {}.", error.message, error.line),
+        Phase::Failed { message, line, .. } if state.run == Run::Idle => format!("{message} Line {line}."),
         Phase::Broken(_) => "The engine stopped.".to_owned(),
         _ => String::new(),
     });
     view! {
-        <p class="visually-hidden" role="status" id="spoken">{spoken}</p>
+        <p class="visually-hidden" role="status" id="spoken">{move || spoken.get()}</p>
         <div class="port-notice" role="status" class:bad=move || notice.get().is_some_and(|n| n.bad)>
             {move || notice.get().map(|notice| view! {
                 <span>{notice.text}</span>

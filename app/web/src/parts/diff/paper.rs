@@ -143,10 +143,11 @@ impl Paper {
             };
             (lines.line(line), colours.line(line)).hash(&mut hasher);
         };
-        match row {
-            Row::Same { old, new } => side(Some(old), true).max(side(Some(new), false)),
-            Row::Change { old, new, .. } => side(old, true).max(side(new, false)),
-            _ => {}
+        if let Row::Change { old, new, .. } = row {
+            side(old, true);
+            side(new, false);
+        } else if let Row::Same { old, .. } = row {
+            side(Some(old), true);
         }
         match row {
             Row::Head(index) => (0, &self.hunks[index]).hash(&mut hasher),

@@ -50,8 +50,7 @@ pub(super) fn show(row: Keyed) -> AnyView {
 fn code_row(paper: &Paper, row: Row) -> (&'static str, String) {
     let view = &paper.view;
     let code = |line: u32, old: bool, words: &[(u32, u32)]| {
-        let (lines, colours) =
-            if old { (&view.old, &view.old_colours) } else { (&view.new, &view.new_colours) };
+        let (lines, colours) = if old { (&view.old, &view.old_colours) } else { (&view.new, &view.new_colours) };
         html_line(lines.line(line as usize), colours.line(line as usize), words)
     };
     let mut html = String::new();
@@ -60,7 +59,10 @@ fn code_row(paper: &Paper, row: Row) -> (&'static str, String) {
             let text = code(old, true, &[]);
             let (old, new) = (old + 1, new + 1);
             let _ = match paper.unified {
-                true => write!(html, "<td class=\"num old\">{old}</td><td class=\"num\">{new}</td><td class=\"code\">{text}</td>"),
+                true => write!(
+                    html,
+                    "<td class=\"num old\">{old}</td><td class=\"num\">{new}</td><td class=\"code\">{text}</td>"
+                ),
                 false => write!(
                     html,
                     "<td class=\"num old\">{old}</td><td class=\"code old\">{text}</td><td class=\"num\">{new}</td><td class=\"code\">{text}</td>"
@@ -73,11 +75,17 @@ fn code_row(paper: &Paper, row: Row) -> (&'static str, String) {
             let number = |line: Option<u32>| line.map(|line| (line + 1).to_string()).unwrap_or_default();
             let removed = old.map(|line| {
                 let words = pair.map_or(&[][..], |pair| &pair.old_words);
-                format!("<td class=\"code old del\"><span class=\"visually-hidden\">removed: </span>{}</td>", code(line, true, words))
+                format!(
+                    "<td class=\"code old del\"><span class=\"visually-hidden\">removed: </span>{}</td>",
+                    code(line, true, words)
+                )
             });
             let added = new.map(|line| {
                 let words = pair.filter(|pair| pair.new == line).map_or(&[][..], |pair| &pair.new_words);
-                format!("<td class=\"code add\"><span class=\"visually-hidden\">added: </span>{}</td>", code(line, false, words))
+                format!(
+                    "<td class=\"code add\"><span class=\"visually-hidden\">added: </span>{}</td>",
+                    code(line, false, words)
+                )
             });
             let (left, right) = (number(old), number(new));
             if paper.unified {

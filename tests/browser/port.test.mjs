@@ -1,0 +1,344 @@
+// The page that ports, end to end in a real browser. A message in the browser's console fails a test.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { PortPage, launch } from "./port_page.mjs";
+import { root, serve } from "./site.mjs";
+
+const script = (name) => readFileSync(join(root, "tests/fixtures/scripts", name), "utf8");
+const trainer = script("spectra_trainer.py");
+const fixture = (name) => readFileSync(join(root, "tests/fixtures/bad", name));
+
+let browser, site;
+
+before(async () => {
+  [browser, site] = await Promise.all([launch(), serve()]);
+});
+
+after(async () => {
+  await browser?.close();
+  site?.end();
+});
+
+/** A test with a page of its own; what the page complained about is part of the result. */
+function onPage(name, options, body) {
+  test(name, { timeout: 90_000 }, async () => {
+    const page = await PortPage.open(browser, site.address, options);
+    try {
+      await body(page);
+      assert.deepEqual(page.errors, []);
+      const elsewhere = page.requests.filter((url) => !url.startsWith(site.address) && !url.startsWith("blob:"));
+      assert.deepEqual(elsewhere, []);
+    } finally {
+      await page.close();
+    }
+  });
+}
+
+/** A folder that is gone after `body`. */
+async function inFolder(body) {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  try {
+    return await body(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const command = ["release", "debug"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
+
+onPage("paste, read, refuse a recipe, download, apply, compile", {}, async (page) => {
+  await page.paste(trainer);
+  const before = await page.ported();
+  assert.match(before, /^\d+ changes/);
+  const { added } = await page.changedLines();
+  assert.ok(added.length > 0, "added lines are in sight");
+  assert.equal(await page.page.locator(".changes .about").first().locator("a").first().isVisible(), true);
+
+  await page.tab("recipes");
+  const first = page.recipes().first();
+  const title = await first.textContent();
+  await first.locator("input").uncheck();
+  const fewer = await page.summaryOtherThan(before);
+  assert.ok(parseInt(fewer) < parseInt(before), `${title}: ${before} -> ${fewer}`);
+
+  const patch = await page.download("patch");
+  assert.equal(patch.name, "portolan-hpu.patch");
+  await page.tab("changes");
+  const ported = (await page.download("download-file")).bytes;
+  await inFolder((folder) => {
+    const run = (program, ...words) => execFileSync(program, words, { cwd: folder, stdio: "pipe" });
+    run("git", "init", "-q");
+    writeFileSync(join(folder, "trainer.py"), trainer);
+    writeFileSync(join(folder, "a.patch"), patch.bytes);
+    run("git", "apply", "--check", "a.patch");
+    run("git", "apply", "a.patch");
+    assert.deepEqual(readFileSync(join(folder, "trainer.py")), ported);
+    run("python3", "-m", "py_compile", "trainer.py");
+  });
+});
+
+onPage("refusing one change and taking it back", {}, async (page) => {
+  await page.fill(trainer);
+  const before = await page.ported();
+  await page.page.locator(".changes .reject").nth(1).click();
+  const fewer = await page.summaryOtherThan(before);
+  assert.ok(parseInt(fewer) < parseInt(before));
+  // What stands for the refused change has the focus.
+  const accept = page.page.locator(".changes .accept").first();
+  await accept.waitFor();
+  await page.page.waitForFunction(() => document.activeElement?.classList.contains("accept"));
+  await page.page.locator("#undo").click();
+  assert.equal(await page.summaryOtherThan(fewer), before);
+  await page.page.locator("#redo").click();
+  assert.equal(await page.summaryOtherThan(before), fewer);
+  await accept.click();
+  assert.equal(await page.summaryOtherThan(fewer), before);
+});
+
+onPage("the page and the command give the same bytes", {}, async (page) => {
+  assert.ok(command, "target/ has no portolan; build the command first");
+  for (const [target, style, sdk] of [["hpu", "auto", ""], ["hpu", "in-place", "1.8"]]) {
+    await page.chooseFiles([{ name: "trainer.py", text: trainer }]);
+    await page.ported();
+    await page.choose("style", style);
+    if (sdk) await page.choose("sdk", sdk);
+    await page.page.waitForTimeout(400);
+    await page.ported();
+    const patch = await page.download("patch");
+    const report = await page.download("download-report");
+    await inFolder((folder) => {
+      writeFileSync(join(folder, "trainer.py"), trainer);
+      const words = ["port", "--target", target, "--style", style, ...(sdk ? ["--sdk", sdk] : [])];
+      const run = (...more) => execFileSync(command, [...words, ...more, "trainer.py"], { cwd: folder, stdio: "pipe" });
+      assert.equal(patch.bytes.toString(), run().toString());
+      assert.equal(report.bytes.toString(), run("--format", "json").toString());
+    });
+  }
+});
+
+onPage("a shared link brings everything back", {}, async (page) => {
+  await page.fill(trainer);
+  await page.ported();
+  await page.choose("style", "in-place");
+  await page.choose("sdk", "1.8");
+  await page.tab("recipes");
+  const before = await page.summary();
+  await page.recipes().nth(1).locator("input").uncheck();
+  const summary = await page.summaryOtherThan(before);
+  const link = await page.share();
+  assert.ok(link.includes("/sub/port/#s="), link.slice(0, 80));
+  const other = await PortPage.open(browser, site.address, { fragment: new URL(link).hash });
+  try {
+    assert.equal(await other.ported(), summary);
+    assert.equal(await other.source(), trainer);
+    assert.equal(await other.page.locator("#sdk").inputValue(), "1.8");
+    assert.equal(await other.page.locator("#style").inputValue(), "in-place");
+    assert.deepEqual(other.errors, []);
+  } finally {
+    await other.close();
+  }
+});
+
+onPage("a cut link is refused in words", { fragment: "#s=AAAA" }, async (page) => {
+  await page.page.locator(".port-notice.bad").waitFor();
+  assert.match(await page.notice(), /link can't be opened/);
+});
+
+test("every example that the guide links to opens", { timeout: 90_000 }, async () => {
+  const html = readFileSync(join(process.env.PORTOLAN_DIST ?? join(root, "dist"), "guides/hpu/index.html"), "utf8");
+  const links = [...html.matchAll(/port\/(#example=[^"]+)"/g)].map((match) => match[1]);
+  assert.ok(links.length > 10, `${links.length} links`);
+  const page = await PortPage.open(browser, site.address, { fragment: links[0] });
+  try {
+    for (const link of links) {
+      await page.page.evaluate((link) => (location.hash = link), link);
+      await page.page.waitForFunction(() => document.querySelector("#source").value && document.querySelector("#summary").textContent);
+    }
+    assert.equal(await page.page.locator(".port-notice.bad").count(), 0);
+    assert.deepEqual(page.errors, []);
+  } finally {
+    await page.close();
+  }
+});
+
+onPage("with the keyboard alone", {}, async (page) => {
+  const { keyboard } = page.page;
+  const focused = () =>
+    page.page.evaluate(() => {
+      const e = document.activeElement;
+      return e.id || e.getAttribute("aria-label") || e.textContent.trim();
+    });
+  const walkTo = async (wanted, key = "Tab") => {
+    for (let step = 0; step < 80; step++) {
+      if (wanted.test(await focused())) return;
+      await keyboard.press(key);
+    }
+    assert.fail(`${key} never reaches ${wanted}`);
+  };
+  await walkTo(/^source$/);
+  await keyboard.insertText("import torch\nnet = Net().cuda()\n");
+  await keyboard.press("Tab");
+  assert.equal(await page.source(), "import torch\nnet = Net().cuda()\n    ");
+  // The browser's own undo.
+  await keyboard.press("Control+z");
+  assert.equal(await page.source(), "import torch\nnet = Net().cuda()\n");
+  await keyboard.press("Control+Enter");
+  const before = await page.ported();
+  assert.equal(await page.spoken(), before);
+  await keyboard.press("F8");
+  await page.page.waitForFunction(() => document.activeElement?.closest("tr.about"));
+  await page.page.locator("#source").focus();
+  await keyboard.press("Escape");
+  await keyboard.press("Tab");
+  await walkTo(/^tab-changes$/);
+  await keyboard.press("ArrowRight");
+  assert.equal(await focused(), "tab-needs");
+  await keyboard.press("ArrowRight");
+  assert.equal(await focused(), "tab-recipes");
+  await keyboard.press("Tab");
+  await keyboard.press("Tab");
+  await keyboard.press("Space");
+  const fewer = await page.summaryOtherThan(before);
+  await keyboard.press("Control+z");
+  assert.equal(await page.summaryOtherThan(fewer), before);
+  await walkTo(/^patch$/, "Shift+Tab");
+});
+
+onPage("bad input is named, with its place, and nothing is lost", {}, async (page) => {
+  await page.fill("import torch\nx = 1\n");
+  await page.ported();
+  const refused = async (file, words) => {
+    await page.chooseFiles([file]);
+    await page.page.locator(".port-notice.bad").filter({ hasText: words }).waitFor();
+    assert.equal(await page.source(), "import torch\nx = 1\n");
+    await page.page.locator(".port-notice button").last().click();
+  };
+  await refused({ name: "nul.py", bytes: fixture("nul.py") }, /zero byte.*line \d+, column \d+/);
+  await refused({ name: "binary.py", bytes: fixture("binary.py") }, /not (a text|UTF-8).*line \d+, column \d+/);
+  await refused({ name: "latin1.py", bytes: fixture("latin1_undeclared.py") }, /not UTF-8.*line \d+, column \d+/);
+  await refused({ name: "big.py", bytes: Buffer.alloc(10 << 20, "x = 1\n") }, /too big/);
+  await refused({ name: "a.zip", bytes: Buffer.from("PK no archive") }, /zip/);
+  await refused({ name: "run.ipynb", text: "{}" }, /notebook/);
+  for (const name of ["not_python.py", "python2.py", "half_pasted.py"]) {
+    await page.chooseFiles([{ name, bytes: fixture(name) }]);
+    await page.page.locator(".state.bad").waitFor();
+    const go = page.page.locator(".state.bad button");
+    assert.match(await go.textContent(), /Go to line \d+, column \d+/);
+    await go.click();
+    await page.page.waitForFunction(() => document.activeElement?.id === "source");
+    assert.equal(await page.source(), fixture(name).toString().replaceAll("\r\n", "\n"));
+  }
+  await page.chooseFiles([{ name: "deep.py", text: `x = ${"(".repeat(5000)}1${")".repeat(5000)}\n` }]);
+  await page.page.locator(".state").waitFor();
+  await page.fill(trainer);
+  await page.page.waitForFunction(() => /^\d+ changes/.test(document.querySelector("#summary")?.textContent));
+});
+
+onPage("a 10 MB paste is refused and the page stays usable", {}, async (page) => {
+  await page.fill("import torch\n");
+  await page.paste("x = 1\n".repeat((10 << 20) / 6));
+  await page.page.locator(".port-notice.bad").filter({ hasText: /too big/ }).waitFor();
+  assert.equal(await page.source(), "import torch\n");
+  await page.fill(trainer);
+  assert.match(await page.ported(), /^\d+ changes/);
+});
+
+onPage("line ends, tabs and the byte order mark stay", {}, async (page) => {
+  const bytes = readFileSync(join(root, "tests/fixtures/scripts/tabs_crlf_bom.py"));
+  await page.chooseFiles([{ name: "t.py", bytes }]);
+  await page.ported();
+  // Typing into it changes what was typed only.
+  await page.page.locator("#source").focus();
+  await page.page.keyboard.press("Control+End");
+  await page.page.keyboard.insertText("# end\n");
+  await page.page.waitForTimeout(500);
+  await page.ported();
+  const { bytes: ported } = await page.download("download-file");
+  const text = ported.toString("utf8");
+  assert.ok(text.startsWith("\ufeff"));
+  assert.equal(text.split("\n").length, text.split("\r\n").length);
+  assert.ok(text.endsWith("# end\r\n"));
+  assert.ok(text.includes("\t"));
+});
+
+onPage("a project as files, and back as a zip", {}, async (page) => {
+  const project = [
+    { name: "train.py", text: trainer },
+    { name: "model.py", text: "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n" },
+    { name: "notes.md", text: "no Python" },
+  ];
+  await page.chooseFiles(project.slice(0, 2));
+  const summary = await page.ported();
+  assert.match(summary, /in 2 files/);
+  assert.equal(await page.page.locator(".files li").count(), 2);
+  const zip = await page.download("download-zip");
+  await page.chooseFiles([{ name: zip.name, bytes: zip.bytes }]);
+  await page.page.waitForFunction(() => /No changes/.test(document.querySelector("#summary")?.textContent));
+  await page.page.locator(".port-notice .link").first().click();
+  assert.equal(await page.summaryOtherThan("No changes"), summary);
+  await page.page.locator(".files .file").nth(1).click();
+  await page.page.locator(".changes td.add").first().waitFor();
+  await inFolder((folder) => {
+    writeFileSync(join(folder, "a.zip"), zip.bytes);
+    execFileSync("python3", ["-m", "zipfile", "-e", "a.zip", "out"], { cwd: folder });
+    mkdirSync(join(folder, "x"));
+    execFileSync("python3", ["-m", "py_compile", "out/train.py", "out/model.py"], { cwd: folder });
+  });
+});
+
+onPage("an empty page, a cleared page, nothing to do", {}, async (page) => {
+  assert.match(await page.panel().textContent(), /No script yet/);
+  await page.fill("x = 1\n");
+  await page.page.locator(".state").filter({ hasText: "Nothing changed" }).waitFor();
+  await page.fill("");
+  await page.page.locator(".state").filter({ hasText: "No script yet" }).waitFor();
+  await page.page.getByRole("button", { name: "Start from the sample", exact: true }).click();
+  assert.match(await page.ported(), /^\d+ changes/);
+});
+
+onPage("50,000 lines: few elements, and typing goes on", {}, async (page) => {
+  const body = trainer.split("\n");
+  const lines = [];
+  for (let i = 0; lines.length < 50_000; i++) lines.push(`def f${i}(x):`, ...Array.from({ length: 9 }, (_, k) => `    y${k} = x + ${i}`));
+  await page.chooseFiles([{ name: "long.py", text: [...body, ...lines].join("\n") + "\n" }]);
+  await page.page.waitForFunction(() => /^\d+ changes/.test(document.querySelector("#summary")?.textContent), null, { timeout: 60_000 });
+  await page.page.locator("#whole").click();
+  await page.page.locator(".diff-scroll").evaluate((e) => (e.scrollTop = 500_000));
+  await page.page.waitForTimeout(300);
+  assert.ok((await page.page.locator("body *").count()) <= 2000);
+  const rows = await page.page.locator(".changes tr.same").count();
+  assert.ok(rows > 10, `${rows} rows in sight`);
+  assert.match(await page.page.locator(".changes tr.same td.num").first().textContent(), /^\d{5}$/);
+});
+
+for (const width of [1280, 360]) {
+  onPage(`columns and reflow at ${width} pixels`, { width }, async (page) => {
+    await page.fill(trainer);
+    await page.ported();
+    await page.page.locator(".changes td.add").first().waitFor();
+    const unified = await page.page.locator(".changes.unified").count();
+    assert.equal(unified, width < 900 ? 1 : 0);
+    const overflow = await page.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+    // What was reckoned and what was rendered agree.
+    const off = await page.page.evaluate(() =>
+      [...document.querySelectorAll(".changes tbody tr:not(.space)")]
+        .map((row) => [row.getBoundingClientRect().height, parseFloat(row.style.height), row.textContent.slice(0, 60)])
+        .filter(([is, should]) => Math.abs(is - should) > 1),
+    );
+    assert.deepEqual(off, []);
+    const small = await page.page.evaluate(() =>
+      [...document.querySelectorAll(".port button, .port select, .port summary")]
+        .filter((e) => e.checkVisibility({ visibilityProperty: true }))
+        .map((e) => [e.getBoundingClientRect(), e.textContent.slice(0, 30)])
+        .filter(([box]) => box.width < 24 || box.height < 24)
+        .map(([box, text]) => `${text}: ${box.width} x ${box.height}`),
+    );
+    assert.deepEqual(small, []);
+  });
+}

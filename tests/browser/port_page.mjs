@@ -1,0 +1,148 @@
+// The page that ports, as a person sees it: what tests do and read goes through here, so that they name no elements.
+
+import { chromium } from "playwright-core";
+import { readFile } from "node:fs/promises";
+
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A browser; `PORTOLAN_CHROMIUM` says which. */
+export function launch() {
+  return chromium.launch({ executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", args: flags });
+}
+
+export class PortPage {
+  /** Opens the page in a window of its own; anything it complains about lands in `errors`. */
+  static async open(browser, address, { fragment = "", width = 1280, height = 800, scheme = "light" } = {}) {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: scheme,
+      acceptDownloads: true,
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const page = await context.newPage();
+    const self = new PortPage(page, context);
+    page.on("pageerror", (error) => self.errors.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && self.errors.push(message.text()));
+    page.on("request", (request) => self.requests.push(request.url()));
+    await page.goto(`${address}port/${fragment}`);
+    await page.locator("#target option").first().waitFor({ state: "attached" });
+    return self;
+  }
+
+  constructor(page, context) {
+    this.page = page;
+    this.context = context;
+    this.errors = [];
+    this.requests = [];
+  }
+
+  close() {
+    return this.context.close();
+  }
+
+  /** Pastes as a person does: clipboard, focus, key. */
+  async paste(text) {
+    await this.page.evaluate((text) => navigator.clipboard.writeText(text), text);
+    await this.page.locator("#source").focus();
+    await this.page.keyboard.press("Control+V");
+  }
+
+  /** Replaces the whole source. */
+  fill(text) {
+    return this.page.locator("#source").fill(text);
+  }
+
+  source() {
+    return this.page.locator("#source").inputValue();
+  }
+
+  /** Waits for a port of what is in the source now; resolves to its summary. */
+  async ported() {
+    await this.page.waitForFunction(() => {
+      const progress = document.querySelector(".progress");
+      return document.querySelector("#summary")?.textContent && !progress.classList.contains("on");
+    });
+    return this.summary();
+  }
+
+  summary() {
+    return this.page.locator("#summary").textContent();
+  }
+
+  /** Waits until the summary is another one. */
+  async summaryOtherThan(before) {
+    await this.page.waitForFunction((before) => {
+      const now = document.querySelector("#summary")?.textContent;
+      return now && now !== before;
+    }, before);
+    return this.ported();
+  }
+
+  spoken() {
+    return this.page.locator("#spoken").textContent();
+  }
+
+  notice() {
+    return this.page.locator(".port-notice").textContent();
+  }
+
+  panel() {
+    return this.page.locator("#panel");
+  }
+
+  tab(name) {
+    return this.page.locator(`#tab-${name}`).click();
+  }
+
+  /** Switches of the recipes, with their titles. */
+  recipes() {
+    return this.page.locator(".recipes .switch");
+  }
+
+  choose(id, value) {
+    return this.page.locator(`#${id}`).selectOption(value);
+  }
+
+  /** The added and removed lines that are in sight. */
+  async changedLines() {
+    const texts = (selector) => this.page.locator(selector).allTextContents();
+    const bare = (lines) => lines.map((line) => line.replace(/^(added|removed): /, ""));
+    return { added: bare(await texts(".changes td.add")), removed: bare(await texts(".changes td.del")) };
+  }
+
+  /** Clicks a button that saves a file; resolves to its name and bytes. */
+  async download(id) {
+    if (id.startsWith("download-")) await this.page.locator(".menu > summary").click();
+    const [download] = await Promise.all([
+      this.page.waitForEvent("download"),
+      this.page.locator(`#${id}`).click(),
+    ]);
+    if (id.startsWith("download-")) await this.page.locator(".menu > summary").click();
+    return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+  }
+
+  /** Opens files as if chosen: `{name, text}` or `{name, bytes}`. */
+  chooseFiles(files) {
+    const payload = files.map(({ name, text, bytes }) => ({
+      name,
+      mimeType: "application/octet-stream",
+      buffer: Buffer.from(bytes ?? text),
+    }));
+    return this.page.locator("#open-files").setInputFiles(payload);
+  }
+
+  /** Makes a shared link. */
+  async share() {
+    await this.page.locator("#share").click();
+    await this.page.locator(".port-notice span").filter({ hasText: "link" }).waitFor();
+    return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+}

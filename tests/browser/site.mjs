@@ -1,0 +1,41 @@
+// The built site on a free port, under a folder of its own: nothing may depend on lying at the root of a server.
+
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+const dist = process.env.PORTOLAN_DIST ?? join(root, "dist");
+
+const types = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".css": "text/css",
+  ".wasm": "application/wasm",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".py": "text/plain; charset=utf-8",
+};
+
+/** Serves dist/ below /sub/; resolves to the address and a function that ends it. */
+export async function serve() {
+  const server = createServer(async (request, response) => {
+    let path = decodeURIComponent(new URL(request.url, "http://x").pathname);
+    if (!path.startsWith("/sub/")) {
+      response.writeHead(404).end();
+      return;
+    }
+    path = normalize(path.slice("/sub".length));
+    if (path.endsWith("/")) path += "index.html";
+    try {
+      const bytes = await readFile(join(dist, path));
+      response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(bytes);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { address: `http://127.0.0.1:${server.address().port}/sub/`, end: () => server.close() };
+}
