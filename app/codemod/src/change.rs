@@ -2,7 +2,8 @@
 
 use crate::facts::{FileView, line_indent};
 use crate::ported::Applicability;
-use crate::tree::{Id, kinds};
+use crate::tree::{Id, Tree, kinds};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A wish of one rule at one place: applied whole or not at all.
@@ -11,6 +12,8 @@ pub(crate) struct Fix {
     /// Position of the recipe in the guide; lower goes first where two fixes meet.
     pub(crate) rank: usize,
     pub(crate) recipe: String,
+    /// Line of the rule in its guide.
+    pub(crate) rule: usize,
     pub(crate) applicability: Applicability,
     /// Where the rule matched, in the current text.
     pub(crate) at: usize,
@@ -104,19 +107,52 @@ pub(crate) struct Splice {
     pub(crate) text: String,
 }
 
-/// Indents every line but the first, and ends lines as the file does.
+/// Indents every line but the first, and ends lines as the file does. Lines that begin inside a string stay.
 pub(crate) fn at_indent(text: &str, indent: &str, newline: &str) -> String {
+    let inside = lines_in_strings(text);
     let mut out = String::new();
     for (n, line) in text.split('\n').enumerate() {
         if n > 0 {
             out.push_str(newline);
-            if !line.is_empty() {
+            if !line.is_empty() && !inside.contains(&n) {
                 out.push_str(indent);
             }
         }
         out.push_str(line);
     }
     out
+}
+
+/// Takes one indentation off every line but the first; lines that begin inside a string stay.
+pub(crate) fn dedent(text: &str, indent: &str) -> String {
+    let inside = lines_in_strings(text);
+    let mut out = String::new();
+    for (n, line) in text.split('\n').enumerate() {
+        if n > 0 {
+            out.push('\n');
+        }
+        let shift = n > 0 && !inside.contains(&n);
+        out.push_str(if shift { line.strip_prefix(indent).unwrap_or(line) } else { line });
+    }
+    out
+}
+
+/// Numbers, from 0, of the lines whose first character is inside a string: moving them would change what it says.
+pub(crate) fn lines_in_strings(text: &str) -> BTreeSet<usize> {
+    // Only these can run over a line.
+    if !(text.contains("\"\"\"") || text.contains("'''") || text.contains("\\\n")) {
+        return BTreeSet::new();
+    }
+    let tree = Tree::parse(text);
+    let index = tree.index();
+    let mut lines = BTreeSet::new();
+    for string in index.of_kind(kinds().string) {
+        let range = index.range(*string);
+        let first = text[..range.start].matches('\n').count();
+        let breaks = text[range].matches('\n').count();
+        lines.extend(first + 1..=first + breaks);
+    }
+    lines
 }
 
 /// End of the line that holds an offset, before its line break.
@@ -225,7 +261,11 @@ fn hangs_on_header(view: &FileView<'_>, at: Id) -> bool {
 impl Change {
     /// Whether there is no place for it: a block of its own behind `if x: a` on one line.
     pub(crate) fn has_no_place(&self, view: &FileView<'_>) -> bool {
-        matches!(self, Self::Insert { at, text, .. } if text.trim_end().contains('\n') && hangs_on_header(view, *at))
+        match self {
+            Self::Insert { at, text, .. } => text.trim_end().contains('\n') && hangs_on_header(view, *at),
+            Self::Replace { first, last, text } => text.contains('\n') && !owns_its_lines(view, *first, *last),
+            _ => false,
+        }
     }
 }
 

@@ -68,6 +68,8 @@ pub(crate) struct Situation<'a, 't> {
     pub(crate) lazy: bool,
     /// The port is in branch style.
     pub(crate) branch: bool,
+    /// `import torch` loads what the target needs.
+    pub(crate) autoload: bool,
 }
 
 impl Condition {
@@ -152,7 +154,7 @@ impl Condition {
                 s.view.defines(name) || s.view.names.bindings.iter().any(|b| b.local == *name) || assigns(s.view, name)
             }
             Test::FileImports(name) => imports(s.view, name),
-            Test::FileTrains => trains(s.view),
+            Test::FileTrains => trains(s),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::LazyMode => s.lazy,
             _ => return true,
@@ -280,7 +282,18 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
                 && !(kind == k.argument_list && speaks(view, p))
+                && !(kind == k.keyword_argument && names_no_device(view, p))
         })
+}
+
+/// Whether a keyword's value is a name or a text, whatever it says: `dest="cuda"` of an option.
+fn names_no_device(view: &FileView<'_>, keyword: Id) -> bool {
+    view.index.field(keyword, fields().name).is_some_and(|n| {
+        matches!(
+            view.index.text_of(n),
+            "dest" | "help" | "metavar" | "title" | "description" | "label" | "name" | "key"
+        )
+    })
 }
 
 /// Whether a call's arguments are words for people or for patterns, not for PyTorch.
@@ -288,7 +301,31 @@ fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
     let index = &view.index;
     let Some(call) = index.parent(arguments) else { return false };
     let by_name = crate::names::called_name(index, call).is_some_and(|n| {
-        matches!(n, "print" | "debug" | "info" | "warning" | "warn" | "error" | "exception" | "log" | "write")
+        const FOR_PEOPLE: [&str; 9] =
+            ["print", "debug", "info", "warning", "warn", "error", "exception", "log", "write"];
+        const FOR_LOOKING_UP: [&str; 20] = [
+            "get",
+            "getattr",
+            "setattr",
+            "hasattr",
+            "delattr",
+            "pop",
+            "setdefault",
+            "getenv",
+            "join",
+            "open",
+            "Path",
+            "exists",
+            "isdir",
+            "isfile",
+            "makedirs",
+            "mkdir",
+            "import_module",
+            "find_spec",
+            "replace",
+            "split",
+        ];
+        FOR_PEOPLE.contains(&n) || FOR_LOOKING_UP.contains(&n)
     });
     let by_module = index
         .field(call, fields().function)
@@ -367,6 +404,11 @@ const WITHOUT_TORCH: [&str; 66] = [
     "mpi4py",
 ];
 
+/// Whether a module is known to have nothing to do with torch or with an accelerator.
+pub(crate) fn loads_no_torch(module: &str) -> bool {
+    WITHOUT_TORCH.contains(&module)
+}
+
 fn is_import(view: &FileView<'_>, id: Id) -> bool {
     [kinds().import_statement, kinds().import_from_statement].contains(&view.index.kind(id))
 }
@@ -425,10 +467,19 @@ fn assigns(view: &FileView<'_>, name: &str) -> bool {
 }
 
 /// Whether the file has a training step or chooses a device: then it needs the target's runtime.
-fn trains(view: &FileView<'_>) -> bool {
+fn trains(s: &Situation<'_, '_>) -> bool {
+    let view = s.view;
     !view.steps.training.is_empty()
         || !view.calls("cuda").is_empty()
         || view.index.of_kind(kinds().string).iter().any(|s| is_cuda_device(view, *s))
+        || (!s.autoload && view.has_word("cuda") && uses_torch_cuda(view))
+}
+
+fn uses_torch_cuda(view: &FileView<'_>) -> bool {
+    view.index
+        .of_kind(kinds().attribute)
+        .iter()
+        .any(|a| view.names.qualify(&view.index, *a).is_some_and(|q| q == "torch.cuda" || q.starts_with("torch.cuda.")))
 }
 
 /// Whether a name that is assigned here is read nowhere in the file.

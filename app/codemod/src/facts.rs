@@ -282,9 +282,13 @@ impl ProjectFacts {
             }
         }
         for view in &views {
+            view.roles.forget();
             for (name, role) in view.roles.attributes(view, &facts) {
                 facts.attributes.entry(name).or_insert(role);
             }
+        }
+        for view in &views {
+            view.roles.forget();
         }
         facts
     }
@@ -303,6 +307,13 @@ impl ProjectFacts {
             }
         }
         out
+    }
+
+    /// Whether a method belongs to a Lightning module, which switches gradients by itself.
+    pub(crate) fn is_lightning(&self, view: &FileView<'_>, method: Id) -> bool {
+        view.class_of(method).is_some_and(|c| {
+            self.ancestors(view.name_of(c)).iter().any(|a| a.rsplit('.').next().unwrap_or(a).starts_with("Lightning"))
+        })
     }
 
     /// Whether one class is the other or inherits from it, either way round.

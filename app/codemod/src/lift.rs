@@ -1,7 +1,9 @@
 //! Branch style: recipes are written as if the file were the target's alone; here their changes are put under the
 //! project's own test for the target, so that every other compute mode keeps the code it had.
 
-use crate::change::{Change, Fix, Lift, Splice, at_indent, line_start, owns_its_lines, splices, statement_end};
+use crate::change::{
+    Change, Fix, Lift, Splice, at_indent, dedent, line_start, lines_in_strings, owns_its_lines, splices, statement_end,
+};
 use crate::facts::modes::{Modes, Region};
 use crate::facts::{FileView, ProjectFacts, line_indent};
 use crate::tree::{Id, Tree, fields, kinds};
@@ -116,6 +118,12 @@ pub(crate) fn lift(
         match (modes.region(&view.index, node), fix.lift) {
             (_, Lift::Shared) | (Region::Target, _) => out.push(fix),
             (Region::Foreign, _) | (Region::Vendor { .. }, Lift::AsWritten) => {}
+            (Region::Unclear, _) => {
+                stranded.push(Stranded {
+                    fix,
+                    reason: "whether this mode comes here is decided in a way that is not followed",
+                });
+            }
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded) => {
                 if !modes.has_target_branch(&view.index, chain) {
@@ -169,7 +177,7 @@ fn branch(view: &FileView<'_>, modes: &Modes, chain: Id, clause: Id, fixes: Vec<
     let inner = format!("{indent}{}", view.layout.indent);
     let body_indent = if own_line { line_indent(text, start).to_owned() } else { inner.clone() };
     let flat = dedent(&new, if own_line { &body_indent } else { indent });
-    let flat = simplified(flat.trim_end());
+    let flat = modes.retargeted(&simplified(flat.trim_end()));
     let imports: Vec<String> = target_imports(&fixes);
     let block_imports =
         fixes.iter().flat_map(|fix| fix.imports.iter()).filter(|i| !is_target_import(i)).cloned().collect();
@@ -223,18 +231,6 @@ fn bare(text: &str) -> String {
         .join("\n")
 }
 
-/// Takes one indentation off every line but the first.
-fn dedent(text: &str, indent: &str) -> String {
-    let mut out = String::new();
-    for (n, line) in text.split('\n').enumerate() {
-        if n > 0 {
-            out.push('\n');
-        }
-        out.push_str(if n > 0 { line.strip_prefix(indent).unwrap_or(line) } else { line });
-    }
-    out
-}
-
 /// `if a: x else: x` is `x`, as long as asking for `a` does nothing.
 fn simplified(body: &str) -> String {
     let (k, f) = (kinds(), fields());
@@ -281,7 +277,7 @@ fn first_of(fixes: &[Fix]) -> Fix {
 pub(crate) fn is_target_import(line: &str) -> bool {
     let module = line.split_whitespace().nth(1).unwrap_or("");
     let head = module.split('.').next().unwrap_or(module);
-    !matches!(head, "torch" | "os" | "sys" | "contextlib" | "functools" | "datetime" | "math")
+    head != "torch" && !crate::condition::loads_no_torch(head)
 }
 
 fn target_imports(fixes: &[Fix]) -> Vec<String> {
@@ -330,7 +326,7 @@ fn guard_all(
         let compound = index.children(statement).any(|c| index.kind(c) == kinds().block)
             || index.kind(statement) == kinds().decorated_definition;
         if expressions && (compound || !owns_its_lines(view, statement, statement)) {
-            match conditional(view, &fix, &guard, statement) {
+            match conditional(view, modes, &fix, &guard, statement) {
                 Some(fix) => out.push(fix),
                 None => stranded.push(Stranded { fix, reason: "a test can't be written here" }),
             }
@@ -393,7 +389,7 @@ fn guard_all(
         }
         new.push_str(&index.text[at..range.end]);
         let indent = line_indent(index.text, range.start);
-        unit.new = Some(dedent(&new.replace("\r\n", "\n"), indent));
+        unit.new = Some(modes.retargeted(&dedent(&new.replace("\r\n", "\n"), indent)));
         unit.last = unit.last.max(statement);
         unit.fixes.extend(group.into_iter().map(|(f, _)| f));
     }
@@ -483,31 +479,18 @@ fn negated(guard: &str) -> String {
     }
 }
 
-/// One more level for every line; text inside a string that runs over lines keeps its place.
+/// One more level for every line; lines that begin inside a string keep their place.
 fn indent_all(text: &str, unit: &str) -> String {
-    let mut fixed: Vec<std::ops::Range<usize>> = Vec::new();
-    if text.contains("\"\"\"") || text.contains("'''") {
-        let tree = Tree::parse(text);
-        let index = tree.index();
-        fixed = index
-            .of_kind(kinds().string)
-            .iter()
-            .map(|s| index.range(*s))
-            .filter(|r| text[r.clone()].contains('\n'))
-            .collect();
-    }
+    let inside = lines_in_strings(text);
     let mut out = String::new();
-    let mut at = 0;
     for (n, line) in text.split('\n').enumerate() {
         if n > 0 {
             out.push('\n');
         }
-        let inside = fixed.iter().any(|r| r.start < at && at < r.end);
-        if !line.is_empty() && !inside {
+        if !line.is_empty() && !inside.contains(&n) {
             out.push_str(unit);
         }
         out.push_str(line);
-        at += line.len() + 1;
     }
     out
 }
@@ -540,7 +523,7 @@ pub(crate) fn initialised(view: &FileView<'_>, init: Id, statement: Id, attribut
 }
 
 /// `(new if guard else old)` for an expression in the header of a compound statement.
-fn conditional(view: &FileView<'_>, fix: &Fix, guard: &str, statement: Id) -> Option<Fix> {
+fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, statement: Id) -> Option<Fix> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let node = fix.changes.first().and_then(Change::node)?;
@@ -571,6 +554,6 @@ fn conditional(view: &FileView<'_>, fix: &Fix, guard: &str, statement: Id) -> Op
     let mut lifted = fix.clone();
     lifted.owned = lifted.at..lifted.at;
     let old = index.text_of(node);
-    lifted.changes = vec![Change::Raw { range, text: format!("({new} if {guard} else {old})") }];
+    lifted.changes = vec![Change::Raw { range, text: format!("({} if {guard} else {old})", modes.retargeted(&new)) }];
     Some(lifted)
 }

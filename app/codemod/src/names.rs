@@ -23,6 +23,8 @@ pub(crate) struct Binding {
 pub(crate) struct Names {
     pub(crate) bindings: Vec<Binding>,
     by_local: BTreeMap<String, Vec<usize>>,
+    /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
+    shadows: BTreeMap<String, Vec<Option<Id>>>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub(crate) modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -84,7 +86,73 @@ impl Names {
                 names.bind(index, index.text_of(left), &qualified, assignment, left);
             }
         }
+        names.collect_shadows(index);
         names
+    }
+
+    /// Where names are bound by something that is no import.
+    fn collect_shadows(&mut self, index: &Index<'_>) {
+        let (k, f) = (kinds(), fields());
+        let aliases: Vec<Id> = self.bindings.iter().map(|b| b.part).collect();
+        for &id in index.of_kind(k.identifier) {
+            let Some(parent) = index.parent(id) else { continue };
+            let kind = index.kind(parent);
+            let field = index.item(id).field;
+            let mut at = id;
+            // `a, (b, c) = …`: the pattern as a whole stands on the left.
+            while let Some(p) = index.parent(at).filter(|p| [k.pattern_list, k.tuple_pattern].contains(&index.kind(*p)))
+            {
+                at = p;
+            }
+            let holder = index.parent(at).unwrap_or(parent);
+            let left = index.item(at).field == f.left;
+            let bound = (left && [k.assignment, k.for_statement, k.for_in_clause].contains(&index.kind(holder)))
+                || (kind == k.parameters || kind == k.lambda_parameters)
+                || ([k.default_parameter, k.typed_default_parameter].contains(&kind) && field == f.name)
+                || (kind == k.typed_parameter && index.children(parent).next() == Some(id))
+                || ((kind == k.function_definition || kind == k.class_definition) && field == f.name)
+                || (kind == k.named_expression && field == f.name)
+                || kind == k.as_pattern_target;
+            if !bound || aliases.contains(&id) {
+                continue;
+            }
+            // A definition's name belongs to the function around it.
+            let from = if kind == k.function_definition || kind == k.class_definition { parent } else { id };
+            let scope =
+                index.ancestors(from).find(|a| index.kind(*a) == k.function_definition || index.kind(*a) == k.lambda);
+            let scopes = self.shadows.entry(index.text_of(id).to_owned()).or_default();
+            if scopes.last() != Some(&scope) {
+                scopes.push(scope);
+            }
+        }
+    }
+
+    /// The import bindings that a plain name means at a node; none when something else binds it nearer.
+    fn visible(&self, index: &Index<'_>, at: Id, name: &str) -> Option<Vec<&Binding>> {
+        let k = kinds();
+        let bindings: Vec<&Binding> =
+            self.by_local.get(name).into_iter().flatten().map(|n| &self.bindings[*n]).collect();
+        let shadows = self.shadows.get(name);
+        let functions = index
+            .ancestors(at)
+            .filter(|a| index.kind(*a) == k.function_definition || index.kind(*a) == k.lambda)
+            .map(Some)
+            .chain(std::iter::once(None));
+        for scope in functions {
+            let here: Vec<&Binding> = bindings.iter().copied().filter(|b| b.scope == scope).collect();
+            if !here.is_empty() {
+                return Some(here);
+            }
+            if shadows.is_some_and(|s| s.contains(&scope)) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether anything in the file binds a name.
+    fn is_bound(&self, name: &str) -> bool {
+        self.by_local.contains_key(name) || self.shadows.contains_key(name)
     }
 
     fn bind(&mut self, index: &Index<'_>, local: &str, qualified: &str, statement: Id, part: Id) {
@@ -103,8 +171,7 @@ impl Names {
     pub(crate) fn qualify(&self, index: &Index<'_>, id: Id) -> Option<String> {
         let text = dotted(index, id)?;
         let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
-        let binding = *self.by_local.get(head)?.last()?;
-        let base = &self.bindings[binding].qualified;
+        let base = &self.visible(index, id, head)?.last()?.qualified;
         Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
     }
 
@@ -112,14 +179,15 @@ impl Names {
     pub(crate) fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
         let Some(text) = dotted(index, id) else { return false };
         let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
-        let Some(bindings) = self.by_local.get(head) else {
+        if !self.is_bound(head) {
             // A fragment without its imports, or a name that is no module: it stands for itself.
             return text == qualified;
-        };
-        bindings.iter().any(|b| {
-            let base = self.bindings[*b].qualified.as_str();
-            qualified.strip_prefix(base).is_some_and(|tail| {
-                if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
+        }
+        self.visible(index, id, head).is_some_and(|bindings| {
+            bindings.iter().any(|b| {
+                qualified.strip_prefix(b.qualified.as_str()).is_some_and(|tail| {
+                    if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
+                })
             })
         })
     }
@@ -149,6 +217,16 @@ impl Names {
         let last = qualified.rsplit('.').next().unwrap_or(qualified);
         std::iter::once(last)
             .chain(self.bindings.iter().filter(move |b| b.qualified == qualified).map(|b| b.local.as_str()))
+    }
+
+    /// Whether the file imports a framework.
+    pub(crate) fn uses_framework(&self, framework: &str) -> bool {
+        let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
+        match framework {
+            "tensorflow" => imports("tensorflow") || imports("keras"),
+            "lightning" => imports("lightning") || imports("pytorch_lightning"),
+            other => imports(other),
+        }
     }
 
     /// Whether the file is written for another framework than PyTorch.

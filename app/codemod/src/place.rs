@@ -50,6 +50,13 @@ pub(crate) fn unreadable(source: &SourceFile) -> Option<Diagnostic> {
     })
 }
 
+/// Branch style was asked for, and there is nothing to branch on.
+pub(crate) fn no_modes() -> Diagnostic {
+    let message = "branch style needs a project that chooses between compute modes, by an enum or a chain of strings, and \
+                   none was found: nothing is changed. Port in place, or give the whole project";
+    error("", 0..0, "engine#no-compute-modes", message)
+}
+
 /// Why a text is not Python 3, if so.
 pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Diagnostic> {
     // Only a text with these words can be Python 2; asking the tree costs a walk.

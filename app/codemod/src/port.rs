@@ -107,6 +107,11 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
                 plan.branch = facts.modes.is_some();
             }
             plan.origins = views.iter().map(Origin::read).collect();
+            if plan.branch && facts.modes.is_none() {
+                let notes = Notes::from([(0, vec![place::no_modes()])]);
+                let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
+                return (ported, trace.into_inner());
+            }
         }
         let (replacements, notes) = round(&plan, &states, &views, &facts);
         if replacements.values().all(Vec::is_empty) {
@@ -349,7 +354,12 @@ fn round(
                 keep_blocks(view, &mut fixes);
                 written(view, fixes)
             }
-            None => fixes.into_iter().flat_map(raw).collect(),
+            None => {
+                for fix in &fixes {
+                    plan.trace.borrow_mut().fired.insert((fix.recipe.clone(), fix.rule));
+                }
+                fixes.into_iter().flat_map(raw).collect()
+            }
         };
         out.insert(n, replacements);
     }
@@ -378,6 +388,7 @@ fn wishes(
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
             let fix = |at: usize, owned: Range<usize>, changes: Vec<Change>, imports: Vec<String>| Fix {
+                rule: rule.line,
                 owned,
                 rank,
                 recipe: recipe.id.clone(),
@@ -396,6 +407,10 @@ fn wishes(
             };
             match &rule.body {
                 Body::Handler(handler) => {
+                    let of_framework = |f: &String| views[n].as_ref().is_some_and(|v| v.names.uses_framework(f));
+                    if !rule.framework.as_ref().is_none_or(of_framework) {
+                        continue;
+                    }
                     let input = Input {
                         path: &states[n].source.path,
                         text: &states[n].text,
@@ -409,13 +424,18 @@ fn wishes(
                         lazy_test: &|view, id| lazy_test(facts, switch, view, id),
                     };
                     for Wish { at, changes, imports } in (handler.run)(&input) {
-                        plan.fired(recipe, rule);
                         fixes.push(fix(at, at..at, changes, imports));
                     }
                 }
                 Body::Patch(patch) => {
                     let Some(view) = &views[n] else { continue };
-                    let situation = Situation { view, project: facts, lazy: plan.lazy, branch: plan.branch };
+                    let situation = Situation {
+                        view,
+                        project: facts,
+                        lazy: plan.lazy,
+                        branch: plan.branch,
+                        autoload: sdk::gaudi_autoloads(&plan.sdk),
+                    };
                     for found in matched(rule, &situation) {
                         let cx = Context {
                             view,
@@ -425,7 +445,6 @@ fn wishes(
                         };
                         match rewrite(&cx, patch, &found) {
                             Ok((changes, imports)) if !changes.is_empty() => {
-                                plan.fired(recipe, rule);
                                 let item = view.index.item(found.node);
                                 let expression = matches!(found.met, Met::Expression);
                                 let owned = if expression { own(view, found.node) } else { item.start..item.start };
@@ -457,7 +476,8 @@ fn lazy_test(facts: &ProjectFacts, switch: bool, view: &FileView<'_>, id: crate:
 /// Where a patch rule matches, its conditions included.
 fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<crate::matching::Match<'t>> {
     let Body::Patch(patch) = &rule.body else { return Vec::new() };
-    if !patch.words().iter().all(|w| situation.view.has_word(w))
+    if !rule.framework.as_ref().is_none_or(|f| situation.view.names.uses_framework(f))
+        || !patch.words().iter().all(|w| situation.view.has_word(w))
         || !rule.conditions.iter().all(|c| c.holds_for_file(situation))
     {
         return Vec::new();
@@ -495,7 +515,7 @@ fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
 
 /// Fixes that do not touch what an earlier one touches. What is left out comes again in the next round, if it still can.
 fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Fix> {
-    let mut taken: Vec<(Range<usize>, String)> = Vec::new();
+    let mut taken = Taken::default();
     fixes
         .into_iter()
         .filter(|fix| {
@@ -504,8 +524,7 @@ fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Ve
             } else {
                 fix.changes.iter().flat_map(|c| c.extents(view)).collect()
             };
-            let meets = ranges.iter().find_map(|r| taken.iter().find(|(t, _)| overlap(r, t)).map(|t| (r, t)));
-            if let Some((range, (other, recipe))) = meets {
+            if let Some((range, other, recipe)) = ranges.iter().find_map(|r| taken.meeting(r)) {
                 let nested = (other.start <= range.start && range.end <= other.end)
                     || (range.start <= other.start && other.end <= range.end);
                 if !nested {
@@ -515,10 +534,41 @@ fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Ve
                 }
                 return false;
             }
-            taken.extend(ranges.into_iter().map(|r| (r, fix.recipe.clone())));
+            ranges.into_iter().for_each(|r| taken.take(r, &fix.recipe));
+            plan.trace.borrow_mut().fired.insert((fix.recipe.clone(), fix.rule));
             true
         })
         .collect()
+}
+
+/// Ranges that fixes have taken; none of them overlap.
+#[derive(Default)]
+struct Taken {
+    ranges: BTreeMap<usize, (usize, String)>,
+    points: BTreeMap<usize, String>,
+}
+
+impl Taken {
+    /// The taken range that a range overlaps: the range, the taken one and its recipe. Two insertions at one place don't.
+    fn meeting(&self, range: &Range<usize>) -> Option<(Range<usize>, Range<usize>, String)> {
+        let before = if range.is_empty() { range.start } else { range.end };
+        if let Some((start, (end, recipe))) = self.ranges.range(..before).next_back()
+            && *end > range.start
+        {
+            return Some((range.clone(), *start..*end, recipe.clone()));
+        }
+        let inside = (std::ops::Bound::Excluded(range.start), std::ops::Bound::Excluded(range.end));
+        let point = (range.len() > 1).then(|| self.points.range(inside).next()).flatten();
+        point.map(|(at, recipe)| (range.clone(), *at..*at, recipe.clone()))
+    }
+
+    fn take(&mut self, range: Range<usize>, recipe: &str) {
+        if range.is_empty() {
+            self.points.insert(range.start, recipe.to_owned());
+        } else {
+            self.ranges.insert(range.start, (range.end, recipe.to_owned()));
+        }
+    }
 }
 
 /// A block that would lose its last statement keeps `pass`, also when several fixes empty it together.
@@ -528,32 +578,26 @@ fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
         Change::Replace { first, last, text } if text.is_empty() => Some((*first, *last)),
         _ => None,
     };
-    let gone: Vec<_> = fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)).collect();
-    for fix in fixes.iter_mut() {
-        for change in &mut fix.changes {
-            let Some((first, _)) = deletes(change) else { continue };
-            let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
-            let empty = index.parts(block).all(|s| gone.iter().any(|(a, b)| *a <= s && s <= *b));
-            let last_gone = gone.iter().filter(|(a, _)| index.parent(*a) == Some(block)).max();
-            if empty
-                && last_gone.is_some_and(|(a, _)| *a == first)
-                && let Change::Replace { text, .. } = change
-            {
-                "pass".clone_into(text);
-            }
+    // Deleted statements by block, each with the first statement of its change.
+    let mut gone: BTreeMap<crate::tree::Id, BTreeMap<crate::tree::Id, crate::tree::Id>> = BTreeMap::new();
+    for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
+        let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
+        let statements = gone.entry(block).or_default();
+        statements.extend(index.parts(block).filter(|s| (first..=last).contains(s)).map(|s| (s, first)));
+    }
+    let stay: BTreeSet<crate::tree::Id> = gone
+        .iter()
+        .filter(|(block, statements)| index.parts(**block).count() == statements.len())
+        .filter_map(|(_, statements)| statements.values().next_back().copied())
+        .collect();
+    for change in fixes.iter_mut().flat_map(|f| &mut f.changes) {
+        if let Some((first, _)) = deletes(change)
+            && stay.contains(&first)
+            && let Change::Replace { text, .. } = change
+        {
+            "pass".clone_into(text);
         }
     }
-}
-
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    if a.is_empty() && b.is_empty() {
-        return false;
-    }
-    if a.is_empty() || b.is_empty() {
-        let (point, range) = if a.is_empty() { (a.start, b) } else { (b.start, a) };
-        return range.start < point && point < range.end;
-    }
-    a.start < b.end && b.start < a.end
 }
 
 fn raw(fix: Fix) -> Vec<Replacement> {
@@ -713,7 +757,13 @@ type Report = (Range<usize>, Severity, String, String);
 
 /// What rules have to say without changing anything.
 fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Report> {
-    let situation = Situation { view, project: facts, lazy: plan.lazy, branch: plan.branch };
+    let situation = Situation {
+        view,
+        project: facts,
+        lazy: plan.lazy,
+        branch: plan.branch,
+        autoload: sdk::gaudi_autoloads(&plan.sdk),
+    };
     let mut out: Vec<Report> = Vec::new();
     for recipe in &plan.recipes.recipes {
         if plan.rejected(recipe) {

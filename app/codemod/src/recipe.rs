@@ -42,6 +42,8 @@ pub(crate) struct CompiledRule {
     pub(crate) sdk: Requirement,
     pub(crate) branch: Option<bool>,
     pub(crate) option: Option<(String, String)>,
+    /// `torch`, `tensorflow` or `lightning`: only for files that import it.
+    pub(crate) framework: Option<String>,
     pub(crate) body: Body,
     pub(crate) conditions: Vec<Condition>,
 }
@@ -257,6 +259,7 @@ fn compile_rule(rule: &guide::Rule) -> Result<CompiledRule, (usize, String)> {
         sdk,
         branch: rule.style.as_deref().map(|s| s == "branch"),
         option: rule.option.as_deref().and_then(|o| o.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned())),
+        framework: rule.framework.clone(),
         body,
         conditions,
     })

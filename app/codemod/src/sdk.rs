@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 fn numbers(version: &str) -> Vec<u32> {
     version
         .split('.')
-        .map(|part| part.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0))
+        .map(|part| part.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(u32::MAX))
         .collect()
 }
 
@@ -79,6 +79,11 @@ const GAUDI_EAGER_DEFAULT: &str = "1.20";
 /// Whether a Gaudi SDK runs in lazy mode by default.
 pub(crate) fn gaudi_is_lazy(sdk: &str) -> bool {
     compare(sdk, GAUDI_EAGER_DEFAULT).is_lt()
+}
+
+/// Whether `import torch` loads the Gaudi bridge by itself.
+pub(crate) fn gaudi_autoloads(sdk: &str) -> bool {
+    compare(sdk, "1.18").is_ge()
 }
 
 /// What `PT_HPU_LAZY_MODE` is for eager mode.

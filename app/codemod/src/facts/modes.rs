@@ -44,6 +44,9 @@ pub(crate) enum Region {
     Vendor { clause: Id, chain: Id },
     /// Only the target runs it.
     Target,
+    /// Modes are told apart around it in a way that is not followed: a conditional expression, a `match`, a table by
+    /// mode, an early way out.
+    Unclear,
     /// The target never runs it.
     Foreign,
 }
@@ -251,6 +254,23 @@ impl Modes {
             .find(|r| index.text[r.clone()].ends_with(&ending))
     }
 
+    /// Code for the target's branch: a test for the vendor's mode in it asks for the target's.
+    pub(crate) fn retargeted(&self, text: &str) -> String {
+        let ModeKind::Enum(class) = &self.kind else { return text.to_owned() };
+        let start = format!("{class}.");
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(&start) {
+            let (before, tail) = rest.split_at(at + start.len());
+            let end = tail.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(tail.len());
+            out.push_str(before);
+            out.push_str(if is_vendor(&tail[..end]) { &self.target } else { &tail[..end] });
+            rest = &tail[end..];
+        }
+        out.push_str(rest);
+        out
+    }
+
     /// Last names of the compared expressions: `compute_mode`.
     pub(crate) fn field_names(&self) -> Vec<&str> {
         self.expressions.keys().map(|e| e.rsplit('.').next().unwrap_or(e)).collect()
@@ -332,7 +352,7 @@ impl Modes {
                 }
                 if members.iter().all(|m| is_vendor(m)) {
                     if kind == k.conditional_expression {
-                        return Region::Foreign;
+                        return Region::Unclear;
                     }
                     let chain = if kind == k.elif_clause { index.parent(clause).unwrap_or(clause) } else { clause };
                     vendor = Some(Region::Vendor { clause, chain });
@@ -343,6 +363,9 @@ impl Modes {
                 && index.field(ancestor, f.condition).is_some_and(|c| self.excludes_target(index, c))
             {
                 return Region::Foreign;
+            }
+            if self.is_unclear(index, ancestor, child) {
+                return Region::Unclear;
             }
             // An `elif` or `else` behind the target's own branch is not the target's.
             if kind == k.if_statement
@@ -363,6 +386,58 @@ impl Modes {
             child = ancestor;
         }
         vendor.unwrap_or(Region::Open)
+    }
+
+    /// Whether a node's place in its parent depends on the mode in a way that is not followed.
+    fn is_unclear(&self, index: &Index<'_>, parent: Id, child: Id) -> bool {
+        let (k, f) = (kinds(), fields());
+        let kind = index.kind(parent);
+        let names_vendor = |id: Id| self.member(index, id).is_some_and(|m| is_vendor(&m));
+        if kind == k.pair {
+            return index.children(parent).next().is_some_and(|key| key != child && names_vendor(key));
+        }
+        if kind == k.case_clause {
+            let text = index.text_of(parent);
+            let pattern = text.lines().next().unwrap_or(text);
+            return matches!(&self.kind, ModeKind::Enum(class) if VENDOR.iter().any(|v| {
+                pattern.contains(&format!("{class}.{}", v.to_ascii_uppercase())) || pattern.contains(&format!("{class}.{v}"))
+            }));
+        }
+        if kind != k.block && kind != k.module {
+            return false;
+        }
+        // `if mode != GPU: return` and `assert mode == GPU` before it.
+        index.parts(parent).take_while(|s| *s < child).any(|statement| {
+            if index.kind(statement) == k.assert_statement {
+                return index.parts(statement).next().is_some_and(|t| self.mentions_vendor_alone(index, t));
+            }
+            let leaves = index.kind(statement) == k.if_statement
+                && index.field(statement, f.alternative).is_none()
+                && index.field(statement, f.consequence).and_then(|c| index.parts(c).last()).is_some_and(|last| {
+                    [k.return_statement, k.raise_statement, k.continue_statement, k.break_statement]
+                        .contains(&index.kind(last))
+                });
+            leaves && index.field(statement, f.condition).is_some_and(|t| self.denies_vendor(index, t))
+        })
+    }
+
+    /// `mode == GPU`.
+    fn mentions_vendor_alone(&self, index: &Index<'_>, test: Id) -> bool {
+        self.tested(index, test).is_some_and(|m| m.iter().all(|m| is_vendor(m)))
+    }
+
+    /// `mode != GPU`, `not mode == GPU`.
+    fn denies_vendor(&self, index: &Index<'_>, test: Id) -> bool {
+        let parts: Vec<Id> = index.parts(test).collect();
+        match parts.as_slice() {
+            [a, b] if index.kind(test) == kinds().comparison_operator => {
+                index.text[index.item(*a).end..index.item(*b).start].trim() == "!="
+                    && self.expressions.contains_key(index.text_of(*a))
+                    && self.member(index, *b).is_some_and(|m| is_vendor(&m))
+            }
+            [inner] if index.text_of(test).starts_with("not") => self.mentions_vendor_alone(index, *inner),
+            _ => false,
+        }
     }
 
     /// Whether a chain already has a branch of its own for the target.

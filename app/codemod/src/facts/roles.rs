@@ -3,6 +3,7 @@
 use super::{FileView, ProjectFacts};
 use crate::names::dotted;
 use crate::tree::{Id, fields, kinds};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// What a name is in a training script.
@@ -42,6 +43,8 @@ impl Role {
 pub(crate) struct Roles {
     assigned: BTreeMap<String, Vec<Id>>,
     used: BTreeMap<String, Role>,
+    /// Answers so far, by name; a name that is being asked for answers nothing, which ends circles.
+    known: RefCell<BTreeMap<String, Option<Role>>>,
     /// Names that are unpacked from a value: the value and their place in it.
     unpacked: BTreeMap<String, Vec<(Id, usize)>>,
 }
@@ -75,52 +78,81 @@ impl Roles {
     }
 
     fn role_within(&self, view: &FileView<'_>, project: &ProjectFacts, id: Id, depth: usize) -> Option<Role> {
-        let (k, f) = (kinds(), fields());
         let index = &view.index;
         if depth == 0 {
             return None;
         }
         if let Some(name) = dotted(index, id) {
-            let mut known = false;
-            for &right in self.assigned.get(name).into_iter().flatten() {
-                // `x = x.to(d)` says what it said before.
-                if index.is_within(id, right) {
-                    continue;
-                }
-                if index.text_of(right) == "None" {
-                    continue;
-                }
-                known = true;
-                let role = self.role_within(view, project, right, depth - 1);
-                // A name that is a loss here and a number there is no tensor to rely on.
-                if role == Some(Role::Loss) && !self.only_losses(view, project, name, depth - 1) {
-                    return None;
-                }
-                if role.is_some() {
-                    return role;
-                }
+            if let Some(known) = self.known.borrow().get(name) {
+                return *known;
             }
-            if let Some(role) = self.tuple_role(view, project, id, name, depth - 1) {
-                return Some(role);
-            }
-            if let Some(role) = self.used.get(name) {
-                return Some(*role);
-            }
-            if name.starts_with("self.")
-                && let Some(role) = project.attribute_role(name)
-            {
-                return Some(role);
-            }
-            let hint = hinted(name);
-            // A name that is assigned from something else by all appearances is not what it is called,
-            // unless a call of unknown code made it.
-            let by_unknown_code = |right: &Id| {
-                index.kind(*right) == k.call
-                    && !crate::names::called_name(index, *right)
-                        .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()))
-            };
-            return if known && !self.assigned[name].iter().any(by_unknown_code) { None } else { hint };
+            self.known.borrow_mut().insert(name.to_owned(), None);
+            let role = self.role_of_name(view, project, id, name, depth);
+            self.known.borrow_mut().insert(name.to_owned(), role);
+            return role;
         }
+        self.role_of_expression(view, project, id, depth)
+    }
+
+    /// Forgets answers, because the project has learnt more.
+    pub(super) fn forget(&self) {
+        self.known.borrow_mut().clear();
+    }
+
+    fn role_of_name(
+        &self,
+        view: &FileView<'_>,
+        project: &ProjectFacts,
+        id: Id,
+        name: &str,
+        depth: usize,
+    ) -> Option<Role> {
+        let k = kinds();
+        let index = &view.index;
+        let mut known = false;
+        for &right in self.assigned.get(name).into_iter().flatten() {
+            // `x = x.to(d)` says what it said before.
+            if index.is_within(id, right) {
+                continue;
+            }
+            if index.text_of(right) == "None" {
+                continue;
+            }
+            known = true;
+            let role = self.role_within(view, project, right, depth - 1);
+            // A name that is a loss here and a number there is no tensor to rely on.
+            if role == Some(Role::Loss) && !self.only_losses(view, project, name, depth - 1) {
+                return None;
+            }
+            if role.is_some() {
+                return role;
+            }
+        }
+        if let Some(role) = self.tuple_role(view, project, id, name, depth - 1) {
+            return Some(role);
+        }
+        if let Some(role) = self.used.get(name) {
+            return Some(*role);
+        }
+        if name.starts_with("self.")
+            && let Some(role) = project.attribute_role(name)
+        {
+            return Some(role);
+        }
+        let hint = hinted(name);
+        // A name that is assigned from something else by all appearances is not what it is called,
+        // unless a call of unknown code made it.
+        let by_unknown_code = |right: &Id| {
+            index.kind(*right) == k.call
+                && !crate::names::called_name(index, *right)
+                    .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()))
+        };
+        if known && !self.assigned[name].iter().any(by_unknown_code) { None } else { hint }
+    }
+
+    fn role_of_expression(&self, view: &FileView<'_>, project: &ProjectFacts, id: Id, depth: usize) -> Option<Role> {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
         let kind = index.kind(id);
         if kind == k.parenthesized_expression {
             return index.parts(id).next().and_then(|c| self.role_within(view, project, c, depth - 1));
@@ -321,6 +353,8 @@ fn uses(view: &FileView<'_>) -> BTreeMap<String, Role> {
                 Role::Model
             } else if has("scale") && (has("update") || has("step")) || has("unscale_") {
                 Role::Scaler
+            } else if has("step") && has("update") && name.to_ascii_lowercase().contains("scaler") {
+                Role::Scaler
             } else if has("get_last_lr") {
                 Role::Scheduler
             } else if has("zero_grad") && has("step") {
@@ -341,8 +375,6 @@ fn hinted(name: &str) -> Option<Role> {
     let any = |set: &[&str]| words.iter().any(|w| set.contains(w));
     if any(&["scheduler", "sched", "schedule"]) || last.contains("scheduler") {
         Some(Role::Scheduler)
-    } else if any(&["scaler"]) {
-        Some(Role::Scaler)
     } else if any(&["optimizer", "optimiser", "optim", "opt", "optimizers"]) || last.ends_with("optimizer") {
         Some(Role::Optimizer)
     } else if any(&["loader", "dataloader"]) || last.ends_with("loader") {

@@ -36,7 +36,8 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         }];
     }
     // No class keeps it: the module does, and other machines get past the import.
-    let situation = crate::condition::Situation { view, project: input.project, lazy: input.lazy, branch: true };
+    let situation =
+        crate::condition::Situation { view, project: input.project, lazy: input.lazy, branch: true, autoload: true };
     let first = nodes_of_type(&situation, Type::FirstTorchImport).first().copied();
     let last = nodes_of_type(&situation, Type::LastTorchImport).first().copied();
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };

@@ -23,6 +23,10 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         if forwards.is_empty() || forwards.iter().any(|c| without_gradients(view, *c)) {
             continue;
         }
+        if !evaluates(view, function, &forwards) || trains(view, function) || input.project.is_lightning(view, function)
+        {
+            continue;
+        }
         let Some(body) = index.field(function, f.body) else { continue };
         let (block, first) = descend(view, body, &forwards);
         wishes.extend(wrap(view, block, first));
@@ -43,6 +47,41 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         }
     }
     wishes
+}
+
+/// Whether a function evaluates and does not only hand on what the model says: it sets the model to evaluation, or it
+/// runs it in a loop.
+fn evaluates(view: &FileView<'_>, function: Id, forwards: &[Id]) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    view.calls("eval").iter().any(|c| index.is_within(*c, function))
+        || forwards
+            .iter()
+            .any(|c| index.ancestors(*c).take_while(|a| *a != function).any(|a| index.kind(a) == k.for_statement))
+}
+
+/// Whether a function trains, by itself or through one that it calls.
+fn trains(view: &FileView<'_>, function: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    // Gradients of the input are an answer, too.
+    let wants_gradients = index
+        .of_kind_in(k.identifier, function)
+        .iter()
+        .any(|i| matches!(index.text_of(*i), "requires_grad" | "requires_grad_" | "grad" | "autograd"));
+    wants_gradients
+        || index.of_kind_in(k.call, function).iter().any(|call| {
+            let Some(name) = called_name(index, *call) else { return false };
+            // `net.train()` and `net.train(False)` only switch.
+            let switches = index.field(*call, f.function).is_some_and(|g| index.kind(g) == k.attribute)
+                && index.field(*call, f.arguments).is_none_or(|a| index.parts(a).count() < 2);
+            (name.starts_with("train") && !(name == "train" && switches))
+                || matches!(name, "backward" | "fit" | "zero_grad")
+                || index
+                    .field(*call, f.function)
+                    .and_then(|g| view.names.qualify(index, g))
+                    .is_some_and(|q| q.starts_with("torch.optim."))
+        })
 }
 
 /// Calls of the model.
