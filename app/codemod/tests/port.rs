@@ -149,3 +149,76 @@ fn a_chain_of_local_names_does_not_leak_into_other_functions() {
     assert!(ported.contains("    return DDP(net)\n"), "{ported}");
     assert!(ported.contains("    return torch.nn.parallel.DistributedDataParallel(net)\n"), "{ported}");
 }
+
+#[test]
+fn an_import_means_something_in_its_own_function_only() {
+    let text = "import torch\n\n\ndef f():\n    from helpers import GradScaler\n    s = GradScaler()\n    s.update()\n    return s\n\n\ndef g(amp):\n    with amp.autocast():\n        pass\n";
+    check(text, text);
+}
+
+#[test]
+fn a_name_alone_deletes_nothing() {
+    let text = "def observe(scaler, batch):\n    scaler.update(batch)\n    return scaler.mean\n";
+    check(text, text);
+}
+
+#[test]
+fn evaluate_is_no_validation_when_its_result_is_trained_on() {
+    let text =
+        "class Policy(nn.Module):\n    def evaluate_actions(self, state):\n        return self.net(state).log_prob\n";
+    check(text, text);
+}
+
+#[test]
+fn a_name_of_an_option_names_no_device() {
+    let text = "p.add_argument('--fast', dest='cuda')\nfast = getattr(args, 'cuda', False)\n";
+    check(text, text);
+}
+
+/// Ports one file in branch style; says what the text became and what a person is told.
+fn branched(body: &str) -> (String, Vec<String>) {
+    let text = format!(
+        "from modes import Mode\n\n\nclass T:\n    def g(self):\n        return self.mode == Mode.GPU\n\n    def f(self, x):\n{body}"
+    );
+    let ported = run(&[("a.py", &text)], &Options { style: Style::Branch, ..hpu() });
+    let file = &ported.files[0];
+    let told = file.diagnostics.iter().map(|d| d.message.clone()).collect();
+    assert!(ported.certificate.idempotent);
+    (file.text.clone(), told)
+}
+
+#[test]
+fn strings_over_several_lines_say_the_same_in_every_mode() {
+    let (text, _) = branched("        t = \"\"\"\n  {}\n\"\"\".format(x.cuda())\n        return t\n");
+    assert_eq!(text.matches("\n  {}\n\"\"\"").count(), 2, "{text}");
+}
+
+#[test]
+fn what_is_decided_in_a_way_that_is_not_followed_is_told() {
+    for body in [
+        "        return x.cuda() if self.mode == Mode.GPU else x\n",
+        "        return {Mode.GPU: x.cuda(), Mode.CPU: x}[self.mode]\n",
+        "        if self.mode != Mode.GPU:\n            return x\n        return x.cuda()\n",
+        "        assert self.mode == Mode.GPU\n        return x.cuda()\n",
+    ] {
+        let (text, told) = branched(body);
+        assert!(!text.contains("hpu\""), "{text}");
+        assert!(told.iter().any(|m| m.contains("not followed")), "{body}: {told:?}");
+    }
+}
+
+#[test]
+fn branch_style_without_compute_modes_changes_nothing_and_says_so() {
+    let text = "device = torch.device('cuda')\n";
+    let ported = run(&[("a.py", text)], &Options { style: Style::Branch, ..hpu() });
+    assert_eq!(ported.files[0].text, text);
+    assert!(ported.files[0].diagnostics.iter().any(|d| d.recipe == "engine#no-compute-modes"));
+}
+
+#[test]
+fn circles_of_names_end() {
+    let circle = "a = b\nb = c\nc = d\nd = e\ne = f\nf = a\n".repeat(40);
+    let text = format!("{circle}a.step()\nloss.backward()\n");
+    let options = Options { sdk: Some("1.19".to_owned()), ..hpu() };
+    assert!(run(&[("a.py", &text)], &options).certificate.idempotent);
+}

@@ -198,7 +198,7 @@ impl Roles {
         if let Some([role]) = project.returned(name) {
             return *role;
         }
-        constructed(name)
+        if view.names.qualify(index, function).is_some() { None } else { constructed(name) }
     }
 
     /// Whether everything that is assigned to a name comes from a criterion.
@@ -290,7 +290,8 @@ fn constructed(qualified: &str) -> Option<Role> {
     if (qualified.starts_with("torch.optim.") && class) || lower.contains("optimizer") {
         return Some(Role::Optimizer);
     }
-    if last == "GradScaler" {
+    // A class of somebody else's that has the name may do something else.
+    if last == "GradScaler" && (qualified.starts_with("torch.") || !qualified.contains('.')) {
         return Some(Role::Scaler);
     }
     if last.ends_with("Loader") && class {
