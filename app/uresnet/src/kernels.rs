@@ -27,7 +27,7 @@ pub(crate) use dense::{Dense, Segment};
 pub(crate) use execute::{Form, Job, Map, Memories, Packed, Source, Space, Work, execute, scratch_of};
 pub(crate) use memory::Aligned;
 pub(crate) use rows::{Blend, Sum};
-pub(crate) use winograd::{Rows, Winograd, transform_weights};
+pub(crate) use winograd::{Rows, Stages, Winograd, transform_weights};
 
 /// Channels of a map are padded to a multiple of this.
 pub(crate) const BLOCK: usize = 8;
@@ -42,7 +42,7 @@ pub(crate) struct Kernels {
     /// Tiles the Winograd kernel takes at once, a multiple of what its inner loops take.
     pub(crate) tiles: usize,
     dense: unsafe fn(&Dense),
-    winograd: unsafe fn(&Winograd),
+    winograd: Stages,
     pool: unsafe fn(&Blend),
     upsample: unsafe fn(&Blend),
     sum: unsafe fn(&Sum),
@@ -52,15 +52,24 @@ pub(crate) struct Kernels {
 macro_rules! kernel_table {
     ($table:ident, $name:expr, $simd:ty, $(#[$feature:meta])?) => {
         const $table: $crate::kernels::Kernels = {
-            use $crate::kernels::{Blend, Dense, Sum, Winograd, dense, rows, winograd};
+            use $crate::kernels::winograd::{self, Batch, Stages};
+            use $crate::kernels::{Blend, Dense, Sum, Winograd, dense, rows};
             // SAFETY of all: the table's owner has found the instructions, and the arguments carry their own contract.
             $(#[$feature])?
             unsafe fn run_dense(job: &Dense) {
                 unsafe { dense::dense::<$simd>(job) }
             }
             $(#[$feature])?
-            unsafe fn run_winograd(job: &Winograd) {
-                unsafe { winograd::winograd::<$simd>(job) }
+            unsafe fn run_inputs(job: &Winograd, batch: &mut Batch) {
+                unsafe { winograd::inputs::<$simd>(job, batch) }
+            }
+            $(#[$feature])?
+            unsafe fn run_products(job: &Winograd, batch: &Batch) {
+                unsafe { winograd::products::<$simd>(job, batch) }
+            }
+            $(#[$feature])?
+            unsafe fn run_outputs(job: &Winograd, batch: &Batch) {
+                unsafe { winograd::outputs::<$simd>(job, batch) }
             }
             $(#[$feature])?
             unsafe fn run_pool(job: &Blend) {
@@ -79,7 +88,7 @@ macro_rules! kernel_table {
                 lanes: <$simd as $crate::kernels::simd::Simd>::LANES,
                 tiles: if <$simd as $crate::kernels::simd::Simd>::WIDE { 16 } else { 12 },
                 dense: run_dense,
-                winograd: run_winograd,
+                winograd: Stages { inputs: run_inputs, products: run_products, outputs: run_outputs },
                 pool: run_pool,
                 upsample: run_upsample,
                 sum: run_sum,

@@ -53,11 +53,15 @@ impl Chain {
 
     /// Numbers of scratch that a worker needs.
     pub(crate) fn scratch(&self) -> usize {
-        self.batch_scratch() + (self.links.len() - 1) * self.ring()
+        self.batch_scratch() + self.links.len() * self.memory() + (self.links.len() - 1) * self.ring()
     }
 
     fn batch_scratch(&self) -> usize {
         Winograd::scratch(self.size, self.batch, self.from.channels, self.from.channels)
+    }
+
+    fn memory(&self) -> usize {
+        Winograd::memory(self.from.channels, self.from.channels)
     }
 
     /// Parts of the output.
@@ -88,7 +92,13 @@ impl Chain {
         let to = Rows { base: to.base.wrapping_add(image * to.image_step), ..to };
         let first_column = left.saturating_sub(last) * self.size;
         let ring_rows = RING * self.size;
-        let batch = self.batch_scratch();
+        // Behind the batch lie the links' memories of flat tiles, and then the rings.
+        let memories = self.batch_scratch();
+        let rings = memories + self.links.len() * self.memory();
+        for link in 0..self.links.len() {
+            // SAFETY: within `Chain::scratch`.
+            unsafe { *scratch.add(memories + link * self.memory()) = 0.0 };
+        }
         // What lies in front of link `i`, where tile row `row` is the one to make.
         let input = |i: usize, row: usize| {
             if i == 0 {
@@ -96,7 +106,7 @@ impl Chain {
             }
             let first = row.saturating_sub(1) * self.size;
             Rows {
-                base: scratch.wrapping_add(batch + (i - 1) * self.ring()),
+                base: scratch.wrapping_add(rings + (i - 1) * self.ring()),
                 image_step: 0,
                 row_step: self.ring_row(),
                 shift: (first % ring_rows).wrapping_sub(first),
@@ -128,10 +138,11 @@ impl Chain {
                     end: row * columns + (right + more).min(columns),
                     batch: self.batch,
                     scratch,
+                    memory: scratch.wrapping_add(memories + i * self.memory()),
                 };
                 // SAFETY: the links before have made every row and column that this one reads, as the rings' lengths
                 // and the widening of the parts provide for; only this task writes this part of `to`.
-                unsafe { (kernels.winograd)(&job) };
+                unsafe { kernels.winograd.run(&job) };
             }
         }
     }

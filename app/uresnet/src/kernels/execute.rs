@@ -235,14 +235,18 @@ impl Job {
             Work::Winograd { from, size, batch, packed, residual } => {
                 assert!(from.same_size(&self.to) && from.channels.is_multiple_of(lanes));
                 assert!(packed.inputs == from.channels && matches!(size, 2 | 4));
-                assert!(*batch > 0 && batch.is_multiple_of(self.kernels.tiles));
+                assert!((1..=Winograd::BATCH).contains(batch) && batch.is_multiple_of(self.kernels.tiles));
                 assert!(residual.is_none_or(|r| r.same_size(&self.to) && r.channels == self.to.channels));
             }
             Work::Chain(chain) => {
                 assert!(chain.from.same_size(&self.to) && chain.from.channels == self.to.channels);
                 assert!(chain.from.channels.is_multiple_of(lanes) && matches!(chain.size, 2 | 4));
-                assert!(chain.batch > 0 && chain.batch.is_multiple_of(self.kernels.tiles) && chain.stripe > 0);
-                assert!(chain.chunk > 0 && chain.links.iter().all(|link| link.packed.inputs == chain.from.channels));
+                assert!((1..=Winograd::BATCH).contains(&chain.batch) && chain.batch.is_multiple_of(self.kernels.tiles));
+                assert!(
+                    chain.stripe > 0
+                        && chain.chunk > 0
+                        && chain.links.iter().all(|link| link.packed.inputs == chain.from.channels)
+                );
                 assert!(chain.links.first().is_some_and(|link| !link.residual));
             }
             Work::Pointwise { sources, packed } => {
@@ -273,7 +277,10 @@ impl Job {
 pub(crate) fn scratch_of(job: &Job) -> usize {
     match &job.work {
         Work::Convolution { .. } | Work::Doubling { .. } => 0,
-        Work::Winograd { from, size, batch, .. } => Winograd::scratch(*size, *batch, from.channels, job.to.channels),
+        Work::Winograd { from, size, batch, .. } => {
+            let (inputs, outputs) = (from.channels, job.to.channels);
+            Winograd::scratch(*size, *batch, inputs, outputs) + Winograd::memory(inputs, outputs)
+        }
         Work::Chain(chain) => chain.scratch(),
         Work::Pointwise { sources, .. } => {
             let forms = sources.iter().filter(|(source, _)| source.form != Form::Plain);
@@ -396,7 +403,9 @@ unsafe fn run_task(job: &Job, task: usize, pointers: &Pointers, scratch: *mut f3
     unsafe {
         if let Work::Winograd { from, size, batch, packed, residual } = &job.work {
             let per_task = batch * job.batches_per_task(*size, *batch);
-            (job.kernels.winograd)(&Winograd {
+            let memory = scratch.add(Winograd::scratch(*size, *batch, from.channels, job.to.channels));
+            *memory = 0.0;
+            job.kernels.winograd.run(&Winograd {
                 from: pointers.rows(from),
                 height: from.height,
                 width: from.width,
@@ -412,6 +421,7 @@ unsafe fn run_task(job: &Job, task: usize, pointers: &Pointers, scratch: *mut f3
                 end: ((task + 1) * per_task).min(job.tiles(*size)),
                 batch: *batch,
                 scratch,
+                memory,
             });
             return;
         }

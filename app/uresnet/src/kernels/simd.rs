@@ -22,6 +22,8 @@ pub(crate) trait Simd: Copy {
     unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
+    /// Every lane of one equals that of the other.
+    unsafe fn equal(a: Self::V, b: Self::V) -> bool;
     /// `a * b + c`, rounded once where the processor can.
     unsafe fn mul_add(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
 
@@ -79,6 +81,10 @@ impl Simd for Portable {
     #[inline(always)]
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
         std::array::from_fn(|i| if a[i] > b[i] { a[i] } else { b[i] })
+    }
+    #[inline(always)]
+    unsafe fn equal(a: Self::V, b: Self::V) -> bool {
+        a == b
     }
     #[inline(always)]
     unsafe fn mul_add(a: Self::V, b: Self::V, c: Self::V) -> Self::V {

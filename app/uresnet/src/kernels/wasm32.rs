@@ -57,6 +57,10 @@ impl Simd for Simd128 {
         // `b < a ? a : b` is one instruction on x86; `f32x4_max` takes several for NaN and signed zeros.
         f32x4_pmax(b, a)
     }
+    #[inline(always)]
+    unsafe fn equal(a: v128, b: v128) -> bool {
+        i32x4_all_true(f32x4_eq(a, b))
+    }
     #[cfg(target_feature = "relaxed-simd")]
     #[inline(always)]
     unsafe fn mul_add(a: v128, b: v128, c: v128) -> v128 {

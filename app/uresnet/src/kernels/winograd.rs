@@ -6,6 +6,11 @@
 //! transforms add numbers of different size. Tiles of 2x2 outputs need 16 products for 36 and round less.
 //!
 //! The kernel takes a batch of tiles through all three stages while their numbers stay in the cache.
+//!
+//! Most of a picture is background, and behind the first layers most tiles of it still are: every pixel of their inputs
+//! is the same. The outputs of such a tile are all the same too but for rounding, so one is computed and taken for all,
+//! which leaves the tile flat for the next layer; and it is remembered, so that the next tile with these inputs gets it
+//! without any of the three stages. Which tiles come first changes no bit.
 
 use super::simd::Simd;
 
@@ -79,9 +84,26 @@ pub(crate) struct Winograd {
     /// Tiles of a batch, a multiple of the kernels' `tiles`.
     pub(crate) batch: usize,
     pub(crate) scratch: *mut f32,
+    /// The output of the last tile whose inputs were all the same: good for [`Winograd::memory`] numbers, the first of
+    /// them zero while there is none. It belongs to one set of weights.
+    pub(crate) memory: *mut f32,
 }
 
+/// Image, first output row and first output column of a tile.
+type Place = (usize, usize, usize);
+
+/// Numbers in front of the remembered inputs: whether there are any.
+const FLAG: usize = 16;
+
 impl Winograd {
+    /// The largest batch.
+    pub(crate) const BATCH: usize = u32::BITS as usize;
+
+    /// Numbers that remember one tile.
+    pub(crate) fn memory(inputs: usize, outputs: usize) -> usize {
+        (FLAG + inputs + outputs).next_multiple_of(16)
+    }
+
     /// Numbers of scratch that a batch needs: its inputs and outputs at every frequency, and one half-transformed tile.
     pub(crate) fn scratch(size: usize, batch: usize, inputs: usize, outputs: usize) -> usize {
         let frequencies = (size + 2) * (size + 2);
@@ -114,62 +136,213 @@ fn output_step(outputs: usize, batch: usize) -> usize {
     outputs * batch + 16
 }
 
-/// # Safety
-/// The processor has `S`'s instructions, and the job's pointers are as [`Winograd`] says.
-#[inline(always)]
-pub(crate) unsafe fn winograd<S: Simd>(job: &Winograd) {
-    // SAFETY: the caller's contract is passed on.
-    unsafe {
-        match job.size {
-            2 => batches::<S, 4>(job),
-            _ => batches::<S, 6>(job),
-        }
-    }
+/// The tiles under way.
+pub(crate) struct Batch {
+    /// The next tile to take.
+    next: usize,
+    /// Tiles taken.
+    count: usize,
+    places: [Place; Winograd::BATCH],
+    /// Those of them, a bit each, that are flat.
+    flat: u32,
 }
 
-#[inline(always)]
-unsafe fn batches<S: Simd, const N: usize>(job: &Winograd) {
-    let mut first = job.first;
-    while first < job.end {
-        let count = (job.end - first).min(job.batch);
-        // SAFETY: the tiles are below `job.end`, the vectors below `job.vectors`.
-        unsafe {
-            for tile in 0..count {
-                transform_inputs::<S, N>(job, first + tile, tile);
-            }
-            for frequency in 0..N * N {
-                let mut vector = 0;
-                while vector < job.vectors {
-                    vector += match (job.vectors - vector, S::WIDE) {
-                        (1, true) => outputs::<S, N, 1, 16, 8, 4>(job, frequency, count, vector),
-                        (1, false) => outputs::<S, N, 1, 12, 6, 3>(job, frequency, count, vector),
-                        (2 | 4, true) => outputs::<S, N, 2, 8, 4, 2>(job, frequency, count, vector),
-                        (2 | 4, false) => outputs::<S, N, 2, 6, 3, 1>(job, frequency, count, vector),
-                        (_, true) => outputs::<S, N, 3, 8, 4, 2>(job, frequency, count, vector),
-                        (_, false) => outputs::<S, N, 3, 4, 2, 1>(job, frequency, count, vector),
-                    };
+/// The three stages, each compiled by itself: in one function they are more than a browser's compiler handles well.
+#[derive(Clone, Copy)]
+pub(crate) struct Stages {
+    pub(crate) inputs: unsafe fn(&Winograd, &mut Batch),
+    pub(crate) products: unsafe fn(&Winograd, &Batch),
+    pub(crate) outputs: unsafe fn(&Winograd, &Batch),
+}
+
+impl Stages {
+    /// # Safety
+    /// The processor has the stages' instructions, and the job's pointers are as [`Winograd`] says.
+    pub(crate) unsafe fn run(&self, job: &Winograd) {
+        let mut batch = Batch { next: job.first, count: 0, places: [(0, 0, 0); Winograd::BATCH], flat: 0 };
+        while batch.next < job.end {
+            // SAFETY: the caller's contract is passed on.
+            unsafe {
+                (self.inputs)(job, &mut batch);
+                if batch.count > 0 {
+                    (self.products)(job, &batch);
+                    (self.outputs)(job, &batch);
                 }
             }
-            for tile in 0..count {
-                transform_back::<S, N>(job, first + tile, tile);
-            }
         }
-        first += count;
     }
 }
 
-/// Image, first output row and first output column of a tile.
+/// Takes the next tiles that have to be computed, up to a batch.
+///
+/// # Safety
+/// The processor has `S`'s instructions, and the job's pointers are as [`Winograd`] says; likewise below.
 #[inline(always)]
-fn place(job: &Winograd, tile: usize) -> (usize, usize, usize) {
+pub(crate) unsafe fn inputs<S: Simd>(job: &Winograd, batch: &mut Batch) {
+    // SAFETY: the caller's contract is passed on; likewise below.
+    unsafe {
+        match job.size {
+            2 => take::<S, 4>(job, batch),
+            _ => take::<S, 6>(job, batch),
+        }
+    }
+}
+
+/// Multiplies at every frequency.
+#[inline(always)]
+pub(crate) unsafe fn products<S: Simd>(job: &Winograd, batch: &Batch) {
+    let frequencies = (job.size + 2) * (job.size + 2);
+    for frequency in 0..frequencies {
+        let mut vector = 0;
+        while vector < job.vectors {
+            // SAFETY: the vectors are below `job.vectors`.
+            vector += unsafe {
+                match (job.vectors - vector, S::WIDE) {
+                    (1, true) => multiply_all::<S, 1, 16, 8, 4>(job, frequency, batch.count, vector),
+                    (1, false) => multiply_all::<S, 1, 12, 6, 3>(job, frequency, batch.count, vector),
+                    (2 | 4, true) => multiply_all::<S, 2, 8, 4, 2>(job, frequency, batch.count, vector),
+                    (2 | 4, false) => multiply_all::<S, 2, 6, 3, 1>(job, frequency, batch.count, vector),
+                    (_, true) => multiply_all::<S, 3, 8, 4, 2>(job, frequency, batch.count, vector),
+                    (_, false) => multiply_all::<S, 3, 4, 2, 1>(job, frequency, batch.count, vector),
+                }
+            };
+        }
+    }
+}
+
+/// Transforms back, and remembers a flat tile.
+#[inline(always)]
+pub(crate) unsafe fn outputs<S: Simd>(job: &Winograd, batch: &Batch) {
+    unsafe {
+        match job.size {
+            2 => finish::<S, 4>(job, batch),
+            _ => finish::<S, 6>(job, batch),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn take<S: Simd, const N: usize>(job: &Winograd, batch: &mut Batch) {
+    (batch.count, batch.flat) = (0, 0);
+    while batch.next < job.end && batch.count < job.batch {
+        let place = place(job, batch.next);
+        batch.next += 1;
+        let (_, row, column) = place;
+        let inside = row >= 1 && column >= 1 && row + N - 1 <= job.height && column + N - 1 <= job.width;
+        // SAFETY: the tile is below `job.end`, and its place in the batch below the batch's length.
+        unsafe {
+            if inside && is_flat::<S, N>(job, place) {
+                if is_remembered::<S>(job, place) {
+                    repeat::<S, N>(job, place);
+                    continue;
+                }
+                batch.flat |= 1 << batch.count;
+            }
+            transform_inputs::<S, N>(job, place, inside, batch.count);
+        }
+        batch.places[batch.count] = place;
+        batch.count += 1;
+    }
+}
+
+#[inline(always)]
+unsafe fn finish<S: Simd, const N: usize>(job: &Winograd, batch: &Batch) {
+    // SAFETY: the tiles are those of the batch.
+    unsafe {
+        for slot in 0..batch.count {
+            if batch.flat >> slot & 1 == 0 {
+                transform_back::<S, N, false>(job, batch.places[slot], slot);
+            } else {
+                transform_back::<S, N, true>(job, batch.places[slot], slot);
+                repeat::<S, N>(job, batch.places[slot]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn place(job: &Winograd, tile: usize) -> Place {
     let (rows, columns) = (job.height.div_ceil(job.size), job.width.div_ceil(job.size));
     (tile / (rows * columns), tile / columns % rows * job.size, tile % columns * job.size)
 }
 
+/// Whether all pixels of an inside tile's inputs are the same.
+#[inline(always)]
+unsafe fn is_flat<S: Simd, const N: usize>(job: &Winograd, (image, row, column): Place) -> bool {
+    // SAFETY: an inside tile has all its inputs within the map.
+    unsafe {
+        // The middle first: where a track runs through, it is the likeliest to differ.
+        let first = job.from.pixel(image, row - 1, column - 1, job.inputs);
+        let middle = job.from.pixel(image, row + 1, column + 1, job.inputs);
+        if !S::equal(S::load(first), S::load(middle)) {
+            return false;
+        }
+        for vector in 0..job.inputs / S::LANES {
+            let expected = S::load(first.add(vector * S::LANES));
+            for r in 0..N {
+                let from = job.from.pixel(image, row + r - 1, column - 1, job.inputs).add(vector * S::LANES);
+                for c in 0..N {
+                    if !S::equal(S::load(from.add(c * job.inputs)), expected) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Whether a flat tile's inputs are those of the remembered one.
+#[inline(always)]
+unsafe fn is_remembered<S: Simd>(job: &Winograd, (image, row, column): Place) -> bool {
+    // SAFETY: the tile lies inside, and the memory holds the inputs behind the flag.
+    unsafe {
+        let from = job.from.pixel(image, row, column, job.inputs);
+        let mut same = *job.memory != 0.0;
+        for vector in 0..job.inputs / S::LANES {
+            let known = S::load(job.memory.add(FLAG + vector * S::LANES));
+            same = same && S::equal(S::load(from.add(vector * S::LANES)), known);
+        }
+        same
+    }
+}
+
+/// Writes the remembered output everywhere.
+#[inline(always)]
+unsafe fn repeat<S: Simd, const N: usize>(job: &Winograd, (image, row, column): Place) {
+    let channels = job.vectors * S::LANES;
+    // SAFETY: an inside tile has all its outputs within the map.
+    unsafe {
+        let slope = S::splat(job.slope);
+        for r in 0..N - 2 {
+            let from = job.memory.add(FLAG + job.inputs);
+            let to = job.to.pixel(image, row + r, column, channels);
+            let residual = match job.residual.base.is_null() {
+                true => std::ptr::null_mut(),
+                false => job.residual.pixel(image, row + r, column, channels),
+            };
+            for v in (0..channels).step_by(S::LANES) {
+                let known = S::load(from.add(v));
+                for i in (0..N - 2).map(|c| c * channels + v) {
+                    let mut value = known;
+                    if !residual.is_null() {
+                        value = S::add(value, S::load(residual.add(i)));
+                    }
+                    S::store(to.add(i), S::leaky(value, slope));
+                }
+            }
+        }
+    }
+}
+
 /// Scratch gets `[frequency][input vector][tile][lane]`.
 #[inline(always)]
-unsafe fn transform_inputs<S: Simd, const N: usize>(job: &Winograd, tile: usize, slot: usize) {
-    let (image, row, column) = place(job, tile);
-    let inside = row >= 1 && column >= 1 && row + N - 1 <= job.height && column + N - 1 <= job.width;
+unsafe fn transform_inputs<S: Simd, const N: usize>(
+    job: &Winograd,
+    (image, row, column): Place,
+    inside: bool,
+    slot: usize,
+) {
     for vector in 0..job.inputs / S::LANES {
         // SAFETY: the tile is one of the map's; the scratch holds all tiles of a batch.
         unsafe {
@@ -237,19 +410,20 @@ fn within(padded: usize, length: usize) -> bool {
 
 /// Multiplies at one frequency for `V` vectors of outputs, `P` tiles at a time and fewer at the end; returns `V`.
 #[inline(always)]
-unsafe fn outputs<S: Simd, const N: usize, const V: usize, const P: usize, const HALF: usize, const QUARTER: usize>(
+unsafe fn multiply_all<S: Simd, const V: usize, const P: usize, const HALF: usize, const QUARTER: usize>(
     job: &Winograd,
     frequency: usize,
     count: usize,
     vector: usize,
 ) -> usize {
     let (from_step, to_step) = (input_step(job.inputs, job.batch), output_step(job.vectors * S::LANES, job.batch));
+    let frequencies = (job.size + 2) * (job.size + 2);
     // SAFETY: the scratch holds every frequency of a batch's inputs and then of its outputs; the batch is a multiple of
     // P, so the last block's tiles beyond `count` are there too, computed and not used.
     unsafe {
         let weights = job.weights.add((frequency * job.vectors + vector) * job.inputs * S::LANES);
         let from = job.scratch.add(frequency * from_step);
-        let to = job.scratch.add(N * N * from_step + frequency * to_step + vector * S::LANES);
+        let to = job.scratch.add(frequencies * from_step + frequency * to_step + vector * S::LANES);
         let mut tile = 0;
         while tile < count {
             let (from, to) = (from.add(tile * S::LANES), to.add(tile * job.vectors * S::LANES));
@@ -302,9 +476,13 @@ unsafe fn multiply<S: Simd, const V: usize, const P: usize>(
     P
 }
 
+/// From sums to outputs; of a flat tile the first output is remembered, before residual and activation.
 #[inline(always)]
-unsafe fn transform_back<S: Simd, const N: usize>(job: &Winograd, tile: usize, slot: usize) {
-    let (image, row, column) = place(job, tile);
+unsafe fn transform_back<S: Simd, const N: usize, const FLAT: bool>(
+    job: &Winograd,
+    (image, row, column): Place,
+    slot: usize,
+) {
     let (rows, columns) = ((job.height - row).min(N - 2), (job.width - column).min(N - 2));
     let channels = job.vectors * S::LANES;
     let step = output_step(channels, job.batch);
@@ -332,6 +510,10 @@ unsafe fn transform_back<S: Simd, const N: usize>(job: &Winograd, tile: usize, s
                     x[c] = S::load(half.add((r * N + c) * S::LANES));
                 }
                 let y = output_points::<S, N>(x);
+                if FLAT {
+                    S::store(job.memory.add(FLAG + job.inputs + v * S::LANES), S::add(y[0], bias));
+                    break;
+                }
                 let to = job.to.pixel(image, row + r, column, channels).add(v * S::LANES);
                 let residual = match job.residual.base.is_null() {
                     true => std::ptr::null_mut(),
@@ -347,6 +529,16 @@ unsafe fn transform_back<S: Simd, const N: usize>(job: &Winograd, tile: usize, s
                     }
                 }
             }
+        }
+    }
+    if FLAT {
+        // SAFETY: a flat tile lies inside, and the memory has room for a pixel of its inputs.
+        unsafe {
+            let from = job.from.pixel(image, row, column, job.inputs);
+            for vector in 0..job.inputs / S::LANES {
+                S::store(job.memory.add(FLAG + vector * S::LANES), S::load(from.add(vector * S::LANES)));
+            }
+            *job.memory = 1.0;
         }
     }
 }

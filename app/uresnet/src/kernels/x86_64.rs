@@ -17,7 +17,7 @@ pub(crate) fn avx512() -> Option<Kernels> {
 
 macro_rules! intrinsics {
     ($name:ident, $vector:ty, $lanes:literal, $wide:literal, $set1:ident, $load:ident, $store:ident, $add:ident,
-     $sub:ident, $mul:ident, $max:ident, $fma:ident) => {
+     $sub:ident, $mul:ident, $max:ident, $fma:ident, |$a:ident, $b:ident| $equal:expr) => {
         #[derive(Clone, Copy)]
         struct $name;
 
@@ -57,6 +57,10 @@ macro_rules! intrinsics {
                 unsafe { $max(a, b) }
             }
             #[inline(always)]
+            unsafe fn equal($a: Self::V, $b: Self::V) -> bool {
+                unsafe { $equal }
+            }
+            #[inline(always)]
             unsafe fn mul_add(a: Self::V, b: Self::V, c: Self::V) -> Self::V {
                 unsafe { $fma(a, b, c) }
             }
@@ -76,7 +80,8 @@ intrinsics!(
     _mm256_sub_ps,
     _mm256_mul_ps,
     _mm256_max_ps,
-    _mm256_fmadd_ps
+    _mm256_fmadd_ps,
+    |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(a, b)) == 0xff
 );
 intrinsics!(
     Avx512,
@@ -90,7 +95,8 @@ intrinsics!(
     _mm512_sub_ps,
     _mm512_mul_ps,
     _mm512_max_ps,
-    _mm512_fmadd_ps
+    _mm512_fmadd_ps,
+    |a, b| _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b) == 0xffff
 );
 
 kernel_table!(AVX2, "avx2", Avx2, #[target_feature(enable = "avx2,fma")]);

@@ -33,6 +33,18 @@ impl Random {
     }
 }
 
+/// A map that is empty but for a few pixels, as an event is: most tiles of it are flat.
+fn sparse(random: &mut Random, shape: &[usize]) -> Tensor {
+    let mut tensor = Tensor::zeros(shape);
+    let area = shape[2] * shape[3];
+    for i in 0..tensor.data().len() {
+        if (i % area).is_multiple_of(97) {
+            tensor.data_mut()[i] = random.unit() as f32;
+        }
+    }
+    tensor
+}
+
 fn unit(path: &str, inputs: usize, outputs: usize, kernel: usize) -> Unit {
     Unit {
         path: path.to_string(),
@@ -138,7 +150,7 @@ fn convolutions() {
         let unit = Unit { stride, ..unit("u", random.pick(1, 50), random.pick(1, 70), kernel) };
         let shape = [random.pick(1, 3), unit.inputs, random.pick(kernel, 23), random.pick(kernel, 41)];
         let weights = weights_of(&[&unit], &mut random);
-        let x = random.tensor(&shape);
+        let x = if random.chance() { random.tensor(&shape) } else { sparse(&mut random, &shape) };
         let mut y = defined(&unit, &weights, &x);
         let mut inputs = vec![&x];
         let residual = random.tensor(y.shape());
@@ -176,7 +188,7 @@ fn chains() {
             .collect();
         let weights = weights_of(&units, &mut random);
         let shape = [random.pick(1, 2), width, random.pick(1, 60), random.pick(1, 300)];
-        let x = random.tensor(&shape);
+        let x = if random.chance() { random.tensor(&shape) } else { sparse(&mut random, &shape) };
         let mut y = x.clone();
         for block in &blocks {
             y = match block {
