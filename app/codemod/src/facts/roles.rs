@@ -352,9 +352,10 @@ fn uses(view: &FileView<'_>) -> BTreeMap<String, Role> {
             let has = |m: &str| called.contains(&m);
             let role = if has("parameters") || has("named_parameters") || (has("eval") && has("train")) {
                 Role::Model
-            } else if has("scale") && (has("update") || has("step")) || has("unscale_") {
-                Role::Scaler
-            } else if has("step") && has("update") && name.to_ascii_lowercase().contains("scaler") {
+            } else if has("scale") && (has("update") || has("step"))
+                || has("unscale_")
+                || has("step") && has("update") && name.to_ascii_lowercase().contains("scaler")
+            {
                 Role::Scaler
             } else if has("get_last_lr") {
                 Role::Scheduler
