@@ -373,8 +373,8 @@ mod tests {
             show(&layout),
             "0=0 1=1 ghost 2=2 3=3 4=4 5=5 [11] 17=17 18=18 19=19 20=20 note 21=21 22=22 23=23 [16]"
         );
-        let all = [0..40];
-        let layout = Layout::new(Sheet { notes: &notes, unfolded: &all, ..sheet(&page) }, WIDE);
+        let all = std::slice::from_ref(&(0..40));
+        let layout = Layout::new(Sheet { notes: &notes, unfolded: all, ..sheet(&page) }, WIDE);
         assert_eq!(layout.rows.len(), 41);
         assert_eq!(layout.height(), 40 * 20 + 40);
     }
@@ -398,8 +398,8 @@ mod tests {
     fn few_rows_are_in_sight() {
         let text = numbered(50_000);
         let page = page(&text, &text);
-        let all = [0..50_000];
-        let layout = Layout::new(Sheet { unfolded: &all, ..sheet(&page) }, WIDE);
+        let all = std::slice::from_ref(&(0..50_000));
+        let layout = Layout::new(Sheet { unfolded: all, ..sheet(&page) }, WIDE);
         assert_eq!(layout.rows.len(), 50_000);
         assert_eq!(layout.window(0.0, 600.0, 0.0), 0..30);
         assert_eq!(layout.window(400_000.0, 600.0, 200.0), 19_990..20_040);
