@@ -34,7 +34,7 @@ Exit status: 0 ported; 1 a file could not be read or parsed, or --check found wo
 #[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
 #[command(after_help = PORT_HELP)]
 pub(crate) struct PortArgs {
-    /// Accelerator to port to: hpu, rdu, ipu, popdist
+    /// Accelerator to port to; this build has recipes for hpu
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: String,
     /// Replace the code for other devices, or put the target's code under a guard beside it

@@ -106,7 +106,12 @@ fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
             return Err(usage(format!("`{sdk}` is no SDK version; the guide for {} knows {known}", target.id)));
         }
     }
-    for name in options.options.keys() {
+    for (name, value) in &options.options {
+        let known = target.options.get(name).map_or(&[][..], Vec::as_slice);
+        if !known.is_empty() && value != "off" && !known.contains(value) {
+            return Err(usage(format!("option `{name}` is off or {}, not `{value}`", known.join(" or "))));
+        }
+
         if !target.options.contains_key(name) {
             let known: Vec<&str> = target.options.keys().map(String::as_str).collect();
             return Err(usage(format!("no recipe has an option `{name}`; there are {}", known.join(", "))));
