@@ -67,8 +67,8 @@ export class PortPage {
   /** Waits for a port of what is in the source now; resolves to its summary. */
   async ported() {
     await this.page.waitForFunction(() => {
-      const progress = document.querySelector(".progress");
-      return document.querySelector("#summary")?.textContent && !progress.classList.contains("on");
+      const progress = document.querySelector(".progress.on");
+      return document.querySelector("#summary")?.textContent && !progress;
     });
     return this.summary();
   }

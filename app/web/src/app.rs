@@ -1,14 +1,13 @@
 //! Starts the page, and carries between its state and the worker.
 
 use crate::fragment::{self, Fragment, Share};
+use crate::page::Port;
 use crate::protocol::{Answer, Ask, Parcel, Shown};
 use crate::state::{Delivery, Engine, File, Jump, Notice, Run, State, View};
-use crate::views::port::Port;
 use crate::{browser, link, project};
 use codemod::{Highlight, SourceFile};
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use wasm_bindgen_futures::spawn_local;
 
@@ -33,7 +32,6 @@ fn start() -> impl IntoView {
     provide_context(session);
     session.start_engine();
     session.read_fragment();
-    window_event_listener(leptos::ev::hashchange, move |_| session.read_fragment());
     view! { <Port /> }
 }
 
@@ -47,41 +45,6 @@ pub(crate) struct Session {
 /// The session of the page.
 pub(crate) fn session() -> Session {
     expect_context()
-}
-
-/// A part of the state, read anew when it has changed.
-pub(crate) struct Part<T: 'static> {
-    version: Memo<u64>,
-    session: Session,
-    read: fn(&State) -> T,
-}
-
-impl<T> Clone for Part<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Part<T> {}
-
-impl<T> Part<T> {
-    /// The part; the reader is called again when it changes.
-    pub(crate) fn get(self) -> T {
-        // Reading it is what makes it watch the state.
-        self.version.get();
-        self.get_untracked()
-    }
-
-    /// The part as it is now.
-    pub(crate) fn get_untracked(self) -> T {
-        self.session.state.with_untracked(self.read)
-    }
-}
-
-fn hash(part: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    part.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[derive(Default)]
@@ -103,25 +66,6 @@ thread_local! {
 }
 
 impl Session {
-    /// A part of the state; whoever reads it in a view is called again when it changes.
-    pub(crate) fn part<T: Hash + 'static>(self, read: fn(&State) -> T) -> Part<T> {
-        self.keyed(move |state| hash(read(state)), read)
-    }
-
-    /// A part that is too big to compare: `key` says when it is another one.
-    pub(crate) fn keyed<T>(
-        self,
-        key: impl Fn(&State) -> u64 + Send + Sync + 'static,
-        read: fn(&State) -> T,
-    ) -> Part<T> {
-        Part { version: self.version(Box::new(key)), session: self, read }
-    }
-
-    /// One memo of one type serves all parts: each further type would be code that everybody downloads.
-    fn version(self, key: Box<dyn Fn(&State) -> u64 + Send + Sync>) -> Memo<u64> {
-        Memo::new(move |_| self.state.with(&key))
-    }
-
     /// Changes the state and ports at once.
     pub(crate) fn change_and_port(self, change: impl FnOnce(&mut State)) {
         self.state.update(change);
@@ -311,7 +255,7 @@ impl Session {
     }
 
     /// Opens what the address asks for.
-    fn read_fragment(self) {
+    pub(crate) fn read_fragment(self) {
         let hash = browser::window().location().hash().unwrap_or_default();
         match fragment::parse(&hash) {
             Fragment::Empty => {}

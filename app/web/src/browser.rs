@@ -144,6 +144,23 @@ pub(crate) async fn unpack(file: &Packed) -> Result<String, Refusal> {
     project::text_of(bytes)
 }
 
+/// Calls back when one of these elements changes its size, for as long as the page is open.
+pub(crate) fn when_resized(ids: &'static [&'static str], call: impl FnMut() + 'static) {
+    let call = Closure::<dyn FnMut()>::new(call);
+    // The elements are not there yet while the page is being made.
+    later(0, move || {
+        if let Ok(observer) = web_sys::ResizeObserver::new(call.as_ref().unchecked_ref()) {
+            ids.iter().filter_map(|id| element(id)).for_each(|element| observer.observe(&element));
+        }
+        call.forget();
+    });
+}
+
+/// Text as a string in a selector.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// The element with this id.
 pub(crate) fn element(id: &str) -> Option<HtmlElement> {
     document().get_element_by_id(id)?.dyn_into().ok()

@@ -7,13 +7,15 @@
 //! What the page knows is one [`state::State`]; what a click does is a method of it. What can be said without a browser
 //! is said without one and tested natively: [`rows`] (which rows of a diff there are and which are in sight), [`lines`]
 //! (what typing does to a file), [`project`] and [`archive`] (what may be opened), [`fragment`] (links), [`desk`] (what
-//! the worker answers). The rest touches elements and is compiled for the browser only: `app` starts it, `views` are
-//! pages, `parts` are pieces of pages, `browser` holds the calls that Leptos does not know.
+//! the worker answers), [`parts`] (what the page shows, as HTML). The rest touches elements and is compiled for the
+//! browser only: `app` starts it and carries between state and worker, `page` fills the page and acts on its controls,
+//! `opening` and `take_away` bring files in and out, `browser` holds the calls that Leptos does not know.
 
 pub mod archive;
 pub mod desk;
 pub mod fragment;
 pub mod lines;
+pub mod parts;
 pub mod project;
 pub mod protocol;
 pub mod rows;
@@ -26,11 +28,12 @@ mod browser;
 #[cfg(target_arch = "wasm32")]
 mod link;
 #[cfg(target_arch = "wasm32")]
-#[allow(unreachable_pub, reason = "the component macro makes public structs")]
-mod parts;
+mod opening;
 #[cfg(target_arch = "wasm32")]
-#[allow(unreachable_pub, reason = "as above")]
-mod views;
+#[allow(unreachable_pub, reason = "the component macro makes a public struct")]
+mod page;
+#[cfg(target_arch = "wasm32")]
+mod take_away;
 #[cfg(target_arch = "wasm32")]
 mod wire;
 #[cfg(target_arch = "wasm32")]

@@ -559,6 +559,20 @@ impl State {
         counts
     }
 
+    /// Whether the file is shown without folds.
+    pub fn shows_whole(&self) -> bool {
+        self.unfolded.iter().any(|range| range.end == u32::MAX)
+    }
+
+    /// Folds everything, or nothing.
+    pub fn flip_whole(&mut self) {
+        let whole = self.shows_whole();
+        self.unfolded.clear();
+        if !whole {
+            self.unfolded.push(0..u32::MAX);
+        }
+    }
+
     /// Changed places, and messages that want a person, in the whole project.
     pub fn totals(&self) -> (usize, usize) {
         let files = || self.outcome.iter().flat_map(|o| &o.files);

@@ -1,6 +1,7 @@
 //! Everything the table shows, worked out from the state.
 
 use crate::lines::Lines;
+use crate::parts::guide_link;
 use crate::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::state::{RejectedEdit, State, View};
 use codemod::{Applicability, Diagnostic, Pair, Severity};
@@ -10,21 +11,21 @@ use std::sync::Arc;
 
 /// The diff of one file, laid out.
 #[derive(Clone, Default)]
-pub(super) struct Paper {
+pub struct Paper {
     /// Index of the file.
-    pub(super) file: usize,
+    pub file: usize,
     /// Texts and colours.
-    pub(super) view: Arc<View>,
+    pub view: Arc<View>,
     /// The rows.
-    pub(super) layout: Layout,
+    pub layout: Layout,
     /// What each hunk is about.
-    pub(super) hunks: Vec<HunkInfo>,
+    pub hunks: Vec<HunkInfo>,
     /// Messages, by line.
-    pub(super) notes: Vec<Note>,
+    pub notes: Vec<Note>,
     /// Refused changes, by line.
-    pub(super) ghosts: Vec<Ghost>,
+    pub ghosts: Vec<Ghost>,
     /// One column.
-    pub(super) unified: bool,
+    pub unified: bool,
 }
 
 impl PartialEq for Paper {
@@ -38,55 +39,70 @@ impl PartialEq for Paper {
     }
 }
 
-/// A message with its guide's title.
+/// A message.
 #[derive(Clone, PartialEq, Hash)]
-pub(super) struct Note {
-    pub(super) line: u32,
-    pub(super) needs: bool,
-    pub(super) kind: &'static str,
-    pub(super) message: String,
-    pub(super) recipe: String,
+pub struct Note {
+    /// Line of the port, from 0.
+    pub line: u32,
+    /// Whether it wants a person.
+    pub needs: bool,
+    /// Its severity in words.
+    pub kind: &'static str,
+    /// What it says.
+    pub message: String,
+    /// Link to the guide, as HTML.
+    pub link: String,
+    /// Letters of the link.
+    pub title: usize,
 }
 
 /// Refused edits of one recipe at one line.
 #[derive(Clone, PartialEq, Hash)]
-pub(super) struct Ghost {
-    pub(super) line: u32,
-    pub(super) title: String,
-    pub(super) edits: Vec<String>,
+pub struct Ghost {
+    /// Line of the original, from 0.
+    pub line: u32,
+    /// Title of the recipe.
+    pub title: String,
+    /// Ids of the edits.
+    pub edits: Vec<String>,
 }
 
 /// What a hunk is about.
 #[derive(Clone, Default, PartialEq, Hash)]
-pub(super) struct HunkInfo {
-    pub(super) edits: Vec<String>,
-    pub(super) recipes: Vec<RecipeInfo>,
+pub struct HunkInfo {
+    /// Ids of its edits.
+    pub edits: Vec<String>,
+    /// The recipes that asked for them.
+    pub recipes: Vec<HunkRecipe>,
 }
 
 /// One of the recipes that made a hunk.
 #[derive(Clone, PartialEq, Hash)]
-pub(super) struct RecipeInfo {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) reason: String,
-    pub(super) is_unsafe: bool,
+pub struct HunkRecipe {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Why it does what it does.
+    pub reason: String,
+    /// Whether one of its edits here is unsafe.
+    pub is_unsafe: bool,
     /// An earlier hunk gave the reason in full.
-    pub(super) again: bool,
+    pub again: bool,
 }
 
 impl Paper {
     /// Lays out the file shown.
-    pub(super) fn of(state: &State, shape: Shape) -> Paper {
+    pub fn of(state: &State, shape: Shape) -> Paper {
         let (Some(view), Some(file)) = (state.view.clone(), state.outcome_of(state.selected)) else {
             return Paper::default();
         };
         let hunks = hunk_infos(state, &view);
-        let notes = notes(&file.diagnostics, &view.new);
+        let notes = notes(state, &file.diagnostics, &view.new);
         let ghosts = ghosts(state, &file.path, &view.old);
         let heads: Vec<u32> = hunks.iter().map(|hunk| head_height(hunk, shape.prose)).collect();
-        let title = |recipe: &str| state.recipe(recipe).map_or(0, |r| r.title.chars().count() + 2);
         let note_height = |note: &Note| {
-            let text = format!("{}{}", note.message, " ".repeat(title(&note.recipe) + 12));
+            let text = format!("{}{}", note.message, " ".repeat(note.title + 12));
             prose_lines(&text, shape.prose - 44.0) * 18 + 18
         };
         let note_marks: Vec<Mark> = notes.iter().map(|n| Mark { line: n.line, height: note_height(n) }).collect();
@@ -105,19 +121,19 @@ impl Paper {
     }
 
     /// Digits of the highest line number.
-    pub(super) fn digits(&self) -> String {
+    pub fn digits(&self) -> String {
         let most = self.view.old.len().max(self.view.new.len()).max(100);
         most.to_string().len().to_string()
     }
 
     /// The pair of words that a changed row shows.
-    pub(super) fn pair(&self, hunk: usize, old: Option<u32>, new: Option<u32>) -> Option<&Pair> {
+    pub fn pair(&self, hunk: usize, old: Option<u32>, new: Option<u32>) -> Option<&Pair> {
         let pairs = &self.view.shown.diff.hunks.get(hunk)?.pairs;
         pairs.iter().find(|pair| old == Some(pair.old) || (old.is_none() && new == Some(pair.new)))
     }
 
     /// The row about an edit: its hunk's head, or what stands for it after it was refused.
-    pub(super) fn row_of_edit(&self, id: &str) -> Option<usize> {
+    pub fn row_of_edit(&self, id: &str) -> Option<usize> {
         self.layout.rows.iter().position(|row| match row {
             Row::Ghost(index) => self.ghosts[*index].edits.iter().any(|edit| edit == id),
             Row::Head(index) => self.hunks[*index].edits.iter().any(|edit| edit == id),
@@ -126,12 +142,12 @@ impl Paper {
     }
 
     /// A name for a row's element that stays the same as long as it shows the same.
-    pub(super) fn key_of(&self, index: usize) -> String {
+    pub fn key_of(&self, index: usize) -> String {
         format!("{:x}", self.hash_of(index))
     }
 
     /// Equal for rows that look the same and stand for the same.
-    pub(super) fn hash_of(&self, index: usize) -> u64 {
+    pub fn hash_of(&self, index: usize) -> u64 {
         let mut hasher = DefaultHasher::new();
         let row = self.layout.rows[index];
         (self.unified, self.layout.height_of(index)).hash(&mut hasher);
@@ -170,7 +186,7 @@ const GHOST: u32 = 44;
 fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
     let narrow = width < 560.0;
     let prose = if narrow { width - 32.0 } else { width - 150.0 };
-    let one = |recipe: &RecipeInfo| {
+    let one = |recipe: &HunkRecipe| {
         let titles = prose_lines(&format!("{}        safe", recipe.title), prose * 0.92);
         let reason = if recipe.again || recipe.reason.is_empty() { 0 } else { prose_lines(&recipe.reason, prose) };
         titles * 26 + reason * 18
@@ -193,7 +209,7 @@ fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
                 continue;
             }
             let recipe = state.recipe(&edit.recipe);
-            info.recipes.push(RecipeInfo {
+            info.recipes.push(HunkRecipe {
                 id: edit.recipe.clone(),
                 title: state.title(&edit.recipe),
                 reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
@@ -206,7 +222,7 @@ fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
     view.shown.diff.hunks.iter().map(info).collect()
 }
 
-fn notes(diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
+fn notes(state: &State, diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
     let last = new.len().saturating_sub(1) as u32;
     let mut notes: Vec<Note> = diagnostics
         .iter()
@@ -220,7 +236,8 @@ fn notes(diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
                 Severity::Hint => "Could be better",
             },
             message: d.message.clone(),
-            recipe: d.recipe.clone(),
+            link: guide_link(state, &d.recipe),
+            title: state.recipe(&d.recipe).map_or(0, |recipe| recipe.title.chars().count() + 2),
         })
         .collect();
     notes.sort_by_key(|note| note.line);

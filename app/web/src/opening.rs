@@ -1,53 +1,26 @@
 //! Bringing files in: buttons, drops, the sample.
 
-use crate::app::{Session, session};
+use crate::app::Session;
 use crate::project::{self, Kind, Refusal};
 use crate::state::count;
 use crate::{archive, browser};
 use codemod::SourceFile;
-use leptos::ev;
-use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
     DataTransfer, DragEvent, File, FileList, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry,
-    HtmlInputElement,
 };
 
 /// Where the sample lies, beside the page's module. It is one of the scripts that the tests port and run.
 const SAMPLE: &str = "samples/spectra_trainer.py";
 
-/// Open files, open a folder, start from the sample.
-#[component]
-pub(crate) fn OpenButtons() -> impl IntoView {
-    let session = session();
-    let files = NodeRef::<leptos::html::Input>::new();
-    let folder = NodeRef::<leptos::html::Input>::new();
-    let chosen = move |input: HtmlInputElement| {
-        if let Some(list) = input.files() {
-            open_list(session, &list);
+/// Lets the user choose files or a folder; `field` is the id of the file field.
+pub(crate) fn pick(field: &str) {
+    if let Some(field) = browser::element(field) {
+        if field.id() == "open-folder" {
+            let _ = field.set_attribute("webkitdirectory", "");
         }
-        // So that the same file can be chosen again after it changed.
-        input.set_value("");
-    };
-    // An attribute that Leptos has no name for.
-    Effect::new(move |_| folder.get().map(|input| input.set_attribute("webkitdirectory", "")));
-    let pick = |input: NodeRef<leptos::html::Input>| {
-        if let Some(input) = input.get_untracked() {
-            input.click();
-        }
-    };
-    view! {
-        <div class="open">
-            <button class="button quiet small" on:click=move |_| pick(files)>"Open files…"</button>
-            <button class="button quiet small" on:click=move |_| pick(folder)>"Open folder…"</button>
-            <button class="button quiet small" on:click=move |_| open_sample(session)>"Sample"</button>
-            <input type="file" node_ref=files id="open-files" multiple hidden aria-label="Open files"
-                accept=".py,.pyw,.txt,.zip,text/x-python,text/plain,application/zip"
-                on:change:target=move |event| chosen(event.target()) />
-            <input type="file" node_ref=folder id="open-folder" hidden aria-label="Open a folder"
-                on:change:target=move |event| chosen(event.target()) />
-        </div>
+        field.click();
     }
 }
 
@@ -61,37 +34,18 @@ pub(crate) fn open_sample(session: Session) {
     });
 }
 
-/// Takes whatever is dropped anywhere on the page; the signal says that something hovers.
-pub(crate) fn listen_for_drops() -> RwSignal<bool> {
-    let session = session();
-    let over = RwSignal::new(false);
-    let holds_files = |event: &DragEvent| {
-        let types = event.data_transfer().map(|data| data.types());
-        types.is_some_and(|types| types.includes(&"Files".into(), 0))
-    };
-    window_event_listener(ev::dragover, move |event| {
-        if holds_files(&event) {
-            event.prevent_default();
-            over.set(true);
-        }
-    });
-    window_event_listener(ev::dragleave, move |event| {
-        // Leaving one element for another is not leaving the page.
-        if event.related_target().is_none() {
-            over.set(false);
-        }
-    });
-    window_event_listener(ev::drop, move |event| {
-        over.set(false);
-        if !holds_files(&event) {
-            return;
-        }
-        event.prevent_default();
-        if let Some(data) = event.data_transfer() {
-            open_dropped(session, &data);
-        }
-    });
-    over
+/// Something is dragged over the page or dropped on it.
+pub(crate) fn drag(session: Session, event: &DragEvent) {
+    let Some(data) = event.data_transfer().filter(|data| data.types().includes(&"Files".into(), 0)) else { return };
+    // Leaving one element for another is not leaving the page.
+    let over = event.type_() == "dragover" || (event.type_() == "dragleave" && event.related_target().is_some());
+    if let Some(page) = browser::element("port-page") {
+        let _ = page.class_list().toggle_with_force("dropping", over);
+    }
+    event.prevent_default();
+    if event.type_() == "drop" {
+        open_dropped(session, &data);
+    }
 }
 
 /// What was found so far.

@@ -1,36 +1,11 @@
 //! Taking the port away: files, patch, report, clipboard, link.
 
-use crate::app::{Session, session};
+use crate::app::Session;
 use crate::protocol::{Answer, Ask};
 use crate::{archive, browser, fragment, link};
 use codemod::SourceFile;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
-
-/// The buttons at the right of the bar.
-#[component]
-pub(crate) fn TakeAway() -> impl IntoView {
-    let session = session();
-    let nothing = session.part(|state| state.outcome.is_none());
-    let empty = session.part(|state| state.is_empty());
-    let unchanged = session.part(|state| !state.outcome_of(state.selected).is_some_and(|file| file.changed));
-    let no_change = session.part(|state| !state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|f| f.changed)));
-    view! {
-        <div class="take" role="group" aria-label="Take away">
-            <button class="button quiet small" id="copy" disabled=move || unchanged.get() on:click=move |_| copy(session)>"Copy port"</button>
-            <button class="button quiet small" id="share" disabled=move || empty.get() on:click=move |_| share(session)>"Copy link"</button>
-            <button class="button small" id="patch" disabled=move || no_change.get() on:click=move |_| patch(session)>"Download patch"</button>
-            <details class="menu">
-                <summary class="button quiet small">"More"</summary>
-                <div>
-                    <button id="download-file" disabled=move || unchanged.get() on:click=move |_| file(session)>"This file, ported"</button>
-                    <button id="download-zip" disabled=move || nothing.get() on:click=move |_| zip(session)>"All files (.zip)"</button>
-                    <button id="download-report" disabled=move || nothing.get() on:click=move |_| report(session)>"Report (.json)"</button>
-                </div>
-            </details>
-        </div>
-    }
-}
 
 /// `portolan-hpu.patch` and the like.
 fn named(session: Session, ending: &str) -> String {
@@ -45,21 +20,24 @@ fn give(session: Session, name: &str, kind: &str, bytes: &[u8]) {
     }
 }
 
-fn patch(session: Session) {
+/// Downloads the patch.
+pub(crate) fn patch(session: Session) {
     link::ask(link::bare(Ask::Patch), move |answer| {
         let text = answer.texts.into_iter().next().unwrap_or_default();
         give(session, &named(session, "patch"), "text/x-patch", text.as_bytes());
     });
 }
 
-fn report(session: Session) {
+/// Downloads the report.
+pub(crate) fn report(session: Session) {
     link::ask(link::bare(Ask::Report), move |answer| {
         let text = answer.texts.into_iter().next().unwrap_or_default();
         give(session, &named(session, "json"), "application/json", text.as_bytes());
     });
 }
 
-fn zip(session: Session) {
+/// Downloads all files.
+pub(crate) fn zip(session: Session) {
     link::ask(link::bare(Ask::Texts), move |answer| {
         let Answer::Texts(paths) = answer.head else { return };
         let files = paths.into_iter().zip(answer.texts).map(|(path, text)| SourceFile { path, text });
@@ -70,14 +48,16 @@ fn zip(session: Session) {
     });
 }
 
-fn file(session: Session) {
+/// Downloads the file shown.
+pub(crate) fn file(session: Session) {
     let file = session.state.with_untracked(|s| Some((s.file()?.path.clone(), s.view.as_ref()?.new.text().clone())));
     if let Some((path, text)) = file {
         give(session, path.rsplit('/').next().unwrap_or(&path), "text/x-python", text.as_bytes());
     }
 }
 
-fn copy(session: Session) {
+/// Copies the file shown.
+pub(crate) fn copy(session: Session) {
     let Some(view) = session.state.with_untracked(|s| s.view.clone()) else { return };
     spawn_local(async move {
         match browser::copy(view.new.text()).await {
@@ -88,7 +68,7 @@ fn copy(session: Session) {
 }
 
 /// Puts everything into the address, and the address on the clipboard.
-fn share(session: Session) {
+pub(crate) fn share(session: Session) {
     let share = session.state.with_untracked(|state| state.share());
     spawn_local(async move {
         let link = match browser::deflate(&share.to_bytes()).await {

@@ -1,3 +1,0 @@
-//! Pages.
-
-pub(crate) mod port;
