@@ -1,21 +1,22 @@
 //! The driver: files in, [`Ported`] out, by rounds to a fixed point.
 
+mod finish;
+mod overlap;
+
 use crate::change::{Change, Fix, Lift, Splice, splices};
 use crate::condition::{Situation, nodes_of_type};
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
 use crate::handlers::{Input, Wish};
 use crate::matching::{Met, matches};
-use crate::ported::{
-    Applicability, Certificate, Diagnostic, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Style,
-};
-use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target, hex};
-use crate::residue::{Found, residue};
+use crate::ported::{Applicability, Diagnostic, Options, Ported, Severity, SourceFile, Style};
+use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target};
 use crate::rewrite::{Context, Refusal, rewrite};
-use crate::rope::{Provenance, Replacement, Rope, apply_edits};
-use crate::tree::{LineStarts, Tree, kinds};
+use crate::rope::{Provenance, Replacement, Rope};
+use crate::tree::{LineStarts, Tree};
 use crate::{handlers, importer, lift, place, sdk};
-use sha2::{Digest, Sha256};
+use finish::finish;
+use overlap::{keep_blocks, outermost_first, own, without_overlaps};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -489,117 +490,6 @@ fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<crate:
     found
 }
 
-/// An expression that matched is its rule's for the round, with all that is inside; of a method's call only the call,
-/// not what it is called on.
-fn own(view: &FileView<'_>, node: crate::tree::Id) -> Range<usize> {
-    let (k, f) = (kinds(), crate::tree::fields());
-    let index = &view.index;
-    let receiver = index
-        .field(node, f.function)
-        .filter(|function| index.kind(*function) == k.attribute && view.names.qualify(index, *function).is_none())
-        .and_then(|function| index.field(function, f.object));
-    let end = index.item(node).end;
-    receiver.map_or(index.item(node).start, |r| index.item(r).end)..end
-}
-
-/// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
-/// surroundings; then the order of the guide.
-fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
-    fixes.sort_by_cached_key(|fix| {
-        let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
-        let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
-        let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
-        (std::cmp::Reverse(fix.owned.len().max(end.saturating_sub(start))), fix.rank, fix.at)
-    });
-}
-
-/// Fixes that do not touch what an earlier one touches. What is left out comes again in the next round, if it still can.
-fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Fix> {
-    let mut taken = Taken::default();
-    fixes
-        .into_iter()
-        .filter(|fix| {
-            let ranges: Vec<Range<usize>> = if !fix.owned.is_empty() {
-                std::iter::once(fix.owned.clone()).collect()
-            } else {
-                fix.changes.iter().flat_map(|c| c.extents(view)).collect()
-            };
-            if let Some((range, other, recipe)) = ranges.iter().find_map(|r| taken.meeting(r)) {
-                let nested = (other.start <= range.start && range.end <= other.end)
-                    || (range.start <= other.start && other.end <= range.end);
-                if !nested {
-                    let text = &view.index.text[range.start.max(other.start)..range.end.min(other.end)];
-                    let clash = format!("{recipe} and {} both want to change `{text}`", fix.recipe);
-                    plan.trace.borrow_mut().clashes.push(clash);
-                }
-                return false;
-            }
-            ranges.into_iter().for_each(|r| taken.take(r, &fix.recipe));
-            plan.trace.borrow_mut().fired.insert((fix.recipe.clone(), fix.rule));
-            true
-        })
-        .collect()
-}
-
-/// Ranges that fixes have taken; none of them overlap.
-#[derive(Default)]
-struct Taken {
-    ranges: BTreeMap<usize, (usize, String)>,
-    points: BTreeMap<usize, String>,
-}
-
-impl Taken {
-    /// The taken range that a range overlaps: the range, the taken one and its recipe. Two insertions at one place don't.
-    fn meeting(&self, range: &Range<usize>) -> Option<(Range<usize>, Range<usize>, String)> {
-        let before = if range.is_empty() { range.start } else { range.end };
-        if let Some((start, (end, recipe))) = self.ranges.range(..before).next_back()
-            && *end > range.start
-        {
-            return Some((range.clone(), *start..*end, recipe.clone()));
-        }
-        let inside = (std::ops::Bound::Excluded(range.start), std::ops::Bound::Excluded(range.end));
-        let point = (range.len() > 1).then(|| self.points.range(inside).next()).flatten();
-        point.map(|(at, recipe)| (range.clone(), *at..*at, recipe.clone()))
-    }
-
-    fn take(&mut self, range: Range<usize>, recipe: &str) {
-        if range.is_empty() {
-            self.points.insert(range.start, recipe.to_owned());
-        } else {
-            self.ranges.insert(range.start, (range.end, recipe.to_owned()));
-        }
-    }
-}
-
-/// A block that would lose its last statement keeps `pass`, also when several fixes empty it together.
-fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
-    let index = &view.index;
-    let deletes = |change: &Change| match change {
-        Change::Replace { first, last, text } if text.is_empty() => Some((*first, *last)),
-        _ => None,
-    };
-    // Deleted statements by block, each with the first statement of its change.
-    let mut gone: BTreeMap<crate::tree::Id, BTreeMap<crate::tree::Id, crate::tree::Id>> = BTreeMap::new();
-    for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
-        let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
-        let statements = gone.entry(block).or_default();
-        statements.extend(index.parts(block).filter(|s| (first..=last).contains(s)).map(|s| (s, first)));
-    }
-    let stay: BTreeSet<crate::tree::Id> = gone
-        .iter()
-        .filter(|(block, statements)| index.parts(**block).count() == statements.len())
-        .filter_map(|(_, statements)| statements.values().next_back().copied())
-        .collect();
-    for change in fixes.iter_mut().flat_map(|f| &mut f.changes) {
-        if let Some((first, _)) = deletes(change)
-            && stay.contains(&first)
-            && let Change::Replace { text, .. } = change
-        {
-            "pass".clone_into(text);
-        }
-    }
-}
-
 fn raw(fix: Fix) -> Vec<Replacement> {
     let by = Provenance { recipe: fix.recipe, applicability: fix.applicability, id: fix.id };
     fix.changes
@@ -650,149 +540,4 @@ fn written(view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Replacement> {
         result.push(r);
     }
     result
-}
-
-/// Diagnostics, certificate and the result.
-fn finish(
-    plan: &Plan<'_>,
-    recipes: &RecipeSet,
-    states: &[State<'_>],
-    views: &[Option<FileView<'_>>],
-    facts: &ProjectFacts,
-    mut notes: Notes,
-    rounds: Option<usize>,
-) -> Ported {
-    let mut files = Vec::new();
-    let mut left = Vec::new();
-    let mut hashes = BTreeMap::new();
-    let (mut parses, mut untouched, mut comments) = (true, true, true);
-    let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
-    for (n, state) in states.iter().enumerate() {
-        let edits = state.rope.edits();
-        let mut diagnostics: Vec<Diagnostic> = notes.remove(&n).unwrap_or_default();
-        diagnostics.extend(state.blocked.clone());
-        if let Some(view) = &views[n] {
-            let starts = LineStarts::new(view.index.text);
-            let manual = reports(plan, view, facts);
-            for (range, severity, recipe, message) in &manual {
-                diagnostics.push(place::diagnostic(view.index.text, &starts, range, *severity, recipe, message));
-            }
-            if let (Some(class), Some(modes)) = (missing, &facts.modes)
-                && let Some(range) = modes.first_mention(view, class)
-            {
-                let message = format!(
-                    "`{class}` is defined in a file that was not given: give it its member `{}` there, or port the project as a whole",
-                    modes.target
-                );
-                diagnostics.push(place::diagnostic(
-                    view.index.text,
-                    &starts,
-                    &range,
-                    Severity::Warning,
-                    "engine#compute-mode",
-                    &message,
-                ));
-            }
-            for Found { range, severity, message } in residue(view, facts, plan.branch) {
-                let told = manual.iter().any(|(r, ..)| r.start <= range.start && range.end <= r.end);
-                let d = place::diagnostic(view.index.text, &starts, &range, severity, "engine#residue", &message);
-                left.push(format!("{}:{}:{} {}", state.source.path, d.line, d.column, &view.index.text[range]));
-                if !told {
-                    diagnostics.push(d);
-                }
-            }
-        }
-        let changed = state.is_changed();
-        parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
-        untouched &= apply_edits(&state.source.text, &edits) == state.text;
-        if let (true, Some(view), Some(origin)) = (changed, &views[n], plan.origins.get(n)) {
-            let after = place::comments(&view.index);
-            comments &= origin.comments.iter().all(|(c, n)| after.get(c).is_some_and(|m| m >= n));
-        }
-        diagnostics.sort_by(|a, b| (a.line, a.column, &a.recipe).cmp(&(b.line, b.column, &b.recipe)));
-        diagnostics.dedup();
-        hashes.insert(
-            state.source.path.clone(),
-            FileHashes { input: hash(&state.source.text), output: hash(&state.text) },
-        );
-        files.push(PortedFile {
-            path: state.source.path.clone(),
-            changed,
-            text: state.text.clone(),
-            edits,
-            diagnostics,
-        });
-    }
-    let mut options: BTreeMap<String, String> =
-        plan.recipes.options.keys().map(|n| (n.clone(), "off".to_owned())).collect();
-    if options.contains_key("lazy") {
-        options.insert("lazy".to_owned(), if plan.lazy { "on" } else { "off" }.to_owned());
-    }
-    options.extend(plan.options.options.clone());
-    Ported {
-        target: plan.options.target.clone(),
-        sdk: plan.sdk.clone(),
-        style: if plan.branch { Style::Branch } else { Style::InPlace },
-        options,
-        files,
-        certificate: Certificate {
-            engine: env!("CARGO_PKG_VERSION").to_owned(),
-            recipes: recipes.hash().to_owned(),
-            files: hashes,
-            parses,
-            idempotent: rounds.is_some(),
-            untouched_bytes_equal: untouched,
-            comments_kept: comments,
-            rounds: rounds.unwrap_or(MOST_ROUNDS),
-            residue: left,
-        },
-    }
-}
-
-fn hash(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
-type Report = (Range<usize>, Severity, String, String);
-
-/// What rules have to say without changing anything.
-fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Report> {
-    let situation = Situation {
-        view,
-        project: facts,
-        lazy: plan.lazy,
-        branch: plan.branch,
-        autoload: sdk::gaudi_autoloads(&plan.sdk),
-    };
-    let mut out: Vec<Report> = Vec::new();
-    for recipe in &plan.recipes.recipes {
-        if plan.rejected(recipe) {
-            continue;
-        }
-        for rule in recipe.rules.iter().filter(|r| plan.takes(r)) {
-            let offered = rule.is_unsafe && !plan.options.allow_unsafe;
-            if !rule.manual && !offered {
-                continue;
-            }
-            for found in matched(rule, &situation) {
-                let elsewhere = plan.branch
-                    && facts.modes.as_ref().is_some_and(|m| {
-                        matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
-                    });
-                let range = view.index.range(found.node);
-                if elsewhere || out.iter().any(|(r, _, id, _)| *r == range && *id == recipe.id) {
-                    continue;
-                }
-                plan.fired(recipe, rule);
-                let (severity, message) = if offered {
-                    (Severity::Hint, format!("{}: not applied because it may change behaviour", recipe.title))
-                } else {
-                    (Severity::Warning, format!("{}. {}", recipe.title, recipe.reason))
-                };
-                let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
-                out.push((range.start..line.max(range.start + 1).min(range.end), severity, recipe.id.clone(), message));
-            }
-        }
-    }
-    out
 }

@@ -1,0 +1,161 @@
+//! The end of a port: what there is to say, and the certificate.
+
+use super::{MOST_ROUNDS, Notes, Plan, State, matched};
+use crate::condition::Situation;
+use crate::facts::modes::Region;
+use crate::facts::{FileView, ProjectFacts};
+use crate::place;
+use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Style};
+use crate::recipe::{RecipeSet, hex};
+use crate::residue::{Found, residue};
+use crate::rope::apply_edits;
+use crate::sdk;
+use crate::tree::LineStarts;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Diagnostics, certificate and the result.
+pub(super) fn finish(
+    plan: &Plan<'_>,
+    recipes: &RecipeSet,
+    states: &[State<'_>],
+    views: &[Option<FileView<'_>>],
+    facts: &ProjectFacts,
+    mut notes: Notes,
+    rounds: Option<usize>,
+) -> Ported {
+    let mut files = Vec::new();
+    let mut left = Vec::new();
+    let mut hashes = BTreeMap::new();
+    let (mut parses, mut untouched, mut comments) = (true, true, true);
+    let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
+    for (n, state) in states.iter().enumerate() {
+        let edits = state.rope.edits();
+        let mut diagnostics: Vec<Diagnostic> = notes.remove(&n).unwrap_or_default();
+        diagnostics.extend(state.blocked.clone());
+        if let Some(view) = &views[n] {
+            let starts = LineStarts::new(view.index.text);
+            let manual = reports(plan, view, facts);
+            for (range, severity, recipe, message) in &manual {
+                diagnostics.push(place::diagnostic(view.index.text, &starts, range, *severity, recipe, message));
+            }
+            if let (Some(class), Some(modes)) = (missing, &facts.modes)
+                && let Some(range) = modes.first_mention(view, class)
+            {
+                let message = format!(
+                    "`{class}` is defined in a file that was not given: give it its member `{}` there, or port the project as a whole",
+                    modes.target
+                );
+                diagnostics.push(place::diagnostic(
+                    view.index.text,
+                    &starts,
+                    &range,
+                    Severity::Warning,
+                    "engine#compute-mode",
+                    &message,
+                ));
+            }
+            for Found { range, severity, message } in residue(view, facts, plan.branch) {
+                let told = manual.iter().any(|(r, ..)| r.start <= range.start && range.end <= r.end);
+                let d = place::diagnostic(view.index.text, &starts, &range, severity, "engine#residue", &message);
+                left.push(format!("{}:{}:{} {}", state.source.path, d.line, d.column, &view.index.text[range]));
+                if !told {
+                    diagnostics.push(d);
+                }
+            }
+        }
+        let changed = state.is_changed();
+        parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
+        untouched &= apply_edits(&state.source.text, &edits) == state.text;
+        if let (true, Some(view), Some(origin)) = (changed, &views[n], plan.origins.get(n)) {
+            let after = place::comments(&view.index);
+            comments &= origin.comments.iter().all(|(c, n)| after.get(c).is_some_and(|m| m >= n));
+        }
+        diagnostics.sort_by(|a, b| (a.line, a.column, &a.recipe).cmp(&(b.line, b.column, &b.recipe)));
+        diagnostics.dedup();
+        hashes.insert(
+            state.source.path.clone(),
+            FileHashes { input: hash(&state.source.text), output: hash(&state.text) },
+        );
+        files.push(PortedFile {
+            path: state.source.path.clone(),
+            changed,
+            text: state.text.clone(),
+            edits,
+            diagnostics,
+        });
+    }
+    let mut options: BTreeMap<String, String> =
+        plan.recipes.options.keys().map(|n| (n.clone(), "off".to_owned())).collect();
+    if options.contains_key("lazy") {
+        options.insert("lazy".to_owned(), if plan.lazy { "on" } else { "off" }.to_owned());
+    }
+    options.extend(plan.options.options.clone());
+    Ported {
+        target: plan.options.target.clone(),
+        sdk: plan.sdk.clone(),
+        style: if plan.branch { Style::Branch } else { Style::InPlace },
+        options,
+        files,
+        certificate: Certificate {
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            recipes: recipes.hash().to_owned(),
+            files: hashes,
+            parses,
+            idempotent: rounds.is_some(),
+            untouched_bytes_equal: untouched,
+            comments_kept: comments,
+            rounds: rounds.unwrap_or(MOST_ROUNDS),
+            residue: left,
+        },
+    }
+}
+
+fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+type Report = (Range<usize>, Severity, String, String);
+
+/// What rules have to say without changing anything.
+fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Report> {
+    let situation = Situation {
+        view,
+        project: facts,
+        lazy: plan.lazy,
+        branch: plan.branch,
+        autoload: sdk::gaudi_autoloads(&plan.sdk),
+    };
+    let mut out: Vec<Report> = Vec::new();
+    for recipe in &plan.recipes.recipes {
+        if plan.rejected(recipe) {
+            continue;
+        }
+        for rule in recipe.rules.iter().filter(|r| plan.takes(r)) {
+            let offered = rule.is_unsafe && !plan.options.allow_unsafe;
+            if !rule.manual && !offered {
+                continue;
+            }
+            for found in matched(rule, &situation) {
+                let elsewhere = plan.branch
+                    && facts.modes.as_ref().is_some_and(|m| {
+                        matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
+                    });
+                let range = view.index.range(found.node);
+                if elsewhere || out.iter().any(|(r, _, id, _)| *r == range && *id == recipe.id) {
+                    continue;
+                }
+                plan.fired(recipe, rule);
+                let (severity, message) = if offered {
+                    (Severity::Hint, format!("{}: not applied because it may change behaviour", recipe.title))
+                } else {
+                    (Severity::Warning, format!("{}. {}", recipe.title, recipe.reason))
+                };
+                let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
+                out.push((range.start..line.max(range.start + 1).min(range.end), severity, recipe.id.clone(), message));
+            }
+        }
+    }
+    out
+}

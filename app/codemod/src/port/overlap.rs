@@ -1,0 +1,119 @@
+//! Fixes that meet: which of them a round takes.
+
+use super::Plan;
+use crate::change::{Change, Fix};
+use crate::facts::FileView;
+use crate::tree::{Id, fields, kinds};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// An expression that matched is its rule's for the round, with all that is inside; of a method's call only the call,
+/// not what it is called on.
+pub(super) fn own(view: &FileView<'_>, node: Id) -> Range<usize> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let receiver = index
+        .field(node, f.function)
+        .filter(|function| index.kind(*function) == k.attribute && view.names.qualify(index, *function).is_none())
+        .and_then(|function| index.field(function, f.object));
+    let end = index.item(node).end;
+    receiver.map_or(index.item(node).start, |r| index.item(r).end)..end
+}
+
+/// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
+/// surroundings; then the order of the guide.
+pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
+    fixes.sort_by_cached_key(|fix| {
+        let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
+        let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
+        let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
+        (std::cmp::Reverse(fix.owned.len().max(end.saturating_sub(start))), fix.rank, fix.at)
+    });
+}
+
+/// Fixes that do not touch what an earlier one touches. What is left out comes again in the next round, if it still can.
+pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Fix> {
+    let mut taken = Taken::default();
+    fixes
+        .into_iter()
+        .filter(|fix| {
+            let ranges: Vec<Range<usize>> = if !fix.owned.is_empty() {
+                std::iter::once(fix.owned.clone()).collect()
+            } else {
+                fix.changes.iter().flat_map(|c| c.extents(view)).collect()
+            };
+            if let Some((range, other, recipe)) = ranges.iter().find_map(|r| taken.meeting(r)) {
+                let nested = (other.start <= range.start && range.end <= other.end)
+                    || (range.start <= other.start && other.end <= range.end);
+                if !nested {
+                    let text = &view.index.text[range.start.max(other.start)..range.end.min(other.end)];
+                    let clash = format!("{recipe} and {} both want to change `{text}`", fix.recipe);
+                    plan.trace.borrow_mut().clashes.push(clash);
+                }
+                return false;
+            }
+            ranges.into_iter().for_each(|r| taken.take(r, &fix.recipe));
+            plan.trace.borrow_mut().fired.insert((fix.recipe.clone(), fix.rule));
+            true
+        })
+        .collect()
+}
+
+/// Ranges that fixes have taken; none of them overlap.
+#[derive(Default)]
+struct Taken {
+    ranges: BTreeMap<usize, (usize, String)>,
+    points: BTreeMap<usize, String>,
+}
+
+impl Taken {
+    /// The taken range that a range overlaps: the range, the taken one and its recipe. Two insertions at one place don't.
+    fn meeting(&self, range: &Range<usize>) -> Option<(Range<usize>, Range<usize>, String)> {
+        let before = if range.is_empty() { range.start } else { range.end };
+        if let Some((start, (end, recipe))) = self.ranges.range(..before).next_back()
+            && *end > range.start
+        {
+            return Some((range.clone(), *start..*end, recipe.clone()));
+        }
+        let inside = (std::ops::Bound::Excluded(range.start), std::ops::Bound::Excluded(range.end));
+        let point = (range.len() > 1).then(|| self.points.range(inside).next()).flatten();
+        point.map(|(at, recipe)| (range.clone(), *at..*at, recipe.clone()))
+    }
+
+    fn take(&mut self, range: Range<usize>, recipe: &str) {
+        if range.is_empty() {
+            self.points.insert(range.start, recipe.to_owned());
+        } else {
+            self.ranges.insert(range.start, (range.end, recipe.to_owned()));
+        }
+    }
+}
+
+/// A block that would lose its last statement keeps `pass`, also when several fixes empty it together.
+pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
+    let index = &view.index;
+    let deletes = |change: &Change| match change {
+        Change::Replace { first, last, text } if text.is_empty() => Some((*first, *last)),
+        _ => None,
+    };
+    // Deleted statements by block, each with the first statement of its change.
+    let mut gone: BTreeMap<Id, BTreeMap<Id, Id>> = BTreeMap::new();
+    for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
+        let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
+        let statements = gone.entry(block).or_default();
+        statements.extend(index.parts(block).filter(|s| (first..=last).contains(s)).map(|s| (s, first)));
+    }
+    let stay: BTreeSet<Id> = gone
+        .iter()
+        .filter(|(block, statements)| index.parts(**block).count() == statements.len())
+        .filter_map(|(_, statements)| statements.values().next_back().copied())
+        .collect();
+    for change in fixes.iter_mut().flat_map(|f| &mut f.changes) {
+        if let Some((first, _)) = deletes(change)
+            && stay.contains(&first)
+            && let Change::Replace { text, .. } = change
+        {
+            "pass".clone_into(text);
+        }
+    }
+}
