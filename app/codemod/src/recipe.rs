@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The made-up target of the page that teaches recipes: checked like the others, offered to nobody.
+const LESSON: &str = "tutorial";
+
 /// All recipes of all targets.
 #[derive(Clone)]
 pub struct RecipeSet {
@@ -176,6 +179,7 @@ impl RecipeSet {
     pub fn targets(&self) -> Vec<TargetInfo> {
         self.targets
             .iter()
+            .filter(|(id, _)| *id != LESSON)
             .map(|(id, target)| TargetInfo {
                 id: id.clone(),
                 title: target.title.clone(),
@@ -190,6 +194,7 @@ impl RecipeSet {
     pub fn recipes(&self) -> Vec<RecipeInfo> {
         self.targets
             .iter()
+            .filter(|(id, _)| *id != LESSON)
             .flat_map(|(name, target)| {
                 target.recipes.iter().map(|r| RecipeInfo {
                     id: r.id.clone(),
