@@ -57,7 +57,11 @@ pub(crate) unsafe fn dense<S: Simd>(job: &Dense) {
                     first += 2;
                 }
                 (2 | 4, false) => {
-                    columns::<S, 2, 6>(job, first);
+                    if S::SPARE {
+                        columns::<S, 2, 4>(job, first);
+                    } else {
+                        columns::<S, 2, 6>(job, first);
+                    }
                     first += 2;
                 }
                 (_, true) => {
@@ -65,7 +69,11 @@ pub(crate) unsafe fn dense<S: Simd>(job: &Dense) {
                     first += 3;
                 }
                 (_, false) => {
-                    columns::<S, 3, 4>(job, first);
+                    if S::SPARE {
+                        columns::<S, 3, 3>(job, first);
+                    } else {
+                        columns::<S, 3, 4>(job, first);
+                    }
                     first += 3;
                 }
             }

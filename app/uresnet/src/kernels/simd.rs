@@ -12,6 +12,8 @@ pub(crate) trait Simd: Copy {
     const LANES: usize;
     /// There are 32 registers, not 16, so blocks may hold twice as many sums.
     const WIDE: bool;
+    /// The compiler behind this one allocates registers less well, so blocks of sums must leave some over.
+    const SPARE: bool = false;
     /// `mul_add` is one instruction.
     const FUSED: bool;
 

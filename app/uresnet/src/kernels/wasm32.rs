@@ -23,6 +23,7 @@ impl Simd for Simd128 {
     type V = v128;
     const LANES: usize = 4;
     const WIDE: bool = false;
+    const SPARE: bool = true;
     const FUSED: bool = cfg!(target_feature = "relaxed-simd");
     #[inline(always)]
     unsafe fn splat(value: f32) -> v128 {

@@ -201,8 +201,10 @@ pub(crate) unsafe fn products<S: Simd>(job: &Winograd, batch: &Batch) {
                     (1, true) => multiply_all::<S, 1, 16, 8, 4>(job, frequency, batch.count, vector),
                     (1, false) => multiply_all::<S, 1, 12, 6, 3>(job, frequency, batch.count, vector),
                     (2 | 4, true) => multiply_all::<S, 2, 8, 4, 2>(job, frequency, batch.count, vector),
+                    (2 | 4, false) if S::SPARE => multiply_all::<S, 2, 4, 2, 1>(job, frequency, batch.count, vector),
                     (2 | 4, false) => multiply_all::<S, 2, 6, 3, 1>(job, frequency, batch.count, vector),
                     (_, true) => multiply_all::<S, 3, 8, 4, 2>(job, frequency, batch.count, vector),
+                    (_, false) if S::SPARE => multiply_all::<S, 3, 3, 2, 1>(job, frequency, batch.count, vector),
                     (_, false) => multiply_all::<S, 3, 4, 2, 1>(job, frequency, batch.count, vector),
                 }
             };
