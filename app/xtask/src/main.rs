@@ -45,7 +45,7 @@ fn main() -> ExitCode {
             Err(_) => return usage(&format!("`{port}` is not a port number")),
         },
         ["test"] => setup::run(Need::Test).and_then(|tools| check::run_all(&tools)),
-        ["size"] => size::run(),
+        ["size"] => size::run(size::Limit::Bar),
         ["bench", what @ ("port" | "diff")] => bench::run_bench(what),
         ["env"] => setup::print_env(),
         [] | ["help" | "--help" | "-h"] => {

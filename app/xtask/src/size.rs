@@ -12,10 +12,20 @@ struct Budget {
     name: String,
     files: Vec<PathBuf>,
     bar: f64,
+    /// What a test run lets pass: the bar, or, where the bar is not reached yet, little more than today's size, so that
+    /// it can only shrink.
+    ceiling: f64,
 }
 
-/// Prints one line a budget; an error when one is over, or when `dist/` lacks what it measures.
-pub(crate) fn run() -> Result<()> {
+/// Which limit is an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Bar,
+    Ceiling,
+}
+
+/// Prints one line a budget; an error when one is over the limit, or when `dist/` lacks what it measures.
+pub(crate) fn run(limit: Limit) -> Result<()> {
     let dist = workspace::root().join("dist");
     let mut over = Vec::new();
     println!("    {:<28} {:>9} {:>9}", "gzip -9", "KiB", "bar");
@@ -26,13 +36,14 @@ pub(crate) fn run() -> Result<()> {
             bytes += gzipped(&content)?;
         }
         let size = bytes as f64 / 1024.0;
-        println!("    {:<28} {size:>9.1} {:>9}", budget.name, budget.bar);
-        if size > budget.bar {
+        let mark = if size > budget.bar { "  over" } else { "" };
+        println!("    {:<28} {size:>9.1} {:>9}{mark}", budget.name, budget.bar);
+        if size > (if limit == Limit::Bar { budget.bar } else { budget.ceiling }) {
             over.push(budget.name);
         }
     }
     if !over.is_empty() {
-        bail!("over the bar: {}", over.join(", "));
+        bail!("too large: {}", over.join(", "));
     }
     Ok(())
 }
@@ -43,14 +54,14 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     collect(dist, &mut files).with_context(|| format!("cannot read {}: run cargo xtask build", dist.display()))?;
     files.sort();
     let mut budgets = Vec::new();
-    for (name, bar) in [("page", 160.0), ("engine", 300.0)] {
+    for (name, bar, ceiling) in [("page", 160.0, 162.0), ("engine", 300.0, 475.0)] {
         let parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
         for kind in ["wasm", "js"] {
             if !parts.iter().any(|file| file.extension().is_some_and(|extension| extension == kind)) {
                 bail!("dist/ has no {name}*.{kind}: run cargo xtask build");
             }
         }
-        budgets.push(Budget { name: format!("{name} module"), files: parts, bar });
+        budgets.push(Budget { name: format!("{name} module"), files: parts, bar, ceiling });
     }
     let guides = dist.join("guides");
     for page in files.iter().filter(|file| file.starts_with(&guides) && file.ends_with("index.html")) {
@@ -64,7 +75,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);
-        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 40.0 });
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 40.0, ceiling: 40.0 });
     }
     Ok(budgets)
 }
