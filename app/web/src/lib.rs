@@ -15,6 +15,7 @@ pub mod archive;
 pub mod desk;
 pub mod fragment;
 pub mod lines;
+pub mod order;
 pub mod parts;
 pub mod project;
 pub mod protocol;

@@ -1,6 +1,7 @@
 //! Bringing files in: buttons, drops, the sample.
 
 use crate::app::Session;
+use crate::order::sort_few;
 use crate::project::{self, Kind, Refusal};
 use crate::state::count;
 use crate::{archive, browser};
@@ -170,7 +171,7 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
 
 /// Opens what was found, or says why there is nothing to open. Then the project stays as it is.
 fn finish(session: Session, mut found: Found) {
-    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    sort_few(&mut found.files, |a, b| a.path < b.path);
     project::strip_root(&mut found.files);
     let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));
     let trouble = trouble.map(|first| match found.bad.len() {

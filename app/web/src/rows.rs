@@ -4,6 +4,7 @@
 //! beforehand: code is set in a fixed-width font and may break at any column, so a line's height follows from its length.
 
 use crate::lines::{Lines, columns};
+use crate::order::sort_few;
 use codemod::FileDiff;
 use std::ops::Range;
 
@@ -250,7 +251,7 @@ impl Build<'_> {
             *range = range.start.max(lines.start)..range.end.min(lines.end);
         }
         open.retain(|range| range.start < range.end);
-        open.sort_by_key(|range| range.start);
+        sort_few(&mut open, |a, b| a.start < b.start);
         open.push(lines.end..lines.end);
 
         let mut at = lines.start;

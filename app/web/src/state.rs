@@ -2,6 +2,7 @@
 
 use crate::fragment::Share;
 use crate::lines::{Lines, Splice};
+use crate::order::sort_few;
 use crate::protocol::{Catalogue, Example, FileOutcome, Outcome, Shown};
 use codemod::{Diagnostic, Highlight, Options, RecipeInfo, Severity, SourceFile, Style, TargetInfo};
 use serde::{Deserialize, Serialize};
@@ -48,7 +49,7 @@ pub struct RejectedEdit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rejected {
     /// Recipes, each with the number of edits it had.
-    pub recipes: BTreeMap<String, usize>,
+    pub recipes: Vec<(String, usize)>,
     /// Single edits.
     pub edits: Vec<RejectedEdit>,
 }
@@ -60,6 +61,19 @@ pub struct File {
     pub path: String,
     /// Its text, byte for byte.
     pub lines: Lines,
+}
+
+/// The edits of one recipe.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The recipe.
+    pub id: String,
+    /// Edits that are in the port.
+    pub applied: usize,
+    /// Edits that were turned off, singly or with the recipe.
+    pub refused: usize,
+    /// The recipe is turned off.
+    pub off: bool,
 }
 
 /// The worker's health.
@@ -278,19 +292,6 @@ impl State {
         }
     }
 
-    /// Adds files to the project, or gives those it has new texts.
-    pub fn add(&mut self, files: Vec<SourceFile>) {
-        let mut all: Vec<SourceFile> = self.sources();
-        all.retain(|old| !old.text.is_empty() && !files.iter().any(|new| new.path == old.path));
-        let first = files.first().map(|f| f.path.clone());
-        all.extend(files);
-        all.sort_by(|a, b| a.path.cmp(&b.path));
-        let choice = self.rejected.clone();
-        self.open(all);
-        self.rejected = choice;
-        self.selected = self.files.iter().position(|f| Some(&f.path) == first.as_ref()).unwrap_or(0);
-    }
-
     /// Takes a shared project.
     pub fn open_share(&mut self, share: Share) {
         self.open(share.files);
@@ -320,7 +321,7 @@ impl State {
             files: self.sources(),
             selected: self.selected,
             choice: self.choice.clone(),
-            recipes: self.rejected.recipes.keys().cloned().collect(),
+            recipes: self.rejected.recipes.iter().map(|(id, _)| id.clone()).collect(),
             edits: self.rejected.edits.clone(),
         }
     }
@@ -462,7 +463,7 @@ impl State {
             sdk: self.choice.sdk.clone(),
             allow_unsafe: self.choice.allow_unsafe,
             options: self.choice.options.clone(),
-            rejected_recipes: self.rejected.recipes.keys().cloned().collect(),
+            rejected_recipes: self.rejected.recipes.iter().map(|(id, _)| id.clone()).collect(),
             rejected_edits: self.rejected.edits.iter().map(|edit| edit.id.clone()).collect(),
         }
     }
@@ -477,7 +478,7 @@ impl State {
                 next.edits.push(RejectedEdit { path, id: edit.id, recipe: edit.recipe, start: edit.start });
             }
         }
-        next.edits.sort_by(|a, b| (&a.path, a.start, &a.id).cmp(&(&b.path, b.start, &b.id)));
+        sort_few(&mut next.edits, |a, b| (&a.path, a.start, &a.id) < (&b.path, b.start, &b.id));
         self.set_rejected(next);
     }
 
@@ -493,11 +494,11 @@ impl State {
     pub fn switch_recipe(&mut self, id: &str, on: bool) {
         let mut next = self.rejected.clone();
         if on {
-            next.recipes.remove(id);
+            next.recipes.retain(|(off, _)| off != id);
             next.edits.retain(|edit| edit.recipe != id);
-        } else {
-            let count = self.recipe_counts().get(id).map_or(0, |counts| counts.0);
-            next.recipes.insert(id.to_owned(), count);
+        } else if !next.recipes.iter().any(|(off, _)| off == id) {
+            let had = self.tally().iter().find(|entry| entry.id == id).map_or(0, |entry| entry.applied);
+            next.recipes.push((id.to_owned(), had));
         }
         self.set_rejected(next);
     }
@@ -550,13 +551,25 @@ impl State {
         self.outcome.as_ref()?.files.get(index)
     }
 
-    /// Edits of every recipe: applied ones, and ones turned off singly.
-    pub fn recipe_counts(&self) -> BTreeMap<String, (usize, usize)> {
-        let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    /// The recipes of this port, in the order of the guides, and how many edits each has.
+    pub fn tally(&self) -> Vec<Tally> {
+        let mut tally: Vec<Tally> = Vec::new();
+        let mut count = |id: &str, applied: usize, refused: usize, off: bool| {
+            let at = tally.iter().position(|entry| entry.id == id).unwrap_or_else(|| {
+                tally.push(Tally { id: id.to_owned(), ..Tally::default() });
+                tally.len() - 1
+            });
+            tally[at].applied += applied;
+            tally[at].refused += refused;
+            tally[at].off |= off;
+        };
         let edits = self.outcome.iter().flat_map(|o| &o.files).flat_map(|f| &f.edits);
-        edits.for_each(|edit| counts.entry(edit.recipe.clone()).or_default().0 += 1);
-        self.rejected.edits.iter().for_each(|edit| counts.entry(edit.recipe.clone()).or_default().1 += 1);
-        counts
+        edits.for_each(|edit| count(&edit.recipe, 1, 0, false));
+        self.rejected.edits.iter().for_each(|edit| count(&edit.recipe, 0, 1, false));
+        self.rejected.recipes.iter().for_each(|(id, had)| count(id, 0, *had, true));
+        let place = |entry: &Tally| self.catalogue.recipes.iter().position(|recipe| recipe.id == entry.id);
+        sort_few(&mut tally, |a, b| place(a) < place(b));
+        tally
     }
 
     /// Whether the file is shown without folds.

@@ -8,7 +8,6 @@ use crate::rows::{Row, Shape};
 use crate::state::{Jump, State};
 use leptos::prelude::*;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Event, HtmlElement};
@@ -85,7 +84,8 @@ impl Shown {
             self.letter = letter_width();
         }
         let unified = state.unified || page_width() < NARROW;
-        let number = 6.0 * self.letter + 8.0;
+        let digits = state.view.as_ref().map_or(3, |view| Paper::digits(view));
+        let number = digits as f64 * self.letter + 16.0;
         let code = if unified { width - 2.0 * number } else { width / 2.0 - number };
         let columns = ((code - 28.0) / self.letter).max(8.0) as usize;
         Shape { unified, columns, prose: width, line: 20 }
@@ -97,6 +97,7 @@ impl Shown {
         let label = format!("Changes in {path}");
         let _ = scroller.set_attribute("aria-label", &label);
         let _ = table.set_attribute("aria-label", &label);
+        let _ = table.set_attribute("style", &format!("--digits:{}", Paper::digits(&self.paper.view)));
         let _ = table.set_attribute("aria-rowcount", &(self.paper.layout.rows.len() + 1).to_string());
         if turned {
             let _ = table.class_list().toggle_with_force("unified", self.paper.unified);
@@ -162,21 +163,22 @@ impl Shown {
     fn render(&self, body: &Element, scroller: &Element) {
         let layout = &self.paper.layout;
         let window = layout.window(f64::from(scroller.scroll_top()), f64::from(scroller.client_height()), SPARE);
-        let mut old: HashMap<String, Element> = HashMap::new();
+        let mut old: Vec<(String, Element)> = Vec::new();
         let children = body.children();
         for child in (0..children.length()).filter_map(|index| children.item(index)) {
-            old.insert(child.get_attribute("data-key").unwrap_or_default(), child);
+            old.push((child.get_attribute("data-key").unwrap_or_default(), child));
         }
-        let space = |key: &str, height: u32, old: &mut HashMap<String, Element>| {
-            let row = old.remove(key).unwrap_or_else(|| make_row(key, "space"));
+        let mut take = |key: &str| Some(old.swap_remove(old.iter().position(|(old, _)| old == key)?).1);
+        let space = |row: Option<Element>, key: &str, height: u32| {
+            let row = row.unwrap_or_else(|| make_row(key, "space"));
             let _ = row.set_attribute("aria-hidden", "true");
             let _ = row.set_attribute("style", &format!("height:{height}px"));
             row
         };
-        let mut rows = vec![space("above", layout.tops.get(window.start).copied().unwrap_or(0), &mut old)];
+        let mut rows = vec![space(take("above"), "above", layout.tops.get(window.start).copied().unwrap_or(0))];
         for index in window.clone() {
             let key = self.paper.key_of(index);
-            rows.push(old.remove(&key).unwrap_or_else(|| {
+            rows.push(take(&key).unwrap_or_else(|| {
                 let (class, html) = row::show(&self.paper, index);
                 let row = make_row(&key, class);
                 let _ = row.set_attribute("style", &format!("height:{}px", layout.height_of(index)));
@@ -186,8 +188,8 @@ impl Shown {
             let _ = rows[rows.len() - 1].set_attribute("aria-rowindex", &(index + 2).to_string());
         }
         let below = layout.height() - layout.tops.get(window.end).copied().unwrap_or(0);
-        rows.push(space("below", below, &mut old));
-        old.values().for_each(Element::remove);
+        rows.push(space(take("below"), "below", below));
+        old.iter().for_each(|(_, row)| row.remove());
         let mut next = body.first_element_child();
         for row in rows {
             if next.as_ref() == Some(&row) {

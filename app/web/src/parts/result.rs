@@ -32,12 +32,7 @@ pub fn tabs(state: &State) -> String {
         return String::new();
     }
     let (changes, needs) = state.totals();
-    let recipes = state
-        .recipe_counts()
-        .keys()
-        .chain(state.rejected.recipes.keys())
-        .collect::<std::collections::BTreeSet<_>>()
-        .len();
+    let recipes = state.tally().len();
     let tab = |(panel, name, label): (Panel, &str, &str)| {
         let number = match panel {
             Panel::Changes => Some(changes),

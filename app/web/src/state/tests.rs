@@ -95,7 +95,7 @@ fn refusing_and_taking_back() {
     let mut state = ported();
     state.reject_edits(&["hpu#device@17".into()]);
     assert_eq!(state.options().rejected_edits, ["hpu#device@17"]);
-    assert_eq!(state.recipe_counts()["hpu#device"], (2, 1));
+    assert_eq!(state.tally(), [Tally { id: "hpu#device".into(), applied: 2, refused: 1, off: false }]);
     state.switch_recipe("hpu#device", false);
     assert_eq!(state.options().rejected_recipes, ["hpu#device"]);
     assert!(state.undo());
@@ -179,15 +179,13 @@ fn the_choice_stays_within_what_there_is() {
 }
 
 #[test]
-fn adding_files_keeps_the_others() {
+fn closing_a_file_shows_the_one_before() {
     let mut state = ported();
-    state.add(vec![source("c.py", "z"), source("b.py", "new")]);
-    let paths: Vec<_> = state.files.iter().map(|f| f.path.as_str()).collect();
-    assert_eq!(paths, ["a.py", "b.py", "c.py"]);
-    assert_eq!(state.file().unwrap().path, "c.py");
-    assert_eq!(state.files[1].lines.text().as_ref(), "new");
-    state.close(2);
-    assert_eq!(state.file().unwrap().path, "b.py");
+    state.select(1);
+    state.close(1);
+    assert_eq!(state.file().unwrap().path, "a.py");
+    state.close(0);
+    assert!(state.is_empty());
 }
 
 #[test]

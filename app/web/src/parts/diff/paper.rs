@@ -1,11 +1,11 @@
 //! Everything the table shows, worked out from the state.
 
 use crate::lines::Lines;
+use crate::order::sort_few;
 use crate::parts::guide_link;
 use crate::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::state::{RejectedEdit, State, View};
 use codemod::{Applicability, Diagnostic, Pair, Severity};
-use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -121,9 +121,8 @@ impl Paper {
     }
 
     /// Digits of the highest line number.
-    pub fn digits(&self) -> String {
-        let most = self.view.old.len().max(self.view.new.len()).max(100);
-        most.to_string().len().to_string()
+    pub fn digits(view: &View) -> usize {
+        view.old.len().max(view.new.len()).max(100).to_string().len()
     }
 
     /// The pair of words that a changed row shows.
@@ -198,11 +197,17 @@ fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
 
 fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
     let edits = state.outcome_of(state.selected).map(|file| &file.edits[..]).unwrap_or_default();
-    let edits: HashMap<&str, _> = edits.iter().map(|edit| (edit.id.as_str(), edit)).collect();
-    let mut told: HashSet<String> = HashSet::new();
+    // Hunks name edits in the order of the file, so the next one is near the last.
+    let mut near = 0;
+    let mut find = |id: &str| {
+        let at = (near..edits.len()).chain(0..near).find(|at| edits[*at].id == id)?;
+        near = at;
+        Some(&edits[at])
+    };
+    let mut told: Vec<String> = Vec::new();
     let info = |hunk: &codemod::Hunk| {
         let mut info = HunkInfo { edits: hunk.edits.clone(), recipes: Vec::new() };
-        for edit in hunk.edits.iter().filter_map(|id| edits.get(id.as_str())) {
+        for edit in hunk.edits.iter().filter_map(|id| find(id)) {
             let is_unsafe = edit.applicability == Applicability::Unsafe;
             if let Some(known) = info.recipes.iter_mut().find(|r| r.id == edit.recipe) {
                 known.is_unsafe |= is_unsafe;
@@ -214,8 +219,9 @@ fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
                 title: state.title(&edit.recipe),
                 reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
                 is_unsafe,
-                again: !told.insert(edit.recipe.clone()),
+                again: told.contains(&edit.recipe),
             });
+            told.push(edit.recipe.clone());
         }
         info
     };
@@ -240,7 +246,7 @@ fn notes(state: &State, diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
             title: state.recipe(&d.recipe).map_or(0, |recipe| recipe.title.chars().count() + 2),
         })
         .collect();
-    notes.sort_by_key(|note| note.line);
+    sort_few(&mut notes, |a, b| a.line < b.line);
     notes
 }
 
@@ -254,6 +260,6 @@ fn ghosts(state: &State, path: &str, old: &Lines) -> Vec<Ghost> {
             None => ghosts.push(Ghost { line, title, edits: vec![id.clone()] }),
         }
     }
-    ghosts.sort_by_key(|ghost| ghost.line);
+    sort_few(&mut ghosts, |a, b| a.line < b.line);
     ghosts
 }
