@@ -423,33 +423,40 @@ fn imported_heads<'t>(view: &FileView<'t>, id: Id) -> Vec<&'t str> {
     if relative { Vec::new() } else { words.take(take).map(|w| w.split('.').next().unwrap_or(w)).collect() }
 }
 
+/// Heads of the modules that a top-level statement imports: an import, or a `try` or `if` with imports in it.
+fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
+    let k = kinds();
+    let index = &view.index;
+    if is_import(view, id) {
+        return Some(imported_heads(view, id));
+    }
+    if index.kind(id) != k.try_statement && index.kind(id) != k.if_statement {
+        return None;
+    }
+    let imports = index.of_kind_in(k.import_statement, id).iter().chain(index.of_kind_in(k.import_from_statement, id));
+    let heads: Vec<&str> =
+        imports.filter(|i| view.function_of(**i).is_none()).flat_map(|i| imported_heads(view, *i)).collect();
+    (!heads.is_empty()).then_some(heads)
+}
+
 /// The first statement that imports torch or something that may.
 fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
-    let imports: Vec<Id> = view.index.parts(crate::tree::ROOT).filter(|id| is_import(view, *id)).collect();
+    let loading: Vec<(Id, Vec<&str>)> =
+        view.index.parts(crate::tree::ROOT).filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
     // A file that never names torch has no business with its bridge.
-    imports.iter().find(|id| imported_heads(view, **id).contains(&"torch"))?;
-    imports.into_iter().find(|id| {
-        let heads = imported_heads(view, *id);
-        heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h))
-    })
+    loading.iter().find(|(_, heads)| heads.contains(&"torch"))?;
+    loading
+        .into_iter()
+        .find(|(_, heads)| heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h)))
+        .map(|(id, _)| id)
 }
 
 /// The last statement of the run of imports that the first import of torch itself stands in.
 fn last_torch_import(view: &FileView<'_>) -> Option<Id> {
-    let index = &view.index;
-    let k = kinds();
-    let statements: Vec<Id> = index.parts(crate::tree::ROOT).collect();
-    let torch =
-        statements.iter().position(|id| is_import(view, *id) && imported_heads(view, *id).contains(&"torch"))?;
-    let imports_only = |id: Id| {
-        is_import(view, id)
-            || (index.kind(id) == k.try_statement
-                && index
-                    .of_kind_in(k.block, id)
-                    .iter()
-                    .all(|b| index.parts(*b).all(|s| is_import(view, s) || index.kind(s) == k.pass_statement)))
-    };
-    statements[torch..].iter().copied().take_while(|id| imports_only(*id)).last()
+    let statements: Vec<Id> = view.index.parts(crate::tree::ROOT).collect();
+    let torch = statements.iter().position(|id| loaded_heads(view, *id).is_some_and(|h| h.contains(&"torch")))?;
+    let run = statements[torch..].iter().copied();
+    run.take_while(|id| loaded_heads(view, *id).is_some()).last()
 }
 
 /// Whether the file imports a module or a name, in any form.

@@ -222,3 +222,17 @@ fn circles_of_names_end() {
     let options = Options { sdk: Some("1.19".to_owned()), ..hpu() };
     assert!(run(&[("a.py", &text)], &options).certificate.idempotent);
 }
+
+#[test]
+fn the_bridge_is_loaded_where_torch_is_tried() {
+    let text = "try:\n    import torch\nexcept ImportError:\n    torch = None\n\nx = x.cuda()\n";
+    let ported = run(&[("a.py", text)], &hpu()).files[0].text.clone();
+    assert!(
+        ported.starts_with("import os\n\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\ntry:\n    import torch\n"),
+        "{ported}"
+    );
+    assert!(
+        ported.contains("    torch = None\n\ntry:\n    import habana_frameworks.torch.core as htcore\n"),
+        "{ported}"
+    );
+}
