@@ -213,6 +213,16 @@ impl<'a> State<'a> {
     }
 }
 
+/// Two files may have an edit of the same name, so a rejection can say which file it means.
+fn is_rejected(options: &Options, path: &str, id: &str) -> bool {
+    let names = |rejected: &String| match rejected.strip_suffix(id) {
+        Some("") => true,
+        Some(file) => file.strip_suffix(':') == Some(path),
+        None => false,
+    };
+    options.rejected_edits.iter().any(names)
+}
+
 /// Whether a path names Python source.
 pub(crate) fn is_python(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -303,7 +313,7 @@ fn round(
         for fix in &mut fixes {
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
         }
-        fixes.retain(|f| !plan.options.rejected_edits.contains(&f.id));
+        fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id));
         fixes.sort_by_key(|f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {

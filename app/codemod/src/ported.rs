@@ -54,7 +54,7 @@ pub struct Options {
     pub options: BTreeMap<String, String>,
     /// Recipes that the user turned off, by id.
     pub rejected_recipes: Vec<String>,
-    /// Single edits that the user turned off, by [`Edit::id`].
+    /// Single edits that the user turned off, by [`Edit::id`]; with `path:` before it in that file alone.
     pub rejected_edits: Vec<String>,
 }
 

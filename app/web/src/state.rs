@@ -464,7 +464,7 @@ impl State {
             allow_unsafe: self.choice.allow_unsafe,
             options: self.choice.options.clone(),
             rejected_recipes: self.rejected.recipes.iter().map(|(id, _)| id.clone()).collect(),
-            rejected_edits: self.rejected.edits.iter().map(|edit| edit.id.clone()).collect(),
+            rejected_edits: self.rejected.edits.iter().map(|edit| format!("{}:{}", edit.path, edit.id)).collect(),
         }
     }
 

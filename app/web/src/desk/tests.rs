@@ -58,6 +58,31 @@ fn what_was_ported_is_what_is_shown_even_after_typing() {
 }
 
 #[test]
+fn an_edit_is_refused_in_its_own_file_alone() {
+    let mut desk = Desk::default();
+    let text = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n";
+    ask(&mut desk, Ask::Files(vec!["a.py".into(), "b.py".into()]), &[text, text]);
+    let port = |desk: &mut Desk, rejected: Vec<String>| {
+        let options = Options { target: "hpu".into(), rejected_edits: rejected, ..Options::default() };
+        let Answer::Ported(outcome, _) = ask(desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
+        outcome.files.iter().map(|file| file.edits.len()).collect::<Vec<_>>()
+    };
+    let all = port(&mut desk, vec![]);
+    assert_eq!(all[0], all[1]);
+    let Answer::Ported(outcome, _) =
+        ask(&mut desk, Ask::Port { options: Options { target: "hpu".into(), ..Options::default() }, show: 0 }, &[])
+            .head
+    else {
+        panic!()
+    };
+    let edit = outcome.files[0].edits.iter().find(|edit| edit.recipe == "hpu#model-to-device").unwrap();
+    let some = port(&mut desk, vec![format!("a.py:{}", edit.id)]);
+    assert!(some[0] < all[0]);
+    assert_eq!(some[1], all[1]);
+    assert!(port(&mut desk, vec![edit.id.clone()])[1] < all[1]);
+}
+
+#[test]
 fn nothing_asked_too_early_breaks_it() {
     let mut desk = Desk::default();
     assert_eq!(ask(&mut desk, Ask::Patch, &[]).texts, [""]);

@@ -94,18 +94,18 @@ fn phases() {
 fn refusing_and_taking_back() {
     let mut state = ported();
     state.reject_edits(&["hpu#device@17".into()]);
-    assert_eq!(state.options().rejected_edits, ["hpu#device@17"]);
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
     assert_eq!(state.tally(), [Tally { id: "hpu#device".into(), applied: 2, refused: 1, off: false }]);
     state.switch_recipe("hpu#device", false);
     assert_eq!(state.options().rejected_recipes, ["hpu#device"]);
     assert!(state.undo());
     assert!(state.options().rejected_recipes.is_empty());
-    assert_eq!(state.options().rejected_edits, ["hpu#device@17"]);
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
     assert!(state.undo());
     assert!(!state.undo());
     assert!(state.options().rejected_edits.is_empty());
     assert!(state.redo());
-    assert_eq!(state.options().rejected_edits, ["hpu#device@17"]);
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
     state.accept_edits(&["hpu#device@17".into()]);
     assert!(state.options().rejected_edits.is_empty());
     assert_eq!(state.can_undo(), (true, false));
@@ -124,9 +124,9 @@ fn refused_edits_follow_the_text() {
     let mut state = ported();
     state.reject_edits(&["hpu#device@0".into(), "hpu#device@17".into()]);
     state.type_text(&Splice { start: 11, end: 12, text: "long".into() });
-    assert_eq!(state.options().rejected_edits, ["hpu#device@0", "hpu#device@20"]);
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@0", "a.py:hpu#device@20"]);
     state.type_text(&Splice { start: 0, end: 3, text: String::new() });
-    assert_eq!(state.options().rejected_edits, ["hpu#device@17"]);
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
     assert_eq!(state.files[0].lines.text().as_ref(), ".cuda()\nlong = 1\nnet.cuda()\n");
 }
 
