@@ -1,33 +1,34 @@
 //! `portolan site serve`: a built site on this machine. For looking at it, not for the open internet.
 
 use crate::usage::usage;
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result};
 use std::fs;
-use std::io::Read;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use tiny_http::{Header, Method, Request, Response, Server};
+use std::time::Duration;
 
-/// Requests are answered by this many threads: a browser asks for several files at once.
-const THREADS: usize = 4;
+/// A request's first line and headers are longer than this only by mistake.
+const LONGEST_HEAD: u64 = 64 * 1024;
+
+/// Browsers open connections that they never use.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Serves a folder until the process is ended.
+///
+/// Every connection has a thread and answers one request: a browser opens several connections at once and keeps some
+/// idle, and none of them may keep another waiting.
 pub(crate) fn run(dir: &Path, port: u16) -> Result<bool> {
     if !dir.is_dir() {
         return Err(usage(format!("{}: there is no such folder; build the site first", dir.display())).into());
     }
     let dir = fs::canonicalize(dir)?;
-    let server = Server::http(("127.0.0.1", port)).map_err(|error| anyhow!("port {port} can't be served: {error}"))?;
-    if let Some(address) = server.server_addr().to_ip() {
-        println!("Serving {} on http://{address}/", dir.display());
-    }
+    let listener = TcpListener::bind(("127.0.0.1", port)).with_context(|| format!("port {port} can't be served"))?;
+    println!("Serving {} on http://{}/", dir.display(), listener.local_addr()?);
     std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                for request in server.incoming_requests() {
-                    // A browser that went away is its own business.
-                    answer(request, &dir).ok();
-                }
-            });
+        for stream in listener.incoming().flatten() {
+            // A browser that went away is its own business.
+            scope.spawn(|| answer(stream, &dir).ok());
         }
     });
     Ok(true)
@@ -42,38 +43,75 @@ enum Found {
     Nothing,
 }
 
-fn answer(request: Request, dir: &Path) -> std::io::Result<()> {
-    let url = request.url().split(['?', '#']).next().unwrap_or("/").to_string();
-    if !matches!(request.method(), Method::Get | Method::Head) {
-        return request.respond(with(Response::empty(405), "Allow", "GET, HEAD"));
+fn answer(mut stream: TcpStream, dir: &Path) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut lines = BufReader::new((&stream).take(LONGEST_HEAD)).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    // The headers have no say here, but a connection that is closed with something unread is torn, not closed.
+    for line in lines {
+        if line?.is_empty() {
+            break;
+        }
     }
-    match find(dir, &url) {
-        Found::File(file) => send(request, 200, &file),
-        Found::Folder => request.respond(with(Response::empty(308), "Location", &format!("{url}/"))),
-        Found::Nothing if dir.join("404.html").is_file() => send(request, 404, &dir.join("404.html")),
-        Found::Nothing => request.respond(Response::from_string("404: there is no such page\n").with_status_code(404)),
+    let mut words = request.split(' ');
+    let (method, url) = (words.next().unwrap_or_default(), words.next().unwrap_or("/"));
+    if method.is_empty() {
+        return Ok(());
+    }
+    let response = respond(method, url, dir);
+    stream.write_all(response.head().as_bytes())?;
+    if method != "HEAD" {
+        stream.write_all(&response.body)?;
+    }
+    stream.flush()
+}
+
+/// An answer before it is sent.
+struct Response {
+    status: &'static str,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+}
+
+impl Response {
+    fn new(status: &'static str, headers: Vec<(&'static str, String)>, body: impl Into<Vec<u8>>) -> Response {
+        Response { status, headers, body: body.into() }
+    }
+
+    fn head(&self) -> String {
+        let mut head =
+            format!("HTTP/1.1 {}\r\nContent-Length: {}\r\nConnection: close\r\n", self.status, self.body.len());
+        // The site is rebuilt while it is looked at.
+        head += "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n";
+        for (name, value) in &self.headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head + "\r\n"
     }
 }
 
-fn send(request: Request, status: u16, file: &Path) -> std::io::Result<()> {
-    let body = match fs::read(file) {
-        Ok(body) => body,
-        Err(error) => return request.respond(Response::from_string(format!("{error}\n")).with_status_code(500)),
-    };
-    let response = Response::from_data(body).with_status_code(status).with_chunked_threshold(usize::MAX);
-    let response = with(response, "Content-Type", media_type(file));
-    let response = with(response, "X-Content-Type-Options", "nosniff");
-    // The site is rebuilt while it is looked at.
-    let response = with(response, "Cache-Control", "no-cache");
-    request.respond(response)
+fn respond(method: &str, url: &str, dir: &Path) -> Response {
+    let url = url.split(['?', '#']).next().unwrap_or("/");
+    if !["GET", "HEAD"].contains(&method) {
+        return Response::new("405 Method Not Allowed", vec![("Allow", "GET, HEAD".to_string())], "");
+    }
+    match find(dir, url) {
+        Found::File(file) => send("200 OK", &file),
+        Found::Folder => Response::new("308 Permanent Redirect", vec![("Location", format!("{url}/"))], ""),
+        Found::Nothing if dir.join("404.html").is_file() => send("404 Not Found", &dir.join("404.html")),
+        Found::Nothing => plain("404 Not Found", "404: there is no such page\n"),
+    }
 }
 
-/// Adds a header; a value that no header can have is left out.
-fn with<R: Read>(mut response: Response<R>, name: &str, value: &str) -> Response<R> {
-    if let Ok(header) = Header::from_bytes(name, value) {
-        response.add_header(header);
+fn send(status: &'static str, file: &Path) -> Response {
+    match fs::read(file) {
+        Ok(body) => Response::new(status, vec![("Content-Type", media_type(file).to_string())], body),
+        Err(error) => plain("500 Internal Server Error", &format!("{error}\n")),
     }
-    response
+}
+
+fn plain(status: &'static str, text: &str) -> Response {
+    Response::new(status, vec![("Content-Type", "text/plain; charset=utf-8".to_string())], text)
 }
 
 /// The file that a URL's path names. Nothing outside the folder is ever found, whatever the path or a link says.

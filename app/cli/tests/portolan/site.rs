@@ -87,3 +87,13 @@ fn serve_answers_like_a_static_host() {
     check(&serving, "GET /%2e%2e/secret.txt", "404", "text/html", "<p>lost</p>");
     check(&serving, "POST /", "405", "Allow: GET, HEAD", "");
 }
+
+/// Browsers keep connections open that they do not use.
+#[test]
+fn idle_connections_keep_nobody_waiting() {
+    let home = folder(&[("index.html", "<p>home</p>")]);
+    let serving = serve(home.path());
+    let idle: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(&serving.address).unwrap()).collect();
+    assert_eq!(get(&serving, "GET /").1, "<p>home</p>");
+    drop(idle);
+}
