@@ -6,8 +6,17 @@ use std::ops::ControlFlow;
 use super::*;
 use crate::compare::distance;
 use crate::reference::{bilinear, convolution, max_pool, transposed_convolution};
-use crate::team::{Alone, Threads};
+use crate::team::Alone;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::team::Threads;
 use crate::weights::unit_interval;
+
+/// Every kind of team there is here.
+const TEAMS: &[&dyn Team] = &[
+    &Alone,
+    #[cfg(not(target_arch = "wasm32"))]
+    &Threads(2),
+];
 
 /// Numbers that look random and are the same on every machine.
 struct Random(u64, usize);
@@ -105,7 +114,7 @@ fn check(
             let layers: Vec<Layer> = inputs.iter().map(|t| take(t)).collect();
             let to = take(expected);
             build(&mut planner, &layers, to);
-            for team in [&Alone as &dyn Team, &Threads(2)] {
+            for team in TEAMS {
                 let mut arena = Aligned::zeros(planner.arena.length()).unwrap();
                 arena.as_mut_slice()[to.map.offset..][..to.numbers()].fill(f32::NAN);
                 for (layer, tensor) in layers.iter().zip(inputs) {
@@ -113,7 +122,7 @@ fn check(
                 }
                 let (arena, weights) = (arena.as_mut_slice(), planner.packed.as_slice());
                 let memories = Memories { input: &[], arena, output: &mut [], weights };
-                assert!(execute(&planner.jobs, memories, team, &|_| ControlFlow::Continue(())));
+                assert!(execute(&planner.jobs, memories, *team, &|_| ControlFlow::Continue(())));
                 let mut found = Tensor::zeros(expected.shape());
                 each(&to, |place, from| match from {
                     Some(i) => found.data_mut()[i] = arena[place],
