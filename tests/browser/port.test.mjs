@@ -49,7 +49,7 @@ async function inFolder(body) {
   }
 }
 
-const command = ["release", "debug"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
+const command = ["debug", "release"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
 
 onPage("paste, read, refuse a recipe, download, apply, compile", {}, async (page) => {
   await page.paste(trainer);
