@@ -291,6 +291,28 @@ onPage("a project as files, and back as a zip", {}, async (page) => {
   });
 });
 
+onPage("a message jumps to its line, in another file too", {}, async (page) => {
+  const filler = Array.from({ length: 300 }, (_, i) => `x${i} = ${i}`).join("\n");
+  await page.chooseFiles([
+    { name: "a.py", text: "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n" },
+    { name: "b.py", text: `import torch\nnet = torch.nn.Linear(2, 2).cuda()\n${filler}\nnet = torch.nn.DataParallel(net)\n` },
+  ]);
+  await page.ported();
+  await page.tab("needs");
+  const place = page.page.locator(".needs .place", { hasText: "b.py" }).first();
+  const line = parseInt((await place.textContent()).split(":")[1]);
+  assert.ok(line > 300, `line ${line}`);
+  await place.click();
+  const number = page.page.locator(".changes td.num:not(.old)", { hasText: new RegExp(`^${line}$`) });
+  await number.waitFor();
+  const shown = await number.evaluate((cell) => {
+    const box = cell.getBoundingClientRect();
+    const pane = cell.closest(".diff-scroll").getBoundingClientRect();
+    return box.top >= pane.top && box.bottom <= pane.bottom;
+  });
+  assert.ok(shown, "the line is in sight");
+});
+
 onPage("an empty page, a cleared page, nothing to do", {}, async (page) => {
   assert.match(await page.panel().textContent(), /No script yet/);
   await page.fill("x = 1\n");

@@ -13,6 +13,8 @@ use wasm_bindgen_futures::spawn_local;
 
 /// Milliseconds of quiet before what was typed is ported.
 const PAUSE: i32 = 250;
+/// Milliseconds for which good news is shown.
+const GLANCE: i32 = 10_000;
 /// A port that takes longer than this is given up when a newer one is wanted.
 const PATIENCE: f64 = 1500.0;
 
@@ -74,8 +76,15 @@ impl Session {
 
     /// Says something to the user.
     pub(crate) fn say(self, bad: bool, text: impl Into<String>) {
-        let text = text.into();
-        self.state.update(|state| state.notice = Some(Notice { bad, text }));
+        let notice = Some(Notice { bad, text: text.into() });
+        self.state.update(|state| state.notice = notice.clone());
+        // What went well need not stay, unless it can be taken back.
+        browser::later(GLANCE, move || {
+            let stale = self.state.with_untracked(|state| !bad && !state.has_former() && state.notice == notice);
+            if stale {
+                self.state.update(|state| state.notice = None);
+            }
+        });
     }
 
     /// Ports when typing pauses.

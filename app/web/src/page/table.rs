@@ -70,6 +70,8 @@ impl Shown {
             (self.key, self.paper) = (key, Paper::of(state, shape));
             self.body = Some(body.clone());
             self.dress(state, &scroller, &table, turned);
+            // Nothing can be scrolled to before it has its height.
+            self.render(&body, &scroller);
             self.keep_place(&scroller);
         }
         let after = self.follow(state, &scroller);
