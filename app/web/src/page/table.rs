@@ -87,9 +87,9 @@ impl Shown {
         }
         let unified = state.unified || page_width() < NARROW;
         let digits = state.view.as_ref().map_or(3, |view| Paper::digits(view));
-        let number = digits as f64 * self.letter + 16.0;
+        let number = (digits as f64 * self.letter + 16.0).ceil();
         let code = if unified { width - 2.0 * number } else { width / 2.0 - number };
-        let columns = ((code - 28.0) / self.letter).max(8.0) as usize;
+        let columns = ((code - 27.0) / self.letter).max(8.0) as usize;
         Shape { unified, columns, prose: width, line: 20 }
     }
 

@@ -184,7 +184,8 @@ const GHOST: u32 = 44;
 /// The style sheet's numbers: 8 px above and below, 26 px for a title, 18 px for a line of prose.
 fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
     let narrow = width < 560.0;
-    let prose = if narrow { width - 32.0 } else { width - 150.0 };
+    // Short lines leave more room at their ends.
+    let prose = if narrow { (width - 32.0) * 0.9 } else { width - 150.0 };
     let one = |recipe: &HunkRecipe| {
         let titles = prose_lines(&format!("{}        safe", recipe.title), prose * 0.92);
         let reason = if recipe.again || recipe.reason.is_empty() { 0 } else { prose_lines(&recipe.reason, prose) };
