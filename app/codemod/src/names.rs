@@ -1,7 +1,7 @@
 //! What a name in a file stands for: imports, aliases and the qualified names behind them.
 
 use crate::tree::{Id, Index, fields, kinds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One name that an import statement binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(crate) struct Names {
     by_local: BTreeMap<String, Vec<usize>>,
     /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
     shadows: BTreeMap<String, Vec<Option<Id>>>,
+    /// Imported names that mean different things in different places; all others mean one thing everywhere.
+    scoped: BTreeSet<String>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub(crate) modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -87,13 +89,19 @@ impl Names {
             }
         }
         names.collect_shadows(index);
+        names.scoped = names
+            .bindings
+            .iter()
+            .filter(|b| b.scope.is_some() || names.shadows.contains_key(&b.local))
+            .map(|b| b.local.clone())
+            .collect();
         names
     }
 
     /// Where names are bound by something that is no import.
     fn collect_shadows(&mut self, index: &Index<'_>) {
         let (k, f) = (kinds(), fields());
-        let aliases: Vec<Id> = self.bindings.iter().map(|b| b.part).collect();
+        let aliases: BTreeSet<Id> = self.bindings.iter().map(|b| b.part).collect();
         for &id in index.of_kind(k.identifier) {
             let Some(parent) = index.parent(id) else { continue };
             let kind = index.kind(parent);
@@ -150,11 +158,6 @@ impl Names {
         None
     }
 
-    /// Whether anything in the file binds a name.
-    fn is_bound(&self, name: &str) -> bool {
-        self.by_local.contains_key(name) || self.shadows.contains_key(name)
-    }
-
     fn bind(&mut self, index: &Index<'_>, local: &str, qualified: &str, statement: Id, part: Id) {
         self.by_local.entry(local.to_owned()).or_default().push(self.bindings.len());
         let scope = index.ancestors(statement).find(|a| index.kind(*a) == kinds().function_definition);
@@ -171,7 +174,11 @@ impl Names {
     pub(crate) fn qualify(&self, index: &Index<'_>, id: Id) -> Option<String> {
         let text = dotted(index, id)?;
         let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
-        let base = &self.visible(index, id, head)?.last()?.qualified;
+        let base = if self.scoped.contains(head) {
+            &self.visible(index, id, head)?.last()?.qualified
+        } else {
+            &self.bindings[*self.by_local.get(head)?.last()?].qualified
+        };
         Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
     }
 
@@ -179,17 +186,21 @@ impl Names {
     pub(crate) fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
         let Some(text) = dotted(index, id) else { return false };
         let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
-        if !self.is_bound(head) {
-            // A fragment without its imports, or a name that is no module: it stands for itself.
-            return text == qualified;
+        // What follows the head is the end of the full name.
+        if !rest.is_empty() && !qualified.ends_with(rest) {
+            return false;
         }
-        self.visible(index, id, head).is_some_and(|bindings| {
-            bindings.iter().any(|b| {
-                qualified.strip_prefix(b.qualified.as_str()).is_some_and(|tail| {
-                    if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
-                })
+        let means = |b: &Binding| {
+            qualified.strip_prefix(b.qualified.as_str()).is_some_and(|tail| {
+                if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
             })
-        })
+        };
+        match self.by_local.get(head) {
+            Some(bindings) if !self.scoped.contains(head) => bindings.iter().any(|n| means(&self.bindings[*n])),
+            Some(_) => self.visible(index, id, head).is_some_and(|bindings| bindings.into_iter().any(means)),
+            // A fragment without its imports, or a name that is no module: it stands for itself.
+            None => !self.shadows.contains_key(head) && text == qualified,
+        }
     }
 
     /// How a qualified name is spelled at a node, when an import makes it reachable there.
