@@ -2,7 +2,7 @@
 
 use crate::dist;
 use crate::setup::Tools;
-use crate::step::{run, step};
+use crate::step::run;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
         if let Some(changed) = now.difference(&seen).map(Path::to_path_buf) {
             // The state before the build: what changes during it is built next.
             seen = now;
-            let built = step(format!("{} changed", changed.display()), || dist::build(tools));
-            match built {
+            println!("\n{} changed", changed.strip_prefix(workspace::root()).unwrap_or(&changed).display());
+            match dist::build(tools) {
                 Ok(()) => println!("    http://127.0.0.1:{port}/ shows it after a reload"),
                 Err(error) => eprintln!("xtask: {error:#}; still serving the last build"),
             }
