@@ -107,14 +107,12 @@ fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
         }
     }
     for (name, value) in &options.options {
-        let known = target.options.get(name).map_or(&[][..], Vec::as_slice);
-        if !known.is_empty() && value != "off" && !known.contains(value) {
-            return Err(usage(format!("option `{name}` is off or {}, not `{value}`", known.join(" or "))));
-        }
-
-        if !target.options.contains_key(name) {
-            let known: Vec<&str> = target.options.keys().map(String::as_str).collect();
+        let Some(option) = target.options.iter().find(|option| option.name == *name) else {
+            let known: Vec<&str> = target.options.iter().map(|option| option.name.as_str()).collect();
             return Err(usage(format!("no recipe has an option `{name}`; there are {}", known.join(", "))));
+        };
+        if !option.kind.admits(value) {
+            return Err(usage(format!("option `{name}` is {}, not `{value}`", option.kind)));
         }
     }
     for rejected in &options.rejected_recipes {

@@ -4,7 +4,7 @@ use crate::args::ListFormat;
 use crate::output::print;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use codemod::{CheckFailure, RecipeSet, check_guide};
+use codemod::{CheckFailure, RecipeSet, TargetOption, check_guide};
 use guide::Guide;
 use serde_json::json;
 use std::fmt::{Display, Write};
@@ -95,8 +95,10 @@ pub(crate) fn list(format: ListFormat) -> Result<bool> {
             let width = recipes.iter().map(|recipe| recipe.id.len()).max().unwrap_or(0);
             for target in set.targets() {
                 let _ = writeln!(out, "{}: {}; SDK {}", target.id, target.title, target.sdks.join(", "));
-                for (name, values) in &target.options {
-                    let _ = writeln!(out, "  --option {name}={}", values.join("|"));
+                for option in &target.options {
+                    let default = target.default_of(option, None);
+                    let TargetOption { name, kind, label, .. } = option;
+                    let _ = writeln!(out, "  --option {name}=…  {label}: {kind}; default {default}");
                 }
                 for recipe in recipes.iter().filter(|recipe| recipe.target == target.id) {
                     let kind = match (recipe.manual, recipe.is_unsafe) {

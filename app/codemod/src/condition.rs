@@ -6,6 +6,7 @@ use crate::facts::{FileView, ProjectFacts};
 use crate::matching::Match;
 use crate::names::dotted;
 use crate::pattern::{Env, NodePattern, node_pattern, plain_string};
+use crate::settings::Settings;
 use crate::template::variable_name;
 use crate::tree::{Id, Root, Tree, fields, kinds};
 
@@ -32,7 +33,7 @@ enum Test {
     FileTrains,
     ComputeModes,
     FollowedBy(NodePattern),
-    LazyMode,
+    Option(String, String),
 }
 
 /// What a metavariable must be.
@@ -65,11 +66,9 @@ impl Type {
 pub(crate) struct Situation<'a, 't> {
     pub(crate) view: &'a FileView<'t>,
     pub(crate) project: &'a ProjectFacts,
-    pub(crate) lazy: bool,
+    pub(crate) settings: &'a Settings<'a>,
     /// The port is in branch style.
     pub(crate) branch: bool,
-    /// `import torch` loads what the target needs.
-    pub(crate) autoload: bool,
 }
 
 impl Condition {
@@ -107,9 +106,11 @@ impl Condition {
             "inside a loop" => Test::InsideLoop,
             "file trains" => Test::FileTrains,
             "project has compute modes" => Test::ComputeModes,
-            "lazy mode" => Test::LazyMode,
             _ => {
-                if let Some(name) = rest.strip_prefix("inside def ") {
+                let option = rest.strip_prefix("option ").and_then(|o| o.split_once(" is "));
+                if let Some((name, value)) = option {
+                    Test::Option(name.trim().to_owned(), value.trim().to_owned())
+                } else if let Some(name) = rest.strip_prefix("inside def ") {
                     Test::InsideDef(name.to_owned())
                 } else if let Some(pattern) = rest.strip_prefix("inside with ") {
                     Test::InsideWith(pattern_of(pattern)?)
@@ -156,7 +157,7 @@ impl Condition {
             Test::FileImports(name) => imports(s.view, name),
             Test::FileTrains => trains(s),
             Test::ComputeModes => s.project.modes.is_some(),
-            Test::LazyMode => s.lazy,
+            Test::Option(name, value) => s.settings.is(name, value),
             _ => return true,
         };
         holds != self.negated
@@ -185,7 +186,7 @@ impl Condition {
             }),
             Test::HasKeyword(name) => has_keyword(view, found.node, name),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
-            Test::FileDefines(_) | Test::FileImports(_) | Test::FileTrains | Test::ComputeModes | Test::LazyMode => {
+            Test::FileDefines(_) | Test::FileImports(_) | Test::FileTrains | Test::ComputeModes | Test::Option(..) => {
                 return true;
             }
         };
@@ -404,11 +405,6 @@ const WITHOUT_TORCH: [&str; 66] = [
     "mpi4py",
 ];
 
-/// Whether a module is known to have nothing to do with torch or with an accelerator.
-pub(crate) fn loads_no_torch(module: &str) -> bool {
-    WITHOUT_TORCH.contains(&module)
-}
-
 fn is_import(view: &FileView<'_>, id: Id) -> bool {
     [kinds().import_statement, kinds().import_from_statement].contains(&view.index.kind(id))
 }
@@ -479,7 +475,7 @@ fn trains(s: &Situation<'_, '_>) -> bool {
     !view.steps.training.is_empty()
         || !view.calls("cuda").is_empty()
         || view.index.of_kind(kinds().string).iter().any(|s| is_cuda_device(view, *s))
-        || (!s.autoload && view.has_word("cuda") && uses_torch_cuda(view))
+        || (!s.settings.autoload && view.has_word("cuda") && uses_torch_cuda(view))
 }
 
 fn uses_torch_cuda(view: &FileView<'_>) -> bool {

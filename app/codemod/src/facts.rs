@@ -6,6 +6,7 @@ pub(crate) mod roles;
 pub(crate) mod steps;
 
 use crate::names::Names;
+use crate::settings::TargetFacts;
 use crate::tree::{Id, Index, Tree, fields, kinds};
 use modes::Modes;
 use roles::{Role, Roles};
@@ -229,16 +230,19 @@ pub(crate) struct ProjectFacts {
     returns: BTreeMap<String, Vec<Option<Role>>>,
     /// Class name to the names of its bases.
     pub(crate) bases: BTreeMap<String, Vec<String>>,
-    /// A class attribute that holds the Gaudi bridge, `htcore`, by class name.
+    /// Classes that keep the target's bridge as an attribute.
     pub(crate) bridge_classes: BTreeSet<String>,
+    /// Heads of the modules that only the target's machine has.
+    pub(crate) target_modules: Vec<String>,
 }
 
 impl ProjectFacts {
-    pub(crate) fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &str) -> Self {
+    pub(crate) fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
         let (k, f) = (kinds(), fields());
         let views: Vec<&FileView<'t>> = views.collect();
         let mut bases: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut bridge_classes = BTreeSet::new();
+        let bridge = target.bridge.as_ref().map(|b| format!("self.{}", b.name));
         for view in &views {
             for &class in view.index.of_kind(k.class_definition) {
                 let supers = view.index.field(class, f.superclasses).map_or_else(Vec::new, |s| {
@@ -251,7 +255,10 @@ impl ProjectFacts {
                 bases.entry(view.name_of(class).to_owned()).or_default().extend(supers);
             }
             for &assignment in view.index.of_kind(k.assignment) {
-                if view.index.field(assignment, f.left).is_some_and(|l| view.index.text_of(l) == "self.htcore")
+                if view
+                    .index
+                    .field(assignment, f.left)
+                    .is_some_and(|l| bridge.as_deref() == Some(view.index.text_of(l)))
                     && let Some(class) = view.class_of(assignment)
                 {
                     bridge_classes.insert(view.name_of(class).to_owned());
@@ -259,12 +266,13 @@ impl ProjectFacts {
             }
         }
         let mut facts = Self {
-            modes: Modes::collect(&views, target),
+            modes: Modes::collect(&views, &target.mode),
             attributes: BTreeMap::new(),
             models: BTreeSet::new(),
             returns: BTreeMap::new(),
             bases,
             bridge_classes,
+            target_modules: target.modules.clone(),
         };
         let classes: Vec<String> = facts.bases.keys().cloned().collect();
         facts.models = classes

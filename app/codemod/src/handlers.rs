@@ -2,18 +2,19 @@
 //! that every one of them is.
 
 mod compute_mode;
+mod config_field;
 mod hydra;
-mod lazy_switch;
 mod load_bridge;
 mod requirements;
 mod unused_imports;
 mod validation;
 
-pub(crate) use lazy_switch::switch_known;
+pub(crate) use config_field::known_fields;
 pub(crate) use unused_imports::used;
 
 use crate::change::Change;
 use crate::facts::{FileView, ProjectFacts};
+use crate::settings::Settings;
 use std::collections::BTreeSet;
 
 /// A rule in Rust.
@@ -34,12 +35,23 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) project: &'a ProjectFacts,
     /// Path and text of every file of the project.
     pub(crate) files: &'a [(&'a str, &'a str)],
-    /// Lazy mode is the SDK's default or asked for.
-    pub(crate) lazy: bool,
-    /// What `PT_HPU_LAZY_MODE` is for eager mode: `0`, before 1.13 `2`.
-    pub(crate) eager_value: &'a str,
-    /// How lazy mode is asked for at run time, at the place of a node.
-    pub(crate) lazy_test: &'a dyn Fn(&FileView<'_>, crate::tree::Id) -> Option<String>,
+    /// SDK, options and target.
+    pub(crate) settings: &'a Settings<'a>,
+    /// The target's configuration fields that the project has or gets.
+    pub(crate) fields: &'a [String],
+}
+
+impl Input<'_, '_> {
+    /// A configuration field's expression at a node, or its fallback.
+    pub(crate) fn field(&self, view: &FileView<'_>, node: crate::tree::Id, name: &str) -> Option<String> {
+        let mode = self.project.modes.as_ref().map(|m| m.expression_at(view, self.project, node));
+        let mode = match mode {
+            Some(None) => return None,
+            Some(mode) => mode,
+            None => None,
+        };
+        self.settings.field(name, mode.as_deref(), view.layout.quote, &|f| self.fields.iter().any(|known| known == f))
+    }
 }
 
 /// What a handler wants to do at one place.
@@ -53,7 +65,7 @@ pub(crate) struct Wish {
 pub(crate) fn all() -> &'static [Handler] {
     &[
         Handler { name: "add-compute-mode", run: compute_mode::run },
-        Handler { name: "add-lazy-switch", run: lazy_switch::run },
+        Handler { name: "add-config-field", run: config_field::run },
         Handler { name: "load-bridge", run: load_bridge::run },
         Handler { name: "validation-no-grad", run: validation::run },
         Handler { name: "comment-requirements", run: requirements::run },

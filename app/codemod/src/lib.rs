@@ -34,8 +34,11 @@ mod residue;
 mod rewrite;
 mod rope;
 mod sdk;
+mod settings;
 mod template;
 mod tree;
+
+pub use guide::OptionKind;
 
 pub use check::{CheckFailure, check_guide};
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
@@ -45,5 +48,5 @@ pub use port::port;
 pub use ported::{
     Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Style,
 };
-pub use recipe::{RecipeError, RecipeInfo, RecipeSet, TargetInfo, embedded_guides};
+pub use recipe::{RecipeError, RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
 pub use report::report_json;

@@ -134,14 +134,21 @@ pub(crate) fn lift(
         }
     }
     for ((chain, clause), fixes) in vendor {
-        out.extend(branch(view, modes, chain, clause, fixes));
+        out.extend(branch(view, project, modes, chain, clause, fixes));
     }
     guard_all(view, project, modes, open, &mut out, &mut stranded);
     (out, stranded)
 }
 
 /// A branch for the target beside the vendor's: the vendor's body, ported in place.
-fn branch(view: &FileView<'_>, modes: &Modes, chain: Id, clause: Id, fixes: Vec<Fix>) -> Option<Fix> {
+fn branch(
+    view: &FileView<'_>,
+    project: &ProjectFacts,
+    modes: &Modes,
+    chain: Id,
+    clause: Id,
+    fixes: Vec<Fix>,
+) -> Option<Fix> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let text = index.text;
@@ -178,9 +185,9 @@ fn branch(view: &FileView<'_>, modes: &Modes, chain: Id, clause: Id, fixes: Vec<
     let body_indent = if own_line { line_indent(text, start).to_owned() } else { inner.clone() };
     let flat = dedent(&new, if own_line { &body_indent } else { indent });
     let flat = modes.retargeted(&simplified(flat.trim_end()));
-    let imports: Vec<String> = target_imports(&fixes);
+    let imports: Vec<String> = target_imports(project, &fixes);
     let block_imports =
-        fixes.iter().flat_map(|fix| fix.imports.iter()).filter(|i| !is_target_import(i)).cloned().collect();
+        fixes.iter().flat_map(|fix| fix.imports.iter()).filter(|i| !is_target_import(project, i)).cloned().collect();
     if is_empty_body(&flat) {
         return None;
     }
@@ -274,15 +281,15 @@ fn first_of(fixes: &[Fix]) -> Fix {
 }
 
 /// Imports of packages that only the target's machine has.
-pub(crate) fn is_target_import(line: &str) -> bool {
+pub(crate) fn is_target_import(project: &ProjectFacts, line: &str) -> bool {
     let module = line.split_whitespace().nth(1).unwrap_or("");
     let head = module.split('.').next().unwrap_or(module);
-    head != "torch" && !crate::condition::loads_no_torch(head)
+    project.target_modules.iter().any(|m| m == head)
 }
 
-fn target_imports(fixes: &[Fix]) -> Vec<String> {
+fn target_imports(project: &ProjectFacts, fixes: &[Fix]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
-    for import in fixes.iter().flat_map(|f| &f.imports).filter(|i| is_target_import(i)) {
+    for import in fixes.iter().flat_map(|f| &f.imports).filter(|i| is_target_import(project, i)) {
         if !out.contains(import) {
             out.push(import.clone());
         }
@@ -418,12 +425,18 @@ fn guard_all(
         }
         done.extend(run.iter().copied());
         let Some(guard) = guard else { continue };
-        out.extend(write_run(view, &guard, &run, &mut units));
+        out.extend(write_run(view, project, &guard, &run, &mut units));
     }
 }
 
 /// One `if` for a run of neighbouring statements.
-fn write_run(view: &FileView<'_>, guard: &str, run: &[Id], units: &mut BTreeMap<Id, Unit>) -> Vec<Fix> {
+fn write_run(
+    view: &FileView<'_>,
+    project: &ProjectFacts,
+    guard: &str,
+    run: &[Id],
+    units: &mut BTreeMap<Id, Unit>,
+) -> Vec<Fix> {
     let index = &view.index;
     let text = index.text;
     let (newline, unit_indent) = (view.layout.newline, view.layout.indent.as_str());
@@ -433,9 +446,10 @@ fn write_run(view: &FileView<'_>, guard: &str, run: &[Id], units: &mut BTreeMap<
     if fixes.is_empty() {
         return Vec::new();
     }
-    let imports = target_imports(&fixes);
+    let imports = target_imports(project, &fixes);
     let mut fix = first_of(&fixes);
-    fix.imports = fixes.iter().flat_map(|f| f.imports.iter()).filter(|i| !is_target_import(i)).cloned().collect();
+    fix.imports =
+        fixes.iter().flat_map(|f| f.imports.iter()).filter(|i| !is_target_import(project, i)).cloned().collect();
     let under = |lines: &[String], test: &str| -> String {
         let body = imports.iter().chain(lines).cloned().collect::<Vec<_>>().join("\n");
         format!("if {test}:\n{}", indent_all(&body, unit_indent))

@@ -13,8 +13,9 @@ use crate::ported::{Applicability, Diagnostic, Options, Ported, Severity, Source
 use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::rope::{Provenance, Replacement, Rope};
+use crate::settings::{Settings, fields_in_project};
 use crate::tree::{LineStarts, Tree};
-use crate::{handlers, importer, lift, place, sdk};
+use crate::{handlers, importer, lift, place};
 use finish::finish;
 use overlap::{keep_blocks, outermost_first, own, without_overlaps};
 use std::cell::RefCell;
@@ -39,8 +40,7 @@ struct State<'a> {
 struct Plan<'a> {
     recipes: &'a Target,
     options: &'a Options,
-    sdk: String,
-    lazy: bool,
+    settings: Settings<'a>,
     branch: bool,
     trace: &'a RefCell<Trace>,
     /// By file, from the first round on.
@@ -69,19 +69,12 @@ pub(crate) struct Trace {
 pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
     let none = Target::default();
     let target = recipes.targets.get(&options.target).unwrap_or(&none);
-    let sdk = options.sdk.clone().or_else(|| target.sdks.last().cloned()).unwrap_or_default();
     let mut states: Vec<State<'_>> = files.iter().map(State::open).collect();
-    let lazy = match options.options.get("lazy").map(String::as_str) {
-        Some("on") => true,
-        Some("off") => false,
-        _ => sdk::gaudi_is_lazy(&sdk),
-    };
     let trace = RefCell::default();
     let mut plan = Plan {
         recipes: target,
         options,
-        sdk,
-        lazy,
+        settings: Settings::new(target, options),
         branch: options.style == Style::Branch,
         trace: &trace,
         origins: Vec::new(),
@@ -102,7 +95,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
             }
             continue;
         }
-        let facts = ProjectFacts::collect(views.iter().flatten(), &options.target);
+        let facts = ProjectFacts::collect(views.iter().flatten(), &target.facts);
         if rounds == 1 {
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();
@@ -131,7 +124,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         state.give_up("the port did not settle: recipes undo one another here, so the file is left as it was");
     }
     let views = views(&states);
-    let facts = ProjectFacts::collect(views.iter().flatten(), &options.target);
+    let facts = ProjectFacts::collect(views.iter().flatten(), &target.facts);
     let ported = finish(&plan, recipes, &states, &views, &facts, Notes::new(), None);
     (ported, trace.into_inner())
 }
@@ -242,9 +235,9 @@ fn views<'t>(states: &'t [State<'_>]) -> Vec<Option<FileView<'t>>> {
 impl Plan<'_> {
     /// Whether a rule takes part in this port.
     fn takes(&self, rule: &CompiledRule) -> bool {
-        rule.sdk.admits(&self.sdk)
+        rule.sdk.admits(&self.settings.sdk)
             && rule.branch.is_none_or(|b| b == self.branch)
-            && rule.option.as_ref().is_none_or(|(n, v)| self.options.options.get(n) == Some(v))
+            && rule.option.as_ref().is_none_or(|(n, v)| self.settings.is(n, v))
     }
 
     fn fired(&self, recipe: &Recipe, rule: &CompiledRule) {
@@ -270,9 +263,8 @@ impl Plan<'_> {
             return;
         }
         let what = match fact {
-            "guard" | "mode" | "lazy" => "the compute mode can't be read at this place",
-            "bridge" => "the Gaudi bridge is not loaded where this code can reach it",
-            other => other,
+            "bridge" => "the target's library is not loaded where this code can reach it",
+            _ => "the compute mode can't be read at this place",
         };
         let starts = LineStarts::new(index.text);
         let start = index.item(node).start;
@@ -363,7 +355,7 @@ fn round(
                 fixes = without_overlaps(plan, view, fixes);
                 fixes.sort_by_key(|f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
-                written(view, fixes)
+                written(view, facts, fixes)
             }
             None => {
                 for fix in &fixes {
@@ -390,9 +382,13 @@ fn wishes(
 ) -> Vec<Fix> {
     let mut fixes = Vec::new();
     let may_add = plan.recipes.recipes.iter().any(|r| {
-        !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-lazy-switch"))
+        !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field"))
     });
-    let switch = plan.branch && handlers::switch_known(views.iter().flatten(), facts.modes.as_ref(), may_add);
+    let fields = if plan.branch {
+        fields_in_project(&plan.settings, views.iter().flatten(), facts.modes.as_ref(), may_add)
+    } else {
+        Vec::new()
+    };
     for (rank, recipe) in plan.recipes.recipes.iter().enumerate() {
         if plan.rejected(recipe) {
             continue;
@@ -430,9 +426,8 @@ fn wishes(
                         view: views[n].as_ref(),
                         project: facts,
                         files: &states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
-                        lazy: plan.lazy,
-                        eager_value: sdk::gaudi_eager_value(&plan.sdk),
-                        lazy_test: &|view, id| lazy_test(facts, switch, view, id),
+                        settings: &plan.settings,
+                        fields: &fields,
                     };
                     for Wish { at, changes, imports } in (handler.run)(&input) {
                         fixes.push(fix(at, at..at, changes, imports));
@@ -440,20 +435,9 @@ fn wishes(
                 }
                 Body::Patch(patch) => {
                     let Some(view) = &views[n] else { continue };
-                    let situation = Situation {
-                        view,
-                        project: facts,
-                        lazy: plan.lazy,
-                        branch: plan.branch,
-                        autoload: sdk::gaudi_autoloads(&plan.sdk),
-                    };
+                    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
                     for found in matched(rule, &situation) {
-                        let cx = Context {
-                            view,
-                            project: facts,
-                            lazy_default: if plan.lazy { "1" } else { "0" },
-                            lazy_test: &|view, id| lazy_test(facts, switch, view, id),
-                        };
+                        let cx = Context { view, project: facts, settings: &plan.settings, fields: &fields };
                         match rewrite(&cx, patch, &found) {
                             Ok((changes, imports)) if !changes.is_empty() => {
                                 let item = view.index.item(found.node);
@@ -472,16 +456,6 @@ fn wishes(
         }
     }
     fixes
-}
-
-/// How a program asks for lazy mode at a place: by its own switch, else by the variable that the bridge reads.
-fn lazy_test(facts: &ProjectFacts, switch: bool, view: &FileView<'_>, id: crate::tree::Id) -> Option<String> {
-    let mode = facts.modes.as_ref()?.expression_at(view, facts, id)?;
-    Some(if switch {
-        crate::rewrite::lazy_switch(&mode)
-    } else {
-        format!("os.environ.get({q}PT_HPU_LAZY_MODE{q}) == {q}1{q}", q = view.layout.quote)
-    })
 }
 
 /// Where a patch rule matches, its conditions included.
@@ -512,7 +486,7 @@ fn raw(fix: Fix) -> Vec<Replacement> {
 }
 
 /// Replacements of a Python file, the imports that the new code needs included.
-fn written(view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Replacement> {
+fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Replacement> {
     let mut imports: Vec<Replacement> = Vec::new();
     let mut out: Vec<(usize, Replacement)> = Vec::new();
     for (order, fix) in fixes.into_iter().enumerate() {
@@ -520,7 +494,7 @@ fn written(view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Replacement> {
         let mut own: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
         for line in &fix.imports {
             let used_at = own.iter().map(|s| s.range.start).min().unwrap_or(fix.at);
-            if lift::is_target_import(line) {
+            if lift::is_target_import(facts, line) {
                 // Only the target's machine has it: it is imported where it is used, so that others can load the file.
                 let statement = view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
                 if let Some(at) = statement

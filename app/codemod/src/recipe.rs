@@ -4,7 +4,8 @@ use crate::condition::Condition;
 use crate::handlers::{self, Handler};
 use crate::patch::Patch;
 use crate::sdk::Requirement;
-use guide::Guide;
+use crate::settings::{TargetFacts, default_of};
+use guide::{Guide, OptionField, OptionKind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +26,7 @@ pub(crate) struct Target {
     pub(crate) title: String,
     pub(crate) sdks: Vec<String>,
     pub(crate) recipes: Vec<Recipe>,
-    pub(crate) options: BTreeMap<String, BTreeSet<String>>,
+    pub(crate) facts: TargetFacts,
 }
 
 #[derive(Clone)]
@@ -103,8 +104,30 @@ pub struct TargetInfo {
     pub title: String,
     /// SDK versions, oldest first; the last is the default.
     pub sdks: Vec<String>,
-    /// Named options with the values that some rule asks for.
-    pub options: BTreeMap<String, Vec<String>>,
+    /// Named options, in the order of the guides.
+    pub options: Vec<TargetOption>,
+}
+
+/// A choice of the user's that recipes ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetOption {
+    /// `zero`, as in `--option zero=3`.
+    pub name: String,
+    /// What a form calls it.
+    pub label: String,
+    /// What it may be.
+    pub kind: OptionKind,
+    /// Its value for each of the target's SDK versions when nobody chose, in the order of [`TargetInfo::sdks`].
+    pub defaults: Vec<String>,
+}
+
+impl TargetInfo {
+    /// The value of an option for an SDK version when nobody chose; `None` is the newest.
+    #[must_use]
+    pub fn default_of(&self, option: &TargetOption, sdk: Option<&str>) -> String {
+        let at = sdk.and_then(|sdk| self.sdks.iter().position(|s| s == sdk)).unwrap_or(self.sdks.len().max(1) - 1);
+        option.defaults.get(at).cloned().unwrap_or_default()
+    }
 }
 
 impl RecipeSet {
@@ -114,10 +137,19 @@ impl RecipeSet {
         let mut errors = Vec::new();
         let mut hasher = Sha256::new();
         let mut used: BTreeSet<&str> = BTreeSet::new();
+        let mut extensions: Vec<(&Guide, &str, &str)> = Vec::new();
         for guide in guides {
             let Some(name) = &guide.front.target else { continue };
             let target = targets.entry(name.clone()).or_default();
-            target.title.clone_from(&guide.front.title);
+            if target.title.is_empty() {
+                target.title.clone_from(&guide.front.title);
+            }
+            if let Some(base) = &guide.front.extends {
+                extensions.push((guide, name, base));
+            }
+            if let Err(message) = target.facts.add(name, &guide.front) {
+                errors.push(RecipeError { path: guide.path.clone(), line: 2, message });
+            }
             for sdk in &guide.front.sdks {
                 if !target.sdks.contains(sdk) {
                     target.sdks.push(sdk.clone());
@@ -137,9 +169,6 @@ impl RecipeSet {
                             if let Body::Handler(handler) = &compiled.body {
                                 used.insert(handler.name);
                             }
-                            if let Some((name, value)) = &compiled.option {
-                                target.options.entry(name.clone()).or_default().insert(value.clone());
-                            }
                             recipe.rules.push(compiled);
                         }
                         Err((line, message)) => {
@@ -150,8 +179,19 @@ impl RecipeSet {
                 target.recipes.push(recipe);
             }
         }
-        if let Some(target) = targets.get_mut("hpu") {
-            target.options.entry("lazy".to_owned()).or_default().insert("on".to_owned());
+        for (guide, name, base) in extensions {
+            let fault = |message| RecipeError { path: guide.path.clone(), line: 2, message };
+            let Some(base) = targets.get(base).cloned() else {
+                errors.push(fault(format!("`extends: {base}` names no target of these guides")));
+                continue;
+            };
+            if let Some(target) = targets.get_mut(name) {
+                target.extend(base);
+            }
+        }
+        for guide in guides {
+            let target = guide.front.target.as_ref().and_then(|t| targets.get(t));
+            errors.extend(target.into_iter().flat_map(|t| undeclared_options(guide, t)));
         }
         if errors.is_empty() { Ok(Self { targets, hash: hex(&hasher.finalize()) }) } else { Err(errors) }
     }
@@ -184,7 +224,7 @@ impl RecipeSet {
                 id: id.clone(),
                 title: target.title.clone(),
                 sdks: target.sdks.clone(),
-                options: target.options.iter().map(|(n, v)| (n.clone(), v.iter().cloned().collect())).collect(),
+                options: target.facts.options.iter().map(|o| target.offer(o)).collect(),
             })
             .collect()
     }
@@ -223,6 +263,46 @@ impl RecipeSet {
             .collect();
         handlers::all().iter().map(|h| h.name).filter(|n| !named.contains(n)).collect()
     }
+}
+
+impl Target {
+    /// Takes the recipes of another target in front of its own.
+    fn extend(&mut self, base: Self) {
+        self.facts.extend(&base.facts);
+        if self.sdks.is_empty() {
+            self.sdks = base.sdks;
+        }
+        let own = std::mem::replace(&mut self.recipes, base.recipes);
+        self.recipes.extend(own);
+    }
+
+    fn offer(&self, option: &OptionField) -> TargetOption {
+        TargetOption {
+            name: option.name.clone(),
+            label: option.label.clone(),
+            kind: option.kind.clone(),
+            defaults: self.sdks.iter().map(|sdk| default_of(option, sdk).to_owned()).collect(),
+        }
+    }
+}
+
+/// Rules that ask for an option, or for a value of one, that no guide of the target declares.
+fn undeclared_options(guide: &Guide, target: &Target) -> Vec<RecipeError> {
+    let rules = guide.sections.iter().flat_map(|s| &s.rules);
+    rules
+        .filter_map(|rule| {
+            let (name, value) = rule.option.as_deref()?.split_once('=')?;
+            let declared = target.facts.options.iter().find(|o| o.name == name);
+            let message = match declared {
+                None => {
+                    format!("option `{name}` is not declared: add `option {name}: VALUES | DEFAULT | LABEL` on top")
+                }
+                Some(option) if !option.kind.admits(value) => format!("`{value}` is no value of option `{name}`"),
+                Some(_) => return None,
+            };
+            Some(RecipeError { path: guide.path.clone(), line: rule.line.saturating_sub(1), message })
+        })
+        .collect()
 }
 
 /// The guides that are built in, with their examples.

@@ -5,6 +5,7 @@ use crate::facts::{FileView, ProjectFacts};
 use crate::matching::{Aligned, Match, Met};
 use crate::patch::{Block, Form, Item, Patch, Shape};
 use crate::pattern::extent;
+use crate::settings::Settings;
 use crate::template::{Lines, Part, Template};
 use crate::tree::{Id, kinds};
 use std::cell::RefCell;
@@ -14,10 +15,9 @@ use std::ops::Range;
 pub(crate) struct Context<'a, 't> {
     pub(crate) view: &'a FileView<'t>,
     pub(crate) project: &'a ProjectFacts,
-    /// `1` or `0`: what `PT_HPU_LAZY_MODE` is by default for the SDK.
-    pub(crate) lazy_default: &'a str,
-    /// How the program asks for lazy mode at a node.
-    pub(crate) lazy_test: &'a dyn Fn(&FileView<'_>, Id) -> Option<String>,
+    pub(crate) settings: &'a Settings<'a>,
+    /// The target's configuration fields that the project has or gets.
+    pub(crate) fields: &'a [String],
 }
 
 /// Why a match can't be rewritten.
@@ -440,27 +440,32 @@ pub(crate) fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String>
     match name {
         "guard" => modes?.guard_at(cx.view, cx.project, node),
         "mode" => modes?.expression_at(cx.view, cx.project, node),
-        "lazy" => (cx.lazy_test)(cx.view, node),
-        "lazy.default" => Some(cx.lazy_default.to_owned()),
         "bridge" => bridge(cx, node),
-        _ => None,
+        _ => {
+            if let Some(option) = name.strip_prefix("option.") {
+                return cx.settings.values.get(option).cloned();
+            }
+            let field = name.strip_prefix("config.")?;
+            let mode = match modes {
+                Some(modes) => Some(modes.expression_at(cx.view, cx.project, node)?),
+                None => None,
+            };
+            let known = |f: &str| cx.fields.iter().any(|known| known == f);
+            cx.settings.field(field, mode.as_deref(), cx.view.layout.quote, &known)
+        }
     }
 }
 
-/// The switch beside the compute mode: `self.args.run.lazy_mode`.
-pub(crate) fn lazy_switch(mode: &str) -> String {
-    mode.rsplit_once('.').map_or_else(|| "lazy_mode".to_owned(), |(owner, _)| format!("{owner}.lazy_mode"))
-}
-
-/// How the Gaudi bridge is reached at a node: `self.htcore` in a class that keeps it, else `htcore`.
+/// How the target's bridge is reached at a node: `self.htcore` in a class that keeps it, else `htcore`.
 fn bridge(cx: &Context<'_, '_>, node: Id) -> Option<String> {
+    let bridge = cx.settings.target.bridge.as_ref()?;
     let class = cx.view.class_of(node).map(|c| cx.view.name_of(c));
     if let Some(class) = class
         && cx.project.bridge_classes.iter().any(|b| cx.project.related(b, class))
     {
-        return Some("self.htcore".to_owned());
+        return Some(format!("self.{}", bridge.name));
     }
-    cx.view.names.spelling(&cx.view.index, node, "habana_frameworks.torch.core").filter(|s| {
+    cx.view.names.spelling(&cx.view.index, node, &bridge.module).filter(|s| {
         !s.contains('.')
             && cx.view.names.bindings.iter().any(|b| b.local == *s && cx.view.function_of(b.statement).is_none())
     })

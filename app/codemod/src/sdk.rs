@@ -73,24 +73,6 @@ impl Requirement {
     }
 }
 
-/// First Gaudi SDK whose default is eager mode (guides/hpu.md, "What depends on the SDK version").
-const GAUDI_EAGER_DEFAULT: &str = "1.20";
-
-/// Whether a Gaudi SDK runs in lazy mode by default.
-pub(crate) fn gaudi_is_lazy(sdk: &str) -> bool {
-    compare(sdk, GAUDI_EAGER_DEFAULT).is_lt()
-}
-
-/// Whether `import torch` loads the Gaudi bridge by itself.
-pub(crate) fn gaudi_autoloads(sdk: &str) -> bool {
-    compare(sdk, "1.18").is_ge()
-}
-
-/// What `PT_HPU_LAZY_MODE` is for eager mode.
-pub(crate) fn gaudi_eager_value(sdk: &str) -> &'static str {
-    if compare(sdk, "1.13").is_lt() { "2" } else { "0" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,11 @@
 //! Front matter: the `key: value` lines between two `---` at the top of a page.
 
 use crate::error::Faults;
+use crate::front_target::{read_bridge, read_field, read_mode, read_option};
 use crate::model::FrontMatter;
 
-const KEYS: &str = "title, target, description, sdks, order";
+const KEYS: &str = "title, target, description, sdks, order, extends, mode, modules, bridge, autoload, software, \
+                    `option NAME`, `field NAME`";
 
 /// Splits a page into its front matter's lines and the byte offset at which the body begins.
 ///
@@ -55,8 +57,22 @@ pub(crate) fn read(lines: &[&str], faults: &mut Faults) -> FrontMatter {
                 Ok(order) => front.order = order,
                 Err(_) => faults.add(number, format!("order `{value}` is not a whole number")),
             },
+            "extends" if is_word(value) => front.extends = Some(value.to_string()),
+            "extends" => faults.add(number, format!("target `{value}` is not a name of lowercase letters and digits")),
+            "mode" => front.mode = faults.keep(number, read_mode(value)),
+            "modules" => front.modules = value.split(',').map(|module| module.trim().to_string()).collect(),
+            "bridge" => front.bridge = faults.keep(number, read_bridge(value)),
+            "autoload" => front.autoload = Some(value.to_string()),
+            "software" => front.software = Some(value.to_string()),
+            _ if key.starts_with("option ") => {
+                front.options.extend(faults.keep(number, read_option(&key[7..], value, number)));
+            }
+            _ if key.starts_with("field ") => front.fields.extend(faults.keep(number, read_field(&key[6..], value))),
             _ => faults.add(number, format!("unknown front-matter key `{key}`; the known ones are {KEYS}")),
         }
+    }
+    if front.target.is_none() && (front.extends.is_some() || !front.options.is_empty() || !front.fields.is_empty()) {
+        faults.add(1, "`extends`, `option` and `field` belong to a guide with a `target`");
     }
     if front.title.is_empty() {
         faults.add(1, "the front matter has no title: add a line `title: …`");

@@ -16,10 +16,14 @@ mod error;
 mod fence;
 mod fill;
 mod front;
+mod front_target;
 pub mod html;
 mod model;
 mod parse;
 
 pub use error::GuideError;
 pub use fill::fill_after;
-pub use model::{Case, Condition, Example, ExampleKind, FrontMatter, Guide, Rule, Section};
+pub use model::{
+    Bridge, Case, Condition, ConfigField, Example, ExampleKind, FrontMatter, Guide, Mode, OptionField, OptionKind,
+    Rule, Section,
+};

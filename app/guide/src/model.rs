@@ -28,6 +28,103 @@ pub struct FrontMatter {
     pub sdks: Vec<String>,
     /// Place in the navigation.
     pub order: u32,
+    /// The target whose recipes come before this target's own.
+    pub extends: Option<String>,
+    /// The target's member among a project's compute modes; the target's id in capitals when absent.
+    pub mode: Option<Mode>,
+    /// Modules that only the target's machine has.
+    pub modules: Vec<String>,
+    /// The module that `{{bridge}}` stands for, and the attribute under which a class keeps it.
+    pub bridge: Option<Bridge>,
+    /// SDK versions, as a requirement, whose `import torch` loads what the target needs by itself.
+    pub autoload: Option<String>,
+    /// What brings the vendor's builds of PyTorch and TensorFlow, in words that follow “comes with”.
+    pub software: Option<String>,
+    /// Named options of the recipes.
+    pub options: Vec<OptionField>,
+    /// Fields that a port adds to the project's configuration.
+    pub fields: Vec<ConfigField>,
+}
+
+/// `mode: IPU = 5`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mode {
+    /// Name of the enum's member, in capitals.
+    pub name: String,
+    /// The number that it usually has.
+    pub number: Option<i64>,
+}
+
+/// `bridge: habana_frameworks.torch.core as htcore`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bridge {
+    /// Dotted name of the module.
+    pub module: String,
+    /// Its usual local name.
+    pub name: String,
+}
+
+/// `option lazy: on, off | on <1.20, off | lazy mode`: a choice that is the user's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OptionField {
+    /// Line in the file.
+    pub line: usize,
+    /// `lazy`.
+    pub name: String,
+    /// What it may be.
+    pub kind: OptionKind,
+    /// Values with the SDK versions (a requirement, empty for all) for which each is the default; the first that fits.
+    pub defaults: Vec<(String, String)>,
+    /// What it is called in a form.
+    pub label: String,
+}
+
+/// What an option may be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OptionKind {
+    /// One of these.
+    OneOf(Vec<String>),
+    /// A whole number above 0.
+    Number,
+    /// Any text without quotes and line ends.
+    Text,
+}
+
+impl OptionKind {
+    /// Whether a value is one of the option's.
+    #[must_use]
+    pub fn admits(&self, value: &str) -> bool {
+        match self {
+            Self::OneOf(values) => values.iter().any(|v| v == value),
+            Self::Number => {
+                value.len() < 10 && value.bytes().all(|b| b.is_ascii_digit()) && value.bytes().any(|b| b != b'0')
+            }
+            Self::Text => !value.contains(['"', '\'', '\\', '\n', '\r']),
+        }
+    }
+}
+
+impl std::fmt::Display for OptionKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OneOf(values) => f.write_str(&values.join(" or ")),
+            Self::Number => f.write_str("a whole number above 0"),
+            Self::Text => f.write_str("a text without quotes"),
+        }
+    }
+}
+
+/// `field lazy_mode: bool = {{option.lazy}} | …`: a field that a port adds beside the project's compute mode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigField {
+    /// `lazy_mode`.
+    pub name: String,
+    /// Python's type of it, `bool`.
+    pub annotation: String,
+    /// Its default, a template of `{{option.NAME}}` and text; `on` and `off` become `True` and `False` for a `bool`.
+    pub default: String,
+    /// The expression that stands for it where the project has no place for a field, a template too.
+    pub fallback: String,
 }
 
 /// A heading with what follows it up to the next heading of the same or a higher level.

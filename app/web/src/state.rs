@@ -437,7 +437,10 @@ impl State {
         self.choice.target = target.id.clone();
         let known = |sdk: &String| target.sdks.contains(sdk) && target.sdks.last() != Some(sdk);
         self.choice.sdk = self.choice.sdk.take().filter(known);
-        self.choice.options.retain(|name, value| target.options.get(name).is_some_and(|all| all.contains(value)));
+        let admits = |name: &String, value: &String| {
+            target.options.iter().any(|option| option.name == *name && option.kind.admits(value))
+        };
+        self.choice.options.retain(|name, value| admits(name, value));
     }
 
     /// The chosen target.

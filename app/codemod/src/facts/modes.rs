@@ -125,7 +125,7 @@ impl Modes {
         } else if let Some((class, upper)) = foreign_enum(views) {
             (ModeKind::Enum(class), if upper { target.to_ascii_uppercase() } else { target.to_ascii_lowercase() })
         } else {
-            (ModeKind::Strings, target.to_owned())
+            (ModeKind::Strings, target.to_ascii_lowercase())
         };
         let elsewhere = matches!(kind, ModeKind::Enum(_)) && found.is_none();
         let mut modes = Self { kind, target, expressions: BTreeMap::new(), elsewhere };

@@ -6,9 +6,6 @@ use crate::facts::modes::{ModeKind, enum_members, mode_enum};
 use crate::pattern::plain_string;
 use crate::tree::{fields, kinds};
 
-/// The number that published Gaudi ports gave to HPU.
-const HABITUAL_NUMBER: i64 = 4;
-
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let (Some(view), Some(modes)) = (input.view, &input.project.modes) else { return Vec::new() };
     let index = &view.index;
@@ -23,7 +20,8 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             let text = index.text_of(*assignment);
             let gap: String = text[last.len()..].chars().take_while(|c| *c == ' ').collect();
             let width = last.len() + gap.len();
-            let member = format!("{:<width$}= {}", modes.target, value(&values, &modes.target));
+            let member =
+                format!("{:<width$}= {}", modes.target, value(&values, &modes.target, input.settings.target.number));
             if let Some(statement) = view.statement_of(*assignment) {
                 wishes.push(Wish {
                     at: index.item(*assignment).start,
@@ -61,15 +59,11 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
 }
 
 /// A value of the same kind as the others', that none of them has.
-fn value(values: &[&str], target: &str) -> String {
+fn value(values: &[&str], target: &str, habitual: Option<i64>) -> String {
     let numbers: Vec<i64> = values.iter().filter_map(|v| v.parse().ok()).collect();
     if numbers.len() == values.len() && !numbers.is_empty() {
-        let free = if numbers.contains(&HABITUAL_NUMBER) || numbers.iter().any(|n| *n > HABITUAL_NUMBER) {
-            numbers.iter().max().map_or(HABITUAL_NUMBER, |m| m + 1)
-        } else {
-            HABITUAL_NUMBER
-        };
-        return free.to_string();
+        let highest = numbers.iter().max().copied().unwrap_or_default();
+        return habitual.filter(|h| *h > highest).unwrap_or(highest + 1).to_string();
     }
     let last = values.last().copied().unwrap_or("");
     if let Some(quote) = last.chars().next().filter(|c| *c == '"' || *c == '\'') {

@@ -6,6 +6,7 @@ use crate::change::Change;
 use crate::condition::{Type, imports, nodes_of_type};
 use crate::facts::FileView;
 use crate::lift::initialised;
+use crate::sdk::compare;
 use crate::tree::{Id, fields, kinds};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
@@ -14,14 +15,15 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         return Vec::new();
     }
     let index = &view.index;
+    let is_lazy = input.settings.is("lazy", "on");
     for &step in &view.steps.training {
         let Some(class) = view.class_of(step) else { continue };
         let Some((statement, guard)) = constructor_end(input, view, class) else { continue };
-        let Some(lazy) = (input.lazy_test)(view, statement) else { continue };
+        let Some(lazy) = input.field(view, statement, "lazy_mode") else { continue };
         let (unit, q) = (&view.layout.indent, view.layout.quote);
-        let eager = input.eager_value;
+        let eager = eager_value(&input.settings.sdk);
         // Without a switch of its own the program goes by the variable: then there is only a default to set.
-        let value = match (lazy.contains("os.environ"), input.lazy) {
+        let value = match (lazy.contains("os.environ"), is_lazy) {
             (true, true) => format!("{q}1{q}"),
             (true, false) => format!("{q}{eager}{q}"),
             (false, _) => format!("{q}1{q} if {lazy} else {q}{eager}{q}"),
@@ -37,12 +39,12 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     // No class keeps it: the module does, and other machines get past the import.
     let situation =
-        crate::condition::Situation { view, project: input.project, lazy: input.lazy, branch: true, autoload: true };
+        crate::condition::Situation { view, project: input.project, settings: input.settings, branch: true };
     let first = nodes_of_type(&situation, Type::FirstTorchImport).first().copied();
     let last = nodes_of_type(&situation, Type::LastTorchImport).first().copied();
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
     let (unit, q) = (&view.layout.indent, view.layout.quote);
-    let value = if input.lazy { "1" } else { input.eager_value };
+    let value = if is_lazy { "1" } else { eager_value(&input.settings.sdk) };
     vec![Wish {
         at: index.item(first).start,
         changes: vec![
@@ -61,6 +63,11 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         ],
         imports: vec!["import os".to_owned()],
     }]
+}
+
+/// What `PT_HPU_LAZY_MODE` is for eager mode (guides/hpu.md#eras).
+fn eager_value(sdk: &str) -> &'static str {
+    if compare(sdk, "1.13").is_lt() { "2" } else { "0" }
 }
 
 /// The last statement of a class's constructor, where the compute mode can be read behind it.

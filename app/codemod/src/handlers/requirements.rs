@@ -11,6 +11,8 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if !(name.starts_with("requirements") && name.ends_with(".txt")) {
         return Vec::new();
     }
+    let software = input.settings.target.software.as_deref().unwrap_or("the accelerator's software");
+    let note = format!("  # comes with {software}");
     let mut wishes = Vec::new();
     let mut start = 0;
     for line in input.text.split_inclusive('\n') {
@@ -22,7 +24,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
                 at: start,
                 changes: vec![
                     Change::Raw { range: start..start, text: "# ".to_owned() },
-                    Change::Raw { range: end..end, text: "  # comes with the Gaudi software".to_owned() },
+                    Change::Raw { range: end..end, text: note.clone() },
                 ],
                 imports: Vec::new(),
             });

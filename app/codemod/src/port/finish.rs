@@ -9,7 +9,6 @@ use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Sev
 use crate::recipe::{RecipeSet, hex};
 use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
-use crate::sdk;
 use crate::tree::LineStarts;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -86,15 +85,10 @@ pub(super) fn finish(
             diagnostics,
         });
     }
-    let mut options: BTreeMap<String, String> =
-        plan.recipes.options.keys().map(|n| (n.clone(), "off".to_owned())).collect();
-    if options.contains_key("lazy") {
-        options.insert("lazy".to_owned(), if plan.lazy { "on" } else { "off" }.to_owned());
-    }
-    options.extend(plan.options.options.clone());
+    let options = plan.settings.values.clone();
     Ported {
         target: plan.options.target.clone(),
-        sdk: plan.sdk.clone(),
+        sdk: plan.settings.sdk.clone(),
         style: if plan.branch { Style::Branch } else { Style::InPlace },
         options,
         files,
@@ -120,13 +114,7 @@ type Report = (Range<usize>, Severity, String, String);
 
 /// What rules have to say without changing anything.
 fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Report> {
-    let situation = Situation {
-        view,
-        project: facts,
-        lazy: plan.lazy,
-        branch: plan.branch,
-        autoload: sdk::gaudi_autoloads(&plan.sdk),
-    };
+    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
     let mut out: Vec<Report> = Vec::new();
     for recipe in &plan.recipes.recipes {
         if plan.rejected(recipe) {

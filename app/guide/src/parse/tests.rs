@@ -123,7 +123,8 @@ fn front_matter() {
     assert_eq!(faults("---\norder: 2\n---\n"), "1: the front matter has no title: add a line `title: …`\n");
     assert_eq!(
         faults("---\ntitle: x\ntitel: y\ntitle: z\nwords\ntarget: H P\norder: first\nsdks: 1.20, 1.8, new\n---\n"),
-        "3: unknown front-matter key `titel`; the known ones are title, target, description, sdks, order\n\
+        "3: unknown front-matter key `titel`; the known ones are title, target, description, sdks, order, \
+         extends, mode, modules, bridge, autoload, software, `option NAME`, `field NAME`\n\
          4: `title` stands here a second time; keep one\n\
          5: `words` is not `key: value`\n\
          6: target `H P` is not a name of lowercase letters and digits\n\

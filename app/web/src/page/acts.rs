@@ -126,7 +126,11 @@ pub(super) fn change(session: Session, event: &Event) {
             }
         }
         "option" if value.is_empty() => drop(state.choice.options.remove(&to)),
-        "option" => drop(state.choice.options.insert(to, value)),
+        "option" => {
+            state.choice.options.insert(to, value);
+            // A value that the option doesn't have falls back to the default.
+            state.settle_choice();
+        }
         "unsafe" => state.choice.allow_unsafe = on,
         "recipe" => state.switch_recipe(&to, on),
         "name" => state.rename(&value),

@@ -2,7 +2,7 @@
 
 use super::{escape, only};
 use crate::state::{Phase, Run, State};
-use codemod::Style;
+use codemod::{OptionKind, Style, TargetOption};
 
 fn option(value: &str, label: &str, selected: bool) -> String {
     format!("<option value=\"{}\"{}>{}</option>", escape(value), only(selected, " selected"), escape(label))
@@ -38,14 +38,24 @@ pub fn sdks(state: &State) -> String {
 /// Fields for the recipes' own options.
 pub fn named(state: &State) -> String {
     let Some(target) = state.target() else { return String::new() };
-    let field = |(name, values): (&String, &Vec<String>)| {
-        let chosen = state.choice.options.get(name);
-        let values: String = values.iter().map(|value| option(value, value, Some(value) == chosen)).collect();
-        let name = escape(name);
-        format!(
-            "<label class=\"field\"><span>Option {name}</span><select id=\"option-{name}\" data-set=\"option\" \
-             data-to=\"{name}\"><option value=\"\">default</option>{values}</select></label>"
-        )
+    let field = |asked: &TargetOption| {
+        let chosen = state.choice.options.get(&asked.name);
+        let default = escape(&target.default_of(asked, state.choice.sdk.as_deref()));
+        let (name, label) = (escape(&asked.name), escape(&asked.label));
+        let acts = format!("id=\"option-{name}\" data-set=\"option\" data-to=\"{name}\"");
+        let value = chosen.map(|value| escape(value)).unwrap_or_default();
+        let control = match &asked.kind {
+            OptionKind::OneOf(values) => {
+                let values: String = values.iter().map(|value| option(value, value, Some(value) == chosen)).collect();
+                format!("<select {acts}><option value=\"\">default ({default})</option>{values}</select>")
+            }
+            OptionKind::Number => format!(
+                "<input type=\"number\" min=\"1\" max=\"999999999\" step=\"1\" inputmode=\"numeric\" \
+                 placeholder=\"{default}\" value=\"{value}\" {acts}>"
+            ),
+            OptionKind::Text => format!("<input type=\"text\" placeholder=\"{default}\" value=\"{value}\" {acts}>"),
+        };
+        format!("<label class=\"field\"><span>{label}</span>{control}</label>")
     };
     target.options.iter().map(field).collect()
 }

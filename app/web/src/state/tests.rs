@@ -169,7 +169,7 @@ fn the_choice_stays_within_what_there_is() {
         id: "hpu".into(),
         title: "HPU".into(),
         sdks: vec!["1.8".into(), "1.23".into()],
-        options: BTreeMap::new(),
+        options: Vec::new(),
     };
     state.learn(Catalogue { targets: vec![target], recipes: vec![] });
     assert_eq!(state.choice, Choice { target: "hpu".into(), ..Choice::default() });
