@@ -22,6 +22,14 @@ fn main() {
             Err(errors) => errors.iter().for_each(|e| println!("cargo::warning={e}")),
         }
     }
+    // The page opens examples as input and runs the port itself: what should come out is for the tests.
+    if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32") {
+        for example in guides.iter_mut().flat_map(|g| &mut g.sections).flat_map(|s| &mut s.examples) {
+            if example.kind == guide::ExampleKind::After {
+                example.text.clear();
+            }
+        }
+    }
     guides.sort_by(|a, b| (a.front.order, &a.name).cmp(&(b.front.order, &b.name)));
     let out = Path::new(&std::env::var("OUT_DIR").unwrap_or_default()).join("guides.json");
     std::fs::write(&out, serde_json::to_string(&guides).unwrap_or_default())
