@@ -34,10 +34,11 @@ enum Test {
     ComputeModes,
     FollowedBy(NodePattern),
     Option(String, String),
+    FileContains(NodePattern),
 }
 
 /// What a metavariable must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Role(Role),
     CudaDevice,
@@ -46,10 +47,18 @@ pub(crate) enum Type {
     String,
     Number,
     Name,
+    /// The value of a keyword in calls of a function.
+    Argument {
+        keyword: String,
+        function: String,
+    },
 }
 
 impl Type {
     fn parse(words: &str) -> Option<Self> {
+        if let Some((keyword, function)) = words.strip_prefix("argument ").and_then(|w| w.split_once(" of ")) {
+            return Some(Self::Argument { keyword: keyword.trim().to_owned(), function: function.trim().to_owned() });
+        }
         Some(match words {
             "cuda device" => Self::CudaDevice,
             "first torch import" => Self::FirstTorchImport,
@@ -122,6 +131,8 @@ impl Condition {
                     Test::FileDefines(name.to_owned())
                 } else if let Some(name) = rest.strip_prefix("file imports ") {
                     Test::FileImports(name.to_owned())
+                } else if let Some(pattern) = rest.strip_prefix("file contains ") {
+                    Test::FileContains(pattern_of(pattern)?)
                 } else if let Some(pattern) = rest.strip_prefix("followed by ") {
                     Test::FollowedBy(pattern_of(pattern)?)
                 } else {
@@ -135,7 +146,7 @@ impl Condition {
     /// The type it gives to a metavariable, when that is what it does.
     pub(crate) fn typed(&self, variable: &str) -> Option<Type> {
         match &self.test {
-            Test::Typed(name, kind) if name == variable && !self.negated => Some(*kind),
+            Test::Typed(name, kind) if name == variable && !self.negated => Some(kind.clone()),
             _ => None,
         }
     }
@@ -158,6 +169,7 @@ impl Condition {
             Test::FileTrains => trains(s),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::Option(name, value) => s.settings.is(name, value),
+            Test::FileContains(pattern) => contains(s.view, pattern),
             _ => return true,
         };
         holds != self.negated
@@ -167,10 +179,14 @@ impl Condition {
     pub(crate) fn holds(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
         let view = s.view;
         let holds = match &self.test {
-            Test::Typed(name, kind) => captured(view, &found.env, name).is_some_and(|id| is_of_type(s, id, *kind)),
+            Test::Typed(name, kind) => captured(view, &found.env, name).is_some_and(|id| is_of_type(s, id, kind)),
             Test::OneOf(name, list) => captured(view, &found.env, name).is_some_and(|id| {
                 let text = view.index.text_of(id);
-                list.iter().any(|v| v == text || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
+                let content = plain_string(view.index.text, view.index.item(id).node);
+                let same = |v: &str| {
+                    content.is_some_and(|c| v.strip_prefix('"').and_then(|v| v.strip_suffix('"')) == Some(c))
+                };
+                list.iter().any(|v| v == text || same(v) || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
             }),
             Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(s, id)),
             Test::InsideDef(name) => view
@@ -186,7 +202,12 @@ impl Condition {
             }),
             Test::HasKeyword(name) => has_keyword(view, found.node, name),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
-            Test::FileDefines(_) | Test::FileImports(_) | Test::FileTrains | Test::ComputeModes | Test::Option(..) => {
+            Test::FileDefines(_)
+            | Test::FileImports(_)
+            | Test::FileTrains
+            | Test::FileContains(_)
+            | Test::ComputeModes
+            | Test::Option(..) => {
                 return true;
             }
         };
@@ -218,7 +239,7 @@ fn captured(view: &FileView<'_>, env: &Env<'_>, name: &str) -> Option<Id> {
 }
 
 /// Nodes of a type, for a pattern that is a metavariable alone.
-pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: Type) -> Vec<Id> {
+pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
     let k = kinds();
     let index = &s.view.index;
     match kind {
@@ -226,6 +247,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: Type) -> Vec<Id> {
         Type::FirstTorchImport => first_torch_import(s.view).into_iter().collect(),
         Type::LastTorchImport => last_torch_import(s.view).into_iter().collect(),
         Type::String => index.of_kind(k.string).to_vec(),
+        Type::Argument { keyword, function } => arguments(s.view, keyword, function),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
         Type::Name | Type::Role(_) => index
             .of_kind(k.identifier)
@@ -237,18 +259,35 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: Type) -> Vec<Id> {
     }
 }
 
-fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: Type) -> bool {
+fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
     let k = kinds();
     let index = &s.view.index;
     match kind {
-        Type::Role(role) => s.project.role(s.view, id) == Some(role),
+        Type::Role(role) => s.project.role(s.view, id) == Some(*role),
         Type::CudaDevice => index.kind(id) == k.string && is_cuda_device(s.view, id),
         Type::FirstTorchImport => first_torch_import(s.view) == Some(id),
         Type::LastTorchImport => last_torch_import(s.view) == Some(id),
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
+        Type::Argument { keyword, function } => arguments(s.view, keyword, function).contains(&id),
     }
+}
+
+/// Values that calls of a function give to a keyword.
+fn arguments(view: &FileView<'_>, keyword: &str, function: &str) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    view.names
+        .last_names(function)
+        .flat_map(|name| view.calls(name).iter().copied())
+        .filter(|call| index.field(*call, f.function).is_some_and(|g| view.names.stands_for(index, g, function)))
+        .filter_map(|call| index.field(call, f.arguments))
+        .flat_map(|list| index.parts(list).collect::<Vec<_>>())
+        .filter(|a| index.kind(*a) == k.keyword_argument)
+        .filter(|a| index.field(*a, f.name).is_some_and(|n| index.text_of(n) == keyword))
+        .filter_map(|a| index.field(a, f.value))
+        .collect()
 }
 
 /// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, where a device can stand.
@@ -334,6 +373,9 @@ fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
         .is_some_and(|q| q.starts_with("re."));
     by_name || by_module
 }
+
+/// torch, and packages that are nothing without it.
+const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];
 
 /// Modules that never load torch; every other import may.
 const WITHOUT_TORCH: [&str; 66] = [
@@ -439,8 +481,8 @@ fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
 fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
     let loading: Vec<(Id, Vec<&str>)> =
         view.index.parts(crate::tree::ROOT).filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
-    // A file that never names torch has no business with its bridge.
-    loading.iter().find(|(_, heads)| heads.contains(&"torch"))?;
+    // A file that never names torch, or what is built on it, has no business with its bridge.
+    loading.iter().find(|(_, heads)| heads.iter().any(|h| BUILT_ON_TORCH.contains(h)))?;
     loading
         .into_iter()
         .find(|(_, heads)| heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h)))
@@ -459,6 +501,15 @@ fn last_torch_import(view: &FileView<'_>) -> Option<Id> {
 pub(crate) fn imports(view: &FileView<'_>, qualified: &str) -> bool {
     view.names.modules.iter().any(|m| m == qualified || m.strip_prefix(qualified).is_some_and(|r| r.starts_with('.')))
         || view.names.imports(qualified)
+}
+
+/// Whether some node of the file matches.
+fn contains(view: &FileView<'_>, pattern: &NodePattern) -> bool {
+    let index = &view.index;
+    pattern.words.iter().all(|w| view.has_word(w))
+        && pattern
+            .kind
+            .is_some_and(|kind| index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut Env::new())))
 }
 
 fn assigns(view: &FileView<'_>, name: &str) -> bool {
@@ -509,6 +560,7 @@ fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     !index.of_kind(kind).iter().any(|o| *o != id && same(o))
 }
 
+/// Whether the call at a node is given a keyword; `**` is the keyword of a table of them.
 fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
@@ -516,7 +568,8 @@ fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
     let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
     call.and_then(|c| index.field(c, f.arguments)).is_some_and(|arguments| {
         index.parts(arguments).any(|a| {
-            index.kind(a) == k.keyword_argument && index.field(a, f.name).is_some_and(|n| index.text_of(n) == name)
+            (name == "**" && index.text_of(a).starts_with("**"))
+                || index.kind(a) == k.keyword_argument && index.field(a, f.name).is_some_and(|n| index.text_of(n) == name)
         })
     })
 }

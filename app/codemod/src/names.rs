@@ -1,6 +1,7 @@
 //! What a name in a file stands for: imports, aliases and the qualified names behind them.
 
 use crate::tree::{Id, Index, fields, kinds};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One name that an import statement binds.
@@ -187,19 +188,21 @@ impl Names {
         let Some(text) = dotted(index, id) else { return false };
         let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
         // What follows the head is the end of the full name.
-        if !rest.is_empty() && !qualified.ends_with(rest) {
+        let several = has_several_homes(qualified);
+        if !rest.is_empty() && !several && !qualified.ends_with(rest) {
             return false;
         }
         let means = |b: &Binding| {
-            qualified.strip_prefix(b.qualified.as_str()).is_some_and(|tail| {
+            let exactly = qualified.strip_prefix(b.qualified.as_str()).is_some_and(|tail| {
                 if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
-            })
+            });
+            exactly || (several && canonical(&joined(&b.qualified, rest)) == canonical(qualified))
         };
         match self.by_local.get(head) {
             Some(bindings) if !self.scoped.contains(head) => bindings.iter().any(|n| means(&self.bindings[*n])),
             Some(_) => self.visible(index, id, head).is_some_and(|bindings| bindings.into_iter().any(means)),
             // A fragment without its imports, or a name that is no module: it stands for itself.
-            None => !self.shadows.contains_key(head) && text == qualified,
+            None => !self.shadows.contains_key(head) && (text == qualified || (several && canonical(text) == qualified)),
         }
     }
 
@@ -227,7 +230,12 @@ impl Names {
     pub(crate) fn last_names<'a>(&'a self, qualified: &'a str) -> impl Iterator<Item = &'a str> + 'a {
         let last = qualified.rsplit('.').next().unwrap_or(qualified);
         std::iter::once(last)
-            .chain(self.bindings.iter().filter(move |b| b.qualified == qualified).map(|b| b.local.as_str()))
+            .chain(
+                self.bindings
+                    .iter()
+                    .filter(move |b| b.qualified == qualified || canonical(&b.qualified) == canonical(qualified))
+                    .map(|b| b.local.as_str()),
+            )
     }
 
     /// Whether the file imports a framework.
@@ -251,6 +259,52 @@ impl Names {
             b.qualified == qualified || b.qualified.strip_prefix(qualified).is_some_and(|rest| rest.starts_with('.'))
         })
     }
+}
+
+/// Names that Lightning's top package hands on from its PyTorch part.
+const OF_LIGHTNING: [&str; 7] = [
+    "Trainer",
+    "LightningModule",
+    "LightningDataModule",
+    "Callback",
+    "seed_everything",
+    "LightningCLI",
+    "callbacks",
+];
+
+/// Whether names of this package are reached in more ways than one.
+pub(crate) fn has_several_homes(qualified: &str) -> bool {
+    matches!(qualified.split('.').next(), Some("lightning" | "pytorch_lightning" | "tensorflow" | "keras"))
+}
+
+/// One spelling for what a package offers under several: `pytorch_lightning.Trainer` and `lightning.Trainer` are
+/// `lightning.pytorch.Trainer`, and `keras.Model` and `tensorflow.keras.models.Model` are `tensorflow.keras.Model`.
+pub(crate) fn canonical(qualified: &str) -> Cow<'_, str> {
+    let (head, rest) = qualified.split_once('.').unwrap_or((qualified, ""));
+    let first = rest.split('.').next().unwrap_or("");
+    let keras = match head {
+        "pytorch_lightning" => return joined("lightning.pytorch", rest).into(),
+        "lightning" if OF_LIGHTNING.contains(&first) => return joined("lightning.pytorch", rest).into(),
+        "keras" => rest,
+        "tensorflow" => {
+            let inner = rest.strip_prefix("python.").or_else(|| rest.strip_prefix("compat.v2.")).unwrap_or(rest);
+            match inner.strip_prefix("keras") {
+                Some("") => "",
+                Some(tail) if tail.starts_with('.') => &tail[1..],
+                _ => return qualified.into(),
+            }
+        }
+        _ => return qualified.into(),
+    };
+    let keras = match keras.strip_prefix("models.") {
+        Some(class @ ("Model" | "Sequential")) => class,
+        _ => keras,
+    };
+    joined("tensorflow.keras", keras).into()
+}
+
+fn joined(base: &str, rest: &str) -> String {
+    if rest.is_empty() { base.to_owned() } else { format!("{base}.{rest}") }
 }
 
 /// The text of a chain of plain names, `a.b.c`; none for anything else.

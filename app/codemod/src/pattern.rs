@@ -106,7 +106,11 @@ impl Build<'_, '_> {
             return PatternNode::MetaVar { meta_var };
         }
         if let Some(name) = self.qualified(node) {
-            self.words.extend(name.split('.').map(str::to_owned));
+            if crate::names::has_several_homes(&name) {
+                self.words.extend(name.rsplit('.').next().map(str::to_owned));
+            } else {
+                self.words.extend(name.split('.').map(str::to_owned));
+            }
             return self.hidden(Constraint::Qualified(name));
         }
         if node.kind_id() == k.string

@@ -468,7 +468,7 @@ fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<crate:
         return Vec::new();
     }
     let typed =
-        |variable: &str| rule.conditions.iter().find_map(|c| c.typed(variable)).map(|t| nodes_of_type(situation, t));
+        |variable: &str| rule.conditions.iter().find_map(|c| c.typed(variable)).map(|t| nodes_of_type(situation, &t));
     let mut found = matches(situation.view, patch, &typed);
     found.retain(|m| rule.conditions.iter().all(|c| c.holds(situation, m)));
     found

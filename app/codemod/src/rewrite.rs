@@ -133,7 +133,8 @@ impl Filler<'_, '_, '_, '_> {
                 || text.trim_start().starts_with("import ")
                 || text.trim_start().starts_with("from ");
             // `hasattr(torch, "hpu")` names the module alone.
-            let named = word == "torch" || (word.contains('.') && KNOWN_MODULES.contains(&head));
+            let named = word == "torch"
+                || (word.contains('.') && (KNOWN_MODULES.contains(&head) || self.own_spelling(word).is_some()));
             if boundary && named && !in_string && !import_line {
                 if let Some(spelled) =
                     self.own_spelling(word).or_else(|| names.spelling(&self.cx.view.index, self.found.node, word))

@@ -40,8 +40,8 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     // No class keeps it: the module does, and other machines get past the import.
     let situation =
         crate::condition::Situation { view, project: input.project, settings: input.settings, branch: true };
-    let first = nodes_of_type(&situation, Type::FirstTorchImport).first().copied();
-    let last = nodes_of_type(&situation, Type::LastTorchImport).first().copied();
+    let first = nodes_of_type(&situation, &Type::FirstTorchImport).first().copied();
+    let last = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
     let (unit, q) = (&view.layout.indent, view.layout.quote);
     let value = if is_lazy { "1" } else { eager_value(&input.settings.sdk) };
