@@ -47,6 +47,7 @@ pub(crate) enum Type {
     String,
     Number,
     Name,
+    List,
     /// The value of a keyword in calls of a function.
     Argument {
         keyword: String,
@@ -66,6 +67,7 @@ impl Type {
             "string" => Self::String,
             "number" => Self::Number,
             "name" => Self::Name,
+            "list" => Self::List,
             role => Self::Role(Role::parse(role)?),
         })
     }
@@ -183,10 +185,10 @@ impl Condition {
             Test::OneOf(name, list) => captured(view, &found.env, name).is_some_and(|id| {
                 let text = view.index.text_of(id);
                 let content = plain_string(view.index.text, view.index.item(id).node);
-                let same = |v: &str| {
-                    content.is_some_and(|c| v.strip_prefix('"').and_then(|v| v.strip_suffix('"')) == Some(c))
-                };
-                list.iter().any(|v| v == text || same(v) || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
+                let same =
+                    |v: &str| content.is_some_and(|c| v.strip_prefix('"').and_then(|v| v.strip_suffix('"')) == Some(c));
+                list.iter()
+                    .any(|v| v == text || same(v) || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
             }),
             Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(s, id)),
             Test::InsideDef(name) => view
@@ -248,6 +250,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::LastTorchImport => last_torch_import(s.view).into_iter().collect(),
         Type::String => index.of_kind(k.string).to_vec(),
         Type::Argument { keyword, function } => arguments(s.view, keyword, function),
+        Type::List => index.of_kind(k.list).to_vec(),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
         Type::Name | Type::Role(_) => index
             .of_kind(k.identifier)
@@ -270,6 +273,7 @@ fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
+        Type::List => index.kind(id) == k.list,
         Type::Argument { keyword, function } => arguments(s.view, keyword, function).contains(&id),
     }
 }
@@ -507,9 +511,9 @@ pub(crate) fn imports(view: &FileView<'_>, qualified: &str) -> bool {
 fn contains(view: &FileView<'_>, pattern: &NodePattern) -> bool {
     let index = &view.index;
     pattern.words.iter().all(|w| view.has_word(w))
-        && pattern
-            .kind
-            .is_some_and(|kind| index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut Env::new())))
+        && pattern.kind.is_some_and(|kind| {
+            index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut Env::new()))
+        })
 }
 
 fn assigns(view: &FileView<'_>, name: &str) -> bool {
@@ -560,16 +564,19 @@ fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     !index.of_kind(kind).iter().any(|o| *o != id && same(o))
 }
 
-/// Whether the call at a node is given a keyword; `**` is the keyword of a table of them.
+/// Whether the call at a node is given a keyword, or `keyword=value`; `**` is the keyword of a table of them.
 fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     // A statement rule means the call that the statement makes.
     let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
+    let (name, wanted) = name.split_once('=').map_or((name, None), |(n, v)| (n, Some(v)));
     call.and_then(|c| index.field(c, f.arguments)).is_some_and(|arguments| {
         index.parts(arguments).any(|a| {
             (name == "**" && index.text_of(a).starts_with("**"))
-                || index.kind(a) == k.keyword_argument && index.field(a, f.name).is_some_and(|n| index.text_of(n) == name)
+                || index.kind(a) == k.keyword_argument
+                    && index.field(a, f.name).is_some_and(|n| index.text_of(n) == name)
+                    && wanted.is_none_or(|w| index.field(a, f.value).is_some_and(|v| index.text_of(v) == w))
         })
     })
 }

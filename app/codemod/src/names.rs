@@ -202,7 +202,9 @@ impl Names {
             Some(bindings) if !self.scoped.contains(head) => bindings.iter().any(|n| means(&self.bindings[*n])),
             Some(_) => self.visible(index, id, head).is_some_and(|bindings| bindings.into_iter().any(means)),
             // A fragment without its imports, or a name that is no module: it stands for itself.
-            None => !self.shadows.contains_key(head) && (text == qualified || (several && canonical(text) == qualified)),
+            None => {
+                !self.shadows.contains_key(head) && (text == qualified || (several && canonical(text) == qualified))
+            }
         }
     }
 
@@ -229,13 +231,12 @@ impl Names {
     /// Names under which the last part of a qualified name may appear in the file.
     pub(crate) fn last_names<'a>(&'a self, qualified: &'a str) -> impl Iterator<Item = &'a str> + 'a {
         let last = qualified.rsplit('.').next().unwrap_or(qualified);
-        std::iter::once(last)
-            .chain(
-                self.bindings
-                    .iter()
-                    .filter(move |b| b.qualified == qualified || canonical(&b.qualified) == canonical(qualified))
-                    .map(|b| b.local.as_str()),
-            )
+        std::iter::once(last).chain(
+            self.bindings
+                .iter()
+                .filter(move |b| b.qualified == qualified || canonical(&b.qualified) == canonical(qualified))
+                .map(|b| b.local.as_str()),
+        )
     }
 
     /// Whether the file imports a framework.
@@ -262,15 +263,8 @@ impl Names {
 }
 
 /// Names that Lightning's top package hands on from its PyTorch part.
-const OF_LIGHTNING: [&str; 7] = [
-    "Trainer",
-    "LightningModule",
-    "LightningDataModule",
-    "Callback",
-    "seed_everything",
-    "LightningCLI",
-    "callbacks",
-];
+const OF_LIGHTNING: [&str; 7] =
+    ["Trainer", "LightningModule", "LightningDataModule", "Callback", "seed_everything", "LightningCLI", "callbacks"];
 
 /// Whether names of this package are reached in more ways than one.
 pub(crate) fn has_several_homes(qualified: &str) -> bool {

@@ -14,7 +14,7 @@ use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::rope::{Provenance, Replacement, Rope};
 use crate::settings::{Settings, fields_in_project};
-use crate::tree::{LineStarts, Tree};
+use crate::tree::{Id, LineStarts, Tree};
 use crate::{handlers, importer, lift, place};
 use finish::finish;
 use overlap::{keep_blocks, outermost_first, own, without_overlaps};
@@ -489,6 +489,15 @@ fn raw(fix: Fix) -> Vec<Replacement> {
 fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Replacement> {
     let mut imports: Vec<Replacement> = Vec::new();
     let mut out: Vec<(usize, Replacement)> = Vec::new();
+    let statement = |fix: &Fix| view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
+    // Of the fixes of one block that ask for an import, the first brings it.
+    let mut brings: BTreeMap<(Option<Id>, String), Id> = BTreeMap::new();
+    for fix in &fixes {
+        for (line, at) in fix.imports.iter().filter_map(|line| statement(fix).map(|at| (line, at))) {
+            let place = brings.entry((view.index.parent(at), line.clone())).or_insert(at);
+            *place = at.min(*place);
+        }
+    }
     for (order, fix) in fixes.into_iter().enumerate() {
         let by = Provenance { recipe: fix.recipe.clone(), applicability: fix.applicability, id: fix.id.clone() };
         let mut own: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
@@ -496,10 +505,11 @@ fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Re
             let used_at = own.iter().map(|s| s.range.start).min().unwrap_or(fix.at);
             if lift::is_target_import(facts, line) {
                 // Only the target's machine has it: it is imported where it is used, so that others can load the file.
-                let statement = view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
-                if let Some(at) = statement
+                if let Some(at) = statement(&fix)
+                    && brings.get(&(view.index.parent(at), line.clone())) == Some(&at)
                     && importer::add(view, line, used_at).is_some()
                 {
+                    brings.remove(&(view.index.parent(at), line.clone()));
                     own.extend(splices(view, &Change::Insert { at, after: false, text: line.clone() }));
                 }
             } else if let Some(splice) = importer::add(view, line, used_at)

@@ -1,7 +1,7 @@
 //! From a match to a fix: the rule's right-hand side, filled in and laid over the user's text.
 
 use crate::change::Change;
-use crate::facts::{FileView, ProjectFacts};
+use crate::facts::{FileView, ProjectFacts, line_indent};
 use crate::matching::{Aligned, Match, Met};
 use crate::patch::{Block, Form, Item, Patch, Shape};
 use crate::pattern::extent;
@@ -240,21 +240,17 @@ impl Filler<'_, '_, '_, '_> {
         }
         let mut edits = Vec::new();
         let mut at = whole.start;
-        let mut literal = Template { parts: Vec::new() };
-        let mut captures = ranges.iter();
-        for part in &replacement.parts {
-            if matches!(part, Part::One(_) | Part::Many(_)) {
-                let Some(capture) = captures.next() else { return Ok(None) };
-                let text = self.fill(&literal)?;
-                literal.parts.clear();
-                push_gap(self.cx.view.index.text, &mut edits, at..capture.start, text);
-                at = capture.end;
-            } else {
-                literal.parts.push(part.clone());
+        let ends = ranges.iter().map(|r| r.start).chain(std::iter::once(whole.end));
+        let starts = ranges.iter().map(|r| r.end).chain(std::iter::once(whole.end));
+        let between = literals(layout).into_iter().zip(literals(replacement));
+        for ((end, next), (before, after)) in ends.zip(starts).zip(between) {
+            // What the rule leaves as it is stays as the user has laid it out.
+            if before.parts != after.parts {
+                let text = self.fill(&after)?;
+                push_gap(self.cx.view.index.text, &mut edits, at..end, text);
             }
+            at = next;
         }
-        let text = self.fill(&literal)?;
-        push_gap(self.cx.view.index.text, &mut edits, at..whole.end, text);
         Ok(Some(edits))
     }
 
@@ -363,6 +359,19 @@ fn closes_itself(text: &str) -> bool {
     }) && depth == 0
 }
 
+/// What stands before, between and behind the captures of a template.
+fn literals(template: &Template) -> Vec<Template> {
+    let mut out = vec![Template { parts: Vec::new() }];
+    for part in &template.parts {
+        if matches!(part, Part::One(_) | Part::Many(_)) {
+            out.push(Template { parts: Vec::new() });
+        } else if let Some(last) = out.last_mut() {
+            last.parts.push(part.clone());
+        }
+    }
+    out
+}
+
 /// A compound statement's text up to its colon.
 fn header_range(view: &FileView<'_>, id: Id) -> Option<Range<usize>> {
     let block = view.index.children(id).find(|c| view.index.kind(*c) == kinds().block)?;
@@ -386,9 +395,36 @@ fn push_gap(text: &str, edits: &mut Vec<(Range<usize>, String)>, range: Range<us
         }
     }
     let range = start..range.end;
+    if let Some(appended) = appended_line(text, &range, &new) {
+        edits.extend(appended);
+        return;
+    }
     if text[range.clone()] != new {
         edits.push(trimmed(text, range, new));
     }
+}
+
+/// A new last argument of a call whose arguments have lines of their own: it gets one, too.
+fn appended_line(text: &str, range: &Range<usize>, new: &str) -> Option<Vec<Gap>> {
+    let old = &text[range.clone()];
+    let argument = new.strip_prefix(", ")?.strip_suffix(')')?;
+    let last = old.rfind('\n').filter(|n| old[n + 1..].trim() == ")")?;
+    let crlf = old[..last].ends_with('\r');
+    let at = range.start + last - usize::from(crlf);
+    let newline = if crlf { "\r\n" } else { "\n" };
+    let indent = line_indent(text, range.start);
+    let comma = old.trim_start().starts_with(',');
+    let mut edits = Vec::new();
+    let line = format!("{newline}{indent}{argument}{}", if comma { "," } else { "" });
+    if comma {
+        edits.push((at..at, line));
+    } else if at == range.start {
+        edits.push((at..at, format!(",{line}")));
+    } else {
+        edits.push((range.start..range.start, ",".to_owned()));
+        edits.push((at..at, line));
+    }
+    Some(edits)
 }
 
 /// An edit without the words that both sides begin or end with.
