@@ -4,9 +4,9 @@ use crate::args::ListFormat;
 use crate::output::print;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use codemod::{CheckFailure, RecipeSet, TargetOption, check_guide};
+use codemod::{CheckFailure, RecipeInfo, RecipeSet, TargetOption, check_guide};
 use guide::Guide;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::{Display, Write};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,9 @@ pub(crate) fn list(format: ListFormat) -> Result<bool> {
     let mut out = String::new();
     match format {
         ListFormat::Json => {
-            let list = json!({ "targets": set.targets(), "recipes": set.recipes() });
+            let recipes = set.recipes();
+            let coverage: Vec<Value> = set.targets().iter().map(|target| coverage(&target.id, &recipes)).collect();
+            let list = json!({ "targets": set.targets(), "coverage": coverage, "recipes": recipes });
             let _ = writeln!(out, "{list:#}");
         }
         ListFormat::Text => {
@@ -95,6 +97,12 @@ pub(crate) fn list(format: ListFormat) -> Result<bool> {
             let width = recipes.iter().map(|recipe| recipe.id.len()).max().unwrap_or(0);
             for target in set.targets() {
                 let _ = writeln!(out, "{}: {}; SDK {}", target.id, target.title, target.sdks.join(", "));
+                let of = coverage(&target.id, &recipes);
+                let _ = writeln!(
+                    out,
+                    "  {} recipes: {} change code, {} on request (--unsafe), {} report to a person",
+                    of["recipes"], of["applied"], of["unsafe"], of["reported"]
+                );
                 for option in &target.options {
                     let default = target.default_of(option, None);
                     let TargetOption { name, kind, label, .. } = option;
@@ -113,6 +121,20 @@ pub(crate) fn list(format: ListFormat) -> Result<bool> {
     }
     print(&out)?;
     Ok(true)
+}
+
+/// How many recipes of a target change code, change it on request, and only report.
+fn coverage(target: &str, recipes: &[RecipeInfo]) -> Value {
+    let of: Vec<&RecipeInfo> = recipes.iter().filter(|recipe| recipe.target == target).collect();
+    let reported = of.iter().filter(|recipe| recipe.manual).count();
+    let on_request = of.iter().filter(|recipe| recipe.is_unsafe && !recipe.manual).count();
+    json!({
+        "target": target,
+        "recipes": of.len(),
+        "applied": of.len() - reported - on_request,
+        "unsafe": on_request,
+        "reported": reported,
+    })
 }
 
 /// The Markdown files of a folder, in the order of their names.

@@ -67,5 +67,11 @@ fn the_list_has_every_recipe() {
     for recipe in recipes {
         assert!(text.out.contains(recipe["id"].as_str().unwrap()), "{recipe}");
     }
+    for target in json["coverage"].as_array().unwrap() {
+        let count = |key: &str| target[key].as_u64().unwrap();
+        let listed = recipes.iter().filter(|recipe| recipe["target"] == target["target"]).count() as u64;
+        assert_eq!(count("recipes"), listed);
+        assert_eq!(count("applied") + count("unsafe") + count("reported"), listed, "{target}");
+    }
     assert!(json["targets"].as_array().unwrap().iter().any(|target| target["id"] == "hpu"));
 }
