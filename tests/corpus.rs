@@ -3,7 +3,7 @@
 //! A port is right when the ported program does on its machine what the original did on its own. So each test ports a
 //! fixture, checks what holds for every port (it compiles, a second port changes nothing, bytes outside the edits are
 //! the original's, line endings, tabs and BOM stay), compares the text with the golden file beside the fixture, and runs
-//! original and port against the stand-ins of `tests/stand_ins`, whose recorded calls must tell the same story.
+//! original and port against the stand-ins of `rehearsal/`, whose recorded calls must tell the same story.
 //!
 //! `UPDATE=1 cargo test -p tests --test corpus` writes the golden files anew; read the diff before committing it.
 
@@ -172,11 +172,13 @@ fn run_with(
     env: &[(&str, &str)],
 ) -> Result<Calls, String> {
     let cwd = folder("run");
-    let stand_ins = here().join("stand_ins");
-    let mut path = stand_ins.join("base").into_os_string();
+    let kit = here().join("../rehearsal");
+    let mut path = kit.join("recorder").into_os_string();
+    path.push(":");
+    path.push(kit.join("base"));
     if machine == Machine::Hpu {
         path.push(":");
-        path.push(stand_ins.join("gaudi"));
+        path.push(kit.join("gaudi"));
     }
     let name = match machine {
         Machine::Cpu => "cpu",
@@ -565,7 +567,9 @@ fn the_assertions_are_tested() {
 
 #[test]
 fn the_stand_ins_are_tested() {
-    assert_python_tests("stand_ins/test_stand_ins.py");
+    for of in ["base", "ipu", "popdist", "rehearse"] {
+        assert_python_tests(&format!("../rehearsal/tests/test_{of}.py"));
+    }
 }
 
 /// A habit seen in the wild, cut down to what went wrong once.

@@ -186,6 +186,10 @@ def isfinite(value):
     return value.like(True, dtype=DTYPES["bool"])
 
 
+def is_grad_enabled():
+    return GradMode.enabled
+
+
 def set_num_threads(_):
     pass
 

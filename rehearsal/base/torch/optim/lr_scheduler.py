@@ -47,7 +47,12 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    pass
+    def __init__(self, optimizer, gamma=0.9, *args, **kwargs):
+        super().__init__(optimizer)
+        self.gamma = gamma
+
+    def factor(self):
+        return self.gamma**self.last_epoch
 
 
 class CosineAnnealingLR(LRScheduler):

@@ -1,6 +1,6 @@
 """The stand-ins keep the rules that the README beside them promises.
 
-    python3 tests/stand_ins/test_stand_ins.py
+    python3 rehearsal/tests/test_base.py
 """
 
 import json
@@ -11,12 +11,12 @@ import sys
 import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(machine, program, **env):
     """Runs a program; gives its calls, or the last line of what it died of."""
-    paths = [HERE / "base"] + ([HERE / "gaudi"] if machine == "hpu" else [])
+    paths = [HERE / "recorder", HERE / "base"] + ([HERE / "gaudi"] if machine == "hpu" else [])
     with tempfile.TemporaryDirectory() as folder:
         calls = pathlib.Path(folder) / "calls"
         keep = {k: v for k, v in os.environ.items() if k != "PT_HPU_LAZY_MODE"}

@@ -1,0 +1,110 @@
+"""Contracts of the vendors' software: which ones a program met, and where it broke one.
+
+A stand-in says `kept(rule)` where the program did right, `broken(rule, why)` where the real software would go on in silence with
+something else than the author meant, and `raise refused(rule, why)` where the real software raises too. The place is the line of the
+*program*, not of the stand-in.
+
+`STAND_IN_CONTRACTS=FILE`: at exit one JSON object a line: rule, kept (how often), broken (a list of {why, file, line}).
+"""
+
+import atexit
+import dis
+import json
+import os
+import sys
+
+KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIBRARIES = tuple({os.path.dirname(os.path.abspath(module.__file__)) for module in (os, json)}) + ("<frozen",)
+
+_kept, _broken = {}, {}
+
+
+class ContractBroken(RuntimeError):
+    """What the real software would say, in our words."""
+
+
+def place():
+    """File and line of the program's own code that led here."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(LIBRARIES) and not (file.startswith(KIT) and not file.startswith(os.path.join(KIT, "tests"))):
+            if f"{os.sep}site-packages{os.sep}" not in file:
+                return file, frame.f_lineno
+        frame = frame.f_back
+    return "?", 0
+
+
+def result_is_dropped():
+    """Whether the program throws away what this call gives back: `net.train()` as a statement of its own."""
+    frame = sys._getframe(2)
+    instructions = [i for i in dis.get_instructions(frame.f_code) if i.opname != "CACHE"]
+    following = next((i for i in instructions if i.offset > frame.f_lasti), None)
+    return following is not None and following.opname == "POP_TOP"
+
+
+def kept(rule):
+    _kept[rule] = _kept.get(rule, 0) + 1
+
+
+def broken(rule, why):
+    """Writes a fault down, once for each place."""
+    file, line = place()
+    fault = {"why": why, "file": file, "line": line}
+    faults = _broken.setdefault(rule, [])
+    if fault not in faults:
+        faults.append(fault)
+
+
+def refused(rule, why):
+    """The fault as an exception to raise."""
+    broken(rule, why)
+    return ContractBroken(f"[{rule}] {why}")
+
+
+def require(rule, condition, why):
+    """Raises unless the condition holds."""
+    if not condition:
+        raise refused(rule, why)
+    kept(rule)
+
+
+def expect(rule, condition, why):
+    """Writes a fault down unless the condition holds: the real software would go on."""
+    if condition:
+        kept(rule)
+    else:
+        broken(rule, why)
+
+
+def report():
+    """Every rule that came up, in order of its name."""
+    return [{"rule": rule, "kept": _kept.get(rule, 0), "broken": _broken.get(rule, [])} for rule in sorted({*_kept, *_broken})]
+
+
+def dump():
+    path = os.environ.get("STAND_IN_CONTRACTS")
+    if path:
+        with open(path, "w", encoding="utf-8") as out:
+            for line in report():
+                out.write(json.dumps(line) + "\n")
+
+
+atexit.register(dump)
+
+
+class RehearsalOver(SystemExit):
+    """Enough steps were seen."""
+
+    def __init__(self):
+        super().__init__(0)
+
+
+_steps = [0, int(os.environ.get("STAND_IN_STEPS", "0"))]
+
+
+def count_step():
+    """One step on the accelerator; ends the program when the rehearsal has a limit and it is reached."""
+    _steps[0] += 1
+    if _steps[1] and _steps[0] > _steps[1]:
+        raise RehearsalOver()
