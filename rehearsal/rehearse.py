@@ -23,6 +23,7 @@ TARGETS = {
     "hpu": (["gaudi"], "hpu"),
     "ipu": (["ipu"], "cpu"),
     "popdist": (["ipu", "popdist"], "cpu"),
+    "rdu": (["rdu"], "cpu"),
 }
 
 

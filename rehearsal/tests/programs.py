@@ -13,6 +13,7 @@ KIT = pathlib.Path(__file__).resolve().parent.parent
 PATHS = {
     "ipu": ["ipu"],
     "popdist": ["ipu", "popdist"],
+    "rdu": ["rdu"],
 }
 POPRUN = {
     "POPDIST_NUM_TOTAL_REPLICAS": "4", "POPDIST_NUM_LOCAL_REPLICAS": "2", "POPDIST_REPLICA_INDEX_OFFSET": "0",
