@@ -9,6 +9,7 @@
 //! [`build`] makes all pages; [`shell`] is the frame they share, and [`wrap_port`] puts it around the page that ports.
 //! The look is one file, `theme/portolan.css`.
 
+mod api_list;
 mod badge;
 mod error;
 mod figure;
@@ -19,6 +20,7 @@ mod links;
 mod missing;
 mod pages;
 mod port_page;
+mod recipe_list;
 mod shell;
 mod theme;
 

@@ -1,6 +1,6 @@
 //! All pages of the site.
 
-use crate::{SiteError, guide_list, guide_page, home, links::Map, missing, port_page, theme};
+use crate::{SiteError, api_list, guide_list, guide_page, home, links::Map, missing, port_page, recipe_list, theme};
 use codemod::RecipeSet;
 use guide::Guide;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +65,10 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     }
     pages.insert("index.html".to_string(), home::write(&guides, &recipes).into_bytes());
     pages.insert("guides/index.html".to_string(), guide_list::write(&guides).into_bytes());
+    let offered = recipes.targets();
+    let targets: Vec<&str> = offered.iter().map(|target| &*target.id).collect();
+    pages.insert("recipes/index.html".to_string(), recipe_list::write(&guides, &targets).into_bytes());
+    pages.insert("apis/index.html".to_string(), api_list::write(&guides, &targets).into_bytes());
     pages.insert("404.html".to_string(), missing::write(input.base).into_bytes());
     if let Some(built) = input.port_page {
         match port_page::wrap_port(built) {

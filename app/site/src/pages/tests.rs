@@ -66,7 +66,15 @@ fn every_page_is_there_and_comes_out_the_same() {
     let names: Vec<&str> = pages.keys().map(String::as_str).filter(|name| name.ends_with(".html")).collect();
     assert_eq!(
         names,
-        ["404.html", "guides/hpu/index.html", "guides/index.html", "guides/writing/index.html", "index.html"]
+        [
+            "404.html",
+            "apis/index.html",
+            "guides/hpu/index.html",
+            "guides/index.html",
+            "guides/writing/index.html",
+            "index.html",
+            "recipes/index.html",
+        ]
     );
     assert_eq!(pages, self::pages());
 }

@@ -1,0 +1,187 @@
+//! The look-up page: every API name that a recipe speaks of, and what becomes of it on each target.
+
+use crate::shell::{Frame, shell};
+use guide::html::escape;
+use guide::{Guide, Rule};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A target as the page shows it.
+struct Column<'a> {
+    target: &'a str,
+    /// The guides whose recipes it has, those of the target it extends first.
+    guides: Vec<&'a Guide>,
+}
+
+/// What a recipe does with a name, as the words and the link of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fate {
+    text: String,
+    /// From the page to the recipe.
+    link: String,
+    is_code: bool,
+}
+
+/// The page at `apis/`. `targets` are the targets that the port offers.
+pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
+    let columns: Vec<Column<'_>> =
+        targets.iter().map(|target| Column { target, guides: guides_of(guides, target) }).collect();
+    let mut rows: BTreeMap<String, BTreeMap<&str, BTreeSet<Fate>>> = BTreeMap::new();
+    for column in &columns {
+        for guide in &column.guides {
+            for section in guide.sections.iter().filter(|section| !section.rules.is_empty()) {
+                let link = format!("../guides/{}/#{}", guide.name, section.id);
+                for rule in &section.rules {
+                    for (name, fate) in fates(rule, &link) {
+                        rows.entry(name).or_default().entry(column.target).or_default().insert(fate);
+                    }
+                }
+            }
+        }
+    }
+    let main = format!(
+        "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>What becomes of an API</h1>\n\
+         <p class=\"lead\">Every name that a recipe looks for, and what each target makes of it. A cell leads to the recipe, \
+         which says why, for which SDK versions, and what it leaves to you. An empty cell means that no recipe of that target \
+         speaks of the name; the code then stays as it is.</p>\n</div>\n{}</div>\n",
+        table(&columns, &rows)
+    );
+    shell(&Frame {
+        path: "apis/",
+        title: "What becomes of an API",
+        description: "What becomes of an API of PyTorch, TensorFlow or Lightning on each target, side by side.",
+        main: &main,
+        wide: true,
+        ..Frame::default()
+    })
+}
+
+fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide> {
+    let own = || guides.iter().filter(|guide| guide.front.target.as_deref() == Some(target));
+    let base = own().find_map(|guide| guide.front.extends.as_deref()).filter(|base| *base != target);
+    let of_base = guides.iter().filter(|guide| base.is_some() && guide.front.target.as_deref() == base);
+    of_base.chain(own()).collect()
+}
+
+fn table(columns: &[Column<'_>], rows: &BTreeMap<String, BTreeMap<&str, BTreeSet<Fate>>>) -> String {
+    let mut html = String::from(
+        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"APIs by target\"><table class=\"apis\">\n\
+         <thead><tr><th scope=\"col\">Name</th>",
+    );
+    for column in columns {
+        html += &format!("<th scope=\"col\">{}</th>", escape(&column.target.to_uppercase()));
+    }
+    html += "</tr></thead>\n<tbody>\n";
+    for (name, by_target) in rows {
+        html += &format!("<tr><th scope=\"row\" id=\"{}\"><code>{}</code></th>", anchor(name), escape(name));
+        for column in columns {
+            let cells: Vec<String> = by_target.get(column.target).into_iter().flatten().map(cell).collect();
+            html += &format!("<td>{}</td>", cells.join("<br>"));
+        }
+        html += "</tr>\n";
+    }
+    html + "</tbody></table></div>\n"
+}
+
+fn cell(fate: &Fate) -> String {
+    let text = escape(&fate.text);
+    let text = if fate.is_code { format!("<code>{text}</code>") } else { text };
+    format!("<a href=\"{}\">{text}</a>", fate.link)
+}
+
+/// `torch.cuda.amp.GradScaler` as it is, `.cuda()` as `method-cuda`.
+fn anchor(name: &str) -> String {
+    match name.strip_prefix('.') {
+        Some(method) => format!("method-{}", method.trim_end_matches("()")),
+        None => name.to_string(),
+    }
+}
+
+/// The names that a rule looks for, each with what becomes of it.
+fn fates(rule: &Rule, link: &str) -> Vec<(String, Fate)> {
+    let of = |sign: char| -> Vec<&str> {
+        rule.patch.lines().filter_map(|line| line.strip_prefix(sign)).map(str::trim).collect()
+    };
+    let (gone, new) = (of('-'), of('+'));
+    let looked_for = if gone.is_empty() { of(' ') } else { gone.clone() };
+    let fate = |text: &str, is_code: bool| Fate { text: text.to_string(), link: link.to_string(), is_code };
+    let names: BTreeSet<String> = looked_for.iter().flat_map(|line| names(line)).collect();
+    let one_line: Vec<&&str> =
+        new.iter().filter(|line| !line.starts_with("import ") && !line.starts_with("from ")).collect();
+    names
+        .into_iter()
+        .filter(|name| gone.is_empty() || !new.iter().any(|line| self::names(line).contains(name)))
+        .map(|name| {
+            let fate = match (rule.manual || new.is_empty() && gone.is_empty(), one_line.as_slice()) {
+                (true, _) => fate("reported, for you to do", false),
+                (_, [line]) if gone.len() == 1 && line.len() <= 60 => fate(line, true),
+                (_, []) if !gone.is_empty() => fate("goes", false),
+                _ => fate("rewritten", false),
+            };
+            (name, fate)
+        })
+        .collect()
+}
+
+/// Dotted names of a line of a rule; a method of a metavariable as `.cuda()`.
+fn names(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut quoted = None;
+    let mut word = String::new();
+    for c in line.chars().chain([' ']) {
+        match quoted {
+            Some(quote) if c == quote => quoted = None,
+            Some(_) => {}
+            None if c.is_alphanumeric() || "_.$".contains(c) => word.push(c),
+            None => {
+                if let Some(name) = name(&std::mem::take(&mut word), c == '(') {
+                    found.push(name);
+                }
+                if c == '"' || c == '\'' {
+                    quoted = Some(c);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn name(word: &str, called: bool) -> Option<String> {
+    let (head, rest) = word.split_once('.')?;
+    if head.starts_with('$') || head.is_empty() || head == "self" {
+        let method = rest.rsplit('.').next().filter(|method| called && !method.is_empty())?;
+        return Some(format!(".{method}()"));
+    }
+    let is_name = head.starts_with(|c: char| c.is_alphabetic()) && !rest.ends_with('.') && !word.contains('$');
+    is_name.then(|| word.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fates, names};
+    use guide::Rule;
+
+    fn check(patch: &str, expected: &[(&str, &str)]) {
+        let rule = Rule { patch: patch.to_string(), ..Rule::default() };
+        let found: Vec<(String, String)> =
+            fates(&rule, "x").into_iter().map(|(name, fate)| (name, fate.text)).collect();
+        let found: Vec<(&str, &str)> = found.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        assert_eq!(found, expected, "{patch}");
+    }
+
+    #[test]
+    fn what_becomes_of_names() {
+        check("- $M.cuda()\n+ $M.to(\"hpu\")\n", &[(".cuda()", "$M.to(\"hpu\")")]);
+        check("- torch.cuda.empty_cache()\n", &[("torch.cuda.empty_cache", "goes")]);
+        check("  torch.jit.script($$$A)\n", &[("torch.jit.script", "reported, for you to do")]);
+        check("- a.b($X)\n+ if $X:\n+     c.d()\n", &[("a.b", "rewritten")]);
+        // A name that stays is not what the rule is about.
+        check("- a.b($X)\n+ a.b($X, c=1)\n", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn strings_hold_no_names() {
+        assert_eq!(names("f(\"a.b\", x.y, 1.5)"), ["x.y"]);
+        assert_eq!(names("self._opt.step()"), [".step()"]);
+    }
+}
