@@ -24,6 +24,7 @@ TARGETS = {
     "ipu": (["ipu"], "cpu"),
     "popdist": (["ipu", "popdist"], "cpu"),
     "rdu": (["rdu"], "cpu"),
+    "tensorflow-ipu": (["tf", "tf_ipu", "popdist"], "cpu"),
 }
 
 

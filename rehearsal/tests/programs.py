@@ -14,6 +14,8 @@ PATHS = {
     "ipu": ["ipu"],
     "popdist": ["ipu", "popdist"],
     "rdu": ["rdu"],
+    "tensorflow": ["tf"],
+    "tensorflow-ipu": ["tf", "tf_ipu", "popdist"],
 }
 POPRUN = {
     "POPDIST_NUM_TOTAL_REPLICAS": "4", "POPDIST_NUM_LOCAL_REPLICAS": "2", "POPDIST_REPLICA_INDEX_OFFSET": "0",

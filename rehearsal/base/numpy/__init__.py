@@ -34,7 +34,34 @@ class ndarray:
     def __mul__(self, other):
         return self._with(self.value * getattr(other, "value", other))
 
+    def __truediv__(self, other):
+        return self._with(self.value / (getattr(other, "value", other) or 1))
+
+    def __sub__(self, other):
+        return self._with(self.value - getattr(other, "value", other))
+
     __radd__, __rmul__ = __add__, __mul__
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: _math.prod(self.shape))
+
+    def reshape(self, *shape):
+        shape = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        if -1 in shape:
+            shape[shape.index(-1)] = self.size // max(_math.prod(n for n in shape if n != -1), 1)
+        return ndarray(shape, self.value, self.dtype)
+
+    def __getitem__(self, key):
+        shape, rest = [], list(self.shape)
+        for one in key if isinstance(key, tuple) else (key,):
+            if one is None:
+                shape.append(1)
+            elif one is Ellipsis:
+                shape, rest = shape + rest, []
+            elif isinstance(one, slice):
+                shape.append(len(range(*one.indices(rest.pop(0)))))
+            else:
+                rest.pop(0)
+        return ndarray(shape + rest, self.value, self.dtype)
 
 
 def prod(values, *_):
@@ -69,6 +96,18 @@ def array(values, dtype=float64):
 
 
 asarray = array
+
+
+def expand_dims(array, axis):
+    shape = list(array.shape)
+    shape.insert(axis if axis >= 0 else len(shape) + 1 + axis, 1)
+    return ndarray(shape, array.value, array.dtype)
+
+
+def concatenate(arrays, axis=0):
+    shape = list(arrays[0].shape)
+    shape[axis] = sum(array.shape[axis] for array in arrays)
+    return ndarray(shape, arrays[0].value, arrays[0].dtype)
 
 
 def log1p(value):

@@ -1,0 +1,3 @@
+"""Strategies over several instances."""
+
+from . import popdist_strategy  # noqa: F401

@@ -1,0 +1,77 @@
+"""`IPUStrategy`: what is made and run inside its scope is on the IPU, and nothing else.
+
+Source: https://docs.graphcore.ai/projects/tensorflow-user-guide ("Targeting the IPU from TensorFlow 2").
+"""
+
+import contextlib
+
+from contracts import broken, count_step, expect, kept, require
+from stand_in_calls import record
+from tensorflow import machine as machines
+
+from .state import STATE
+
+
+class IPUStrategyV1:
+    def __init__(self, ipu_device="/device:IPU:0", *_, **__):
+        require("tf-ipu.configure-first", STATE.configured, "IPUStrategy() before configure_ipu_system()")
+        STATE.strategies += 1
+        machines.CURRENT.append(Ipu())
+        record("ipu.strategy")
+
+    num_replicas_in_sync = property(lambda self: STATE.ipus)
+
+    @contextlib.contextmanager
+    def scope(self):
+        STATE.open.append(self)
+        try:
+            yield self
+        finally:
+            STATE.open.pop()
+
+    def run(self, body, args=(), kwargs=None):
+        require("tf-ipu.scope", self in STATE.open, "strategy.run outside strategy.scope()")
+        count_step()
+        return body(*args, **(kwargs or {}))
+
+    def reduce(self, kind, value, axis=None):
+        return value
+
+    def experimental_distribute_dataset(self, dataset, *_, **__):
+        return dataset
+
+
+IPUStrategy = IPUStrategyV1
+
+
+class Ipu(machines.Machine):
+    """Keras on the IPU."""
+
+    def used(self, what, model=None):
+        if STATE.open:
+            kept("tf-ipu.scope")
+        else:
+            broken("tf-ipu.scope", f"a model is {what} outside strategy.scope(): that part stays on the host")
+        if what in ("fitted", "evaluated", "asked to predict"):
+            count_step()
+
+    def compiled(self, model):
+        from .pipelining import check_pipeline
+
+        stages = check_pipeline(model)
+        model.replicas = max((STATE.local_replicas or STATE.ipus) // max(stages, 1), 1)
+        expect("tf-ipu.replicas", STATE.ipus >= stages, f"{stages} stages and {STATE.ipus} IPUs")
+
+    def batches(self, model, samples, batch_size, whole, count):
+        require("tf-ipu.static-shapes", whole,
+                f"{samples} samples are no multiple of {batch_size}: the last batch has another shape" if samples else
+                "a dataset is batched without drop_remainder=True: the last batch has another shape")
+        replicas = getattr(model, "replicas", 1)
+        if count is None:
+            broken("tf-ipu.steps-per-execution", "a dataset without end and no number of steps")
+            return
+        require("tf-ipu.steps-per-execution", count % (model.steps_per_execution * replicas) == 0,
+                f"{count} batches cannot be divided into executions of {model.steps_per_execution} steps on each of {replicas} replicas")
+        if model.pipelining:
+            require("tf-ipu.pipeline", model.steps_per_execution % model.pipelining["gradient_accumulation_steps_per_replica"] == 0,
+                    "steps_per_execution is no multiple of gradient_accumulation_steps_per_replica")
