@@ -56,7 +56,7 @@ pub(crate) enum Change {
     Replace { first: Id, last: Id, text: String },
     /// A new clause before an existing one.
     Clause { before: Id, text: String },
-    /// Statements of one block under a new header.
+    /// Statements of one block under a new header, or with none, into the block in front of them.
     Wrap { first: Id, last: Id, header: String },
     /// Text anywhere, for files that are no Python and for imports.
     Raw { range: Range<usize>, text: String },
@@ -282,7 +282,9 @@ fn wrapping(view: &FileView<'_>, first: Id, last: Id, header: &str) -> Vec<Splic
         .map(|s| view.index.range(*s))
         .filter(|r| r.start < end && r.end > start && text[r.clone()].contains('\n'))
         .collect();
-    let mut out = vec![Splice { range: start..start, text: format!("{header}{newline}{indent}{unit}") }];
+    // Without a header the statements go into the block in front of them.
+    let lead = if header.is_empty() { unit.clone() } else { format!("{header}{newline}{indent}{unit}") };
+    let mut out = vec![Splice { range: start..start, text: lead }];
     let breaks = text[start..end].match_indices('\n').map(|(n, _)| start + n + 1);
     for at in breaks {
         let blank = text[at..line_end(text, at)].trim().is_empty();

@@ -1,5 +1,7 @@
 //! The lines of a `where` fence: a small closed vocabulary over facts.
 
+use crate::facts::keras::{is_model, is_pipeline};
+use crate::facts::keras_data::uncut;
 use crate::facts::modes::Region;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
@@ -27,6 +29,7 @@ enum Test {
     InsideValidation,
     InsideWith(NodePattern),
     InsideLoop,
+    UnderScope,
     HasKeyword(String),
     FileDefines(String),
     FileImports(String),
@@ -48,6 +51,10 @@ pub(crate) enum Type {
     Number,
     Name,
     List,
+    KerasModel,
+    FirstKeras,
+    Pipeline,
+    Uncut,
     /// The value of a keyword in calls of a function.
     Argument {
         keyword: String,
@@ -68,6 +75,10 @@ impl Type {
             "number" => Self::Number,
             "name" => Self::Name,
             "list" => Self::List,
+            "Keras model" => Self::KerasModel,
+            "first Keras statement" => Self::FirstKeras,
+            "data pipeline" => Self::Pipeline,
+            "uncut array" => Self::Uncut,
             role => Self::Role(Role::parse(role)?),
         })
     }
@@ -115,6 +126,7 @@ impl Condition {
             "inside the training step" => Test::InsideTraining,
             "inside the validation step" => Test::InsideValidation,
             "inside a loop" => Test::InsideLoop,
+            "under a strategy's scope" => Test::UnderScope,
             "file trains" => Test::FileTrains,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -202,6 +214,7 @@ impl Condition {
                 let kind = view.index.kind(a);
                 kind == kinds().for_statement || kind == kinds().while_statement
             }),
+            Test::UnderScope => s.project.keras.in_scope(view, found.node),
             Test::HasKeyword(name) => has_keyword(view, found.node, name),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)
@@ -252,7 +265,9 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::Argument { keyword, function } => arguments(s.view, keyword, function),
         Type::List => index.of_kind(k.list).to_vec(),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
-        Type::Name | Type::Role(_) => index
+        Type::Uncut => uncut(s.view, s.project),
+        Type::FirstKeras => s.project.keras.work(s.view, s.project).map(|w| w.first).into_iter().collect(),
+        Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline => index
             .of_kind(k.identifier)
             .iter()
             .chain(index.of_kind(k.attribute))
@@ -274,6 +289,10 @@ fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
         Type::List => index.kind(id) == k.list,
+        Type::KerasModel => is_model(s.view, s.project, id),
+        Type::FirstKeras => s.project.keras.work(s.view, s.project).is_some_and(|w| w.first == id),
+        Type::Pipeline => is_pipeline(s.view, id),
+        Type::Uncut => uncut(s.view, s.project).contains(&id),
         Type::Argument { keyword, function } => arguments(s.view, keyword, function).contains(&id),
     }
 }

@@ -1,6 +1,8 @@
 //! What the engine knows of a project before it rewrites anything: which names are the model, the optimizer, the
 //! scheduler; where the training and validation steps are; how the project chooses its compute mode.
 
+pub(crate) mod keras;
+pub(crate) mod keras_data;
 pub(crate) mod modes;
 pub(crate) mod roles;
 pub(crate) mod steps;
@@ -8,6 +10,7 @@ pub(crate) mod steps;
 use crate::names::Names;
 use crate::settings::TargetFacts;
 use crate::tree::{Id, Index, Tree, fields, kinds};
+use keras::Keras;
 use modes::Modes;
 use roles::{Role, Roles};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -226,6 +229,8 @@ pub(crate) struct ProjectFacts {
     attributes: BTreeMap<String, Role>,
     /// Classes of the project that are models.
     pub(crate) models: BTreeSet<String>,
+    /// Where the project works with Keras models.
+    pub(crate) keras: Keras,
     /// What functions of the project return.
     returns: BTreeMap<String, Vec<Option<Role>>>,
     /// Class name to the names of its bases.
@@ -269,6 +274,7 @@ impl ProjectFacts {
             modes: Modes::collect(&views, &target.mode),
             attributes: BTreeMap::new(),
             models: BTreeSet::new(),
+            keras: Keras::default(),
             returns: BTreeMap::new(),
             bases,
             bridge_classes,
@@ -284,6 +290,10 @@ impl ProjectFacts {
                 })
             })
             .collect();
+        // The second time it is known which functions give a model.
+        for _ in 0..2 {
+            facts.keras = Keras::collect(&views, &facts);
+        }
         for view in &views {
             for (name, roles) in view.roles.returns(view, &facts) {
                 facts.returns.insert(name, roles);

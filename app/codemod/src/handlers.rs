@@ -6,8 +6,11 @@ mod config_field;
 mod hydra;
 mod load_bridge;
 mod requirements;
+mod steps_per_execution;
+mod strategy_scope;
 mod unused_imports;
 mod validation;
+mod whole_batches;
 
 pub(crate) use config_field::known_fields;
 pub(crate) use unused_imports::used;
@@ -70,6 +73,9 @@ pub(crate) fn all() -> &'static [Handler] {
         Handler { name: "validation-no-grad", run: validation::run },
         Handler { name: "comment-requirements", run: requirements::run },
         Handler { name: "hydra-version-base", run: hydra::run },
+        Handler { name: "keras-whole-batches", run: whole_batches::run },
+        Handler { name: "keras-steps-per-execution", run: steps_per_execution::run },
+        Handler { name: "strategy-scope", run: strategy_scope::run },
         Handler { name: "drop-unused-imports", run: unused_imports::run },
     ]
 }

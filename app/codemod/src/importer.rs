@@ -2,7 +2,7 @@
 
 use crate::change::{Splice, line_start};
 use crate::facts::FileView;
-use crate::names::Binding;
+use crate::names::{Binding, canonical};
 use crate::tree::{Id, ROOT, kinds};
 
 /// An import line, read.
@@ -60,10 +60,21 @@ pub(crate) fn add(view: &FileView<'_>, line: &str, used_at: usize) -> Option<Spl
     let newline = view.layout.newline;
     let is_import = |id: &Id| [k.import_statement, k.import_from_statement].contains(&index.kind(*id));
     let statements: Vec<Id> = index.parts(ROOT).collect();
-    let stdlib = !matches!(wanted.module.split('.').next(), Some("torch"));
+    // A part of a package that the file imports goes behind that package.
+    let head = wanted.module.split('.').next().unwrap_or(wanted.module);
+    let family = |b: &&Binding| {
+        b.scope.is_none() && is_import(&b.statement) && canonical(&b.qualified).split('.').next() == Some(head)
+    };
+    let behind =
+        view.names.bindings.iter().filter(family).map(|b| b.statement).filter(|s| index.item(*s).start < used_at);
+    if let Some(last) = behind.max().filter(|_| wanted.module.contains('.') && head != "torch") {
+        let end = crate::change::statement_end(view, last);
+        return Some(Splice { range: end..end, text: format!("{newline}{line}") });
+    }
+    let follows = head == "torch";
     let first = statements.iter().copied().find(is_import);
     if let Some(first) = first {
-        if stdlib || index.item(first).start >= used_at {
+        if !follows || index.item(first).start >= used_at {
             let start = index.item(first).start;
             return Some(Splice { range: start..start, text: format!("{line}{newline}") });
         }

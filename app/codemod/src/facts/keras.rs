@@ -1,0 +1,381 @@
+//! Where a program works with Keras: which names are models, which functions build or run one, and the run of statements
+//! from the first layer to the last result that has to stand under a distribution strategy.
+
+use super::{FileView, ProjectFacts};
+use crate::names::{called_name, canonical, dotted};
+use crate::tree::{Id, ROOT, fields, kinds};
+use std::collections::BTreeSet;
+
+/// Methods of a model that build it or run it.
+const METHODS: [&str; 13] = [
+    "compile",
+    "fit",
+    "evaluate",
+    "predict",
+    "summary",
+    "add",
+    "train_on_batch",
+    "test_on_batch",
+    "predict_on_batch",
+    "fit_generator",
+    "load_weights",
+    "save_weights",
+    "save",
+];
+
+/// What is known of all files together.
+#[derive(Debug, Default)]
+pub(crate) struct Keras {
+    /// Functions and classes, by name, that work with a model when they are called.
+    working: BTreeSet<String>,
+    /// Those among them that make a model.
+    making: BTreeSet<String>,
+    /// Functions and classes, by name, that run under a strategy's scope.
+    scoped: BTreeSet<String>,
+    /// Some file of the project does the work at its top level.
+    started: bool,
+}
+
+/// Consecutive statements of one block: the first and the last that work with a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) first: Id,
+    pub(crate) last: Id,
+}
+
+impl Keras {
+    pub(super) fn collect(views: &[&FileView<'_>], project: &ProjectFacts) -> Self {
+        let mut keras = Self::default();
+        let views: Vec<&FileView<'_>> =
+            if views.iter().any(|v| v.names.uses_framework("tensorflow")) { views.to_vec() } else { return keras };
+        // Functions that call such a function are such functions.
+        loop {
+            let before = keras.working.len() + keras.making.len();
+            for view in &views {
+                let calls = view.index.of_kind(kinds().call).iter().copied();
+                for call in calls {
+                    if !keras.works(view, project, call) {
+                        continue;
+                    }
+                    let Some(function) = view.function_of(call) else { continue };
+                    let name = view.name_of(function);
+                    let constructs = matches!(name, "__init__" | "call" | "build" | "__call__");
+                    let class = view.class_of(function).filter(|_| constructs).map(|c| view.name_of(c));
+                    let name = class.unwrap_or(name).to_owned();
+                    let function = view.index.field(call, fields().function);
+                    let made = function.and_then(|f| view.names.qualify(&view.index, f)).is_some_and(|q| builds(&q))
+                        || called_name(&view.index, call).is_some_and(|n| keras.making.contains(n));
+                    if made {
+                        keras.making.insert(name.clone());
+                    }
+                    keras.working.insert(name);
+                }
+            }
+            if keras.working.len() + keras.making.len() == before {
+                break;
+            }
+        }
+        loop {
+            let before = keras.scoped.len();
+            for view in &views {
+                for &call in view.index.of_kind(kinds().call) {
+                    if let Some(name) = called_name(&view.index, call)
+                        && keras.working.contains(name)
+                        && keras.in_scope(view, call)
+                    {
+                        keras.scoped.insert(name.to_owned());
+                    }
+                }
+            }
+            if keras.scoped.len() == before {
+                break;
+            }
+        }
+        keras.started = views.iter().any(|v| !keras.working_statements(v, project, ROOT).is_empty());
+        keras
+    }
+
+    /// Whether a node runs under a strategy's scope: in its block, or in a function that is called from there.
+    pub(crate) fn in_scope(&self, view: &FileView<'_>, id: Id) -> bool {
+        let index = &view.index;
+        index.ancestors(id).any(|a| is_scope(view, a))
+            || view.function_of(id).is_some_and(|f| {
+                self.scoped.contains(view.name_of(f))
+                    || view.class_of(f).is_some_and(|c| self.scoped.contains(view.name_of(c)))
+            })
+    }
+
+    /// Whether a call builds or runs a model, itself or in a function of the project.
+    fn works(&self, view: &FileView<'_>, project: &ProjectFacts, call: Id) -> bool {
+        let index = &view.index;
+        let Some(function) = index.field(call, fields().function) else { return false };
+        if let Some(name) = view.names.qualify(index, function)
+            && builds(&name)
+        {
+            return true;
+        }
+        let Some(name) = called_name(index, call) else { return false };
+        if METHODS.contains(&name)
+            && let Some(object) = index.field(function, fields().object)
+            && is_model(view, project, object)
+        {
+            return true;
+        }
+        let own = view.names.qualify(index, function).is_none_or(|q| !is_library(&q));
+        own && self.working.contains(name)
+    }
+
+    /// Statements of a block (or of the module) that work with a model.
+    fn working_statements(&self, view: &FileView<'_>, project: &ProjectFacts, block: Id) -> Vec<Id> {
+        let k = kinds();
+        let index = &view.index;
+        let definition = |id: Id| [k.function_definition, k.class_definition, k.lambda].contains(&index.kind(id));
+        index
+            .parts(block)
+            .filter(|s| {
+                let inner =
+                    if index.kind(*s) == k.decorated_definition { index.field(*s, fields().definition) } else { None };
+                !definition(*s) && inner.is_none()
+            })
+            .filter(|s| {
+                index.of_kind_in(k.call, *s).iter().any(|call| {
+                    let deferred = index.ancestors(*call).take_while(|a| *a != *s).any(definition);
+                    !deferred && self.works(view, project, *call)
+                })
+            })
+            .collect()
+    }
+
+    /// The statements of a file that have to stand under a strategy. A script's function that does all the work, and is
+    /// called once, is looked into.
+    pub(crate) fn work(&self, view: &FileView<'_>, project: &ProjectFacts) -> Option<Work> {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
+        let mut block = ROOT;
+        if self.working_statements(view, project, ROOT).is_empty() {
+            // A module without a start: its one function that makes a model and that nobody calls is the start.
+            if self.started {
+                return None;
+            }
+            let mut starts = index.of_kind(k.function_definition).iter().copied().filter(|d| {
+                let name = view.name_of(*d);
+                index.parent(*d) == Some(ROOT) && self.making.contains(name) && view.calls(name).is_empty()
+            });
+            block = starts.next().and_then(|d| index.field(d, f.body))?;
+            if starts.next().is_some() {
+                return None;
+            }
+        }
+        for _ in 0..8 {
+            let working = self.working_statements(view, project, block);
+            let (&first, &last) = (working.first()?, working.last()?);
+            if first == last && !is_scope(view, first) {
+                let inner = if index.kind(first) == k.if_statement && index.field(first, f.alternative).is_none() {
+                    index.field(first, f.consequence)
+                } else {
+                    self.only_call(view, first)
+                };
+                if let Some(inner) = inner {
+                    block = inner;
+                    continue;
+                }
+            }
+            return Some(Work { first, last });
+        }
+        None
+    }
+
+    /// The body of the function that a statement calls and does nothing else with: `main()`, `sys.exit(main(args))`,
+    /// `app.run(main)`; where nothing else calls it.
+    fn only_call(&self, view: &FileView<'_>, statement: Id) -> Option<Id> {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
+        if index.kind(statement) != k.expression_statement {
+            return None;
+        }
+        let body_of = |name: &str| {
+            let mut definitions = index.of_kind(k.function_definition).iter().copied().filter(|d| {
+                view.name_of(*d) == name
+                    && (index.parent(*d) == Some(ROOT)
+                        || index
+                            .parent(*d)
+                            .is_some_and(|p| index.kind(p) == k.decorated_definition && index.parent(p) == Some(ROOT)))
+            });
+            let definition = definitions.next()?;
+            let alone = definitions.next().is_none() && view.calls(name).len() <= 1;
+            index.field(definition, f.body).filter(|_| alone)
+        };
+        index.of_kind_in(k.identifier, statement).iter().find_map(|id| {
+            let name = index.text_of(*id);
+            self.working.contains(name).then(|| body_of(name)).flatten()
+        })
+    }
+}
+
+/// Whether a statement is a `with` that enters a strategy's scope.
+pub(crate) fn is_scope(view: &FileView<'_>, id: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    if index.kind(id) != k.with_statement {
+        return false;
+    }
+    let Some(body) = index.field(id, f.body) else { return false };
+    view.calls("scope").iter().any(|c| {
+        index.is_within(*c, id)
+            && !index.is_within(*c, body)
+            && index.field(*c, f.arguments).is_some_and(|a| index.parts(a).next().is_none())
+    })
+}
+
+/// Whether a call of this name makes a model, or a part of one that holds variables.
+fn builds(qualified: &str) -> bool {
+    let name = canonical(qualified);
+    if name == "tensorflow.Variable" {
+        return true;
+    }
+    let Some(name) = name.strip_prefix("tensorflow.keras.") else { return false };
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let class = last.starts_with(|c: char| c.is_ascii_uppercase());
+    let home = name.split('.').next().unwrap_or(name);
+    makes_model(name) || last == "Input" || (class && matches!(home, "layers" | "optimizers" | "metrics"))
+}
+
+/// Whether a name below `tensorflow.keras.` gives a model.
+fn makes_model(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    matches!(last, "Sequential" | "Model" | "load_model" | "clone_model" | "model_from_json")
+        || (name.starts_with("applications.") && last.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Whether a name belongs to a package that has nothing to do with the project's own functions.
+fn is_library(qualified: &str) -> bool {
+    const LIBRARIES: [&str; 9] =
+        ["tensorflow", "keras", "numpy", "sklearn", "matplotlib", "pandas", "os", "re", "tensorflow_datasets"];
+    qualified.split('.').next().is_some_and(|head| LIBRARIES.contains(&head))
+}
+
+/// Whether an expression is a Keras model: by what is assigned to it, or by what is done with it.
+pub(crate) fn is_model(view: &FileView<'_>, project: &ProjectFacts, id: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    if !view.names.uses_framework("tensorflow") {
+        return false;
+    }
+    if index.kind(id) == k.call {
+        return gives_model(view, project, id);
+    }
+    let Some(name) = dotted(index, id) else { return false };
+    if view.names.qualify(index, id).is_some() {
+        return false;
+    }
+    if name == "self" {
+        return view.class_of(id).is_some_and(|c| is_model_class(project, view.name_of(c)));
+    }
+    let mut elsewhere = false;
+    for &assignment in index.of_kind(k.assignment) {
+        let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
+            continue;
+        };
+        if index.text_of(left) == name && index.kind(right) == k.call {
+            if gives_model(view, project, right) {
+                return true;
+            }
+            elsewhere |= index
+                .field(right, f.function)
+                .and_then(|g| view.names.qualify(index, g))
+                .is_some_and(|q| !canonical(&q).starts_with("tensorflow"));
+        }
+    }
+    // A model that came from elsewhere gives itself away by arguments that only Keras has.
+    !elsewhere && is_used_as_model(view, name)
+}
+
+fn gives_model(view: &FileView<'_>, project: &ProjectFacts, call: Id) -> bool {
+    let index = &view.index;
+    let Some(function) = index.field(call, fields().function) else { return false };
+    if let Some(name) = view.names.qualify(index, function)
+        && let Some(name) = canonical(&name).strip_prefix("tensorflow.keras.")
+    {
+        return makes_model(name);
+    }
+    called_name(index, call).is_some_and(|n| is_model_class(project, n) || project.keras.making.contains(n))
+}
+
+fn is_model_class(project: &ProjectFacts, class: &str) -> bool {
+    project.ancestors(class).iter().any(|a| {
+        let name = canonical(a);
+        name.strip_prefix("tensorflow.keras.").is_some_and(|n| matches!(n, "Model" | "Sequential"))
+    })
+}
+
+fn is_used_as_model(view: &FileView<'_>, name: &str) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    const TELLING: [(&str, &[&str]); 4] = [
+        ("compile", &["loss", "optimizer"]),
+        ("fit", &["epochs", "validation_data", "steps_per_epoch", "callbacks"]),
+        ("evaluate", &["verbose", "batch_size", "steps", "return_dict"]),
+        ("predict", &["verbose", "batch_size", "steps"]),
+    ];
+    TELLING.iter().any(|(method, keywords)| {
+        view.calls(method).iter().any(|call| {
+            let on_it = index
+                .field(*call, f.function)
+                .and_then(|g| index.field(g, f.object))
+                .is_some_and(|o| index.text_of(o) == name);
+            on_it
+                && index.field(*call, f.arguments).is_some_and(|a| {
+                    index.parts(a).any(|a| {
+                        index.kind(a) == k.keyword_argument
+                            && index.field(a, f.name).is_some_and(|n| keywords.contains(&index.text_of(n)))
+                    })
+                })
+        })
+    })
+}
+
+/// Whether an expression is a `tf.data` pipeline: made by `tf.data` or `tensorflow_datasets`, or a chain of a pipeline's
+/// own methods.
+pub(crate) fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
+    pipeline_within(view, id, 12)
+}
+
+fn pipeline_within(view: &FileView<'_>, id: Id, depth: usize) -> bool {
+    const CHAINED: [&str; 12] = [
+        "map",
+        "shuffle",
+        "prefetch",
+        "repeat",
+        "cache",
+        "take",
+        "skip",
+        "batch",
+        "with_options",
+        "filter",
+        "interleave",
+        "shard",
+    ];
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    if depth == 0 {
+        return false;
+    }
+    if index.kind(id) == k.call {
+        let Some(function) = index.field(id, f.function) else { return false };
+        if let Some(name) = view.names.qualify(index, function) {
+            return name.starts_with("tensorflow.data.")
+                || name == "tensorflow_datasets.load"
+                || canonical(&name) == "tensorflow.keras.utils.image_dataset_from_directory"
+                || canonical(&name) == "tensorflow.keras.preprocessing.image_dataset_from_directory";
+        }
+        let chained = called_name(index, id).is_some_and(|n| CHAINED.contains(&n));
+        return chained && index.field(function, f.object).is_some_and(|o| pipeline_within(view, o, depth - 1));
+    }
+    let Some(name) = dotted(index, id) else { return false };
+    index.of_kind(k.assignment).iter().any(|a| {
+        let (Some(left), Some(right)) = (index.field(*a, f.left), index.field(*a, f.right)) else { return false };
+        let binds = index.text_of(left) == name
+            || (index.kind(left) == k.pattern_list && index.parts(left).any(|p| index.text_of(p) == name));
+        binds && !index.is_within(id, right) && pipeline_within(view, right, depth - 1)
+    })
+}

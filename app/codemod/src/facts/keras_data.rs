@@ -1,0 +1,223 @@
+//! What a Keras program feeds its models: arrays by name, in batches of a size that is written in the call.
+
+use super::keras::{is_model, is_pipeline};
+use super::{FileView, ProjectFacts};
+use crate::names::dotted;
+use crate::tree::{Id, ROOT, fields, kinds};
+
+/// The batch size that Keras takes when a call names none.
+const DEFAULT_BATCH: &str = "32";
+
+/// A call of `fit` or `evaluate` with arrays.
+pub(crate) struct Run<'t> {
+    pub(crate) call: Id,
+    /// The model as the call names it.
+    pub(crate) model: &'t str,
+    pub(crate) fits: bool,
+    /// Names of the arrays it reads, the input first; with the size of their batches.
+    pub(crate) data: Vec<(&'t str, &'t str)>,
+    /// The arrays that `fit` validates with.
+    pub(crate) validation: Vec<(&'t str, &'t str)>,
+}
+
+/// The runs of a file whose arrays and batch sizes are plain enough to reckon with.
+pub(crate) fn runs<'t>(view: &FileView<'t>, project: &ProjectFacts) -> Vec<Run<'t>> {
+    let f = fields();
+    let index = &view.index;
+    let mut out = Vec::new();
+    for method in ["fit", "evaluate"] {
+        for &call in view.calls(method) {
+            let model = index.field(call, f.function).and_then(|g| index.field(g, f.object));
+            let Some(model) = model.filter(|m| is_model(view, project, *m)) else { continue };
+            let Some(batch) = batch_of(view, call, 2, "batch_size") else { continue };
+            let x = argument(view, call, 0, "x");
+            let y = argument(view, call, 1, "y");
+            let explicit = argument(view, call, 2, "batch_size").is_some();
+            // Without labels and without a batch size it may be anything that gives batches by itself.
+            if (y.is_none() && !explicit) || x.is_none_or(|x| is_pipeline(view, x)) {
+                continue;
+            }
+            let names = names_of(view, [x, y]);
+            let Some(data) = names else { continue };
+            let validation = argument(view, call, usize::MAX, "validation_data")
+                .filter(|v| [kinds().tuple, kinds().list].contains(&index.kind(*v)))
+                .and_then(|v| names_of(view, [index.parts(v).next(), index.parts(v).nth(1)]));
+            let small = argument(view, call, usize::MAX, "validation_batch_size").map_or(batch, |b| index.text_of(b));
+            out.push(Run {
+                call,
+                model: index.text_of(model),
+                fits: method == "fit",
+                data: data.into_iter().map(|n| (n, batch)).collect(),
+                validation: validation.unwrap_or_default().into_iter().map(|n| (n, small)).collect(),
+            });
+        }
+    }
+    out.sort_by_key(|r| r.call);
+    out
+}
+
+/// What `fit` and `evaluate` read that is neither cut to whole batches nor a pipeline.
+pub(crate) fn uncut(view: &FileView<'_>, project: &ProjectFacts) -> Vec<Id> {
+    let index = &view.index;
+    let calls = ["fit", "evaluate"].iter().flat_map(|m| view.calls(m)).copied();
+    calls
+        .filter(|call| {
+            let model = index.field(*call, fields().function).and_then(|g| index.field(g, fields().object));
+            model.is_some_and(|m| is_model(view, project, m))
+        })
+        .filter_map(|call| argument(view, call, 0, "x").map(|x| (call, x)))
+        .filter(|(call, x)| {
+            let name = index.text_of(*x);
+            let cut = index.kind(*x) == kinds().identifier && Home::of(view, *call, name).cut(view, name).is_some();
+            !cut && !is_pipeline(view, *x)
+        })
+        .map(|(_, x)| x)
+        .collect()
+}
+
+/// An argument by its place or its keyword.
+pub(crate) fn argument(view: &FileView<'_>, call: Id, place: usize, keyword: &str) -> Option<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let arguments: Vec<Id> = index.parts(index.field(call, f.arguments)?).collect();
+    let named = arguments.iter().copied().find(|a| {
+        index.kind(*a) == k.keyword_argument && index.field(*a, f.name).is_some_and(|n| index.text_of(n) == keyword)
+    });
+    match named {
+        Some(argument) => index.field(argument, f.value),
+        None => arguments.get(place).copied().filter(|a| index.kind(*a) != k.keyword_argument),
+    }
+}
+
+/// The batch size of a call, where it is a number or a name.
+fn batch_of<'t>(view: &FileView<'t>, call: Id, place: usize, keyword: &str) -> Option<&'t str> {
+    let index = &view.index;
+    let Some(value) = argument(view, call, place, keyword) else { return Some(DEFAULT_BATCH) };
+    let looked_up = index.kind(value) == kinds().subscript
+        && index.parts(value).all(|p| dotted(index, p).is_some() || index.kind(p) == kinds().string);
+    let plain = index.kind(value) == kinds().integer || dotted(index, value).is_some() || looked_up;
+    plain.then(|| index.text_of(value))
+}
+
+fn names_of<'t>(view: &FileView<'t>, values: [Option<Id>; 2]) -> Option<Vec<&'t str>> {
+    let mut out: Vec<&str> = Vec::new();
+    for value in values.into_iter().flatten() {
+        if view.index.kind(value) != kinds().identifier {
+            return None;
+        }
+        let name = view.index.text_of(value);
+        if !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    Some(out)
+}
+
+/// `n * m` that both sizes divide: the same size, the least common multiple of two numbers, or the product.
+pub(crate) fn common(a: &str, b: &str) -> String {
+    match (a.parse::<u64>(), b.parse::<u64>()) {
+        _ if a == b => a.to_owned(),
+        (Ok(x), Ok(y)) if x > 0 && y > 0 => {
+            let (mut g, mut r) = (x, y);
+            while r > 0 {
+                (g, r) = (r, g % r);
+            }
+            (x / g * y).to_string()
+        }
+        _ => format!("({a} * {b})"),
+    }
+}
+
+/// The samples that every replica's batch takes together, as an operand.
+pub(crate) fn group(batch: &str, replicas: &str) -> String {
+    if replicas == "1" { batch.to_owned() } else { format!("({batch} * {replicas})") }
+}
+
+/// The block that a call's data are cut in, and where names are bound in it.
+pub(crate) struct Home {
+    /// Statements of the module or of a function's body.
+    pub(crate) statements: Vec<Id>,
+    /// The function; none for the module.
+    pub(crate) function: Option<Id>,
+}
+
+impl Home {
+    /// Where a name of a call lives: in the innermost function around the call that binds it, or in the module.
+    pub(crate) fn of(view: &FileView<'_>, call: Id, name: &str) -> Self {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
+        let function = index.ancestors(call).find(|a| index.kind(*a) == k.function_definition && view.binds(*a, name));
+        let body = function.and_then(|d| index.field(d, f.body)).unwrap_or(ROOT);
+        Self { statements: index.parts(body).collect(), function }
+    }
+
+    /// The statement of the block that holds a node.
+    pub(crate) fn holding(&self, view: &FileView<'_>, id: Id) -> Option<Id> {
+        self.statements.iter().copied().find(|s| view.index.is_within(id, *s))
+    }
+
+    /// The last statement of the block, before one, that binds a name. `Err` where nothing does and the name is no
+    /// parameter; `Ok(None)` for a parameter, or a name of the module that a function reads.
+    pub(crate) fn bound(&self, view: &FileView<'_>, name: &str, before: Option<Id>) -> Result<Option<Id>, ()> {
+        let head = name.split(['.', '[']).next().unwrap_or(name);
+        let statement = self
+            .statements
+            .iter()
+            .copied()
+            .take_while(|s| before.is_none_or(|b| *s < b))
+            .filter(|s| assigns(view, *s, head) && !cuts(view, *s, head))
+            .last();
+        if let Some(statement) = statement {
+            return Ok(Some(statement));
+        }
+        match self.function {
+            Some(function) if view.binds(function, head) => Ok(None),
+            // The module's names are there when the function runs; numbers and imported names always are.
+            Some(_) => Ok(None),
+            None if head.bytes().all(|b| b.is_ascii_digit()) => Ok(None),
+            None if view.names.bindings.iter().any(|b| b.local == head && b.scope.is_none()) => Ok(None),
+            None => Err(()),
+        }
+    }
+
+    /// Whether the block already cuts an array to whole batches.
+    pub(crate) fn cut(&self, view: &FileView<'_>, name: &str) -> Option<Id> {
+        self.statements
+            .iter()
+            .flat_map(|s| view.index.of_kind_in(kinds().assignment, *s))
+            .copied()
+            .filter(|a| view.function_of(*a) == self.function)
+            .filter_map(|a| view.statement_of(a))
+            .find(|s| cuts(view, *s, name))
+    }
+}
+
+/// Whether a statement is `x = x[:…]`.
+fn cuts(view: &FileView<'_>, statement: Id, name: &str) -> bool {
+    view.index.text_of(statement).strip_prefix(name).is_some_and(|t| {
+        t.trim_start().strip_prefix('=').is_some_and(|t| t.trim_start().starts_with(&format!("{name}[:")))
+    })
+}
+
+/// Whether a statement assigns a name, itself or further inside.
+fn assigns(view: &FileView<'_>, statement: Id, name: &str) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let definition = |id: Id| [k.function_definition, k.class_definition].contains(&index.kind(id));
+    if definition(statement) || index.kind(statement) == k.decorated_definition {
+        return false;
+    }
+    index.of_kind_in(k.assignment, statement).iter().any(|a| {
+        let nested = index.ancestors(*a).take_while(|p| *p != statement).any(definition);
+        !nested
+            && index.field(*a, f.left).is_some_and(|left| {
+                index.text_of(left) == name
+                    || index.of_kind_in(k.identifier, left).iter().any(|i| {
+                        index.text_of(*i) == name
+                            && index
+                                .parent(*i)
+                                .is_some_and(|p| [k.pattern_list, k.tuple_pattern].contains(&index.kind(p)))
+                    })
+            })
+    })
+}
