@@ -33,8 +33,10 @@ pub(crate) fn runs<'t>(view: &FileView<'t>, project: &ProjectFacts) -> Vec<Run<'
             let x = argument(view, call, 0, "x");
             let y = argument(view, call, 1, "y");
             let explicit = argument(view, call, 2, "batch_size").is_some();
-            // Without labels and without a batch size it may be anything that gives batches by itself.
-            if (y.is_none() && !explicit) || x.is_none_or(|x| is_pipeline(view, x)) {
+            // Without labels and without a batch size it may be anything that gives batches by itself; a split comes
+            // after every cut.
+            let splits = argument(view, call, usize::MAX, "validation_split").is_some();
+            if splits || (y.is_none() && !explicit) || x.is_none_or(|x| is_pipeline(view, x)) {
                 continue;
             }
             let names = names_of(view, [x, y]);
