@@ -1,6 +1,7 @@
 //! Handlers: the few rules that a semantic patch can't say. Each is named by a guide (`rule=NAME`), and a test holds
 //! that every one of them is.
 
+mod compiled_step;
 mod compute_mode;
 mod config_field;
 mod hydra;
@@ -18,6 +19,7 @@ pub(crate) use unused_imports::used;
 use crate::change::Change;
 use crate::facts::{FileView, ProjectFacts};
 use crate::settings::Settings;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// A rule in Rust.
@@ -42,9 +44,17 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
     pub(crate) fields: &'a [String],
+    /// What the handler could not do: the node and what to tell the user.
+    pub(crate) notes: &'a RefCell<Vec<(std::ops::Range<usize>, String)>>,
 }
 
 impl Input<'_, '_> {
+    /// Tells the user about a place that is left as it is.
+    pub(crate) fn note(&self, view: &FileView<'_>, node: crate::tree::Id, message: &str) {
+        let start = view.index.item(node).start;
+        self.notes.borrow_mut().push((start..start, message.to_owned()));
+    }
+
     /// A configuration field's expression at a node, or its fallback.
     pub(crate) fn field(&self, view: &FileView<'_>, node: crate::tree::Id, name: &str) -> Option<String> {
         let mode = self.project.modes.as_ref().map(|m| m.expression_at(view, self.project, node));
@@ -67,6 +77,7 @@ pub(crate) struct Wish {
 /// Every handler.
 pub(crate) fn all() -> &'static [Handler] {
     &[
+        Handler { name: "compile-training-step", run: compiled_step::run },
         Handler { name: "add-compute-mode", run: compute_mode::run },
         Handler { name: "add-config-field", run: config_field::run },
         Handler { name: "load-bridge", run: load_bridge::run },

@@ -255,6 +255,11 @@ impl Names {
         !imports("torch") && ["tensorflow", "keras", "jax", "flax"].into_iter().any(imports)
     }
 
+    /// Whether an import binds a plain name.
+    pub(crate) fn by_import(&self, local: &str) -> bool {
+        self.by_local.contains_key(local)
+    }
+
     pub(crate) fn imports(&self, qualified: &str) -> bool {
         self.bindings.iter().any(|b| {
             b.qualified == qualified || b.qualified.strip_prefix(qualified).is_some_and(|rest| rest.starts_with('.'))

@@ -418,7 +418,9 @@ fn wishes(
                     if !rule.framework.as_ref().is_none_or(of_framework) {
                         continue;
                     }
+                    let told = RefCell::default();
                     let input = Input {
+                        notes: &told,
                         path: &states[n].source.path,
                         text: &states[n].text,
                         original: &states[n].source.text,
@@ -431,6 +433,18 @@ fn wishes(
                     };
                     for Wish { at, changes, imports } in (handler.run)(&input) {
                         fixes.push(fix(at, at..at, changes, imports));
+                    }
+                    for (place, message) in told.take() {
+                        plan.fired(recipe, rule);
+                        let starts = LineStarts::new(&states[n].text);
+                        plan.refused.borrow_mut().entry(n).or_default().push(place::diagnostic(
+                            &states[n].text,
+                            &starts,
+                            &place,
+                            Severity::Warning,
+                            &recipe.id,
+                            &message,
+                        ));
                     }
                 }
                 Body::Patch(patch) => {

@@ -1,0 +1,152 @@
+//! The statements of a training step, what they assign and read, and which of them lead from the model to the loss.
+
+use crate::facts::FileView;
+use crate::names::dotted;
+use crate::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// The statements under a node that hold no others, in the order of the text; nested definitions are not entered.
+pub(super) fn leaves(view: &FileView<'_>, within: Id) -> Vec<Id> {
+    let k = kinds();
+    let index = &view.index;
+    let compound = |id: Id| {
+        [
+            k.if_statement,
+            k.for_statement,
+            k.while_statement,
+            k.with_statement,
+            k.try_statement,
+            k.function_definition,
+            k.class_definition,
+            k.decorated_definition,
+        ]
+        .contains(&index.kind(id))
+    };
+    let mut out = Vec::new();
+    for &block in index.of_kind_in(k.block, within) {
+        let nested = index
+            .ancestors(block)
+            .take_while(|a| *a != within)
+            .any(|a| [k.function_definition, k.class_definition, k.lambda].contains(&index.kind(a)));
+        if !nested {
+            out.extend(index.parts(block).filter(|s| !compound(*s)));
+        }
+    }
+    out.sort_unstable();
+    out
+}
+
+/// Plain names that a statement assigns.
+pub(super) fn assigned<'t>(view: &FileView<'t>, statement: Id) -> Vec<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let mut out = Vec::new();
+    for kind in [k.assignment, k.augmented_assignment] {
+        for &assignment in index.of_kind_in(kind, statement) {
+            let Some(left) = index.field(assignment, f.left) else { continue };
+            if index.kind(left) == k.identifier {
+                out.push(index.text_of(left));
+            } else if index.kind(left) == k.pattern_list || index.kind(left) == k.tuple_pattern {
+                out.extend(index.parts(left).filter(|p| index.kind(*p) == k.identifier).map(|p| index.text_of(p)));
+            }
+        }
+    }
+    out
+}
+
+/// Identifiers that a node reads: no names of attributes or keywords, no targets of assignments.
+pub(super) fn reads(view: &FileView<'_>, within: Id) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    index
+        .of_kind_in(k.identifier, within)
+        .iter()
+        .copied()
+        .filter(|id| {
+            let Some(parent) = index.parent(*id) else { return true };
+            let kind = index.kind(parent);
+            let field = index.item(*id).field;
+            let bound_inside = index.ancestors(*id).take_while(|a| *a > within).any(|a| {
+                index.children(a).any(|c| {
+                    index.kind(c) == k.for_in_clause
+                        && index.field(c, f.left).is_some_and(|l| {
+                            index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == index.text_of(*id))
+                        })
+                })
+            });
+            let target = kind == k.assignment && field == f.left
+                || [k.pattern_list, k.tuple_pattern].contains(&kind)
+                || kind == k.for_in_clause && field == f.left;
+            !(target
+                || bound_inside
+                || kind == k.attribute && field == f.attribute
+                || kind == k.keyword_argument && field == f.name)
+        })
+        .collect()
+}
+
+pub(super) fn reads_name(view: &FileView<'_>, within: Id, name: &str) -> bool {
+    reads(view, within).iter().any(|id| view.index.text_of(*id) == name)
+}
+
+/// The statements among `leaves` that `name` depends on, back to front; those that assign what they need.
+pub(super) fn backward_slice(view: &FileView<'_>, leaves: &[Id], wanted: &[&str]) -> Vec<Id> {
+    let mut needed: BTreeSet<String> = wanted.iter().map(|w| (*w).to_owned()).collect();
+    let mut out = Vec::new();
+    for &leaf in leaves.iter().rev() {
+        let names = assigned(view, leaf);
+        if names.iter().any(|n| needed.contains(*n)) {
+            let augments = !view.index.of_kind_in(kinds().augmented_assignment, leaf).is_empty();
+            if !augments {
+                for name in &names {
+                    needed.remove(*name);
+                }
+            }
+            needed.extend(reads(view, leaf).into_iter().map(|id| view.index.text_of(id).to_owned()));
+            out.push(leaf);
+        }
+    }
+    out.reverse();
+    out
+}
+
+/// The longest expression that only looks something up, from a name on: `batch["image"]`, `self.args.weight`, and `.to(…)`
+/// behind it.
+pub(super) fn reference(view: &FileView<'_>, name: Id) -> Id {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let mut at = name;
+    while let Some(parent) = index.parent(at) {
+        let kind = index.kind(parent);
+        let moves = |attribute: Id| {
+            index.field(attribute, f.attribute).is_some_and(|a| matches!(index.text_of(a), "to" | "cuda" | "cpu"))
+        };
+        let next = if kind == k.attribute && index.field(parent, f.object) == Some(at) {
+            let call = index
+                .parent(parent)
+                .filter(|c| index.kind(*c) == k.call && index.field(*c, f.function) == Some(parent));
+            match call {
+                Some(call) if moves(parent) => call,
+                Some(_) => break,
+                None => parent,
+            }
+        } else if kind == k.subscript && index.field(parent, f.value) == Some(at) {
+            let constant = index.parts(parent).skip(1).all(|p| index.kind(p) == k.string || index.kind(p) == k.integer);
+            if !constant {
+                break;
+            }
+            parent
+        } else {
+            break;
+        };
+        at = next;
+    }
+    at
+}
+
+/// `self.net` of `self.net.encoder`: what a dotted name of `self` begins with.
+pub(super) fn member_of_self(view: &FileView<'_>, name: Id) -> Option<Id> {
+    let k = kinds();
+    let parent = view.index.parent(name).filter(|p| view.index.kind(*p) == k.attribute)?;
+    dotted(&view.index, parent).map(|_| parent)
+}
