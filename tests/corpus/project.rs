@@ -1,0 +1,118 @@
+//! A whole project with compute modes, on Gaudi.
+
+use crate::machine::{Calls, Machine, run, run_with};
+use crate::sound::{assert_golden, assert_sound, folder, here, read_tree, texts, to_hpu, write_tree};
+use crate::story::{assert_marks, assert_on_hpu, assert_same_story, common_story, own_story};
+use codemod::{Ported, Style};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The project with compute modes: ported, held to the assertions, and run.
+fn cristae(sdk: Option<&str>) -> (PathBuf, PathBuf, Ported) {
+    let before = here().join("fixtures/projects/cristae");
+    let ported = assert_sound(&read_tree(&before), &to_hpu(sdk));
+    assert_eq!(ported.style, Style::Branch);
+    let after = folder("cristae");
+    write_tree(&after, texts(&ported));
+    (before, after, ported)
+}
+
+fn segment(root: &Path, args: &[&str], machine: Machine) -> Calls {
+    let args: Vec<_> = ["run.id=test", "run.iterations=4", "run.val_every=2"].iter().chain(args).copied().collect();
+    run(root, "bin/segment.py", &args, machine).unwrap_or_else(|fault| panic!("{args:?}: {fault}"))
+}
+
+/// Ways to start the project, without the compute mode.
+const STARTS: [&[&str]; 5] = [
+    &["mode.images=True", "mode.checkpoint_every=3"],
+    &["mode.optimizer.accumulate=2", "run.precision=bfloat16", "run.profile=True", "mode.optimizer.balance=focal"],
+    &["run.precision=mixed", "mode.optimizer.name=rmsprop"],
+    &["run.distributed=True"],
+    &["mode=infer"],
+];
+
+#[test]
+fn cristae_text() {
+    let (before, _, ported) = cristae(None);
+    let golden = before.with_file_name("cristae.hpu");
+    for file in ported.files.iter().filter(|f| f.changed) {
+        assert_golden(&golden.join(&file.path), &file.text);
+    }
+    let kept: Vec<_> = read_tree(&golden).into_iter().map(|f| f.path).collect();
+    let changed: Vec<_> = ported.files.iter().filter(|f| f.changed).map(|f| f.path.clone()).collect();
+    assert_eq!(kept, changed, "files with a golden text, and files that the port changes");
+}
+
+#[test]
+fn cristae_keeps_its_modes() {
+    let (before, after, _) = cristae(None);
+    for (machine, mode) in [(Machine::Cpu, "run.compute=CPU"), (Machine::Cuda, "run.compute=GPU")] {
+        for start in STARTS {
+            let args: Vec<_> = start.iter().copied().chain([mode]).collect();
+            let stories = [&before, &after].map(|root| own_story(&segment(root, &args, machine)));
+            assert_same_story(&format!("{args:?}"), &stories[0], &stories[1]);
+        }
+    }
+}
+
+#[test]
+fn cristae_runs_on_hpu() {
+    let args = |start: &[&'static str], mode| start.iter().copied().chain([mode]).collect::<Vec<_>>();
+    let original = here().join("fixtures/projects/cristae");
+    let gpu = STARTS.map(|start| common_story(&segment(&original, &args(start, "run.compute=GPU"), Machine::Cuda)));
+    for (sdk, lazy) in [(None, false), (Some("1.19"), true), (Some("1.8"), true)] {
+        let (_, after, _) = cristae(sdk);
+        for (start, gpu) in STARTS.iter().zip(&gpu) {
+            if sdk == Some("1.8") && start.contains(&"run.precision=mixed") {
+                continue; // no autocast yet: reported, and trained in float32
+            }
+            let hpu = segment(&after, &args(start, "run.compute=HPU"), Machine::Hpu);
+            assert_on_hpu(&hpu);
+            assert_marks(&hpu, lazy);
+            assert_same_story(&format!("{sdk:?} {start:?}"), gpu, &common_story(&hpu));
+        }
+    }
+}
+
+#[test]
+fn cristae_starts_under_the_hydra_it_pins() {
+    let (before, after, _) = cristae(None);
+    let args = ["run.id=test", "run.compute=CPU", "run.iterations=1"];
+    let start = |root| run_with(root, "bin/segment.py", &args, Machine::Cpu, &[("STAND_IN_HYDRA", "1.1")]);
+    assert!(start(&before).unwrap_err().contains("version_base"));
+    start(&after).unwrap_or_else(|fault| panic!("{fault}"));
+}
+
+/// Runs `tests/assertions/hpu.py` on two checkouts.
+fn assertions(before: &Path, after: &Path) -> String {
+    let script = here().join("assertions/hpu.py");
+    let output = Command::new("python3").arg(script).args([before, after]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+#[test]
+fn cristae_holds_the_assertions() {
+    for sdk in [None, Some("1.19"), Some("1.8")] {
+        let (before, after, _) = cristae(sdk);
+        assert_eq!(assertions(&before, &after).lines().count(), 16);
+    }
+}
+
+#[test]
+fn cristae_by_the_command() {
+    let (before, after, _) = cristae(None);
+    let out = folder("command").join("out");
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "cli", "--", "port", "--target", "hpu", "--out"])
+        .args([&out, &before])
+        .current_dir(here())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (mut by_command, mut by_library) = (read_tree(&out), read_tree(&after));
+    by_command.sort_by(|a, b| a.path.cmp(&b.path));
+    by_library.sort_by(|a, b| a.path.cmp(&b.path));
+    assert_eq!(by_command, by_library);
+}

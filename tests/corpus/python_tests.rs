@@ -1,0 +1,21 @@
+//! The Python that these tests rest on has tests of its own.
+
+use crate::sound::here;
+use std::process::Command;
+
+fn assert_python_tests(script: &str) {
+    let output = Command::new("python3").arg(here().join(script)).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_assertions_are_tested() {
+    assert_python_tests("assertions/test_hpu.py");
+}
+
+#[test]
+fn the_stand_ins_are_tested() {
+    for of in ["base", "ipu", "popdist", "rdu", "tensorflow_ipu", "rehearse"] {
+        assert_python_tests(&format!("../rehearsal/tests/test_{of}.py"));
+    }
+}

@@ -1,0 +1,84 @@
+//! Input that is not what it should be: kept to the byte, and told where it hurts.
+
+use crate::sound::{RECIPES, assert_sound, folder, here, to_hpu, told};
+use codemod::{Severity, SourceFile, port};
+use std::fs;
+use std::process::Command;
+
+fn assert_refused(path: &str, text: &str) {
+    let file = SourceFile { path: path.into(), text: text.into() };
+    let ported = port(&[file], &RECIPES, &to_hpu(None));
+    let file = &ported.files[0];
+    assert!(file.text == text && !file.changed && file.edits.is_empty(), "{path}: something was edited");
+    let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
+    let error = error.unwrap_or_else(|| panic!("{path}: no error among {}", told(&file.diagnostics)));
+    assert!(error.line >= 1 && error.column >= 1 && error.message.len() > 20, "{path}: {}", told(&file.diagnostics));
+}
+
+fn bad(name: &str) -> Vec<u8> {
+    fs::read(here().join("fixtures/bad").join(name)).unwrap()
+}
+
+#[test]
+fn text_that_is_not_python() {
+    for name in ["not_python.py", "half_pasted.py"] {
+        assert_refused(name, &String::from_utf8(bad(name)).unwrap());
+    }
+}
+
+#[test]
+fn python_2() {
+    assert_refused("python2.py", &String::from_utf8(bad("python2.py")).unwrap());
+}
+
+#[test]
+fn a_nul_byte() {
+    assert_refused("nul.py", &String::from_utf8(bad("nul.py")).unwrap());
+    assert_refused("binary.py", &String::from_utf8_lossy(&bad("binary.py")));
+}
+
+#[test]
+fn five_thousand_brackets() {
+    let open = "[".repeat(5_000);
+    assert_refused("open.py", &format!("net.cuda()\nx = {open}\n"));
+    let text = format!("import torch\n\nx = {open}{}\n", "]".repeat(5_000));
+    let ported = port(&[SourceFile { path: "closed.py".into(), text }], &RECIPES, &to_hpu(None));
+    assert!(!ported.files[0].changed);
+}
+
+#[test]
+fn ten_megabytes() {
+    let line = "weights = [0.0, 1.0, 2.0]  # one of many\n";
+    let text = line.repeat(10_000_000 / line.len());
+    let ported = port(&[SourceFile { path: "large.py".into(), text }], &RECIPES, &to_hpu(None));
+    assert!(!ported.files[0].changed);
+}
+
+#[test]
+fn an_empty_file() {
+    let ported = port(&[SourceFile { path: "empty.py".into(), text: String::new() }], &RECIPES, &to_hpu(None));
+    assert!(!ported.files[0].changed && ported.files[0].diagnostics.iter().all(|d| d.severity != Severity::Error));
+}
+
+#[test]
+fn crlf_and_tabs() {
+    let text = String::from_utf8(bad("crlf_tabs.py")).unwrap();
+    let ported = assert_sound(&[SourceFile { path: "crlf_tabs.py".into(), text }], &to_hpu(None));
+    assert!(ported.files[0].text.contains("\tnet.to(\"hpu\")\r\n"));
+    assert!(ported.files[0].text.contains("\t\tnet(torch.rand(1, 4).to(\"hpu\"))  \t# Ende\r\n"));
+}
+
+#[test]
+fn invalid_utf8_by_the_command() {
+    let root = folder("latin1");
+    let file = root.join("latin1_undeclared.py");
+    fs::write(&file, bad("latin1_undeclared.py")).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "cli", "--", "port", "--target", "hpu", "--write"])
+        .arg(&file)
+        .current_dir(here())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read(&file).unwrap(), bad("latin1_undeclared.py"));
+}
