@@ -137,3 +137,8 @@ fn every_script_to_every_target() {
         }
     }
 }
+
+#[test]
+fn ipu() {
+    every_fixture("ipu");
+}
