@@ -53,6 +53,7 @@ pub(crate) enum Type {
     List,
     KerasModel,
     FirstKeras,
+    ModelBeginning,
     Pipeline,
     Uncut,
     /// The value of a keyword in calls of a function.
@@ -77,6 +78,7 @@ impl Type {
             "list" => Self::List,
             "Keras model" => Self::KerasModel,
             "first Keras statement" => Self::FirstKeras,
+            "beginning of a Keras model" => Self::ModelBeginning,
             "data pipeline" => Self::Pipeline,
             "uncut array" => Self::Uncut,
             role => Self::Role(Role::parse(role)?),
@@ -266,6 +268,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::List => index.of_kind(k.list).to_vec(),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
         Type::Uncut => uncut(s.view, s.project),
+        Type::ModelBeginning => s.project.keras.beginnings(s.view, s.project),
         Type::FirstKeras => s.project.keras.work(s.view, s.project).map(|w| w.first).into_iter().collect(),
         Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline => index
             .of_kind(k.identifier)
@@ -293,22 +296,31 @@ fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::FirstKeras => s.project.keras.work(s.view, s.project).is_some_and(|w| w.first == id),
         Type::Pipeline => is_pipeline(s.view, id),
         Type::Uncut => uncut(s.view, s.project).contains(&id),
+        Type::ModelBeginning => s.project.keras.beginnings(s.view, s.project).contains(&id),
         Type::Argument { keyword, function } => arguments(s.view, keyword, function).contains(&id),
     }
 }
 
-/// Values that calls of a function give to a keyword.
-fn arguments(view: &FileView<'_>, keyword: &str, function: &str) -> Vec<Id> {
+/// Values that calls of a function give to an argument: by its name, or by its place, counted from 0.
+fn arguments(view: &FileView<'_>, argument: &str, function: &str) -> Vec<Id> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
-    view.names
+    let lists = view
+        .names
         .last_names(function)
         .flat_map(|name| view.calls(name).iter().copied())
         .filter(|call| index.field(*call, f.function).is_some_and(|g| view.names.stands_for(index, g, function)))
-        .filter_map(|call| index.field(call, f.arguments))
+        .filter_map(|call| index.field(call, f.arguments));
+    if let Ok(place) = argument.parse::<usize>() {
+        return lists
+            .filter_map(|l| index.parts(l).nth(place))
+            .filter(|a| index.kind(*a) != k.keyword_argument)
+            .collect();
+    }
+    lists
         .flat_map(|list| index.parts(list).collect::<Vec<_>>())
         .filter(|a| index.kind(*a) == k.keyword_argument)
-        .filter(|a| index.field(*a, f.name).is_some_and(|n| index.text_of(n) == keyword))
+        .filter(|a| index.field(*a, f.name).is_some_and(|n| index.text_of(n) == argument))
         .filter_map(|a| index.field(a, f.value))
         .collect()
 }

@@ -46,8 +46,12 @@ pub(crate) struct Work {
 impl Keras {
     pub(super) fn collect(views: &[&FileView<'_>], project: &ProjectFacts) -> Self {
         let mut keras = Self::default();
-        let views: Vec<&FileView<'_>> =
-            if views.iter().any(|v| v.names.uses_framework("tensorflow")) { views.to_vec() } else { return keras };
+        if !views.iter().any(|v| v.names.uses_framework("tensorflow")) {
+            return keras;
+        }
+        // The same class in PyTorch often has the same name.
+        let of_torch = |v: &FileView<'_>| v.names.uses_framework("torch") && !v.names.uses_framework("tensorflow");
+        let views: Vec<&FileView<'_>> = views.iter().copied().filter(|v| !of_torch(v)).collect();
         // Functions that call such a function are such functions.
         loop {
             let before = keras.working.len() + keras.making.len();
@@ -185,6 +189,44 @@ impl Keras {
         None
     }
 
+    /// Where a file begins to make models: its first Keras statement, and in the methods of its classes the first
+    /// statement of each that makes a model and that no other such method calls.
+    pub(crate) fn beginnings(&self, view: &FileView<'_>, project: &ProjectFacts) -> Vec<Id> {
+        let (k, f) = (kinds(), fields());
+        let index = &view.index;
+        if let Some(work) = self.work(view, project) {
+            return vec![work.first];
+        }
+        let makes = |d: &Id| self.making.contains(view.name_of(*d)) && !is_model_class_around(view, project, *d);
+        let methods: Vec<Id> = index
+            .of_kind(k.function_definition)
+            .iter()
+            .copied()
+            .filter(|d| view.class_of(*d).is_some() && view.function_of(*d).is_none())
+            .filter(makes)
+            .collect();
+        let called_by_another = |d: Id| {
+            view.calls(view.name_of(d))
+                .iter()
+                .any(|call| view.function_of(*call).is_some_and(|by| by != d && methods.contains(&by)))
+        };
+        // What hands over to the method of its base leaves the beginning to that.
+        let hands_over = |d: Id| view.calls(view.name_of(d)).iter().any(|call| view.function_of(*call) == Some(d));
+        methods
+            .iter()
+            .copied()
+            .filter(|d| !called_by_another(*d) && !hands_over(*d))
+            .filter_map(|d| index.field(d, f.body))
+            .filter_map(|body| {
+                index.parts(body).find(|s| {
+                    let docstring = index.kind(*s) == k.expression_statement
+                        && index.parts(*s).next().is_some_and(|c| index.kind(c) == k.string);
+                    !docstring
+                })
+            })
+            .collect()
+    }
+
     /// The body of the function that a statement calls and does nothing else with: `main()`, `sys.exit(main(args))`,
     /// `app.run(main)`; where nothing else calls it.
     fn only_call(&self, view: &FileView<'_>, statement: Id) -> Option<Id> {
@@ -305,6 +347,15 @@ fn is_model_class(project: &ProjectFacts, class: &str) -> bool {
     project.ancestors(class).iter().any(|a| {
         let name = canonical(a);
         name.strip_prefix("tensorflow.keras.").is_some_and(|n| matches!(n, "Model" | "Sequential"))
+    })
+}
+
+/// Whether a method belongs to a class that is a model or a layer itself.
+fn is_model_class_around(view: &FileView<'_>, project: &ProjectFacts, method: Id) -> bool {
+    view.class_of(method).is_some_and(|c| {
+        project.ancestors(view.name_of(c)).iter().any(|a| {
+            canonical(a).strip_prefix("tensorflow.keras.").is_some_and(|n| n.ends_with("Model") || n.ends_with("Layer"))
+        })
     })
 }
 
