@@ -137,20 +137,28 @@ pub(crate) fn group(batch: &str, replicas: &str) -> String {
 
 /// The block that a call's data are cut in, and where names are bound in it.
 pub(crate) struct Home {
-    /// Statements of the module or of a function's body.
+    /// Statements of the module, of a function's body or of a block in it.
     pub(crate) statements: Vec<Id>,
     /// The function; none for the module.
     pub(crate) function: Option<Id>,
 }
 
 impl Home {
-    /// Where a name of a call lives: in the innermost function around the call that binds it, or in the module.
+    /// Where a name of a call lives: in the innermost block around the call that assigns it, of the innermost function
+    /// that binds it or of the module.
     pub(crate) fn of(view: &FileView<'_>, call: Id, name: &str) -> Self {
         let (k, f) = (kinds(), fields());
         let index = &view.index;
         let function = index.ancestors(call).find(|a| index.kind(*a) == k.function_definition && view.binds(*a, name));
         let body = function.and_then(|d| index.field(d, f.body)).unwrap_or(ROOT);
-        Self { statements: index.parts(body).collect(), function }
+        let inner =
+            index.ancestors(call).take_while(|a| *a != body).filter(|a| index.kind(*a) == k.block).find(|block| {
+                let before = index.parts(*block).take_while(|s| !index.is_within(call, *s));
+                before.into_iter().any(|s| assigns(view, s, name) && !cuts(view, s, name))
+            });
+        // A function in between runs at another time than the block around it.
+        let inner = inner.filter(|b| view.function_of(*b) == function);
+        Self { statements: index.parts(inner.unwrap_or(body)).collect(), function }
     }
 
     /// The statement of the block that holds a node.
@@ -178,15 +186,16 @@ impl Home {
             Some(_) => Ok(None),
             None if head.bytes().all(|b| b.is_ascii_digit()) => Ok(None),
             None if view.names.bindings.iter().any(|b| b.local == head && b.scope.is_none()) => Ok(None),
+            None if before.is_some_and(|b| view.binds_at_top(head, view.index.item(b).start, false)) => Ok(None),
             None => Err(()),
         }
     }
 
-    /// Whether the block already cuts an array to whole batches.
+    /// Where the function, or the module, already cuts an array to whole batches.
     pub(crate) fn cut(&self, view: &FileView<'_>, name: &str) -> Option<Id> {
-        self.statements
+        view.index
+            .of_kind(kinds().assignment)
             .iter()
-            .flat_map(|s| view.index.of_kind_in(kinds().assignment, *s))
             .copied()
             .filter(|a| view.function_of(*a) == self.function)
             .filter_map(|a| view.statement_of(a))
