@@ -1,6 +1,7 @@
 //! `compile-training-step`: for targets that compile forward pass, loss, backward pass and update into one program. The
 //! model and the statements from its call to the loss move into a module of their own; the training step calls that.
 
+mod accumulation;
 mod plan;
 mod slice;
 mod text;

@@ -1,5 +1,6 @@
 //! What has to happen to one training step, found out as a whole before anything is changed.
 
+use super::accumulation::{accumulation, micro_batches};
 use super::slice::{assigned, backward_slice, leaves, member_of_self, reads, reads_name, reference};
 use super::text::{Helpers, import};
 use super::{Input, Refusal, Wish, is_reached, loop_of, refuse, wish};
@@ -103,6 +104,13 @@ pub(super) fn plan<'a, 't>(
             "no `optimizer.step()` is found beside `backward()`, so what the IPU should compile is not known",
         );
     };
+    let branch = input.project.modes.is_some();
+    let situation = Situation { view, project: input.project, settings: input.settings, branch };
+    let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
+    let Some(torch) = torch else { return refuse(step, "the file does not import torch") };
+    let header = end_of_imports(view, torch, step);
+    let accumulation = accumulation(input, view, step, around, optimizer, header)?;
+    let mut divided = false;
     // Model call and slice.
     let wanted: Vec<&str> = reads(view, loss).into_iter().map(|id| index.text_of(id)).collect();
     let slice = backward_slice(view, &before, &wanted);
@@ -182,9 +190,13 @@ pub(super) fn plan<'a, 't>(
         moved.body.push(format!("{} = self.{name}({})", far.output, far.output));
     }
     let mut known: BTreeSet<String> = far.iter().map(|m| m.output.clone()).collect();
+    let locals: BTreeSet<String> =
+        slice.iter().flat_map(|s| assigned(view, *s)).chain(["self"]).map(str::to_owned).collect();
     for &s in &slice {
-        let text = moved_statement(input, view, function, body, s, &known, &mut moved)?;
-        moved.body.push(text);
+        let text = moved_statement(input, view, function, body, s, (&known, &locals), &mut moved)?;
+        let (text, cut) = accumulation.as_ref().map_or((Some(text.clone()), false), |a| a.undivided(&text));
+        divided |= cut;
+        moved.body.extend(text);
         known.extend(assigned(view, s).into_iter().map(str::to_owned));
     }
     let loss_name = if dotted(index, loss).is_some() { loss_text.clone() } else { "loss".to_owned() };
@@ -195,8 +207,10 @@ pub(super) fn plan<'a, 't>(
         );
     }
     if dotted(index, loss).is_none() {
-        let text = moved_statement(input, view, function, body, loss, &known, &mut moved)?;
-        moved.body.push(format!("loss = {text}"));
+        let text = moved_statement(input, view, function, body, loss, (&known, &locals), &mut moved)?;
+        let (text, cut) = accumulation.as_ref().map_or((Some(text.clone()), false), |a| a.undivided(&text));
+        divided |= cut;
+        moved.body.push(format!("loss = {}", text.unwrap_or_default()));
     }
     if !moved.body.iter().any(|l| l.contains("self.")) || moved.attributes.is_empty() {
         return refuse(backward, "the model behind this loss is not found");
@@ -239,23 +253,20 @@ pub(super) fn plan<'a, 't>(
         .filter(|n| stays.iter().any(|s| index.text_of(*s).contains(&format!("{n}.item()"))))
         .cloned()
         .collect();
-    // Accumulation and clipping.
-    let accumulation = accumulation(input, view, step, around, optimizer);
-    if let Some(a) = &accumulation {
-        return refuse(
-            *a,
-            "gradients are accumulated by hand. Let the IPU do it: `opts.Training.gradientAccumulation(n)` before the \
-             loader is made, no `loss / n`, and an optimizer step for every batch of `poptorch.DataLoader`; then port again",
-        );
-    }
+    // Clipping.
     for name in ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"] {
-        if let Some(call) = view.calls(name).iter().copied().find(|c| index.is_within(*c, step) && alive(*c)) {
+        if let Some(call) =
+            view.calls(name).iter().copied().find(|c| index.is_within(*c, step) && is_reached(input, view, *c))
+        {
             clip(&mut plan, call, step)?;
         }
     }
-    plan.simpler.extend(amp.wishes(view));
+    if !amp.unwrapped.is_empty() {
+        // What is clipped in a branch that goes is clipped all the same.
+        plan.simpler = std::mem::take(&mut plan.edits);
+        plan.simpler.extend(amp.wishes(view));
+    }
     // Edits.
-    let branch = input.project.modes.is_some();
     let q = view.layout.quote;
     let names: Vec<String> = moved.attributes.iter().map(|a| a.1.clone()).collect();
     let parts = std::iter::once(optimizer.to_owned()).chain(names).collect::<Vec<_>>().join(", ");
@@ -264,7 +275,16 @@ pub(super) fn plan<'a, 't>(
     let targets: String = results.iter().map(|r| format!("{r}, ")).collect();
     let call = format!("{targets}{loss_name} = training_step({arguments})");
     let means: String = scalars.iter().map(|s| format!("\n{s} = {s}.mean()")).collect();
-    let mut call = format!("{call}\n{loss_name} = {loss_name}.mean(){means}");
+    // Where the program takes the division back for its log, the number it starts from stays.
+    let undone = accumulation.as_ref().filter(|a| {
+        divided
+            && stays.iter().any(|s| {
+                let text = index.text_of(*s);
+                text.contains(&format!("* {}", a.count)) || text.contains(&format!("*{}", a.count))
+            })
+    });
+    let share = undone.map_or(String::new(), |a| format!(" / {}", a.count));
+    let mut call = format!("{call}\n{loss_name} = {loss_name}.mean(){share}{means}");
     match around {
         Some(loop_) => {
             let micro = micro_batches(input, view, step, loop_, optimizer);
@@ -287,18 +307,28 @@ pub(super) fn plan<'a, 't>(
     } else {
         plan.edit(at, Change::Replace { first: at, last: at, text: call });
     }
-    remove_steps(&mut plan, step, end, &alive);
+    let opts = if view.has_word("opts") { "ipu_opts" } else { "opts" };
+    let whole = accumulation.as_ref().map(|a| a.test);
+    let elsewhere = |id: Id| alive(id) && !whole.is_some_and(|t| index.is_within(id, t));
+    remove_steps(&mut plan, step, end, &elsewhere);
     if let Some(far) = &far {
         hand_back_input(&mut plan, far, moved_from, &alive)?;
     }
-    schedulers(&mut plan, step, body, optimizer);
+    schedulers(&mut plan, step, body, optimizer, &elsewhere);
+    if let Some(a) = &accumulation {
+        let gone = |s: Id| ends_step(input, view, s);
+        let after = |s: Id| steps_scheduler(input, view, s).then(|| format!("training_step.setOptimizer({optimizer})"));
+        plan.edit(a.test, a.unwrapped(view, &gone, &after));
+        if let Some(place) = a.known_after {
+            plan.edit(place, Change::Insert { at: place, after: true, text: a.lines(opts, divided) });
+        }
+    }
     saves(&mut plan);
     let moved_calls = |c: Id| slice.iter().any(|s| index.is_within(c, *s));
     validation(&mut plan, step, &is_model_call, &moved_calls, &alive);
     let module = view.names.spelling(index, step, "torch.nn.Module").unwrap_or_else(|| "torch.nn.Module".to_owned());
     let attributes: Vec<String> = moved.attributes.iter().map(|a| a.0.clone()).collect();
     let parameters: Vec<String> = moved.parameters.iter().map(|p| p.0.clone()).collect();
-    let opts = if view.has_word("opts") { "ipu_opts" } else { "opts" };
     let helpers = Helpers {
         module: &module,
         attributes: &attributes,
@@ -307,19 +337,16 @@ pub(super) fn plan<'a, 't>(
         results: &results,
         loss: &loss_name,
         opts,
+        more: accumulation.as_ref().filter(|a| a.known_after.is_none()).map(|a| a.lines(opts, divided)),
         branch,
         unit: &view.layout.indent,
         quote: q,
     };
-    let situation = Situation { view, project: input.project, settings: input.settings, branch };
-    let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
-    let Some(torch) = torch else { return refuse(step, "the file does not import torch") };
     let line_after = |at: Id, text: String| {
         let end = crate::change::statement_end(view, at);
         Change::Raw { range: end..end, text: format!("{}{text}", view.layout.newline) }
     };
     plan.edit(torch, line_after(torch, import(branch, &view.layout.indent)));
-    let header = end_of_imports(view, torch, step);
     let text = format!("\n\n{}", helpers.write().trim_end());
     plan.edit(header, line_after(header, text.replace('\n', view.layout.newline)));
     Ok(plan)
@@ -495,7 +522,7 @@ fn moved_statement(
     function: Option<Id>,
     body: Id,
     statement: Id,
-    known: &BTreeSet<String>,
+    (known, locals): (&BTreeSet<String>, &BTreeSet<String>),
     moved: &mut Moved,
 ) -> Result<String, Refusal> {
     let k = kinds();
@@ -544,7 +571,7 @@ fn moved_statement(
                 || view.binds_at_top(name, 0, true) && !view.names.by_import(name) && !view.defines(name)
         }) {
             node = part;
-            keep(&mut moved.attributes, &mut edits, view, node, true);
+            keep(&mut moved.attributes, &mut edits, view, node, true, known);
             continue;
         }
         if is_self {
@@ -558,7 +585,7 @@ fn moved_statement(
                 );
             }
             node = if of_body("self") { whole } else { reference(view, node) };
-            keep(&mut moved.attributes, &mut edits, view, node, true);
+            keep(&mut moved.attributes, &mut edits, view, node, true, known);
             continue;
         }
         let data = of_body(name) || (taken_by_function && index.kind(body) == k.function_definition);
@@ -572,10 +599,10 @@ fn moved_statement(
                 continue;
             }
             node = reference(view, id);
-            keep(&mut moved.parameters, &mut edits, view, node, false);
+            keep(&mut moved.parameters, &mut edits, view, node, false, locals);
         } else if taken_by_function || enclosing {
             node = reference(view, id);
-            keep(&mut moved.attributes, &mut edits, view, node, true);
+            keep(&mut moved.attributes, &mut edits, view, node, true, known);
         }
     }
     edits.sort_by_key(|(r, _)| r.start);
@@ -598,13 +625,19 @@ fn keep(
     view: &FileView<'_>,
     node: Id,
     attribute: bool,
+    locals: &BTreeSet<String>,
 ) {
     let text = view.index.text_of(node);
     let name = match list.iter().find(|(_, given)| given == text) {
         Some((name, _)) => name.clone(),
         None => {
             let plain = plain_name(text);
-            let taken = |n: &str| list.iter().any(|(other, _)| other == n);
+            // Names of the moved statements, and of `nn.Module` itself, are not free.
+            let taken = |n: &str| {
+                list.iter().any(|(other, _)| other == n)
+                    || !attribute && n != text && locals.contains(n)
+                    || attribute && matches!(n, "train" | "eval" | "training" | "type" | "half" | "float" | "forward")
+            };
             let name = if taken(&plain) {
                 (2..).map(|i| format!("{plain}{i}")).find(|n| !taken(n)).unwrap_or(plain)
             } else {
@@ -651,7 +684,9 @@ fn mixed_precision(view: &FileView<'_>, step: Id, input: &Input<'_, '_>) -> Mixe
             out.unwrapped.push((test, else_body));
         }
     }
-    for &with in index.of_kind_in(k.with_statement, step) {
+    // In a script for this target alone, validation has no use for it either.
+    let scope = if input.project.modes.is_none() { ROOT } else { step };
+    for &with in index.of_kind_in(k.with_statement, scope) {
         let context = index.children(with).find(|c| index.kind(*c) == k.with_clause);
         let only = context.is_some_and(|c| index.parts(c).count() == 1 && index.text_of(c).contains("autocast"));
         let inside = out.unwrapped.iter().any(|(w, _)| index.is_within(with, *w));
@@ -676,58 +711,6 @@ impl MixedPrecision {
             })
             .collect()
     }
-}
-
-/// Where gradients of several batches are added up before a step, if they are.
-fn accumulation(
-    input: &Input<'_, '_>,
-    view: &FileView<'_>,
-    step: Id,
-    around: Option<Id>,
-    optimizer: &str,
-) -> Option<Id> {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    view.calls("step").iter().copied().filter(|c| index.is_within(*c, step)).find_map(|call| {
-        let object = index.field(call, f.function).and_then(|g| index.field(g, f.object))?;
-        let of_scaler = input.project.role(view, object) == Some(Role::Scaler);
-        if index.text_of(object) != optimizer && !of_scaler || !is_reached(input, view, call) {
-            return None;
-        }
-        let counted = index.ancestors(call).take_while(|a| *a != step).find(|a| {
-            index.kind(*a) == k.if_statement
-                && index.field(*a, f.condition).is_some_and(|c| index.text_of(c).contains('%'))
-        });
-        // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
-        let outside =
-            around.filter(|l| !index.is_within(call, *l) && micro_batches(input, view, step, *l, optimizer).is_none());
-        counted.or(outside)
-    })
-}
-
-/// The number of turns of a counted loop, when the optimizer's step comes behind it.
-fn micro_batches<'t>(
-    input: &Input<'_, '_>,
-    view: &FileView<'t>,
-    step: Id,
-    around: Id,
-    optimizer: &str,
-) -> Option<&'t str> {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let inside = view.calls("step").iter().any(|c| {
-        index.is_within(*c, around)
-            && index
-                .field(*c, f.function)
-                .and_then(|g| index.field(g, f.object))
-                .is_some_and(|o| index.text_of(o) == optimizer || input.project.role(view, o) == Some(Role::Scaler))
-    });
-    let counted = index.field(around, f.right).filter(|r| {
-        index.kind(around) == k.for_statement && index.kind(*r) == k.call && called_name(index, *r) == Some("range")
-    })?;
-    let mut arguments = index.parts(index.field(counted, f.arguments)?);
-    let turns = arguments.next().filter(|_| arguments.next().is_none())?;
-    (!inside && index.is_within(around, step)).then(|| index.text_of(turns))
 }
 
 /// Before weights are saved they come back from the IPU.
@@ -793,6 +776,9 @@ fn clip(plan: &mut Plan<'_, '_>, call: Id, step: Id) -> Result<(), Refusal> {
         );
     }
     for at in built {
+        if index.text_of(at).contains("max_grad_norm") {
+            continue;
+        }
         let Some(last) = index.field(at, f.arguments).and_then(|a| index.parts(a).last()) else { continue };
         let end = index.item(last).end;
         let text = format!(", max_grad_norm={}", index.text_of(limit));
@@ -801,26 +787,45 @@ fn clip(plan: &mut Plan<'_, '_>, call: Id, step: Id) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Whether a statement is a step of the scheduler.
+fn steps_scheduler(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id) -> bool {
+    let f = fields();
+    let index = &view.index;
+    view.calls("step").iter().any(|c| {
+        view.statement_of(*c) == Some(statement)
+            && index
+                .field(*c, f.function)
+                .and_then(|g| index.field(g, f.object))
+                .is_some_and(|o| input.project.role(view, o) == Some(Role::Scheduler))
+    })
+}
+
+/// Whether a statement is one that the compiled step makes superfluous.
+fn ends_step(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id) -> bool {
+    let f = fields();
+    let index = &view.index;
+    ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_"].iter().any(|name| {
+        view.calls(name).iter().any(|call| {
+            let object = index.field(*call, f.function).and_then(|g| index.field(g, f.object));
+            let role = object.and_then(|o| input.project.role(view, o));
+            let ends = match *name {
+                "zero_grad" | "clip_grad_norm_" => true,
+                "step" => matches!(role, Some(Role::Optimizer | Role::Scaler)),
+                _ => role == Some(Role::Scaler),
+            };
+            ends && view.statement_of(*call) == Some(statement)
+        })
+    })
+}
+
 /// `zero_grad`, `backward`, `step` and what belongs to a scaler: the compiled step does all that.
 fn remove_steps(plan: &mut Plan<'_, '_>, step: Id, end: Id, alive: &dyn Fn(Id) -> bool) {
     let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
     let mut gone: BTreeSet<Id> = BTreeSet::from([end]);
-    for name in ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_"] {
-        for &call in view.calls(name).iter().filter(|c| index.is_within(**c, step) && alive(**c)) {
-            let object = index.field(call, f.function).and_then(|g| index.field(g, f.object));
-            let role = object.and_then(|o| plan.input.project.role(view, o));
-            let ends = match name {
-                "zero_grad" | "clip_grad_norm_" => true,
-                "step" => matches!(role, Some(Role::Optimizer | Role::Scaler)),
-                _ => role == Some(Role::Scaler),
-            };
-            if ends && let Some(statement) = view.statement_of(call) {
-                gone.insert(statement);
-            }
-        }
-    }
+    let leaves = leaves(view, step);
+    gone.extend(leaves.into_iter().filter(|s| alive(*s) && ends_step(plan.input, view, *s)));
     let mut whole: BTreeSet<Id> = BTreeSet::new();
     for &statement in &gone {
         let mut at = statement;
@@ -844,13 +849,13 @@ fn remove_steps(plan: &mut Plan<'_, '_>, step: Id, end: Id, alive: &dyn Fn(Id) -
 }
 
 /// A new learning rate has to be handed over.
-fn schedulers(plan: &mut Plan<'_, '_>, step: Id, body: Id, optimizer: &str) {
+fn schedulers(plan: &mut Plan<'_, '_>, step: Id, body: Id, optimizer: &str, alive: &dyn Fn(Id) -> bool) {
     let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
     for &call in view.calls("step") {
         let Some(object) = index.field(call, f.function).and_then(|g| index.field(g, f.object)) else { continue };
-        if plan.input.project.role(view, object) != Some(Role::Scheduler) || !is_reached(plan.input, view, call) {
+        if plan.input.project.role(view, object) != Some(Role::Scheduler) || !alive(call) {
             continue;
         }
         let Some(statement) = view.statement_of(call) else { continue };

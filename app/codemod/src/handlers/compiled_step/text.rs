@@ -12,6 +12,8 @@ pub(super) struct Helpers<'a> {
     pub(super) loss: &'a str,
     pub(super) opts: &'a str,
     /// Further lines on the options.
+    pub(super) more: Option<String>,
+    /// Other modes must work without the package.
     pub(super) branch: bool,
     pub(super) unit: &'a str,
     pub(super) quote: char,
@@ -27,6 +29,10 @@ impl Helpers<'_> {
             ));
         } else {
             out.push_str(&format!("{opts} = poptorch.Options()\n{opts}.outputMode(poptorch.OutputMode.All)\n"));
+        }
+        let level = if self.branch { "    " } else { "" };
+        for line in self.more.iter().flat_map(|m| m.lines()) {
+            out.push_str(&format!("{level}{line}\n"));
         }
         out.push_str("ipu_training_steps = {}\nipu_inference_models = {}\n\n\n");
         let keep: String = self.attributes.iter().map(|a| format!("        self.{a} = {a}\n")).collect();
