@@ -867,7 +867,7 @@ fn schedulers(plan: &mut Plan<'_, '_>, step: Id, body: Id, optimizer: &str, aliv
         };
         plan.edit(statement, Change::Insert { at: statement, after: true, text });
     }
-    for &assignment in index.of_kind(k.assignment) {
+    for &assignment in index.of_kind(k.assignment).iter().chain(index.of_kind(k.augmented_assignment)) {
         let Some(left) = index.field(assignment, f.left).filter(|l| index.kind(*l) == k.subscript) else { continue };
         let text = index.text_of(left);
         if !(text.ends_with("[\"lr\"]") || text.ends_with("['lr']")) {
