@@ -15,6 +15,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Port Python files to a target accelerator
     Port(PortArgs),
+    /// Show what every target makes of a project, line by line
+    Matrix(MatrixArgs),
     /// Check or list the recipes of the porting guides
     #[command(subcommand)]
     Recipes(RecipesCommand),
@@ -34,7 +36,7 @@ Exit status: 0 ported; 1 a file could not be read or parsed, or --check found wo
 #[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
 #[command(after_help = PORT_HELP)]
 pub(crate) struct PortArgs {
-    /// Accelerator to port to; this build has recipes for hpu
+    /// Accelerator to port to; `portolan recipes list` names those that there are
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: String,
     /// Replace the code for other devices, or put the target's code under a guard beside it
@@ -68,6 +70,16 @@ pub(crate) struct PortArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Files and folders to port as one project; `-` reads a file from stdin
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArgs {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+    /// Files and folders to look at as one project
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 }

@@ -5,6 +5,7 @@
 //! hands them to the engine and [`output`] puts the result where the user wants it.
 
 mod args;
+mod matrix;
 mod messages;
 mod output;
 mod port;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Port(args) => port::run(&args),
+        Command::Matrix(args) => matrix::run(&args),
         Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
         Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
         Command::Site(SiteCommand::Build(args)) => site::build(&args),

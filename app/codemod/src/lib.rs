@@ -21,6 +21,7 @@ mod highlight;
 mod importer;
 mod lift;
 mod matching;
+mod matrix;
 mod names;
 mod patch;
 mod patch_file;
@@ -43,6 +44,7 @@ pub use guide::OptionKind;
 pub use check::{CheckFailure, check_guide};
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
+pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
 pub use patch_file::{git_patch, git_patch_of};
 pub use port::port;
 pub use ported::{
