@@ -2,7 +2,11 @@
 //! model and the statements from its call to the loss move into a module of their own; the training step calls that.
 
 mod accumulation;
+mod around;
+mod far;
+mod moved;
 mod plan;
+mod precision;
 mod slice;
 mod text;
 

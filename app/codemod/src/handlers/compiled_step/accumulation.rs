@@ -37,8 +37,10 @@ pub(super) fn accumulation(
             continue;
         }
         // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
-        if around.is_some_and(|l| !index.is_within(call, l) && micro_batches(input, view, step, l, optimizer).is_none())
-        {
+        if around.is_some_and(|l| {
+            !index.is_within(call, l)
+                && (input.project.modes.is_none() || micro_batches(input, view, step, l, optimizer).is_none())
+        }) {
             return refuse(call, ADVICE);
         }
         let counted = index.ancestors(call).take_while(|a| *a != step).find(|a| {
@@ -85,8 +87,10 @@ fn known_after(view: &FileView<'_>, count: &str, step: Id, header: Id) -> Option
     let same_scope = |l: Id| view.function_of(l) == scope;
     let early = loaders.iter().any(|l| same_scope(*l) && *l < *only);
     let at_top = scope.is_none() && index.parent(statement) == Some(ROOT) && statement > header;
-    let in_function = scope.is_some_and(|s| s != step || loaders.iter().any(|l| index.is_within(*l, s)));
-    (!early && (at_top || in_function)).then_some(Some(statement))
+    // A loader that is made elsewhere may have frozen the options by then.
+    let in_function = scope.is_some_and(|s| loaders.iter().all(|l| index.is_within(*l, s)));
+    let before_step = !index.is_within(step, *only) || *only < step;
+    (!early && before_step && (at_top || in_function)).then_some(Some(statement))
 }
 
 impl Accumulation {

@@ -1,21 +1,25 @@
 //! What has to happen to one training step, found out as a whole before anything is changed.
 
 use super::accumulation::{accumulation, micro_batches};
-use super::slice::{assigned, backward_slice, leaves, member_of_self, reads, reads_name, reference};
+use super::around::{clip, ends_step, remove_steps, require_package, saves, schedulers, steps_scheduler, validation};
+use super::far::{far_call, hand_back_input};
+use super::moved::{Moved, moved_names, moved_statement, plain_name};
+use super::precision::mixed_precision;
+use super::slice::{assigned, backward_slice, leaves, reads, reads_name};
 use super::text::{Helpers, import};
 use super::{Input, Refusal, Wish, is_reached, loop_of, refuse, wish};
-use crate::change::{Change, dedent};
+use crate::change::Change;
 use crate::condition::{Situation, Type, nodes_of_type};
+use crate::facts::FileView;
 use crate::facts::roles::Role;
-use crate::facts::{FileView, line_indent};
 use crate::names::{called_name, dotted};
 use crate::tree::{Id, ROOT, fields, kinds};
 use std::collections::BTreeSet;
 
 /// Everything about one training step.
 pub(super) struct Plan<'a, 't> {
-    input: &'a Input<'a, 't>,
-    view: &'a FileView<'t>,
+    pub(super) input: &'a Input<'a, 't>,
+    pub(super) view: &'a FileView<'t>,
     /// Statements around or beside the step that have to be simpler first.
     simpler: Vec<Wish>,
     edits: Vec<Wish>,
@@ -30,19 +34,9 @@ impl Plan<'_, '_> {
         self.edits
     }
 
-    fn edit(&mut self, at: Id, change: Change) {
+    pub(super) fn edit(&mut self, at: Id, change: Change) {
         self.edits.push(wish(self.view, at, change));
     }
-}
-
-/// What moves into the compiled module, with the names it takes from outside.
-#[derive(Default)]
-struct Moved {
-    body: Vec<String>,
-    /// Attribute and the expression it is given.
-    attributes: Vec<(String, String)>,
-    /// Parameter and the expression it is given, `**` included.
-    parameters: Vec<(String, String)>,
 }
 
 pub(super) fn plan<'a, 't>(
@@ -57,6 +51,7 @@ pub(super) fn plan<'a, 't>(
     if view.differentiates() {
         return refuse(step, "gradients are part of what is computed here; the IPU keeps them to itself");
     }
+    obstacles(input, view)?;
     // A branch for automatic mixed precision goes first: the IPU computes in the model's own type.
     let amp = mixed_precision(view, step, input);
     let alive = |id: Id| is_reached(input, view, id) && !amp.dead.iter().any(|d| index.is_within(id, *d));
@@ -284,19 +279,17 @@ pub(super) fn plan<'a, 't>(
             })
     });
     let share = undone.map_or(String::new(), |a| format!(" / {}", a.count));
-    let mut call = format!("{call}\n{loss_name} = {loss_name}.mean(){share}{means}");
-    match around {
-        Some(loop_) => {
-            let micro = micro_batches(input, view, step, loop_, optimizer);
-            let check = micro.map_or(String::new(), |n| {
-                let (unit, said) =
-                    (&view.layout.indent, "On the IPU, accumulate gradients with opts.Training.gradientAccumulation");
-                format!("if {n} != 1:\n{unit}raise ValueError({q}{said}{q})\n")
-            });
-            plan.edit(loop_, Change::Insert { at: loop_, after: false, text: format!("{check}{make}") });
-        }
-        None => call = format!("{make}\n{call}"),
+    let call = format!("{call}\n{loss_name} = {loss_name}.mean(){share}{means}");
+    if let Some(loop_) = around
+        && let Some(turns) = micro_batches(input, view, step, loop_, optimizer)
+    {
+        let (unit, said) =
+            (&view.layout.indent, "On the IPU, accumulate gradients with opts.Training.gradientAccumulation");
+        let text = format!("if {turns} != 1:\n{unit}raise ValueError({q}{said}{q})");
+        plan.edit(loop_, Change::Insert { at: loop_, after: false, text });
     }
+    // Asked for at every turn, because validation may have taken the IPU in between.
+    let call = format!("{make}\n{call}");
     for &s in &slice {
         if s != at && s != end {
             plan.edit(s, Change::Replace { first: s, last: s, text: String::new() });
@@ -324,6 +317,9 @@ pub(super) fn plan<'a, 't>(
         }
     }
     saves(&mut plan);
+    if branch {
+        require_package(&mut plan);
+    }
     let moved_calls = |c: Id| slice.iter().any(|s| index.is_within(c, *s));
     validation(&mut plan, step, &is_model_call, &moved_calls, &alive);
     let module = view.names.spelling(index, step, "torch.nn.Module").unwrap_or_else(|| "torch.nn.Module".to_owned());
@@ -350,6 +346,40 @@ pub(super) fn plan<'a, 't>(
     let text = format!("\n\n{}", helpers.write().trim_end());
     plan.edit(header, line_after(header, text.replace('\n', view.layout.newline)));
     Ok(plan)
+}
+
+/// What a compiled step can't do and no rewriting mends.
+fn obstacles(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<(), Refusal> {
+    let f = fields();
+    let index = &view.index;
+    const SUPPORTED: [&str; 5] = ["SGD", "Adam", "AdamW", "RMSprop", "Optimizer"];
+    for &call in index.of_kind(kinds().call) {
+        let Some(name) = index.field(call, f.function).and_then(|g| view.names.qualify(index, g)) else { continue };
+        if !is_reached(input, view, call) {
+            continue;
+        }
+        let optimizer =
+            name.strip_prefix("torch.optim.").filter(|n| !n.contains('.') && n.starts_with(char::is_uppercase));
+        if let Some(kind) = optimizer.filter(|n| !SUPPORTED.contains(n)) {
+            return refuse(
+                call,
+                &format!("the IPU has no {kind}. Take SGD, Adam, AdamW, RMSprop or LAMB, then port again"),
+            );
+        }
+        let several = matches!(
+            name.as_str(),
+            "torch.nn.DataParallel"
+                | "torch.nn.parallel.DistributedDataParallel"
+                | "torch.distributed.init_process_group"
+        );
+        if several && input.project.modes.is_none() && !input.settings.target.modules.iter().any(|m| m == "popdist") {
+            return refuse(
+                call,
+                "this script runs as several processes. Take that out and let the options replicate, or port it to PopDist",
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The last import at the top, before anything that needs the options.
@@ -388,528 +418,4 @@ fn loss_of(view: &FileView<'_>, backward: Id) -> (Id, String) {
         inner = index.parts(inner).next().unwrap_or(inner);
     }
     (inner, index.text_of(inner).to_owned())
-}
-
-/// The model's call in another function of the file, whose result that function hands on untouched.
-struct Far {
-    /// The caller's name for the output.
-    output: String,
-    /// Place of the output in what is returned.
-    place: usize,
-    model: String,
-    name: String,
-    /// Calls of the model there, each in a statement `name = model(input)`.
-    calls: Vec<Id>,
-}
-
-fn far_call(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id, is_model: &dyn Fn(Id) -> bool) -> Option<Far> {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let assignment = index.of_kind_in(k.assignment, statement).first().copied()?;
-    let call = index.field(assignment, f.right).filter(|r| index.kind(*r) == k.call)?;
-    let name = called_name(index, call)?;
-    let function = index.of_kind(k.function_definition).iter().copied().find(|d| view.name_of(*d) == name)?;
-    let calls: Vec<Id> = index
-        .of_kind_in(k.assignment, function)
-        .iter()
-        .filter_map(|a| index.field(*a, f.right))
-        .filter(|r| index.kind(*r) == k.call && is_reached(input, view, *r))
-        .filter(|r| {
-            is_model(*r)
-                || index.field(*r, f.function).is_some_and(|g| {
-                    // A network that callers may hand in.
-                    index.kind(g) == k.identifier && is_parameter(view, function, index.text_of(g))
-                })
-        })
-        .collect();
-    let own = calls.iter().copied().find(|c| is_model(*c))?;
-    let model = index.text_of(index.field(own, f.function)?).to_owned();
-    // All give the same name, which is handed on untouched.
-    let local = index.parent(own).and_then(|a| index.field(a, f.left)).map(|l| index.text_of(l))?;
-    let same = calls.iter().all(|c| {
-        let one = index.field(*c, f.arguments).is_some_and(|a| {
-            let parts: Vec<Id> = index.parts(a).collect();
-            parts.len() == 1 && index.kind(parts[0]) != k.keyword_argument
-        });
-        one && index.parent(*c).and_then(|a| index.field(a, f.left)).is_some_and(|l| index.text_of(l) == local)
-    });
-    let returns: Vec<Id> = index.of_kind_in(k.return_statement, function).to_vec();
-    let [only] = returns.as_slice() else { return None };
-    let value = index.parts(*only).next()?;
-    let values: Vec<Id> = if [k.expression_list, k.tuple].contains(&index.kind(value)) {
-        index.parts(value).collect()
-    } else {
-        vec![value]
-    };
-    let place = values.iter().position(|v| index.text_of(*v) == local)?;
-    let untouched = reads(view, function).iter().filter(|r| index.text_of(**r) == local).count() == 1;
-    let left = index.field(assignment, f.left)?;
-    let names: Vec<&str> = if index.kind(left) == k.pattern_list {
-        index.parts(left).map(|p| index.text_of(p)).collect()
-    } else {
-        vec![index.text_of(left)]
-    };
-    (same && untouched && names.len() == values.len()).then(|| Far {
-        output: names[place].to_owned(),
-        place,
-        model,
-        name: name.to_owned(),
-        calls,
-    })
-}
-
-fn is_parameter(view: &FileView<'_>, function: Id, name: &str) -> bool {
-    let index = &view.index;
-    index.field(function, fields().parameters).is_some_and(|parameters| {
-        index
-            .parts(parameters)
-            .any(|p| index.text_of(p) == name || index.children(p).next().is_some_and(|n| index.text_of(n) == name))
-    })
-}
-
-/// The function hands back the model's input; every caller runs the model itself.
-fn hand_back_input(plan: &mut Plan<'_, '_>, far: &Far, own: Id, alive: &dyn Fn(Id) -> bool) -> Result<(), Refusal> {
-    let (k, f) = (kinds(), fields());
-    let view = plan.view;
-    let index = &view.index;
-    for &call in &far.calls {
-        let Some(argument) = index.field(call, f.arguments).and_then(|a| index.parts(a).next()) else { continue };
-        let text = index.text_of(argument).to_owned();
-        plan.edit(call, Change::Expression { node: call, range: index.range(call), text });
-    }
-    for &call in view.calls(&far.name) {
-        let Some(statement) = view.statement_of(call) else { continue };
-        if statement == own || !alive(statement) {
-            continue;
-        }
-        let left = index.of_kind_in(k.assignment, statement).first().and_then(|a| index.field(*a, f.left));
-        let name =
-            left.and_then(|l| if index.kind(l) == k.pattern_list { index.parts(l).nth(far.place) } else { Some(l) });
-        let Some(name) = name.filter(|n| index.kind(*n) == k.identifier) else {
-            return refuse(call, "this caller uses the model's output at once. Assign it to a name first");
-        };
-        let name = index.text_of(name);
-        let text = format!("{name} = ipu_inference({})({name})", far.model);
-        plan.edit(statement, Change::Insert { at: statement, after: true, text });
-    }
-    Ok(())
-}
-
-/// Names that the moved statements assign, in order.
-fn moved_names(view: &FileView<'_>, slice: &[Id], far: Option<&Far>) -> Vec<String> {
-    let mut out: Vec<String> = far.iter().map(|f| f.output.clone()).collect();
-    for name in slice.iter().flat_map(|s| assigned(view, *s)) {
-        if !out.iter().any(|o| o == name) {
-            out.push(name.to_owned());
-        }
-    }
-    out
-}
-
-/// `self._net` and `args.weight` as a name of their own: `net`, `weight`.
-fn plain_name(expression: &str) -> String {
-    let words: Vec<&str> =
-        expression.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
-    let last = words.iter().rev().find(|w| !matches!(**w, "to" | "cuda" | "device" | "self" | "non_blocking" | "True"));
-    let name = last.map_or("value", |w| w.trim_start_matches('_'));
-    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) { "value".to_owned() } else { name.to_owned() }
-}
-
-/// A statement as it stands in the module: what comes from outside becomes an attribute or a parameter.
-fn moved_statement(
-    input: &Input<'_, '_>,
-    view: &FileView<'_>,
-    function: Option<Id>,
-    body: Id,
-    statement: Id,
-    (known, locals): (&BTreeSet<String>, &BTreeSet<String>),
-    moved: &mut Moved,
-) -> Result<String, Refusal> {
-    let k = kinds();
-    let index = &view.index;
-    let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-    for id in reads(view, statement) {
-        let name = index.text_of(id);
-        if known.contains(name) || edits.iter().any(|(r, _)| r.contains(&index.item(id).start)) {
-            continue;
-        }
-        let is_self = name == "self";
-        let node = if is_self { member_of_self(view, id) } else { Some(id) };
-        let Some(mut node) = node else { return refuse(id, "`self` as a whole can't move into what the IPU compiles") };
-        // `self.net.encoder` and `state.model`: the longest name that is a model or a criterion.
-        let mut whole = node;
-        while let Some(parent) = index.parent(whole).filter(|p| dotted(index, *p).is_some()) {
-            whole = parent;
-        }
-        let mut chain = vec![whole];
-        while *chain.last().unwrap_or(&node) != node {
-            let Some(inner) = index.field(chain[chain.len() - 1], fields().object) else { break };
-            chain.push(inner);
-        }
-        let part = chain.iter().copied().find(|c| {
-            matches!(input.project.role(view, *c), Some(Role::Model | Role::Criterion)) && dotted(index, *c).is_some()
-        });
-        let of_body = |n: &str| {
-            index.of_kind_in(k.identifier, body).iter().any(|i| {
-                index.text_of(*i) == n
-                    && !reads(view, body).contains(i)
-                    && index
-                        .parent(*i)
-                        .is_some_and(|p| index.kind(p) != k.attribute && index.kind(p) != k.keyword_argument)
-            }) || index.kind(body) == k.for_statement
-                && index
-                    .field(body, fields().left)
-                    .is_some_and(|l| index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == n))
-        };
-        let taken_by_function = function.is_some_and(|g| view.binds(g, name));
-        let enclosing =
-            index.ancestors(statement).filter(|a| index.kind(*a) == k.function_definition).any(|g| view.binds(g, name));
-        if let Some(part) = part.filter(|_| {
-            is_self
-                || taken_by_function
-                || enclosing
-                || view.binds_at_top(name, 0, true) && !view.names.by_import(name) && !view.defines(name)
-        }) {
-            node = part;
-            keep(&mut moved.attributes, &mut edits, view, node, true, known);
-            continue;
-        }
-        if is_self {
-            let method = index
-                .parent(whole)
-                .is_some_and(|p| index.kind(p) == k.call && index.field(p, fields().function) == Some(whole));
-            if method {
-                return refuse(
-                    whole,
-                    "a method of the trainer takes part in the loss. Make it a function of tensors or a module",
-                );
-            }
-            node = if of_body("self") { whole } else { reference(view, node) };
-            keep(&mut moved.attributes, &mut edits, view, node, true, known);
-            continue;
-        }
-        let data = of_body(name) || (taken_by_function && index.kind(body) == k.function_definition);
-        if data && input.project.role(view, id) != Some(Role::Device) {
-            let splat = index.parent(id).is_some_and(|p| index.text_of(p) == format!("**{name}"));
-            if splat {
-                let entry = (format!("**{name}"), format!("**{name}"));
-                if !moved.parameters.contains(&entry) {
-                    moved.parameters.push(entry);
-                }
-                continue;
-            }
-            node = reference(view, id);
-            keep(&mut moved.parameters, &mut edits, view, node, false, locals);
-        } else if taken_by_function || enclosing {
-            node = reference(view, id);
-            keep(&mut moved.attributes, &mut edits, view, node, true, known);
-        }
-    }
-    edits.sort_by_key(|(r, _)| r.start);
-    let range = index.range(statement);
-    let mut out = String::new();
-    let mut at = range.start;
-    for (r, text) in edits {
-        out.push_str(&index.text[at..r.start]);
-        out.push_str(&text);
-        at = r.end;
-    }
-    out.push_str(&index.text[at..range.end]);
-    Ok(dedent(&out, line_indent(index.text, range.start)))
-}
-
-/// Gives an expression a name of its own in the module.
-fn keep(
-    list: &mut Vec<(String, String)>,
-    edits: &mut Vec<(std::ops::Range<usize>, String)>,
-    view: &FileView<'_>,
-    node: Id,
-    attribute: bool,
-    locals: &BTreeSet<String>,
-) {
-    let text = view.index.text_of(node);
-    let name = match list.iter().find(|(_, given)| given == text) {
-        Some((name, _)) => name.clone(),
-        None => {
-            let plain = plain_name(text);
-            // Names of the moved statements, and of `nn.Module` itself, are not free.
-            let taken = |n: &str| {
-                list.iter().any(|(other, _)| other == n)
-                    || !attribute && n != text && locals.contains(n)
-                    || attribute && matches!(n, "train" | "eval" | "training" | "type" | "half" | "float" | "forward")
-            };
-            let name = if taken(&plain) {
-                (2..).map(|i| format!("{plain}{i}")).find(|n| !taken(n)).unwrap_or(plain)
-            } else {
-                plain
-            };
-            // What is called with `**` comes last.
-            let place = list.iter().position(|(n, _)| n.starts_with("**")).unwrap_or(list.len());
-            list.insert(place, (name.clone(), text.to_owned()));
-            name
-        }
-    };
-    edits.push((view.index.range(node), if attribute { format!("self.{name}") } else { name }));
-}
-
-/// Mixed precision in a step: branches that go, and statements that come out of their `with`.
-#[derive(Default)]
-struct MixedPrecision {
-    dead: Vec<Id>,
-    simplified: Vec<Id>,
-    unwrapped: Vec<(Id, Id)>,
-}
-
-fn mixed_precision(view: &FileView<'_>, step: Id, input: &Input<'_, '_>) -> MixedPrecision {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let mut out = MixedPrecision::default();
-    let scales = |id: Id| {
-        let text = index.text_of(id);
-        text.contains("autocast(") || text.contains(".scale(") || text.contains("scaler.step(")
-    };
-    for &test in index.of_kind_in(k.if_statement, step) {
-        let otherwise = index
-            .children(test)
-            .filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c)))
-            .collect::<Vec<_>>();
-        let ([other], Some(body)) = (otherwise.as_slice(), index.field(test, f.consequence)) else { continue };
-        let Some(else_body) = index.field(*other, f.body).filter(|_| index.kind(*other) == k.else_clause) else {
-            continue;
-        };
-        let inside = out.dead.iter().any(|d| index.is_within(test, *d));
-        if !inside && is_reached(input, view, body) && scales(body) && !scales(else_body) {
-            out.dead.push(body);
-            out.simplified.push(test);
-            out.unwrapped.push((test, else_body));
-        }
-    }
-    // In a script for this target alone, validation has no use for it either.
-    let scope = if input.project.modes.is_none() { ROOT } else { step };
-    for &with in index.of_kind_in(k.with_statement, scope) {
-        let context = index.children(with).find(|c| index.kind(*c) == k.with_clause);
-        let only = context.is_some_and(|c| index.parts(c).count() == 1 && index.text_of(c).contains("autocast"));
-        let inside = out.unwrapped.iter().any(|(w, _)| index.is_within(with, *w));
-        if let (true, false, true, Some(body)) =
-            (only, inside, is_reached(input, view, with), index.field(with, f.body))
-        {
-            out.unwrapped.push((with, body));
-        }
-    }
-    out
-}
-
-impl MixedPrecision {
-    fn wishes(&self, view: &FileView<'_>) -> Vec<Wish> {
-        let index = &view.index;
-        self.unwrapped
-            .iter()
-            .map(|(whole, body)| {
-                let start = index.item(*body).start;
-                let text = dedent(&index.text_of(*body).replace("\r\n", "\n"), line_indent(index.text, start));
-                wish(view, *whole, Change::Replace { first: *whole, last: *whole, text })
-            })
-            .collect()
-    }
-}
-
-/// Before weights are saved they come back from the IPU.
-fn saves(plan: &mut Plan<'_, '_>) {
-    let f = fields();
-    let view = plan.view;
-    let index = &view.index;
-    for &save in view.calls("save") {
-        let torch = index.field(save, f.function).and_then(|g| view.names.qualify(index, g));
-        if torch.as_deref() != Some("torch.save") || !is_reached(plan.input, view, save) {
-            continue;
-        }
-        // The state may have been collected some lines above.
-        let scope = view.function_of(save);
-        let collected = view.calls("state_dict").iter().copied().find(|c| {
-            view.function_of(*c) == scope
-                && view.statement_of(*c).map(|s| index.parent(s)) == view.statement_of(save).map(|s| index.parent(s))
-        });
-        let first = collected.map_or(save, |c| c.min(save));
-        if let Some(statement) = view.statement_of(first) {
-            let text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
-            plan.edit(statement, Change::Insert { at: statement, after: false, text });
-        }
-    }
-}
-
-/// Clipping becomes an argument of the optimizer, when the optimizer is built in this file and can read the limit.
-fn clip(plan: &mut Plan<'_, '_>, call: Id, step: Id) -> Result<(), Refusal> {
-    let (k, f) = (kinds(), fields());
-    let view = plan.view;
-    let index = &view.index;
-    let by_norm = called_name(index, call) == Some("clip_grad_norm_");
-    let arguments: Vec<Id> = index.field(call, f.arguments).map_or_else(Vec::new, |a| index.parts(a).collect());
-    let limit = arguments
-        .get(1)
-        .map(|a| if index.kind(*a) == k.keyword_argument { index.field(*a, f.value).unwrap_or(*a) } else { *a });
-    let Some(limit) = limit.filter(|_| by_norm && arguments.len() == 2) else {
-        return refuse(call, "the IPU clips by the 2-norm only, through `max_grad_norm` of the optimizer");
-    };
-    let built: Vec<Id> = ["Adam", "AdamW", "RMSprop", "SGD", "LAMB"]
-        .iter()
-        .flat_map(|n| view.calls(n).iter().copied())
-        .filter(|c| {
-            index
-                .field(*c, f.function)
-                .and_then(|g| view.names.qualify(index, g))
-                .is_some_and(|q| q.starts_with("torch.optim."))
-        })
-        .collect();
-    let head = index.text_of(limit).split(['.', '[']).next().unwrap_or("");
-    let literal = index.kind(limit) == k.float || index.kind(limit) == k.integer;
-    let readable = |at: Id| {
-        literal
-            || head == "self" && view.class_of(at) == view.class_of(call)
-            || view.binds_at_top(head, index.item(at).start, view.function_of(at).is_some())
-            || view.function_of(at).is_some() && view.function_of(at) == view.function_of(step)
-            || index.kind(step) == k.function_definition && view.function_of(at) == Some(step)
-    };
-    if built.is_empty() || !built.iter().all(|b| readable(*b)) {
-        return refuse(
-            call,
-            "the optimizer is built where this limit is not known. Give it there as `max_grad_norm` of `poptorch.optim`, take this line out, and port again",
-        );
-    }
-    for at in built {
-        if index.text_of(at).contains("max_grad_norm") {
-            continue;
-        }
-        let Some(last) = index.field(at, f.arguments).and_then(|a| index.parts(a).last()) else { continue };
-        let end = index.item(last).end;
-        let text = format!(", max_grad_norm={}", index.text_of(limit));
-        plan.edit(at, Change::Expression { node: at, range: end..end, text });
-    }
-    Ok(())
-}
-
-/// Whether a statement is a step of the scheduler.
-fn steps_scheduler(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id) -> bool {
-    let f = fields();
-    let index = &view.index;
-    view.calls("step").iter().any(|c| {
-        view.statement_of(*c) == Some(statement)
-            && index
-                .field(*c, f.function)
-                .and_then(|g| index.field(g, f.object))
-                .is_some_and(|o| input.project.role(view, o) == Some(Role::Scheduler))
-    })
-}
-
-/// Whether a statement is one that the compiled step makes superfluous.
-fn ends_step(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id) -> bool {
-    let f = fields();
-    let index = &view.index;
-    ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_"].iter().any(|name| {
-        view.calls(name).iter().any(|call| {
-            let object = index.field(*call, f.function).and_then(|g| index.field(g, f.object));
-            let role = object.and_then(|o| input.project.role(view, o));
-            let ends = match *name {
-                "zero_grad" | "clip_grad_norm_" => true,
-                "step" => matches!(role, Some(Role::Optimizer | Role::Scaler)),
-                _ => role == Some(Role::Scaler),
-            };
-            ends && view.statement_of(*call) == Some(statement)
-        })
-    })
-}
-
-/// `zero_grad`, `backward`, `step` and what belongs to a scaler: the compiled step does all that.
-fn remove_steps(plan: &mut Plan<'_, '_>, step: Id, end: Id, alive: &dyn Fn(Id) -> bool) {
-    let (k, f) = (kinds(), fields());
-    let view = plan.view;
-    let index = &view.index;
-    let mut gone: BTreeSet<Id> = BTreeSet::from([end]);
-    let leaves = leaves(view, step);
-    gone.extend(leaves.into_iter().filter(|s| alive(*s) && ends_step(plan.input, view, *s)));
-    let mut whole: BTreeSet<Id> = BTreeSet::new();
-    for &statement in &gone {
-        let mut at = statement;
-        // A test around nothing else goes with it.
-        while let Some(block) = index.parent(at)
-            && index.parts(block).all(|s| gone.contains(&s) || whole.contains(&s))
-            && let Some(owner) = index.parent(block).filter(|o| index.kind(*o) == k.if_statement)
-            && index.field(owner, f.alternative).is_none()
-            && plan.input.project.modes.is_none()
-        {
-            at = owner;
-            whole.insert(at);
-        }
-        whole.insert(at);
-    }
-    for &at in &whole {
-        if !whole.iter().any(|o| *o != at && index.is_within(at, *o)) {
-            plan.edit(at, Change::Replace { first: at, last: at, text: String::new() });
-        }
-    }
-}
-
-/// A new learning rate has to be handed over.
-fn schedulers(plan: &mut Plan<'_, '_>, step: Id, body: Id, optimizer: &str, alive: &dyn Fn(Id) -> bool) {
-    let (k, f) = (kinds(), fields());
-    let view = plan.view;
-    let index = &view.index;
-    for &call in view.calls("step") {
-        let Some(object) = index.field(call, f.function).and_then(|g| index.field(g, f.object)) else { continue };
-        if plan.input.project.role(view, object) != Some(Role::Scheduler) || !alive(call) {
-            continue;
-        }
-        let Some(statement) = view.statement_of(call) else { continue };
-        let near = index.is_within(call, step) && call > body;
-        let text = if near {
-            format!("training_step.setOptimizer({optimizer})")
-        } else {
-            format!("update_ipu_optimizer({}.optimizer)", index.text_of(object))
-        };
-        plan.edit(statement, Change::Insert { at: statement, after: true, text });
-    }
-    for &assignment in index.of_kind(k.assignment).iter().chain(index.of_kind(k.augmented_assignment)) {
-        let Some(left) = index.field(assignment, f.left).filter(|l| index.kind(*l) == k.subscript) else { continue };
-        let text = index.text_of(left);
-        if !(text.ends_with("[\"lr\"]") || text.ends_with("['lr']")) {
-            continue;
-        }
-        let around = index.ancestors(assignment).find(|a| {
-            index.kind(*a) == k.for_statement
-                && index.field(*a, f.right).is_some_and(|r| index.text_of(r).ends_with(".param_groups"))
-        });
-        let groups = around.and_then(|a| index.field(a, f.right)).map(|r| index.text_of(r)).unwrap_or(text);
-        let Some((owner, _)) = groups.split_once(".param_groups") else { continue };
-        if let Some(statement) = around.or_else(|| view.statement_of(assignment)) {
-            let text = format!("update_ipu_optimizer({owner})");
-            plan.edit(statement, Change::Insert { at: statement, after: true, text });
-        }
-    }
-}
-
-/// The model runs on the IPU in validation, too.
-fn validation(
-    plan: &mut Plan<'_, '_>,
-    step: Id,
-    is_model: &dyn Fn(Id) -> bool,
-    moved: &dyn Fn(Id) -> bool,
-    alive: &dyn Fn(Id) -> bool,
-) {
-    let (k, f) = (kinds(), fields());
-    let view = plan.view;
-    let index = &view.index;
-    for &call in index.of_kind(k.call) {
-        let in_model = view.class_of(call).is_some_and(|c| plan.input.project.models.contains(view.name_of(c)));
-        if !is_model(call) || moved(call) || in_model || !alive(call) {
-            continue;
-        }
-        let here = index.is_within(call, step);
-        let looped =
-            loop_of(view, call).is_some_and(|l| !view.calls("backward").iter().any(|b| index.is_within(*b, l)));
-        if !(view.steps.in_validation(view, call) || here && looped) {
-            continue;
-        }
-        let Some(model) = index.field(call, f.function) else { continue };
-        let text = format!("ipu_inference({})", index.text_of(model));
-        plan.edit(call, Change::Expression { node: call, range: index.range(model), text });
-    }
 }

@@ -46,13 +46,13 @@ impl Helpers<'_> {
             self.parameters.join(", "),
             self.loss,
         ));
-        let missing = if self.branch {
-            format!(
-                "    if poptorch is None:\n        raise RuntimeError({q}The IPU needs poptorch, which comes with the Poplar SDK{q})\n"
-            )
-        } else {
-            String::new()
-        };
+        let missing = if self.branch { "    require_poptorch()\n" } else { "" };
+        if self.branch {
+            out.push_str(&format!(
+                "def require_poptorch():\n    \"\"\"Says what is missing where the IPU is asked for without its software.\"\"\"\n    \
+                 if poptorch is None:\n        raise RuntimeError({q}The IPU needs poptorch, which comes with the Poplar SDK{q})\n\n\n"
+            ));
+        }
         out.push_str(&format!(
             "def detach_from_ipu(compiled_models):\n    \"\"\"Frees the IPU; the weights come back to the host.\"\"\"\n    \
              for compiled in compiled_models:\n        if compiled.isAttachedToDevice():\n            compiled.detachFromDevice()\n\n\n\

@@ -1,0 +1,235 @@
+//! What stands around the compiled step: the optimizer's own calls, schedulers, clipping, checkpoints, validation.
+
+use super::plan::Plan;
+use super::slice::leaves;
+use super::{Input, Refusal, is_reached, loop_of, refuse};
+use crate::change::Change;
+use crate::facts::FileView;
+use crate::facts::roles::Role;
+use crate::names::called_name;
+use crate::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// Where an optimizer is built for the IPU, the package has to be there.
+pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
+    let f = fields();
+    let view = plan.view;
+    let index = &view.index;
+    let mut done: BTreeSet<Id> = BTreeSet::new();
+    for name in ["SGD", "Adam", "AdamW", "RMSprop"] {
+        for &call in view.calls(name) {
+            let torch = index.field(call, f.function).and_then(|g| view.names.qualify(index, g));
+            let Some(function) = view.function_of(call) else { continue };
+            if !torch.is_some_and(|q| q.starts_with("torch.optim.")) || !is_reached(plan.input, view, call) {
+                continue;
+            }
+            let Some(body) = index.field(function, f.body) else { continue };
+            let Some(statement) = index.parts(body).find(|s| index.is_within(call, *s)) else { continue };
+            if done.insert(statement) {
+                let text = "require_poptorch()".to_owned();
+                plan.edit(statement, Change::Insert { at: statement, after: false, text });
+            }
+        }
+    }
+}
+
+/// Before weights are saved they come back from the IPU.
+pub(super) fn saves(plan: &mut Plan<'_, '_>) {
+    let f = fields();
+    let view = plan.view;
+    let index = &view.index;
+    for &save in view.calls("save") {
+        let torch = index.field(save, f.function).and_then(|g| view.names.qualify(index, g));
+        if torch.as_deref() != Some("torch.save") || !is_reached(plan.input, view, save) {
+            continue;
+        }
+        // The state may have been collected some lines above.
+        let scope = view.function_of(save);
+        let collected = view.calls("state_dict").iter().copied().find(|c| {
+            view.function_of(*c) == scope
+                && view.statement_of(*c).map(|s| index.parent(s)) == view.statement_of(save).map(|s| index.parent(s))
+        });
+        let first = collected.map_or(save, |c| c.min(save));
+        if let Some(statement) = view.statement_of(first) {
+            let text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
+            plan.edit(statement, Change::Insert { at: statement, after: false, text });
+        }
+    }
+}
+
+/// Clipping becomes an argument of the optimizer, when the optimizer is built in this file and can read the limit.
+pub(super) fn clip(plan: &mut Plan<'_, '_>, call: Id, step: Id) -> Result<(), Refusal> {
+    let (k, f) = (kinds(), fields());
+    let view = plan.view;
+    let index = &view.index;
+    let by_norm = called_name(index, call) == Some("clip_grad_norm_");
+    let arguments: Vec<Id> = index.field(call, f.arguments).map_or_else(Vec::new, |a| index.parts(a).collect());
+    let limit = arguments
+        .get(1)
+        .map(|a| if index.kind(*a) == k.keyword_argument { index.field(*a, f.value).unwrap_or(*a) } else { *a });
+    let Some(limit) = limit.filter(|_| by_norm && arguments.len() == 2) else {
+        return refuse(call, "the IPU clips by the 2-norm only, through `max_grad_norm` of the optimizer");
+    };
+    let built: Vec<Id> = ["Adam", "AdamW", "RMSprop", "SGD", "LAMB"]
+        .iter()
+        .flat_map(|n| view.calls(n).iter().copied())
+        .filter(|c| {
+            index
+                .field(*c, f.function)
+                .and_then(|g| view.names.qualify(index, g))
+                .is_some_and(|q| q.starts_with("torch.optim."))
+        })
+        .collect();
+    let head = index.text_of(limit).split(['.', '[']).next().unwrap_or("");
+    let literal = index.kind(limit) == k.float || index.kind(limit) == k.integer;
+    let readable = |at: Id| {
+        literal
+            || head == "self" && view.class_of(at) == view.class_of(call)
+            || view.binds_at_top(head, index.item(at).start, view.function_of(at).is_some())
+            || view.function_of(at).is_some() && view.function_of(at) == view.function_of(step)
+            || index.kind(step) == k.function_definition && view.function_of(at) == Some(step)
+    };
+    if built.is_empty() || !built.iter().all(|b| readable(*b)) {
+        return refuse(
+            call,
+            "the optimizer is built where this limit is not known. Give it there as `max_grad_norm` of `poptorch.optim`, take this line out, and port again",
+        );
+    }
+    for at in built {
+        if index.text_of(at).contains("max_grad_norm") {
+            continue;
+        }
+        let Some(last) = index.field(at, f.arguments).and_then(|a| index.parts(a).last()) else { continue };
+        let end = index.item(last).end;
+        let text = format!(", max_grad_norm={}", index.text_of(limit));
+        plan.edit(at, Change::Expression { node: at, range: end..end, text });
+    }
+    Ok(())
+}
+
+/// Whether a statement is a step of the scheduler.
+pub(super) fn steps_scheduler(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id) -> bool {
+    let f = fields();
+    let index = &view.index;
+    view.calls("step").iter().any(|c| {
+        view.statement_of(*c) == Some(statement)
+            && index
+                .field(*c, f.function)
+                .and_then(|g| index.field(g, f.object))
+                .is_some_and(|o| input.project.role(view, o) == Some(Role::Scheduler))
+    })
+}
+
+/// Whether a statement is one that the compiled step makes superfluous.
+pub(super) fn ends_step(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id) -> bool {
+    let f = fields();
+    let index = &view.index;
+    ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_"].iter().any(|name| {
+        view.calls(name).iter().any(|call| {
+            let object = index.field(*call, f.function).and_then(|g| index.field(g, f.object));
+            let role = object.and_then(|o| input.project.role(view, o));
+            let ends = match *name {
+                "zero_grad" | "clip_grad_norm_" => true,
+                "step" => matches!(role, Some(Role::Optimizer | Role::Scaler)),
+                _ => role == Some(Role::Scaler),
+            };
+            ends && view.statement_of(*call) == Some(statement)
+        })
+    })
+}
+
+/// `zero_grad`, `backward`, `step` and what belongs to a scaler: the compiled step does all that.
+pub(super) fn remove_steps(plan: &mut Plan<'_, '_>, step: Id, end: Id, alive: &dyn Fn(Id) -> bool) {
+    let (k, f) = (kinds(), fields());
+    let view = plan.view;
+    let index = &view.index;
+    let mut gone: BTreeSet<Id> = BTreeSet::from([end]);
+    let leaves = leaves(view, step);
+    gone.extend(leaves.into_iter().filter(|s| alive(*s) && ends_step(plan.input, view, *s)));
+    let mut whole: BTreeSet<Id> = BTreeSet::new();
+    for &statement in &gone {
+        let mut at = statement;
+        // A test around nothing else goes with it.
+        while let Some(block) = index.parent(at)
+            && index.parts(block).all(|s| gone.contains(&s) || whole.contains(&s))
+            && let Some(owner) = index.parent(block).filter(|o| index.kind(*o) == k.if_statement)
+            && index.field(owner, f.alternative).is_none()
+            && plan.input.project.modes.is_none()
+        {
+            at = owner;
+            whole.insert(at);
+        }
+        whole.insert(at);
+    }
+    for &at in &whole {
+        if !whole.iter().any(|o| *o != at && index.is_within(at, *o)) {
+            plan.edit(at, Change::Replace { first: at, last: at, text: String::new() });
+        }
+    }
+}
+
+/// A new learning rate has to be handed over.
+pub(super) fn schedulers(plan: &mut Plan<'_, '_>, step: Id, body: Id, optimizer: &str, alive: &dyn Fn(Id) -> bool) {
+    let (k, f) = (kinds(), fields());
+    let view = plan.view;
+    let index = &view.index;
+    for &call in view.calls("step") {
+        let Some(object) = index.field(call, f.function).and_then(|g| index.field(g, f.object)) else { continue };
+        if plan.input.project.role(view, object) != Some(Role::Scheduler) || !alive(call) {
+            continue;
+        }
+        let Some(statement) = view.statement_of(call) else { continue };
+        let near = index.is_within(call, step) && call > body;
+        let text = if near {
+            format!("training_step.setOptimizer({optimizer})")
+        } else {
+            format!("update_ipu_optimizer({}.optimizer)", index.text_of(object))
+        };
+        plan.edit(statement, Change::Insert { at: statement, after: true, text });
+    }
+    for &assignment in index.of_kind(k.assignment).iter().chain(index.of_kind(k.augmented_assignment)) {
+        let Some(left) = index.field(assignment, f.left).filter(|l| index.kind(*l) == k.subscript) else { continue };
+        let text = index.text_of(left);
+        if !(text.ends_with("[\"lr\"]") || text.ends_with("['lr']")) {
+            continue;
+        }
+        let around = index.ancestors(assignment).find(|a| {
+            index.kind(*a) == k.for_statement
+                && index.field(*a, f.right).is_some_and(|r| index.text_of(r).ends_with(".param_groups"))
+        });
+        let groups = around.and_then(|a| index.field(a, f.right)).map(|r| index.text_of(r)).unwrap_or(text);
+        let Some((owner, _)) = groups.split_once(".param_groups") else { continue };
+        if let Some(statement) = around.or_else(|| view.statement_of(assignment)) {
+            let text = format!("update_ipu_optimizer({owner})");
+            plan.edit(statement, Change::Insert { at: statement, after: true, text });
+        }
+    }
+}
+
+/// The model runs on the IPU in validation, too.
+pub(super) fn validation(
+    plan: &mut Plan<'_, '_>,
+    step: Id,
+    is_model: &dyn Fn(Id) -> bool,
+    moved: &dyn Fn(Id) -> bool,
+    alive: &dyn Fn(Id) -> bool,
+) {
+    let (k, f) = (kinds(), fields());
+    let view = plan.view;
+    let index = &view.index;
+    for &call in index.of_kind(k.call) {
+        let in_model = view.class_of(call).is_some_and(|c| plan.input.project.models.contains(view.name_of(c)));
+        if !is_model(call) || moved(call) || in_model || !alive(call) {
+            continue;
+        }
+        let here = index.is_within(call, step);
+        let looped =
+            loop_of(view, call).is_some_and(|l| !view.calls("backward").iter().any(|b| index.is_within(*b, l)));
+        if !(view.steps.in_validation(view, call) || here && looped) {
+            continue;
+        }
+        let Some(model) = index.field(call, f.function) else { continue };
+        let text = format!("ipu_inference({})", index.text_of(model));
+        plan.edit(call, Change::Expression { node: call, range: index.range(model), text });
+    }
+}
