@@ -4,6 +4,7 @@
 mod compiled_step;
 mod compute_mode;
 mod config_field;
+mod host_loss;
 mod hydra;
 mod load_bridge;
 mod requirements;
@@ -78,6 +79,7 @@ pub(crate) struct Wish {
 pub(crate) fn all() -> &'static [Handler] {
     &[
         Handler { name: "compile-training-step", run: compiled_step::run },
+        Handler { name: "compile-and-run", run: host_loss::run },
         Handler { name: "add-compute-mode", run: compute_mode::run },
         Handler { name: "add-config-field", run: config_field::run },
         Handler { name: "load-bridge", run: load_bridge::run },

@@ -1,0 +1,459 @@
+//! What has to be known of a script before its step is rewritten, and what stands in the way.
+
+use super::{Input, Refusal};
+use crate::facts::FileView;
+use crate::facts::roles::Role;
+use crate::names::{called_name, dotted};
+use crate::tree::{Id, fields, kinds};
+
+/// A script whose model, optimizer and step were all followed.
+pub(super) struct Plan<'a, 't> {
+    pub(super) input: &'a Input<'a, 't>,
+    pub(super) view: &'a FileView<'t>,
+    /// The call of the model in the training step.
+    pub(super) forward: Id,
+    /// A name for each tensor that the model is given.
+    pub(super) inputs: Vec<String>,
+    pub(super) optimizer: Optimizer<'t>,
+    /// `optimizer.step()`, or the scaler's, as a statement.
+    pub(super) update: Id,
+    /// `backward()` with what it is called on.
+    pub(super) backward: Id,
+    /// Calls of the model elsewhere: validation.
+    pub(super) evaluations: Vec<Id>,
+}
+
+/// The statement that makes the optimizer.
+pub(super) struct Optimizer<'t> {
+    pub(super) statement: Id,
+    pub(super) call: Id,
+    pub(super) name: &'t str,
+    pub(super) model: &'t str,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Sgd,
+    AdamW,
+    /// Adam without weight decay, which is AdamW with a weight decay of 0.
+    Adam,
+}
+
+impl Kind {
+    /// What the optimizer takes anew with every step (lenet.py passes these three for SGD).
+    pub(super) fn hyperparameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Sgd => &["lr", "momentum", "weight_decay"],
+            Self::AdamW | Self::Adam => &["lr"],
+        }
+    }
+}
+
+fn refuse<T>(at: Id, reason: &'static str) -> Result<T, Refusal> {
+    Err(Refusal { at, reason })
+}
+
+impl<'a, 't> Plan<'a, 't> {
+    pub(super) fn read(input: &'a Input<'a, 't>, view: &'a FileView<'t>) -> Result<Self, Refusal> {
+        let step = match view.steps.training.as_slice() {
+            [step] => *step,
+            [_, second, ..] => {
+                return refuse(*second, "the file has several training steps. Give each a file of its own");
+            }
+            [] => return refuse(crate::tree::ROOT, "no training step was found"),
+        };
+        if input.project.is_lightning(view, step) {
+            return refuse(step, "Lightning calls the step; write the loop in plain PyTorch first");
+        }
+        if view.differentiates() {
+            return refuse(step, "gradients are part of what is computed, and on an RDU the host does not see them");
+        }
+        if view.has_word("rdu") {
+            return refuse(step, "the name `rdu` is taken, and the port needs it");
+        }
+        stands_alone(view)?;
+        let backward = only_backward(view, step)?;
+        let update = only_update(input, view, step)?;
+        let forward = only_forward(input, view, step)?;
+        same_loop(view, step, backward, update, forward)?;
+        untouched_gradients(view, step)?;
+        tensors_only(view, step, forward)?;
+        let inputs = input_names(view, forward)?;
+        let optimizer = only_optimizer(view, step)?;
+        restored_before(input, view, &optimizer)?;
+        let evaluations = evaluations(input, view, forward, optimizer.model)?;
+        Ok(Self { input, view, forward, inputs, optimizer, update, backward, evaluations })
+    }
+}
+
+/// What trains on several machines or compiles by itself does not go together with SambaFlow.
+fn stands_alone(view: &FileView<'_>) -> Result<(), Refusal> {
+    const PARALLEL: [&str; 5] =
+        ["DistributedDataParallel", "DDP", "DataParallel", "init_process_group", "FullyShardedDataParallel"];
+    if let Some(call) = PARALLEL.iter().find_map(|n| view.calls(n).first()) {
+        return refuse(
+            *call,
+            "PyTorch's data parallelism is in the way. Take it out; SambaFlow's is `--data-parallel` at compile and run",
+        );
+    }
+    let f = fields();
+    let compiles = view.calls("compile").iter().find(|c| {
+        view.index
+            .field(**c, f.function)
+            .and_then(|g| view.names.qualify(&view.index, g))
+            .is_some_and(|q| q == "torch.compile")
+    });
+    match compiles {
+        Some(call) => refuse(*call, "`torch.compile` compiles for other machines. Take it out"),
+        None => Ok(()),
+    }
+}
+
+fn arguments(view: &FileView<'_>, call: Id) -> Vec<Id> {
+    view.index.field(call, fields().arguments).map_or_else(Vec::new, |a| view.index.parts(a).collect())
+}
+
+/// What a method is called on.
+pub(super) fn object(view: &FileView<'_>, call: Id) -> Option<Id> {
+    view.index.field(call, fields().function).and_then(|g| view.index.field(g, fields().object))
+}
+
+fn only_backward(view: &FileView<'_>, step: Id) -> Result<Id, Refusal> {
+    let calls: Vec<Id> = view.calls("backward").iter().copied().filter(|c| view.index.is_within(*c, step)).collect();
+    match calls.as_slice() {
+        [call] if arguments(view, *call).is_empty() => Ok(*call),
+        [call] => refuse(*call, "`backward` is given arguments; only a plain `loss.backward()` is followed"),
+        [_, second, ..] => refuse(*second, "the step goes backward more than once. Sum the losses first"),
+        [] => refuse(step, "no `backward()` was found"),
+    }
+}
+
+fn only_update(input: &Input<'_, '_>, view: &FileView<'_>, step: Id) -> Result<Id, Refusal> {
+    let mut found = None;
+    for &call in view.calls("step").iter().filter(|c| view.index.is_within(**c, step)) {
+        let Some(object) = object(view, call) else { continue };
+        let given = arguments(view, call);
+        match input.project.role(view, object) {
+            Some(Role::Optimizer) if !given.is_empty() => {
+                return refuse(
+                    call,
+                    "the optimizer is given a closure, and the update is a section of the compiled program",
+                );
+            }
+            Some(Role::Optimizer) => {}
+            Some(Role::Scaler) if given.len() == 1 => {}
+            _ => continue,
+        }
+        if found.is_some() {
+            return refuse(call, "the step has two updates; one model and one optimizer are compiled");
+        }
+        found = Some(call);
+    }
+    match found {
+        Some(call) if is_statement(view, call) => Ok(call),
+        Some(call) => refuse(call, "what `step()` returns is used, and the RDU returns nothing"),
+        None => refuse(step, "no `step()` of an optimizer was found beside `backward()`"),
+    }
+}
+
+/// Whether a call is a statement by itself.
+pub(super) fn is_statement(view: &FileView<'_>, call: Id) -> bool {
+    view.index.parent(call).is_some_and(|p| view.index.kind(p) == kinds().expression_statement)
+}
+
+/// Whether a node is in the class of a module: there calls of layers are no calls of the model.
+fn in_module(input: &Input<'_, '_>, view: &FileView<'_>, id: Id) -> bool {
+    view.class_of(id).is_some_and(|c| input.project.models.contains(view.name_of(c)))
+}
+
+fn model_calls<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>) -> impl Iterator<Item = Id> + 'v {
+    let f = fields();
+    view.index.of_kind(kinds().call).iter().copied().filter(move |call| {
+        let makes = called_name(&view.index, *call).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()));
+        !makes
+            && view
+                .index
+                .field(*call, f.function)
+                .is_some_and(|g| dotted(&view.index, g).is_some() && input.project.role(view, g) == Some(Role::Model))
+            && !in_module(input, view, *call)
+    })
+}
+
+fn only_forward(input: &Input<'_, '_>, view: &FileView<'_>, step: Id) -> Result<Id, Refusal> {
+    let calls: Vec<Id> = model_calls(input, view).filter(|c| view.index.is_within(*c, step)).collect();
+    // A validation that follows in the same function calls the model, too.
+    let training: Vec<Id> = match calls.as_slice() {
+        [_] => calls,
+        _ => {
+            let around = view
+                .calls("backward")
+                .iter()
+                .find(|c| view.index.is_within(**c, step))
+                .map(|c| loop_of(view, *c, step));
+            calls.into_iter().filter(|c| Some(loop_of(view, *c, step)) == around).collect()
+        }
+    };
+    match training.as_slice() {
+        [call] => Ok(*call),
+        [_, second, ..] => refuse(*second, "the step calls a model more than once; one call of one model is compiled"),
+        [] => refuse(
+            step,
+            "the call of the model is not beside `backward()`. Put it into the function that goes backward, then port again",
+        ),
+    }
+}
+
+/// The innermost loop around a node in a function.
+fn loop_of(view: &FileView<'_>, id: Id, within: Id) -> Option<Id> {
+    let k = kinds();
+    view.index
+        .ancestors(id)
+        .take_while(|a| *a >= within)
+        .find(|a| [k.for_statement, k.while_statement, k.function_definition].contains(&view.index.kind(*a)))
+}
+
+/// Forward pass, backward pass and update take turns: one each, in one loop, under no test.
+fn same_loop(view: &FileView<'_>, step: Id, backward: Id, update: Id, forward: Id) -> Result<(), Refusal> {
+    let k = kinds();
+    let around = loop_of(view, backward, step);
+    for call in [forward, backward, update] {
+        if loop_of(view, call, step) != around {
+            return refuse(
+                call,
+                "forward pass, `backward()` and `step()` are not in one loop; gradients can't be gathered over several batches",
+            );
+        }
+        let test = view
+            .index
+            .ancestors(call)
+            .take_while(|a| Some(*a) != around)
+            .find(|a| [k.if_statement, k.try_statement, k.conditional_expression].contains(&view.index.kind(*a)));
+        if let Some(test) = test {
+            return refuse(
+                test,
+                "whether this part of the step runs depends on a test; on an RDU every batch goes forward, backward and updates",
+            );
+        }
+    }
+    if forward < backward && backward < update {
+        Ok(())
+    } else {
+        refuse(update, "forward pass, `backward()` and `step()` do not follow each other in this order")
+    }
+}
+
+/// Weights and their gradients are on the RDU during the step.
+fn untouched_gradients(view: &FileView<'_>, step: Id) -> Result<(), Refusal> {
+    const ON_THE_RDU: [&str; 6] =
+        ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "parameters", "named_parameters", "register_hook"];
+    let call = ON_THE_RDU
+        .iter()
+        .flat_map(|n| view.calls(n))
+        .find(|c| view.index.is_within(**c, step) && !in_optimizer_call(view, **c));
+    if let Some(call) = call {
+        return refuse(
+            *call,
+            "weights and gradients are on the RDU during the step, so nothing can be done to them on the host: clip nothing, or clip in the loss",
+        );
+    }
+    let grad = view
+        .index
+        .of_kind_in(kinds().attribute, step)
+        .iter()
+        .find(|a| view.index.field(**a, fields().attribute).is_some_and(|n| view.index.text_of(n) == "grad"));
+    match grad {
+        Some(grad) => refuse(*grad, "this reads a gradient, and gradients of weights are on the RDU"),
+        None => Ok(()),
+    }
+}
+
+/// `model.parameters()` as the argument of an optimizer.
+fn in_optimizer_call(view: &FileView<'_>, call: Id) -> bool {
+    let k = kinds();
+    view.index.ancestors(call).take_while(|a| view.index.kind(*a) != k.block).any(|a| {
+        view.index.kind(a) == k.call
+            && view
+                .index
+                .field(a, fields().function)
+                .and_then(|g| view.names.qualify(&view.index, g))
+                .is_some_and(|q| q.starts_with("torch.optim."))
+    })
+}
+
+/// A compiled program gives tensors back, and no objects or tables of them.
+fn tensors_only(view: &FileView<'_>, step: Id, forward: Id) -> Result<(), Refusal> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    const OF_OBJECTS: [&str; 5] = ["logits", "loss", "last_hidden_state", "pooler_output", "hidden_states"];
+    let opaque = |value: Id| {
+        index.parent(value).is_some_and(|p| {
+            (index.kind(p) == k.attribute
+                && index.field(p, f.object) == Some(value)
+                && index.field(p, f.attribute).is_some_and(|a| OF_OBJECTS.contains(&index.text_of(a))))
+                || (index.kind(p) == k.subscript
+                    && index.field(p, f.value) == Some(value)
+                    && index.parts(p).nth(1).is_some_and(|s| index.kind(s) == k.string))
+        })
+    };
+    let name = index
+        .parent(forward)
+        .filter(|p| index.kind(*p) == k.assignment)
+        .and_then(|a| index.field(a, f.left))
+        .map(|l| index.text_of(l));
+    let used = index.of_kind_in(k.identifier, step).iter().copied().filter(|i| Some(index.text_of(*i)) == name);
+    match std::iter::once(forward).chain(used).find(|v| opaque(*v)) {
+        Some(at) => refuse(
+            at,
+            "the model gives an object back, and a compiled program gives tensors. Let `forward` return the tensors, then port again",
+        ),
+        None => Ok(()),
+    }
+}
+
+/// A name for each argument of the model: what the compiled program calls it.
+fn input_names(view: &FileView<'_>, forward: Id) -> Result<Vec<String>, Refusal> {
+    let k = kinds();
+    let index = &view.index;
+    let mut names: Vec<String> = Vec::new();
+    for argument in arguments(view, forward) {
+        let kind = index.kind(argument);
+        let plain = [k.identifier, k.attribute, k.subscript, k.call].contains(&kind);
+        if !plain {
+            return refuse(
+                argument,
+                "the model is called with something else than tensors in their order; write `model(image, other)` with tensors only",
+            );
+        }
+        // `image.to(device)` and `batch["image"]` are both the image.
+        let words: Vec<&str> = index
+            .text_of(argument)
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .filter(|w| w.starts_with(|c: char| c.is_alphabetic()))
+            .take_while(|w| {
+                !matches!(*w, "to" | "cuda" | "float" | "long" | "view" | "reshape" | "unsqueeze" | "permute")
+            })
+            .collect();
+        let plain = words.last().copied().unwrap_or("input").to_ascii_lowercase();
+        let mut name = plain.clone();
+        let mut n = 2;
+        while names.contains(&name) {
+            name = format!("{plain}{n}");
+            n += 1;
+        }
+        names.push(name);
+    }
+    if names.is_empty() { refuse(forward, "the model is called without a tensor") } else { Ok(names) }
+}
+
+fn only_optimizer<'t>(view: &FileView<'t>, step: Id) -> Result<Optimizer<'t>, Refusal> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let mut made = index.of_kind(k.call).iter().copied().filter_map(|call| {
+        let qualified = view.names.qualify(index, index.field(call, f.function)?)?;
+        let class = qualified.strip_prefix("torch.optim.")?;
+        class.starts_with(|c: char| c.is_ascii_uppercase()).then(|| (call, class.to_owned()))
+    });
+    let Some((call, class)) = made.next() else {
+        return refuse(step, "the optimizer is not made in this file. Make it beside the model, from `torch.optim`");
+    };
+    if let Some((second, _)) = made.next() {
+        return refuse(second, "several optimizers are made here; one is compiled. Keep the one that is used");
+    }
+    let statement =
+        view.statement_of(call).filter(|_| index.parent(call).is_some_and(|p| index.kind(p) == k.assignment));
+    let left = index.parent(call).and_then(|a| index.field(a, f.left)).filter(|l| dotted(index, *l).is_some());
+    let (Some(statement), Some(left)) = (statement, left) else {
+        return refuse(call, "the optimizer is not assigned to a name");
+    };
+    let given = arguments(view, call);
+    let parameters = given.first().copied().filter(|a| {
+        index.kind(*a) == k.call && called_name(index, *a) == Some("parameters") && arguments(view, *a).is_empty()
+    });
+    let model = parameters.and_then(|p| object(view, p)).filter(|m| dotted(index, *m).is_some());
+    let Some(model) = model else {
+        return refuse(
+            call,
+            "the optimizer is not given `model.parameters()` as a whole; groups of parameters can't be compiled",
+        );
+    };
+    let allowed: &[&str] = match class.as_str() {
+        "SGD" => &["lr", "momentum", "weight_decay"],
+        "AdamW" | "Adam" => &["lr", "betas", "eps", "weight_decay"],
+        _ => return refuse(call, "samba.optim has no such optimizer; SGD and AdamW are there"),
+    };
+    let mut decays = false;
+    for argument in given.iter().skip(1) {
+        let name = index.field(*argument, f.name).map_or("", |n| index.text_of(n));
+        let value = index.field(*argument, f.value).map_or("", |v| index.text_of(v));
+        if index.kind(*argument) != k.keyword_argument || !allowed.contains(&name) {
+            // A setting that is off asks for nothing.
+            if !matches!(value, "False" | "None") {
+                return refuse(
+                    *argument,
+                    "samba.optim does not take this argument; name the arguments, and leave this one out",
+                );
+            }
+            return refuse(*argument, "this argument is off and samba.optim does not know it; leave it out");
+        }
+        decays |= name == "weight_decay" && value.parse::<f64>() != Ok(0.0);
+    }
+    let kind = match class.as_str() {
+        "SGD" => Kind::Sgd,
+        "AdamW" => Kind::AdamW,
+        _ if decays => {
+            return refuse(
+                call,
+                "samba.optim has AdamW, whose weight decay means another thing than Adam's. Choose AdamW, or no decay",
+            );
+        }
+        _ => Kind::Adam,
+    };
+    if kind == Kind::Sgd && !given.iter().any(|a| index.text_of(*a).starts_with("lr")) {
+        return refuse(call, "the learning rate is not named: write `lr=…`");
+    }
+    if view.function_of(call) == Some(step)
+        && index.ancestors(call).any(|a| index.kind(a) == k.for_statement && a > step)
+    {
+        return refuse(call, "the optimizer is made in a loop, and the program is compiled once");
+    }
+    Ok(Optimizer { statement, call, name: index.text_of(left), model: index.text_of(model), kind })
+}
+
+/// Weights that are loaded after the program was traced stay on the host.
+fn restored_before(input: &Input<'_, '_>, view: &FileView<'_>, optimizer: &Optimizer<'_>) -> Result<(), Refusal> {
+    let late = view.calls("load_state_dict").iter().copied().find(|call| {
+        *call > optimizer.call
+            && view.function_of(*call) == view.function_of(optimizer.call)
+            && object(view, *call).is_some_and(|o| input.project.role(view, o) == Some(Role::Model))
+    });
+    match late {
+        Some(call) => refuse(
+            call,
+            "weights are loaded after the optimizer is made. Load them above it: what is traced goes to the RDU",
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Calls of the model outside the step, which the host makes.
+fn evaluations(input: &Input<'_, '_>, view: &FileView<'_>, forward: Id, model: &str) -> Result<Vec<Id>, Refusal> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let callee = |c: Id| index.field(c, f.function).map_or("", |g| index.text_of(g));
+    let mut out = Vec::new();
+    for call in model_calls(input, view).filter(|c| *c != forward) {
+        let name = callee(call);
+        let same = name == model || name == callee(forward);
+        let taken = view.function_of(call).is_some_and(|g| view.binds(g, name));
+        let named = arguments(view, call).iter().any(|a| index.kind(*a) == k.keyword_argument);
+        if (!same && !taken) || named {
+            return refuse(
+                call,
+                "another model is called here, or one with named arguments; only the model that is trained is followed",
+            );
+        }
+        out.push(call);
+    }
+    Ok(out)
+}

@@ -1,0 +1,173 @@
+//! The class that holds what is compiled: written once into the ported script.
+
+use super::RUNTIME;
+use super::plan::Plan;
+
+/// The class and its one instance, in the file's indentation.
+pub(super) fn text(plan: &Plan<'_, '_>) -> String {
+    let shapes = shapes(plan);
+    let options: String = plan
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(n, name)| {
+            let option = name.replace('_', "-");
+            let known = shapes.get(n).and_then(Option::as_deref);
+            let asked = known.map_or_else(|| "required=True".to_owned(), |s| format!("default=({s},)"));
+            format!(
+                "        parser.add_argument(\"--{option}-shape\", type=int, nargs=\"+\", {asked})\n        \
+                 parser.add_argument(\"--{option}-dtype\", choices=(\"bfloat16\", \"int64\"), default=\"bfloat16\")\n"
+            )
+        })
+        .collect();
+    let names = plan.inputs.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ");
+    let kept: Vec<String> = plan.optimizer.kind.hyperparameters().iter().map(|h| format!("\"{h}\"")).collect();
+    let text = TEMPLATE
+        .replace("CLASS", RUNTIME)
+        .replace("        OPTIONS\n", &options)
+        .replace("NAMES", &format!("({names},)"))
+        .replace("HYPERPARAMETERS", &format!("({},)", kept.join(", ")))
+        .replace("PROGRAM", &program(plan.view.path));
+    let quoted = crate::rewrite::requote(&text, '"');
+    let unit = &plan.view.layout.indent;
+    quoted
+        .lines()
+        .map(|line| {
+            let depth = (line.len() - line.trim_start().len()) / 4;
+            format!("{}{}", unit.repeat(depth), line.trim_start())
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Shapes that the user gave (`--option input_shape=3x224x224,10`), as the elements of a tuple.
+fn shapes(plan: &Plan<'_, '_>) -> Vec<Option<String>> {
+    let given = plan.input.settings.values.get("input_shape").map_or("", String::as_str);
+    given
+        .split(',')
+        .map(|shape| {
+            let sizes: Vec<&str> = shape.split('x').map(str::trim).collect();
+            sizes.iter().all(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit())).then(|| sizes.join(", "))
+        })
+        .collect()
+}
+
+/// The name of the compiled program: the file's.
+fn program(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let stem = file.strip_suffix(".py").unwrap_or(file);
+    let name: String = stem.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    if name.is_empty() { "train".to_owned() } else { name }
+}
+
+const TEMPLATE: &str = r#"class CLASS:
+    """The model as SambaFlow compiles it: forward pass and update run on the RDU, the loss on the host."""
+
+    names = NAMES
+
+    def __init__(self):
+        self.args = None
+        self.model = None
+        self.is_ahead = False
+
+    def read_command_line(self):
+        """What stands in front of `--` is SambaFlow's, the rest is the program's own."""
+        if samba is None:
+            raise RuntimeError("SambaFlow is not installed here, and this program trains on an RDU")
+        end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+        self.args = parse_app_args(argv=sys.argv[1:end], common_parser_fn=self.add_options)
+        if self.args.command not in ("compile", "run"):
+            raise SystemExit(f"this program knows compile and run, not {self.args.command}")
+        sys.argv[1:] = sys.argv[end + 1:]
+
+    @staticmethod
+    def add_options(parser):
+        OPTIONS
+
+    def compiles(self):
+        if self.args is None:
+            raise RuntimeError("start this program as compile or as run --pef=FILE; its own arguments follow --")
+        return self.args.command == "compile"
+
+    def expected(self, name):
+        """Shape and type of an input, the same at compile and at run."""
+        shape = (self.args.batch_size, *getattr(self.args, f"{name}_shape"))
+        return shape, getattr(torch, getattr(self.args, f"{name}_dtype"))
+
+    def take(self, model):
+        """Hands the model over: its weights are loaded, its optimizer is not made yet."""
+        self.compiles()
+        self.model = model.bfloat16()
+        samba.from_torch_model_(self.model)
+
+    def start(self, optimizer):
+        """Compiles and ends the program, or loads what was compiled."""
+        self.optimizer = optimizer
+        inputs = []
+        for name in self.names:
+            shape, dtype = self.expected(name)
+            inputs.append(samba.from_torch_tensor(torch.zeros(shape, dtype=dtype), name=name, batch_dim=0))
+        if self.args.command == "compile":
+            samba.session.compile(
+                self.model,
+                inputs,
+                optimizer,
+                name="PROGRAM",
+                app_dir=utils.get_file_dir(__file__),
+                init_output_grads=True,
+                config_dict=vars(self.args),
+                pef_metadata=get_pefmeta(self.args, self.model),
+            )
+            raise SystemExit(0)
+        utils.trace_graph(self.model, inputs, optimizer, init_output_grads=True, pef=self.args.pef)
+
+    def forward(self, *tensors):
+        """One batch, forward. The host's graph begins at what comes back."""
+        self.inputs = []
+        for name, tensor in zip(self.names, tensors):
+            shape, dtype = self.expected(name)
+            if tuple(tensor.shape) != shape or tensor.dtype.is_floating_point != dtype.is_floating_point:
+                raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}, compiled was {dtype} {shape}")
+            self.inputs.append(samba.from_torch_tensor(tensor.to(dtype), name=name, batch_dim=0))
+        outputs = samba.session.run(
+            input_tensors=self.inputs,
+            output_tensors=self.model.output_tensors,
+            section_types=["fwd"],
+            data_parallel=self.args.data_parallel,
+            reduce_on_rdu=self.args.reduce_on_rdu,
+        )
+        self.outputs = [samba.to_torch(output).float().detach().requires_grad_() for output in outputs]
+        return self.outputs[0] if len(self.outputs) == 1 else tuple(self.outputs)
+
+    def update(self):
+        """Backward pass and update, from the gradients that the loss left at the outputs."""
+        group = self.optimizer.param_groups[0]
+        grads = [torch.zeros_like(out) if out.grad is None else out.grad for out in self.outputs]
+        samba.session.run(
+            input_tensors=self.inputs,
+            output_tensors=self.model.output_tensors,
+            section_types=["bckwd", "opt"],
+            grad_of_outputs=[samba.from_torch_tensor(grad.bfloat16()) for grad in grads],
+            hyperparam_dict={name: group[name] for name in HYPERPARAMETERS if name in group},
+            data_parallel=self.args.data_parallel,
+            reduce_on_rdu=self.args.reduce_on_rdu,
+        )
+        self.is_ahead = True
+
+    def fetch(self):
+        """Brings the weights to the host, if the RDU has newer ones."""
+        if self.is_ahead:
+            samba.session.to_cpu(self.model)
+            self.is_ahead = False
+
+    def evaluate(self, *tensors):
+        """The model on the host, with the weights as they are by now."""
+        self.fetch()
+        tensors = [tensor.bfloat16() if tensor.dtype.is_floating_point else tensor for tensor in tensors]
+        outputs = self.model(*tensors)
+        if isinstance(outputs, (tuple, list)):
+            return tuple(samba.to_torch(output).float() for output in outputs)
+        return samba.to_torch(outputs).float()
+
+
+rdu = CLASS()"#;
