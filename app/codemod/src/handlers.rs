@@ -7,6 +7,7 @@ mod config_field;
 mod host_loss;
 mod hydra;
 mod load_bridge;
+mod pipeline_stages;
 mod requirements;
 mod steps_per_execution;
 mod strategy_scope;
@@ -86,6 +87,7 @@ pub(crate) fn all() -> &'static [Handler] {
         Handler { name: "validation-no-grad", run: validation::run },
         Handler { name: "comment-requirements", run: requirements::run },
         Handler { name: "hydra-version-base", run: hydra::run },
+        Handler { name: "keras-pipeline-stages", run: pipeline_stages::run },
         Handler { name: "keras-whole-batches", run: whole_batches::run },
         Handler { name: "keras-steps-per-execution", run: steps_per_execution::run },
         Handler { name: "strategy-scope", run: strategy_scope::run },

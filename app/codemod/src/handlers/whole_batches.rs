@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
     let index = &view.index;
-    let replicas = input.settings.values.get("replicas").map_or("1", String::as_str);
+    let number = |name: &str| input.settings.values.get(name).and_then(|v| v.parse::<u64>().ok()).unwrap_or(1);
+    // A pipeline updates the weights once in so many batches, and an execution ends with an update.
+    let accumulation = if input.settings.is("pipeline", "on") { number("accumulation") } else { 1 };
+    let together = (number("replicas") * accumulation).to_string();
     let work = input.project.keras.work(view, input.project);
     // By block: names in the order of their use, each with the size that all its batches divide and the calls.
     let mut wanted: BTreeMap<(Option<Id>, usize, String), (String, Id)> = BTreeMap::new();
@@ -47,7 +50,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             (_, None, Some(user)) => (user, false),
             _ => continue,
         };
-        let group = group(&size, replicas);
+        let group = group(&size, &together);
         places.entry(place).or_default().push(format!("{name} = {name}[:len({name}) // {group} * {group}]"));
     }
     places
