@@ -29,6 +29,7 @@ enum Test {
     InsideValidation,
     InsideWith(NodePattern),
     InsideLoop,
+    InsideComparison,
     UnderScope,
     HasKeyword(String),
     FileDefines(String),
@@ -128,6 +129,7 @@ impl Condition {
             "inside the training step" => Test::InsideTraining,
             "inside the validation step" => Test::InsideValidation,
             "inside a loop" => Test::InsideLoop,
+            "inside a comparison" => Test::InsideComparison,
             "under a strategy's scope" => Test::UnderScope,
             "file trains" => Test::FileTrains,
             "project has compute modes" => Test::ComputeModes,
@@ -217,6 +219,10 @@ impl Condition {
                 kind == kinds().for_statement || kind == kinds().while_statement
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
+            Test::InsideComparison => view
+                .index
+                .ancestors(found.node)
+                .any(|a| view.index.kind(a) == kinds().comparison_operator),
             Test::HasKeyword(name) => has_keyword(view, found.node, name),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)
