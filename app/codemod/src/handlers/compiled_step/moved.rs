@@ -104,10 +104,15 @@ pub(super) fn moved_statement(
                 .parent(whole)
                 .is_some_and(|p| index.kind(p) == k.call && index.field(p, fields().function) == Some(whole));
             if method {
-                return refuse(
-                    whole,
-                    "a method of the trainer takes part in the loss. Make it a function of tensors or a module",
-                );
+                if !is_plain_method(input, view, whole) {
+                    return refuse(
+                        whole,
+                        "a method of the trainer that takes part in the loss can't be followed. Make it a function of tensors or a module",
+                    );
+                }
+                // Bound to the trainer, it is traced like any function.
+                keep(&mut moved.attributes, &mut edits, view, whole, true, known);
+                continue;
             }
             node = if of_body("self") { whole } else { reference(view, node) };
             keep(&mut moved.attributes, &mut edits, view, node, true, known);
@@ -175,4 +180,24 @@ pub(super) fn keep(
         }
     };
     edits.push((view.index.range(node), if attribute { format!("self.{name}") } else { name }));
+}
+
+/// Whether a method of this file only computes: it neither runs the model nor leaves the tensors.
+fn is_plain_method(input: &Input<'_, '_>, view: &FileView<'_>, called: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let Some(name) = index.text_of(called).strip_prefix("self.") else { return false };
+    let Some(class) = view.class_of(called) else { return false };
+    let method = index.of_kind_in(k.function_definition, class).iter().copied().find(|d| view.name_of(*d) == name);
+    method.is_some_and(|method| {
+        index.of_kind_in(k.call, method).iter().all(|call| {
+            let leaves = crate::names::called_name(index, *call)
+                .is_some_and(|n| matches!(n, "item" | "numpy" | "tolist" | "backward" | "append" | "print"));
+            let runs = index.field(*call, f.function).is_some_and(|g| {
+                let last = index.text_of(g).rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+                input.project.role(view, g) == Some(Role::Model) && !last.contains("loss") && !last.contains("criteri")
+            });
+            !leaves && !runs
+        })
+    })
 }
