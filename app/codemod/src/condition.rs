@@ -219,10 +219,9 @@ impl Condition {
                 kind == kinds().for_statement || kind == kinds().while_statement
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
-            Test::InsideComparison => view
-                .index
-                .ancestors(found.node)
-                .any(|a| view.index.kind(a) == kinds().comparison_operator),
+            Test::InsideComparison => {
+                view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().comparison_operator)
+            }
             Test::HasKeyword(name) => has_keyword(view, found.node, name),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)
