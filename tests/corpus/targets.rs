@@ -142,3 +142,13 @@ fn every_script_to_every_target() {
 fn ipu() {
     every_fixture("ipu");
 }
+
+#[test]
+fn rdu() {
+    every_fixture("rdu");
+}
+
+#[test]
+fn popdist() {
+    every_fixture("popdist");
+}

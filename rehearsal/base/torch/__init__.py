@@ -249,3 +249,5 @@ from . import nn, optim, cuda, amp, autograd, backends, utils  # noqa: E402,F401
 from .amp import autocast  # noqa: E402,F401
 from . import distributed, jit, multiprocessing, profiler, quantization, version, _dynamo  # noqa: E402,F401
 from . import accelerator, random  # noqa: E402,F401
+
+relu, tanh, log_softmax = (getattr(nn.functional, _name) for _name in ("relu", "tanh", "log_softmax"))

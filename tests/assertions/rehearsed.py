@@ -1,0 +1,78 @@
+"""A checkout run against the stand-ins of the kit: what it called, and which contracts it broke."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+KIT = pathlib.Path(__file__).resolve().parents[2] / "rehearsal"
+MODULES = {"home": [], "ipu": ["ipu"], "popdist": ["ipu", "popdist"], "rdu": ["rdu"]}
+
+
+def poprun(instance=0, instances=2, local=2):
+    return {
+        "POPDIST_NUM_TOTAL_REPLICAS": str(instances * local), "POPDIST_NUM_LOCAL_REPLICAS": str(local),
+        "POPDIST_REPLICA_INDEX_OFFSET": str(instance * local), "POPDIST_NUM_IPUS_PER_REPLICA": "1",
+    }
+
+
+class Run:
+    """`broken`: rule → faults; `kept`: rules; `calls`: (name, details); `error`: the last line, when the program failed."""
+
+    def __init__(self, root, command, target="home", folder=None, env=None):
+        program, *arguments = command
+        root = pathlib.Path(root).resolve()
+        with tempfile.TemporaryDirectory() as own:
+            self.folder = pathlib.Path(folder or own)
+            paths = ["recorder", "base", *MODULES[target]]
+            done = subprocess.run(
+                [sys.executable, str(root / program), *arguments], cwd=self.folder, text=True, capture_output=True,
+                env={
+                    **{k: v for k, v in os.environ.items() if not k.startswith("POPDIST_")},
+                    "PYTHONPATH": os.pathsep.join(str(KIT / path) for path in paths), "PYTHONDONTWRITEBYTECODE": "1",
+                    "STAND_IN_MACHINE": "cpu", "STAND_IN_CONTRACTS": str(pathlib.Path(own) / "contracts"),
+                    "STAND_IN_CALLS": str(pathlib.Path(own) / "calls"), **(env or {}),
+                },
+            )
+            self.error = (done.stderr.strip().splitlines() or ["?"])[-1] if done.returncode else ""
+            rules = [json.loads(line) for line in (pathlib.Path(own) / "contracts").read_text().splitlines()]
+            self.broken = {rule["rule"]: rule["broken"] for rule in rules if rule["broken"]}
+            self.kept = {rule["rule"] for rule in rules if rule["kept"]}
+            self.calls = [tuple(json.loads(line)) for line in (pathlib.Path(own) / "calls").read_text().splitlines()]
+
+    def count(self, name):
+        return sum(called == name for called, _ in self.calls)
+
+    def details(self, name):
+        return [details for called, details in self.calls if called == name]
+
+    def faults(self, *rules):
+        """Sentences of the faults against these rules."""
+        return [f"{pathlib.Path(f['file']).name}:{f['line']} {f['why']}" for rule in rules for f in self.broken.get(rule, [])]
+
+    def lost(self, *rules):
+        """The faults, or that the rule never came up."""
+        return self.faults(*rules) or [f"{rule} never came up{': ' + self.error if self.error else ''}" for rule in rules if rule not in self.kept]
+
+
+def same_calls(before, after):
+    """Where two runs call different things; gradients in validation may be gone."""
+    told = [[(name, {k: v for k, v in details.items() if k != "grad"}) for name, details in run.calls] for run in (before, after)]
+    if before.error or after.error:
+        return [] if before.error == after.error else [f"it ended with {after.error or 'nothing'}, and with {before.error or 'nothing'} before"]
+    if told[0] == told[1]:
+        return []
+    at = next((i for i, (a, b) in enumerate(zip(*told)) if a != b), min(map(len, told)))
+    return [f"call {at} was {told[0][at:at + 1]} and is {told[1][at:at + 1]}"]
+
+
+def command_line(arguments, usage):
+    """BEFORE AFTER -- HOME… -- TARGET…: two folders, the command at home and on the target; None when the form is another."""
+    if arguments.count("--") != 2 or arguments.index("--") != 2:
+        print(usage.strip(), file=sys.stderr)
+        return None
+    rest = arguments[3:]
+    cut = rest.index("--")
+    return arguments[0], arguments[1], rest[:cut], rest[cut + 1 :]
