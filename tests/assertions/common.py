@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from checkout import changed_for, lost_statements, neutral, text
-from rehearsed import Run, same_calls
+from rehearsed import at_home, same_calls
 
 NUMBERS = {"HPU": 4, "IPU": 5, "RDU": 6}
 
@@ -44,7 +44,7 @@ def other_modes(before, after, mode, home):
     """What the other modes see changed, and a run at home that calls other things."""
     modes = [name for name in before.enum[2] if name != mode] if before.enum else []
     faults = changed_for(before, after, modes, before.functions) + lost_statements(before, after)
-    return faults + same_calls(Run(before.root, home), Run(after.root, home))
+    return faults + same_calls(at_home(before.root, tuple(home)), at_home(after.root, tuple(home)))
 
 
 def tokens(after, words):
@@ -59,8 +59,8 @@ def tokens(after, words):
 def every_port(report, before, after, mode, home):
     """V1 to V6 of the list, but V4: that a second port changes nothing is asked of the engine."""
     report.say("V1", [], f"{len(after.files)} files parse")
-    ran = Run(after.root, home)
-    report.say("V2", same_calls(Run(before.root, home), ran), f"as before at home: {len(ran.calls)} calls")
+    ran = at_home(after.root, tuple(home))
+    report.say("V2", same_calls(at_home(before.root, tuple(home)), ran), f"as before at home: {len(ran.calls)} calls")
     numbers = [f"{name} = {text(value)}, not {NUMBERS[name]}" for name, value in (after.enum[2] if after.enum else {}).items()
                if name in NUMBERS and name not in before.enum[2] and text(value) != str(NUMBERS[name])
                and str(NUMBERS[name]) not in map(text, before.enum[2].values())]

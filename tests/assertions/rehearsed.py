@@ -1,5 +1,6 @@
 """A checkout run against the stand-ins of the kit: what it called, and which contracts it broke."""
 
+import functools
 import json
 import os
 import pathlib
@@ -16,6 +17,11 @@ def poprun(instance=0, instances=2, local=2):
         "POPDIST_NUM_TOTAL_REPLICAS": str(instances * local), "POPDIST_NUM_LOCAL_REPLICAS": str(local),
         "POPDIST_REPLICA_INDEX_OFFSET": str(instance * local), "POPDIST_NUM_IPUS_PER_REPLICA": "1",
     }
+
+
+def lines(path):
+    """One JSON value a line; the file is not there when the program imported nothing that writes it."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 class Run:
@@ -37,10 +43,10 @@ class Run:
                 },
             )
             self.error = (done.stderr.strip().splitlines() or ["?"])[-1] if done.returncode else ""
-            rules = [json.loads(line) for line in (pathlib.Path(own) / "contracts").read_text().splitlines()]
+            rules = lines(pathlib.Path(own) / "contracts")
             self.broken = {rule["rule"]: rule["broken"] for rule in rules if rule["broken"]}
             self.kept = {rule["rule"] for rule in rules if rule["kept"]}
-            self.calls = [tuple(json.loads(line)) for line in (pathlib.Path(own) / "calls").read_text().splitlines()]
+            self.calls = [tuple(call) for call in lines(pathlib.Path(own) / "calls")]
 
     def count(self, name):
         return sum(called == name for called, _ in self.calls)
@@ -55,6 +61,12 @@ class Run:
     def lost(self, *rules):
         """The faults, or that the rule never came up."""
         return self.faults(*rules) or [f"{rule} never came up{': ' + self.error if self.error else ''}" for rule in rules if rule not in self.kept]
+
+
+@functools.lru_cache(maxsize=None)
+def at_home(root, command):
+    """A run on a machine without the vendor's software."""
+    return Run(root, command)
 
 
 def same_calls(before, after):

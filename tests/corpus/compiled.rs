@@ -5,6 +5,7 @@ use crate::sound::{assert_sound, folder, here, read_tree, texts, to, write_tree}
 use crate::story::{assert_same_story, own_story};
 use codemod::Style;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Ways to start the project, without the compute mode.
 const STARTS: [&[&str]; 3] = [&["mode.checkpoint_every=3"], &["mode.optimizer.name=rmsprop"], &["mode=infer"]];
@@ -58,4 +59,41 @@ fn cristae_runs_on_ipu() {
 #[test]
 fn cristae_runs_under_poprun() {
     runs_on("popdist", "run.compute=IPU");
+}
+
+/// Runs `tests/assertions/TARGET.py` on the project and its port; only these assertions may fail, and they do.
+fn assertions(target: &str, mode: &str, left_to_a_person: &[&str]) {
+    let (before, after) = cristae(target);
+    let start = ["bin/segment.py", "run.id=test", "run.iterations=6", "run.val_every=2", "mode.checkpoint_every=3"];
+    let output = Command::new("python3")
+        .arg(here().join(format!("assertions/{target}.py")))
+        .args([&before, &after])
+        .arg("--")
+        .args(start)
+        .args(["run.compute=CPU", "--"])
+        .args(start)
+        .arg(mode)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+    let failed: Vec<_> = text.lines().filter_map(|line| line.split_once(" FAIL ")).map(|(name, _)| name).collect();
+    assert_eq!(failed, left_to_a_person, "{text}");
+    assert!(text.lines().filter(|line| line.contains(" PASS ")).count() >= 10, "{text}");
+}
+
+#[test]
+fn cristae_holds_the_assertions_for_ipu() {
+    assertions("ipu", "run.compute=IPU", &[]);
+}
+
+/// The project has a reader of its own, which nothing divides among instances.
+#[test]
+fn cristae_holds_the_assertions_for_popdist() {
+    assertions("popdist", "run.compute=IPU", &["P6"]);
+}
+
+/// The compiled step of an RDU is written by hand: the guide says how, and the port says where.
+#[test]
+fn cristae_holds_the_assertions_for_rdu() {
+    assertions("rdu", "run.compute=RDU", &["R2", "R3", "R5", "R6", "R7", "R8", "R9", "R10"]);
 }

@@ -11,6 +11,7 @@ fn assert_python_tests(script: &str) {
 #[test]
 fn the_assertions_are_tested() {
     assert_python_tests("assertions/test_hpu.py");
+    assert_python_tests("assertions/test_compiled.py");
 }
 
 #[test]
