@@ -160,6 +160,34 @@ pub(super) fn plan<'a, 't>(
             return refuse(s, "the loss leaves the tensors here; the IPU compiles tensors only");
         }
     }
+    // What learns only sometimes would learn always: the compiled step does not ask.
+    let decided = |id: Id| {
+        index.ancestors(id).take_while(|a| *a != body && *a != step).find(|a| {
+            index.kind(*a) == k.if_statement
+                && !amp.simplified.contains(a)
+                && accumulation.as_ref().is_none_or(|c| c.test != *a)
+                && !index.is_within(moved_from, *a)
+                && !input
+                    .project
+                    .modes
+                    .as_ref()
+                    .is_some_and(|m| index.field(*a, f.condition).is_some_and(|c| m.tested(index, c).is_some()))
+        })
+    };
+    let updates = all.iter().copied().filter(|s| {
+        *s == end
+            || index.text_of(*s).contains("clip_grad_")
+            || ends_step(input, view, *s) && !index.text_of(*s).contains("zero_grad")
+    });
+    for statement in updates {
+        if let Some(test) = decided(statement) {
+            return refuse(
+                test,
+                "this test decides whether the weights learn, and the compiled step always updates them. Give training a loop \
+                 of its own, without the test",
+            );
+        }
+    }
     // The call goes to the last moved statement, unless something in between reads what it gives.
     let outputs: BTreeSet<&str> =
         slice.iter().chain(far.as_ref().map(|_| &moved_from)).flat_map(|s| assigned(view, *s)).collect();
@@ -209,6 +237,12 @@ pub(super) fn plan<'a, 't>(
     }
     if !moved.body.iter().any(|l| l.contains("self.")) || moved.attributes.is_empty() {
         return refuse(backward, "the model behind this loss is not found");
+    }
+    if moved.parameters.is_empty() {
+        return refuse(
+            backward,
+            "no tensor of the batch goes into the step: what the model is given is fixed. Pass it to the function that trains",
+        );
     }
     // What is read later comes back from the IPU.
     let mut results: Vec<String> = Vec::new();
