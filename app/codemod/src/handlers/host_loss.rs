@@ -4,6 +4,7 @@
 //! Works in place on a script that has its imports already, and does the whole of it or nothing.
 
 mod edits;
+mod optimizer;
 mod plan;
 mod runtime;
 

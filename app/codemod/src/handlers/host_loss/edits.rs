@@ -1,6 +1,7 @@
 //! The changes of one script, all of them or none.
 
-use super::plan::{Kind, Plan, is_statement, object};
+use super::optimizer::Kind;
+use super::plan::{Plan, is_statement, object};
 use super::{expression, runtime};
 use crate::change::Change;
 use crate::facts::FileView;
@@ -26,7 +27,7 @@ pub(super) fn of(plan: &Plan<'_, '_>) -> (usize, Vec<Change>, Vec<String>) {
     }
     changes.extend(fixed_decay(plan));
     let mut before = format!("rdu.take({})", optimizer.model);
-    let (asking, data) = (command_line(plan), data_above(plan));
+    let (asking, data) = (command_line(plan.view, plan.optimizer.call), data_above(plan));
     if let Some(statement) = asking {
         changes.push(Change::Insert { at: statement, after: false, text: "rdu.read_command_line()".to_owned() });
     } else if data.is_empty() {
@@ -62,7 +63,11 @@ pub(super) fn of(plan: &Plan<'_, '_>) -> (usize, Vec<Change>, Vec<String>) {
     for statement in savings(plan) {
         changes.push(Change::Insert { at: statement, after: false, text: "rdu.fetch()".to_owned() });
     }
-    (index.item(optimizer.statement).start, changes, vec!["import sys".to_owned()])
+    let mut imports = vec!["import sys".to_owned()];
+    if runtime::torch(plan).is_none() {
+        imports.push("import torch".to_owned());
+    }
+    (index.item(optimizer.statement).start, changes, imports)
 }
 
 /// The first statement of the module that is neither a text nor an import.
@@ -100,8 +105,8 @@ fn fixed_decay(plan: &Plan<'_, '_>) -> Option<Change> {
 
 /// The statement before which the program's own command line has not been read: its own parsing, or the start of its
 /// main block.
-fn command_line(plan: &Plan<'_, '_>) -> Option<Id> {
-    let (view, k, f) = (plan.view, kinds(), fields());
+pub(super) fn command_line(view: &FileView<'_>, optimizer: Id) -> Option<Id> {
+    let (k, f) = (kinds(), fields());
     let index = &view.index;
     let at_top = ["parse_args", "parse_known_args"]
         .iter()
@@ -117,7 +122,7 @@ fn command_line(plan: &Plan<'_, '_>) -> Option<Id> {
     };
     let anywhere = || view.calls("parse_args").first().copied();
     at_top
-        .filter(|c| *c < plan.optimizer.call)
+        .filter(|c| *c < optimizer)
         .and_then(|c| view.statement_of(c))
         .or_else(in_main)
         .or_else(|| anywhere().and_then(|c| view.statement_of(c)))

@@ -27,6 +27,7 @@ pub(super) fn text(plan: &Plan<'_, '_>) -> String {
         .replace("        OPTIONS\n", &options)
         .replace("NAMES", &format!("({names},)"))
         .replace("HYPERPARAMETERS", &format!("({},)", kept.join(", ")))
+        .replace("TORCH", &torch(plan).unwrap_or_else(|| "torch".to_owned()))
         .replace("PROGRAM", &program(plan.view.path));
     let quoted = crate::rewrite::requote(&text, '"');
     let unit = &plan.view.layout.indent;
@@ -38,6 +39,12 @@ pub(super) fn text(plan: &Plan<'_, '_>) -> String {
         })
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// The name under which the file knows torch, if it has one for the module itself.
+pub(super) fn torch(plan: &Plan<'_, '_>) -> Option<String> {
+    let spelled = plan.view.names.spelling(&plan.view.index, plan.optimizer.call, "torch.zeros_like")?;
+    spelled.strip_suffix(".zeros_like").map(str::to_owned)
 }
 
 /// Shapes that the user gave (`--option input_shape=3x224x224,10`), as the elements of a tuple.
@@ -92,7 +99,7 @@ const TEMPLATE: &str = r#"class CLASS:
     def expected(self, name):
         """Shape and type of an input, the same at compile and at run."""
         shape = (self.args.batch_size, *getattr(self.args, f"{name}_shape"))
-        return shape, getattr(torch, getattr(self.args, f"{name}_dtype"))
+        return shape, getattr(TORCH, getattr(self.args, f"{name}_dtype"))
 
     def take(self, model):
         """Hands the model over: its weights are loaded, its optimizer is not made yet."""
@@ -106,20 +113,20 @@ const TEMPLATE: &str = r#"class CLASS:
         inputs = []
         for name in self.names:
             shape, dtype = self.expected(name)
-            inputs.append(samba.from_torch_tensor(torch.zeros(shape, dtype=dtype), name=name, batch_dim=0))
+            inputs.append(samba.from_torch_tensor(TORCH.zeros(shape, dtype=dtype), name=name, batch_dim=0))
         if self.args.command == "compile":
             samba.session.compile(
                 self.model,
                 inputs,
                 optimizer,
                 name="PROGRAM",
-                app_dir=utils.get_file_dir(__file__),
+                app_dir=samba_utils.get_file_dir(__file__),
                 init_output_grads=True,
                 config_dict=vars(self.args),
                 pef_metadata=get_pefmeta(self.args, self.model),
             )
             raise SystemExit(0)
-        utils.trace_graph(self.model, inputs, optimizer, init_output_grads=True, pef=self.args.pef)
+        samba_utils.trace_graph(self.model, inputs, optimizer, init_output_grads=True, pef=self.args.pef)
 
     def forward(self, *tensors):
         """One batch, forward. The host's graph begins at what comes back."""
@@ -142,7 +149,7 @@ const TEMPLATE: &str = r#"class CLASS:
     def update(self):
         """Backward pass and update, from the gradients that the loss left at the outputs."""
         group = self.optimizer.param_groups[0]
-        grads = [torch.zeros_like(out) if out.grad is None else out.grad for out in self.outputs]
+        grads = [TORCH.zeros_like(out) if out.grad is None else out.grad for out in self.outputs]
         samba.session.run(
             input_tensors=self.inputs,
             output_tensors=self.model.output_tensors,
