@@ -57,6 +57,9 @@ pub(super) fn plan<'a, 't>(
     let alive = |id: Id| is_reached(input, view, id) && !amp.dead.iter().any(|d| index.is_within(id, *d));
     let backward: Vec<Id> =
         view.calls("backward").iter().copied().filter(|c| index.is_within(*c, step) && alive(*c)).collect();
+    if backward.is_empty() {
+        return refuse(step, "whether this mode comes to `backward()` is decided in a way that is not followed");
+    }
     let [backward] = backward.as_slice() else {
         return refuse(
             step,
@@ -65,6 +68,12 @@ pub(super) fn plan<'a, 't>(
     };
     let backward = *backward;
     let Some(end) = view.statement_of(backward) else { return refuse(step, "`backward()` stands in no statement") };
+    if input.project.modes.as_ref().is_some_and(|m| m.guard_at(view, input.project, end).is_none()) {
+        return refuse(
+            end,
+            "the compute mode can't be read in the training step. Hand it to this function, then port again",
+        );
+    }
     let (loss, loss_text) = loss_of(view, backward);
     let around = loop_of(view, backward);
     let body = around.unwrap_or(step);
@@ -167,11 +176,11 @@ pub(super) fn plan<'a, 't>(
                 && !amp.simplified.contains(a)
                 && accumulation.as_ref().is_none_or(|c| c.test != *a)
                 && !index.is_within(moved_from, *a)
-                && !input
+                && input
                     .project
                     .modes
                     .as_ref()
-                    .is_some_and(|m| index.field(*a, f.condition).is_some_and(|c| m.tested(index, c).is_some()))
+                    .is_none_or(|m| index.field(*a, f.condition).is_none_or(|c| m.tested(index, c).is_none()))
         })
     };
     let updates = all.iter().copied().filter(|s| {
@@ -409,7 +418,7 @@ fn obstacles(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<(), Refusal> 
         if several && input.project.modes.is_none() && !input.settings.target.modules.iter().any(|m| m == "popdist") {
             return refuse(
                 call,
-                "this script runs as several processes. Take that out and let the options replicate, or port it to PopDist",
+                "this script spreads the model over several devices or processes. Take that out and let the options replicate, or port it to PopDist",
             );
         }
     }
