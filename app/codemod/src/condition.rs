@@ -1,7 +1,7 @@
 //! The lines of a `where` fence: a small closed vocabulary over facts.
 
-use crate::facts::keras::{is_model, is_pipeline};
-use crate::facts::keras_data::uncut;
+use crate::facts::keras::is_model;
+use crate::facts::keras_data::{is_pipeline, uncut};
 use crate::facts::modes::Region;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};

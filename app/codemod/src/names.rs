@@ -336,3 +336,21 @@ pub(crate) fn called_name<'t>(index: &Index<'t>, call: Id) -> Option<&'t str> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_spelling_for_several_homes() {
+        let check = |name: &str, expected: &str| assert_eq!(canonical(name), expected, "{name}");
+        check("pytorch_lightning.Trainer", "lightning.pytorch.Trainer");
+        check("lightning.Trainer", "lightning.pytorch.Trainer");
+        check("lightning.fabric.Fabric", "lightning.fabric.Fabric");
+        check("keras.layers.Dense", "tensorflow.keras.layers.Dense");
+        check("tensorflow.keras.models.Sequential", "tensorflow.keras.Sequential");
+        check("tensorflow.python.keras.Model", "tensorflow.keras.Model");
+        check("tensorflow.kerasify", "tensorflow.kerasify");
+        check("torch.nn.Module", "torch.nn.Module");
+    }
+}

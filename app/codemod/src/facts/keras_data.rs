@@ -1,8 +1,8 @@
 //! What a Keras program feeds its models: arrays by name, in batches of a size that is written in the call.
 
-use super::keras::{is_model, is_pipeline};
+use super::keras::is_model;
 use super::{FileView, ProjectFacts};
-use crate::names::dotted;
+use crate::names::{called_name, canonical, dotted};
 use crate::tree::{Id, ROOT, fields, kinds};
 
 /// The batch size that Keras takes when a call names none.
@@ -231,4 +231,64 @@ fn assigns(view: &FileView<'_>, statement: Id, name: &str) -> bool {
                     })
             })
     })
+}
+
+/// Whether an expression is a `tf.data` pipeline: made by `tf.data` or `tensorflow_datasets`, or a chain of a pipeline's
+/// own methods.
+pub(crate) fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
+    pipeline_within(view, id, 12)
+}
+
+fn pipeline_within(view: &FileView<'_>, id: Id, depth: usize) -> bool {
+    const CHAINED: [&str; 12] = [
+        "map",
+        "shuffle",
+        "prefetch",
+        "repeat",
+        "cache",
+        "take",
+        "skip",
+        "batch",
+        "with_options",
+        "filter",
+        "interleave",
+        "shard",
+    ];
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    if depth == 0 {
+        return false;
+    }
+    if index.kind(id) == k.call {
+        let Some(function) = index.field(id, f.function) else { return false };
+        if let Some(name) = view.names.qualify(index, function) {
+            return name.starts_with("tensorflow.data.")
+                || name == "tensorflow_datasets.load"
+                || canonical(&name) == "tensorflow.keras.utils.image_dataset_from_directory"
+                || canonical(&name) == "tensorflow.keras.preprocessing.image_dataset_from_directory";
+        }
+        let chained = called_name(index, id).is_some_and(|n| CHAINED.contains(&n));
+        return chained && index.field(function, f.object).is_some_and(|o| pipeline_within(view, o, depth - 1));
+    }
+    let Some(name) = dotted(index, id) else { return false };
+    index.of_kind(k.assignment).iter().any(|a| {
+        let (Some(left), Some(right)) = (index.field(*a, f.left), index.field(*a, f.right)) else { return false };
+        let binds = index.text_of(left) == name
+            || (index.kind(left) == k.pattern_list && index.parts(left).any(|p| index.text_of(p) == name));
+        binds && !index.is_within(id, right) && pipeline_within(view, right, depth - 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_two_batches_divide() {
+        let check = |a: &str, b: &str, expected: &str| assert_eq!(common(a, b), expected, "{a} {b}");
+        check("64", "64", "64");
+        check("64", "48", "192");
+        check("batch", "batch", "batch");
+        check("batch", "32", "(batch * 32)");
+    }
 }
