@@ -21,6 +21,8 @@ KIT = pathlib.Path(__file__).resolve().parent
 TARGETS = {
     "cpu": ([], "cpu"),
     "hpu": (["gaudi"], "hpu"),
+    "lightning-hpu": (["gaudi", "lightning"], "hpu"),
+    "tensorflow-hpu": (["gaudi", "tf"], "hpu"),
     "ipu": (["ipu"], "cpu"),
     "popdist": (["ipu", "popdist"], "cpu"),
     "rdu": (["rdu"], "cpu"),

@@ -15,6 +15,7 @@ PATHS = {
     "popdist": ["ipu", "popdist"],
     "rdu": ["rdu"],
     "tensorflow": ["tf"],
+    "lightning": ["gaudi", "lightning"],
     "tensorflow-ipu": ["tf", "tf_ipu", "popdist"],
 }
 POPRUN = {
@@ -38,7 +39,7 @@ class Run:
                 env={
                     **{k: v for k, v in os.environ.items() if not k.startswith(("POPDIST", "PT_HPU", "HABANA"))},
                     "PYTHONPATH": os.pathsep.join(str(KIT / path) for path in paths), "PYTHONDONTWRITEBYTECODE": "1",
-                    "STAND_IN_MACHINE": "cpu",
+                    "STAND_IN_MACHINE": "hpu" if target == "lightning" else "cpu",
                     "STAND_IN_CONTRACTS": str(root / "contracts"), "STAND_IN_CALLS": str(root / "calls"), **(env or {}),
                 },
             )

@@ -1,0 +1,3 @@
+"""The package's parts, under the paths of the real one."""
+
+from . import accelerator, plugins, profiler, strategies  # noqa: F401

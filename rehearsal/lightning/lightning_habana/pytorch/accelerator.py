@@ -1,0 +1,3 @@
+"""Accelerator."""
+
+from .. import HPUAccelerator  # noqa: F401

@@ -1,0 +1,3 @@
+"""Precision."""
+
+from ... import HPUDeepSpeedPrecisionPlugin, HPUFSDPPrecision, HPUPrecisionPlugin  # noqa: F401

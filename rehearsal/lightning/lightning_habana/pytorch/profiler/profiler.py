@@ -1,0 +1,3 @@
+"""Profilers."""
+
+from ... import HPUProfiler  # noqa: F401

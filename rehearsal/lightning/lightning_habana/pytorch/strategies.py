@@ -1,0 +1,3 @@
+"""Strategies."""
+
+from .. import HPUDDPStrategy, HPUDeepSpeedStrategy, HPUFSDPStrategy, HPUParallelStrategy, SingleHPUStrategy  # noqa: F401
