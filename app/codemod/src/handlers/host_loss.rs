@@ -22,7 +22,17 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         return Vec::new();
     }
     // The import comes in an earlier round; a step that calls the session is somebody's own port.
-    if !view.names.imports("sambaflow") || view.has_word("session") || input.project.modes.is_some() {
+    if !view.names.imports("sambaflow") || view.has_word("session") {
+        return Vec::new();
+    }
+    if input.project.modes.is_some() {
+        let mode = &input.settings.target.mode;
+        let told = format!(
+            "the step is not ported: this project chooses between compute modes. Until the step is written by hand, a run with mode {mode} trains on the host"
+        );
+        for step in &view.steps.training {
+            input.note(view, *step, &told);
+        }
         return Vec::new();
     }
     match plan::Plan::read(input, view) {
