@@ -5,6 +5,7 @@
 //! hands them to the engine and [`output`] puts the result where the user wants it.
 
 mod args;
+mod launch_script;
 mod matrix;
 mod messages;
 mod output;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Port(args) => port::run(&args),
         Command::Matrix(args) => matrix::run(&args),
+        Command::Launch(args) => launch_script::run(&args),
         Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
         Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
         Command::Site(SiteCommand::Build(args)) => site::build(&args),

@@ -16,7 +16,7 @@ pub(super) struct Package {
     pub(super) dnf: &'static str,
 }
 
-/// Node runs wasm-opt and the browser tests; git and Python are called by tests.
+/// Node runs wasm-opt and the browser tests; git, Python and ShellCheck are called by tests.
 pub(super) fn ensure(need: Need) -> Result<()> {
     let node = Package { apt: &["nodejs", "npm"], brew: "node", dnf: "nodejs npm" };
     if on_path("node").is_none() || on_path("npm").is_none() {
@@ -32,6 +32,7 @@ pub(super) fn ensure(need: Need) -> Result<()> {
         for (program, package) in [
             ("git", Package { apt: &["git"], brew: "git", dnf: "git" }),
             ("python3", Package { apt: &["python3"], brew: "python", dnf: "python3" }),
+            ("shellcheck", Package { apt: &["shellcheck"], brew: "shellcheck", dnf: "ShellCheck" }),
         ] {
             if on_path(program).is_none() {
                 package.install(program)?;

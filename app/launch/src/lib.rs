@@ -1,0 +1,25 @@
+//! Launch scripts.
+//!
+//! A [`Request`] says what a user wants: a target, an entry point, how many devices. A [`Site`] says what a machine is
+//! like, and is data: a TOML file in `sites/`, or one of the user's own. [`plan`] makes a [`Plan`] of the two, or says
+//! at which field something is wrong; it never fills in a value that only the user can know. [`render`] writes the plan
+//! as a shell script. Words are typed until then ([`Word`]), so quoting happens once, in one place, and nothing that
+//! a user typed is ever read by the shell. [`lint`] goes the other way: it reads a script that somebody else wrote.
+//!
+//! Nothing here reads or writes a file, so the command and a page give the same bytes.
+
+mod lint;
+mod plan;
+mod render;
+mod request;
+mod site;
+mod targets;
+mod word;
+
+pub use lint::{Finding, Linted, lint};
+pub use plan::{Monitor, Plan, Resources, Setting, Step};
+pub use render::render;
+pub use request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
+pub use site::{Field, Site, Status, site_named, sites};
+pub use targets::plan;
+pub use word::{Part, Word, split_words};

@@ -1,0 +1,262 @@
+//! What a machine is like: data, one TOML file each.
+//!
+//! In a file's texts `{field}` stands for what the user gives for that field, taken as it is, and `$NAME` for an
+//! environment variable when the script runs. A file with a key that is not described here is refused.
+
+use crate::plan::Monitor;
+use crate::request::{Problem, Request, Scheduler, Target};
+use crate::word::{Part, Word};
+use serde::Deserialize;
+
+/// Whether what the file says can be expected to hold today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Documented by the site.
+    Current,
+    /// Was documented; the machine or its pages are gone.
+    Archival,
+    /// Knows nothing of the machine: the user fills it in.
+    Template,
+}
+
+/// Something that only the user knows.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// Its name in `{…}` and in `--set NAME=VALUE`.
+    pub name: String,
+    /// What it is.
+    pub label: String,
+    /// Whether there is no script without it.
+    #[serde(default)]
+    pub required: bool,
+    /// What it is when the user says nothing; only ever something that the source says.
+    pub default: Option<String>,
+}
+
+/// One machine, for some targets.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// Its own name.
+    pub name: String,
+    /// The name it shares with the other machines of its site: `--site alcf` takes the one that has the target.
+    pub group: Option<String>,
+    /// As people know it.
+    pub title: String,
+    /// Whether it can be expected to hold.
+    pub status: Status,
+    /// Where the facts are written.
+    pub source: String,
+    /// What it has.
+    pub targets: Vec<Target>,
+    /// How jobs are started there.
+    pub schedulers: Vec<Scheduler>,
+    /// Devices of one machine.
+    pub devices_per_node: Option<u32>,
+    /// Devices of the whole site that one job can have.
+    pub devices: Option<u32>,
+    /// Machines.
+    pub nodes: Option<u32>,
+    /// Processor cores of one machine, where tasks share them out.
+    pub cpus_per_node: Option<u32>,
+    /// Slurm's partition.
+    pub partition: Option<String>,
+    /// Slurm's word for devices, `{devices}` being their number (of one machine for Gaudi).
+    pub request: Option<String>,
+    /// What every command on a device starts with when a user starts the script by hand.
+    #[serde(default)]
+    pub prefix: Vec<String>,
+    /// Files to source.
+    #[serde(default)]
+    pub enable: Vec<String>,
+    /// A variable that says they were sourced before.
+    pub enabled_by: Option<String>,
+    /// The virtual environment's Python.
+    pub python: Option<String>,
+    /// Wheels for it; `*` is any run of characters. The PyTorch ones.
+    #[serde(default)]
+    pub wheels: Vec<String>,
+    /// The TensorFlow ones.
+    #[serde(default)]
+    pub tensorflow_wheels: Vec<String>,
+    /// The program that starts MPI processes.
+    pub mpirun: Option<String>,
+    /// Name of the V-IPU partition.
+    pub vipu_partition: Option<String>,
+    /// What only the user knows.
+    #[serde(default)]
+    pub fields: Vec<Field>,
+    /// Commands that show what the devices do.
+    #[serde(default)]
+    pub monitors: Vec<Monitor>,
+    /// What a user should know.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+const FILES: [(&str, &str); 8] = [
+    ("generic-hpu.toml", include_str!("../sites/generic-hpu.toml")),
+    ("generic-rdu.toml", include_str!("../sites/generic-rdu.toml")),
+    ("generic-ipu.toml", include_str!("../sites/generic-ipu.toml")),
+    ("alcf-pod64.toml", include_str!("../sites/alcf-pod64.toml")),
+    ("alcf-sn30.toml", include_str!("../sites/alcf-sn30.toml")),
+    ("alcf-gaudi.toml", include_str!("../sites/alcf-gaudi.toml")),
+    ("tamu-aces-pod16.toml", include_str!("../sites/tamu-aces-pod16.toml")),
+    ("tamu-aces-gaudi.toml", include_str!("../sites/tamu-aces-gaudi.toml")),
+];
+
+/// The sites of this build. Each file is read by a test, so a broken one is never part of a build that passed.
+pub fn sites() -> Vec<Site> {
+    FILES.iter().filter_map(|(_, text)| Site::read(text).ok()).collect()
+}
+
+/// The site with that name that has the target; a group's name will do.
+///
+/// # Errors
+/// A problem at the field `site` that lists the names there are.
+pub fn site_named(name: &str, target: Target) -> Result<Site, Problem> {
+    let all = sites();
+    let matching = |site: &&Site| site.name == name || site.group.as_deref() == Some(name);
+    if let Some(site) = all.iter().filter(matching).find(|site| site.targets.contains(&target)) {
+        return Ok(site.clone());
+    }
+    let known = all.iter().any(|site| matching(&site));
+    let mut names: Vec<&str> = all
+        .iter()
+        .filter(|site| site.targets.contains(&target))
+        .flat_map(|site| site.group.as_deref().into_iter().chain([&*site.name]))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let what = if known { format!("`{name}` has no {}", target.name()) } else { format!("no site is called `{name}`") };
+    Err(Problem::new("site", format!("{what}; there are {}, or a file of your own", names.join(", "))))
+}
+
+impl Site {
+    /// Reads and checks a site file.
+    ///
+    /// # Errors
+    /// A problem at the field `site` that says what is wrong and in which line.
+    pub fn read(text: &str) -> Result<Site, Problem> {
+        let site: Site = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            Problem::new("site", format!("line {line}: {}", error.message()))
+        })?;
+        let broken = |message: String| Err(Problem::new("site", message));
+        if site.targets.is_empty() || site.schedulers.is_empty() {
+            return broken("`targets` and `schedulers` name at least one each".into());
+        }
+        let directives = [&site.partition, &site.request];
+        if let Some(text) = directives.into_iter().flatten().find(|text| text.contains(char::is_control)) {
+            return broken(format!("`{}` is more than one line", text.escape_debug()));
+        }
+        if let Some(name) = site.enabled_by.as_deref().filter(|name| !is_name(name)) {
+            return broken(format!("`enabled_by`: `{}` is no name of a variable", name.escape_debug()));
+        }
+        for text in site.texts() {
+            if let Some(field) = placeholders(text).find(|name| site.fields.iter().all(|field| field.name != *name)) {
+                return broken(format!("`{{{field}}}` is used and is not among `fields`"));
+            }
+        }
+        Ok(site)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let lists = [&self.enable, &self.wheels, &self.tensorflow_wheels];
+        lists.into_iter().flatten().chain(&self.python).chain(&self.mpirun).chain(&self.vipu_partition)
+    }
+
+    /// What the user, or else the file, says for a field. Empty is nothing.
+    pub(crate) fn value<'a>(&'a self, request: &'a Request, name: &str) -> Option<&'a str> {
+        let given = request.values.get(name).map(String::as_str).filter(|value| !value.is_empty());
+        given.or_else(|| self.fields.iter().find(|field| field.name == name)?.default.as_deref())
+    }
+
+    /// A text of the file as a word. A field that has no value is left empty; [`Site::missing`] reports it.
+    pub(crate) fn word(&self, request: &Request, text: &str) -> Word {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '$', '*']) {
+            let (before, special) = rest.split_at(at);
+            if !before.is_empty() {
+                parts.push(Part::Text(before.to_string()));
+            }
+            let after = &special[1..];
+            if special.starts_with('*') {
+                parts.push(Part::Any);
+                rest = after;
+            } else if special.starts_with('$') {
+                let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+                parts.push(Part::Variable(after[..end].to_string()));
+                rest = &after[end..];
+            } else {
+                let end = after.find('}').unwrap_or(after.len());
+                parts.push(Part::Text(self.value(request, &after[..end]).unwrap_or_default().to_string()));
+                rest = after.get(end + 1..).unwrap_or_default();
+            }
+        }
+        if !rest.is_empty() || parts.is_empty() {
+            parts.push(Part::Text(rest.to_string()));
+        }
+        Word(parts)
+    }
+
+    /// Required fields without a value, and values for fields that the site does not have.
+    pub(crate) fn missing(&self, request: &Request) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for field in self.fields.iter().filter(|field| field.required) {
+            if self.value(request, &field.name).is_none() {
+                problems.push(Problem::new(&field.name, format!("is required at {}: {}", self.title, field.label)));
+            }
+        }
+        for name in request.values.keys() {
+            if self.fields.iter().all(|field| field.name != *name) && !COMMON.contains(&&**name) {
+                problems.push(Problem::new(name, format!("{} has no field of this name", self.title)));
+            }
+        }
+        problems
+    }
+}
+
+/// Fields that every site has.
+const COMMON: [&str; 9] =
+    ["account", "partition", "time", "venv", "output", "pef", "threads", "gaudi_spawn", "interface"];
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{').skip(1).filter_map(|rest| rest.split('}').next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_build_reads() {
+        for (name, text) in FILES {
+            let site = Site::read(text).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+            assert_eq!(name.trim_end_matches(".toml"), site.name);
+        }
+    }
+
+    #[test]
+    fn a_broken_file_says_where() {
+        let good = FILES[0].1;
+        let check = |text: &str, said: &str| {
+            let problem = Site::read(text).expect_err("refused").to_string();
+            assert!(problem.contains(said), "{problem}");
+        };
+        check(&good.replace("title =", "titel ="), "titel");
+        check("name = 3", "line 1");
+        check(&good.replace("[\"hpu\"]", "[\"tpu\"]"), "tpu");
+        check(&good.replace("title =", "enable = [\"{nothing}/x\"]\ntitle ="), "`{nothing}` is used");
+        check(&good.replace("title =", "enabled_by = \"A; rm\"\ntitle ="), "no name of a variable");
+    }
+}

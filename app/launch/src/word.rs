@@ -1,0 +1,173 @@
+//! Words of a command, and the one place where they are quoted.
+
+use std::fmt::Write;
+
+/// A piece of a [`Word`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Taken as it is, whatever it holds.
+    Text(String),
+    /// The value of an environment variable when the script runs.
+    Variable(String),
+    /// Any run of characters in a file's name, `*`.
+    Any,
+    /// The first host of a Slurm job.
+    FirstHost,
+}
+
+/// One argument of a command or the value of a variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word(pub Vec<Part>);
+
+impl Word {
+    /// A word that the shell must not look into.
+    pub fn text(text: impl Into<String>) -> Word {
+        Word(vec![Part::Text(text.into())])
+    }
+
+    /// The value of the environment variable `name`.
+    pub fn variable(name: &str) -> Word {
+        Word(vec![Part::Variable(name.to_string())])
+    }
+
+    /// The first host of a Slurm job.
+    pub fn first_host() -> Word {
+        Word(vec![Part::FirstHost])
+    }
+
+    /// This word with `text` after it.
+    #[must_use]
+    pub fn and_text(mut self, text: &str) -> Word {
+        self.0.push(Part::Text(text.to_string()));
+        self
+    }
+
+    /// This word with `other` after it.
+    #[must_use]
+    pub fn and(mut self, other: Word) -> Word {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// As bash reads it back to the same word: bare when nothing in it is special, else in quotes.
+    pub fn quoted(&self) -> String {
+        // What looks like an expansion goes in double quotes, escaped, so that a reader sees it is meant as it stands.
+        if let [Part::Text(text)] = &self.0[..]
+            && !text.contains(['$', '`'])
+        {
+            return quoted_text(text);
+        }
+        let mut out = String::new();
+        let mut open = false;
+        for part in &self.0 {
+            let quotes = !matches!(part, Part::Any);
+            if quotes != open {
+                out.push('"');
+                open = quotes;
+            }
+            match part {
+                Part::Text(text) => {
+                    for c in text.chars() {
+                        if matches!(c, '"' | '\\' | '$' | '`') {
+                            out.push('\\');
+                        }
+                        out.push(c);
+                    }
+                }
+                Part::Variable(name) => {
+                    let _ = write!(out, "${{{name}}}");
+                }
+                Part::Any => out.push('*'),
+                Part::FirstHost => out.push_str("$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)"),
+            }
+        }
+        if open {
+            out.push('"');
+        }
+        if out.is_empty() { "''".to_string() } else { out }
+    }
+}
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Word {
+        Word::text(text)
+    }
+}
+
+impl From<String> for Word {
+    fn from(text: String) -> Word {
+        Word::text(text)
+    }
+}
+
+/// Single quotes, because nothing is special inside them; a single quote itself is written outside.
+fn quoted_text(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_string();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Splits a line of arguments as a shell would: blanks, quotes, backslashes. Nothing is expanded.
+/// None when a quote is left open.
+pub fn split_words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' | '\n' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            c @ ('"' | '\\' | '$' | '`') => word.push(c),
+                            '\n' => {}
+                            c => word.extend(['\\', c]),
+                        },
+                        c => word.push(c),
+                    }
+                }
+            }
+            '\\' => match chars.next()? {
+                '\n' => {}
+                c => word.get_or_insert_default().push(c),
+            },
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_split_as_a_shell_splits_it() {
+        let words = |line| split_words(line).map(|words| words.join("|"));
+        assert_eq!(words(r#"a 'b c'  "d\"e" f\ g '' $H"#).as_deref(), Some(r#"a|b c|d"e|f g||$H"#));
+        assert_eq!(words("a 'b"), None);
+    }
+
+    #[test]
+    fn text_and_variables_share_a_word() {
+        let word = Word::variable("HOME").and_text("/a $b`\"");
+        assert_eq!(word.quoted(), r#""${HOME}/a \$b\`\"""#);
+        assert_eq!(Word::text("it's").quoted(), r"'it'\''s'");
+        assert_eq!(Word::text("--ipus=4").quoted(), "--ipus=4");
+    }
+}

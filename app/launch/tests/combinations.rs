@@ -1,0 +1,184 @@
+//! Every combination of target, site, scheduler, launcher and numbers that has a plan: the script parses, ShellCheck
+//! finds nothing, and with recorders in the place of the site's commands it runs to its end with the plan's words.
+
+use launch::{Launcher, Part, Plan, Request, Scheduler, Script, Site, Step, Target, Word, plan, render, sites};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+const HOSTILE: &str = "a b/\"q\" 'q' $HOME `id` $(id)\nline ; & * ~ \\ é.py";
+
+const COMMANDS: [&str; 8] = ["mpirun", "torchrun", "srun", "poprun", "python", "python3", "virtualenv", "scontrol"];
+
+const RECORDER: &str = r#"#!/bin/bash
+if [ "${0##*/}" = scontrol ]; then echo host0; exit; fi
+{ printf '%s\0' "${0##*/}" "$@"; printf '\1'; env -0; printf '\2'; } >> "$RECORD"
+"#;
+
+fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
+    let mut all = Vec::new();
+    let launchers = [
+        None,
+        Some(Launcher::Mpirun),
+        Some(Launcher::Torchrun),
+        Some(Launcher::Srun),
+        Some(Launcher::Lightning),
+        Some(Launcher::Deepspeed),
+    ];
+    for script in [Script::Train, Script::Setup] {
+        for (nodes, instances) in [(1, 1), (1, 2), (1, 8), (2, 2), (2, 16)] {
+            for launcher in launchers {
+                for tensorflow in [false, true] {
+                    for replicas in [None, Some(2 * instances)] {
+                        let mut request = Request::new(target, HOSTILE);
+                        request.args = vec!["mode=train".into(), HOSTILE.into(), String::new(), "-".into()];
+                        request.scheduler = scheduler;
+                        request.script = script;
+                        request.nodes = nodes;
+                        request.instances = Some(instances);
+                        request.launcher = launcher;
+                        request.tensorflow = tensorflow;
+                        request.replicas = replicas;
+                        request.batch = Some(8);
+                        request.hosts = if nodes == 2 { vec!["h0".into(), "h1".into()] } else { Vec::new() };
+                        let values = [("venv", "ve nv$"), ("gaudi_spawn", HOSTILE), ("output", HOSTILE)];
+                        request.values = values.map(|(name, value)| (name.into(), value.into())).into();
+                        if target == Target::Hpu && instances == 2 && nodes == 1 {
+                            request.modules = vec![2, 3];
+                        }
+                        all.push(request);
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The site with its commands where a test can put others, and with a value for every field.
+fn tamed(site: &Site, request: &mut Request) -> Site {
+    let mut site = site.clone();
+    for field in &site.fields {
+        let value = if ["gres", "partition"].contains(&&*field.name) { "gpu" } else { "some where" };
+        request.values.insert(field.name.clone(), value.into());
+    }
+    let program = |text: &String| text.rsplit('/').next().unwrap_or_default().to_string();
+    if let Some(first) = site.prefix.first_mut() {
+        *first = program(first);
+    }
+    site.mpirun = site.mpirun.as_ref().map(program);
+    if !site.enable.is_empty() {
+        site.enable = vec!["./sdk/enable.sh".into()];
+    }
+    site
+}
+
+fn expanded(word: &Word, env: &BTreeMap<String, String>) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.clone(),
+        Part::Variable(name) => env.get(name).cloned().unwrap_or_default(),
+        Part::Any => "*".into(),
+        Part::FirstHost => "host0".into(),
+    };
+    word.0.iter().map(part).collect()
+}
+
+fn run(folder: &Path, plan: &Plan, script: &str) {
+    let record = folder.join("record");
+    let _ = fs::remove_file(&record);
+    let mut env: BTreeMap<String, String> = [
+        ("HOME", "/home of"),
+        ("MPI_ROOT", "/m p i"),
+        ("NODE_RANK", "1"),
+        ("POPLAR_SDK_ROOT", "/nowhere of"),
+        ("SLURM_JOB_ID", "77"),
+        ("SLURM_JOB_NODELIST", "host[0-1]"),
+    ]
+    .map(|(name, value)| (name.to_string(), value.to_string()))
+    .into();
+    let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+    let mut command = Command::new("bash");
+    command.env_clear().envs(&env).env("PATH", path).env("RECORD", &record);
+    let done = command.current_dir(folder).args(["-c", script]).output().expect("bash runs");
+    assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
+    let text = fs::read_to_string(&record).expect("a record in UTF-8");
+    let mut records = text.split_terminator('\u{2}');
+    for step in &plan.steps {
+        match step {
+            Step::Set(setting) => drop(env.insert(setting.name.clone(), expanded(&setting.value, &env))),
+            Step::Run { argv, .. } => {
+                let (words, seen) = records.next().expect("a record a command").split_once('\u{1}').expect("both");
+                let mut wanted: Vec<String> = argv.iter().map(|word| expanded(word, &env)).collect();
+                wanted[0] = wanted[0].rsplit('/').next().unwrap_or_default().to_string();
+                assert_eq!(words.split_terminator('\0').collect::<Vec<_>>(), wanted, "{script}");
+                let seen: BTreeMap<&str, &str> =
+                    seen.split_terminator('\0').filter_map(|pair| pair.split_once('=')).collect();
+                for (name, value) in &env {
+                    assert_eq!(seen.get(&**name), Some(&&**value), "{name} in\n{script}");
+                }
+            }
+            Step::Source { .. } | Step::Require { .. } => {}
+        }
+    }
+    assert_eq!(records.next(), None, "{script}");
+}
+
+fn folder_with_recorders() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["bin", "sdk", "ve nv$/bin"] {
+        fs::create_dir_all(folder.path().join(name)).expect("a folder");
+    }
+    let recorder = folder.path().join("recorder");
+    fs::write(&recorder, RECORDER).expect("written");
+    fs::set_permissions(&recorder, fs::Permissions::from_mode(0o755)).expect("executable");
+    for name in COMMANDS.map(|name| format!("bin/{name}")).iter().map(String::as_str).chain(["ve nv$/bin/pip"]) {
+        symlink(&recorder, folder.path().join(name)).expect("linked");
+    }
+    for name in ["sdk/enable.sh", "ve nv$/bin/activate"] {
+        fs::write(folder.path().join(name), "").expect("written");
+    }
+    folder
+}
+
+#[test]
+fn every_script_is_sound_and_does_what_its_plan_says() {
+    let folder = folder_with_recorders();
+    let mut scripts: BTreeMap<String, Plan> = BTreeMap::new();
+    let mut reached: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for site in sites() {
+        for &target in &site.targets {
+            for &scheduler in &site.schedulers {
+                for mut request in requests(target, scheduler) {
+                    let site = tamed(&site, &mut request);
+                    if let Ok(plan) = plan(&request, &site) {
+                        *reached.entry((target.name(), site.name.clone())).or_default() += 1;
+                        scripts.insert(render(&plan, scheduler), plan);
+                    }
+                }
+            }
+        }
+    }
+    assert!(scripts.len() > 80, "{}", scripts.len());
+    for site in sites() {
+        for target in &site.targets {
+            assert!(reached.contains_key(&(target.name(), site.name.clone())), "{} {}", site.name, target.name());
+        }
+    }
+    let mut files = Vec::new();
+    for (at, (script, plan)) in scripts.iter().enumerate() {
+        run(folder.path(), plan, script);
+        let file = folder.path().join(format!("{at}.sh"));
+        fs::write(&file, script).expect("written");
+        files.push(file);
+    }
+    for file in &files {
+        assert!(Command::new("bash").arg("-n").arg(file).status().expect("bash runs").success());
+    }
+    // `cargo xtask setup` installs ShellCheck; a machine where it can't be had still runs the rest.
+    match Command::new("shellcheck").args(&files).output() {
+        Ok(done) => assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout)),
+        Err(error) => eprintln!("ShellCheck was not run: {error}"),
+    }
+}

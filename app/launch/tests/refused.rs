@@ -1,0 +1,72 @@
+//! What is wrong with a request is said at its field.
+
+use launch::{Request, Scheduler, Script, Target, plan, site_named};
+
+#[track_caller]
+fn check(target: Target, site: &str, change: impl Fn(&mut Request), field: &str) {
+    let mut request = Request::new(target, "train.py");
+    if target == Target::Ipu || target == Target::Popdist {
+        request.values.insert("cache".into(), "/cache".into());
+    }
+    change(&mut request);
+    let problems = plan(&request, &site_named(site, target).expect("a site")).expect_err("refused");
+    assert!(problems.iter().any(|problem| problem.field == field), "{problems:?}");
+}
+
+#[test]
+fn numbers() {
+    use Target::{Hpu, Ipu, Popdist, Rdu};
+    check(Ipu, "alcf", |request| request.replicas = Some(0), "replicas");
+    check(Ipu, "alcf", |request| request.replicas = Some(10_000), "replicas");
+    check(Ipu, "alcf", |request| request.replicas = Some(3), "replicas");
+    check(Ipu, "alcf", |request| request.replicas = Some(128), "replicas");
+    check(Ipu, "alcf", |request| request.instances = Some(2), "instances");
+    let uneven = |request: &mut Request| (request.instances, request.replicas) = (Some(3), Some(4));
+    check(Popdist, "tamu-aces", uneven, "replicas");
+    check(Hpu, "generic", |request| request.instances = Some(9), "instances");
+    check(Hpu, "generic", |request| request.modules = vec![1, 2], "modules");
+    check(Hpu, "alcf", |request| request.nodes = 3, "nodes");
+    check(Rdu, "generic", |request| request.instances = Some(17), "instances");
+    check(Rdu, "generic", |request| request.nodes = 0, "nodes");
+}
+
+#[test]
+fn what_only_the_user_knows() {
+    check(Target::Ipu, "generic", |_| {}, "poplar");
+    check(Target::Ipu, "alcf", |request| request.values.clear(), "cache");
+    check(Target::Hpu, "tamu-aces", |request| request.scheduler = Scheduler::Slurm, "gres");
+    check(Target::Hpu, "generic", |request| request.script = Script::Setup, "venv");
+}
+
+#[test]
+fn words_that_could_be_read_otherwise() {
+    let set = |name: &'static str, value: &'static str| {
+        move |request: &mut Request| drop(request.values.insert(name.into(), value.into()))
+    };
+    check(Target::Hpu, "generic", set("account", "a\n#SBATCH --wrap=id"), "account");
+    check(Target::Hpu, "generic", set("time", "$(id)"), "time");
+    check(Target::Hpu, "generic", set("cash", "x"), "cash");
+    check(Target::Hpu, "generic", |request| request.entry = "-c".into(), "entry");
+    check(Target::Hpu, "generic", |request| request.entry.clear(), "entry");
+    check(Target::Hpu, "generic", |request| request.hosts = vec!["a;b".into()], "hosts");
+    check(Target::Popdist, "alcf", |_| {}, "scheduler");
+}
+
+#[test]
+fn one_training_not_many() {
+    let apart = |request: &mut Request| {
+        request.instances = Some(8);
+        request.args = vec!["run.distributed=False".into()];
+    };
+    check(Target::Hpu, "generic", apart, "args");
+    let twice = |request: &mut Request| request.args = vec!["run.distributed=True".into()];
+    check(Target::Popdist, "tamu-aces", twice, "args");
+}
+
+#[test]
+fn an_unknown_site_names_those_there_are() {
+    let said = site_named("mars", Target::Ipu).expect_err("refused").to_string();
+    assert!(said.contains("no site is called `mars`") && said.contains("alcf-pod64"), "{said}");
+    let said = site_named("alcf-sn30", Target::Ipu).expect_err("refused").to_string();
+    assert!(said.contains("`alcf-sn30` has no ipu"), "{said}");
+}
