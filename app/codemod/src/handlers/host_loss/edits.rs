@@ -120,11 +120,21 @@ pub(super) fn command_line(view: &FileView<'_>, optimizer: Id) -> Option<Id> {
             index.text_of(test).contains("__name__").then(|| index.parts(body).next()).flatten()
         })
     };
+    // `main()` by itself, at the left margin.
+    let own_call = || {
+        let in_function = view.function_of(optimizer).is_some();
+        index.parts(ROOT).filter(|s| in_function && index.kind(*s) == k.expression_statement).find(|s| {
+            let call = index.parts(*s).next().filter(|c| index.kind(*c) == k.call);
+            let function = call.and_then(|c| index.field(c, f.function));
+            function.is_some_and(|g| index.kind(g) == k.identifier && view.defines(index.text_of(g)))
+        })
+    };
     let anywhere = || view.calls("parse_args").first().copied();
     at_top
         .filter(|c| *c < optimizer)
         .and_then(|c| view.statement_of(c))
         .or_else(in_main)
+        .or_else(own_call)
         .or_else(|| anywhere().and_then(|c| view.statement_of(c)))
 }
 
