@@ -1,6 +1,7 @@
 //! The words of the command line.
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Takes a training script to a new machine.
@@ -19,6 +20,8 @@ pub(crate) enum Command {
     Matrix(MatrixArgs),
     /// Write a script that starts the ported program, or check one
     Launch(LaunchArgs),
+    /// Run CosmicTagger's UResNet on the CPU, and compare another run's outputs with it
+    Forward(ForwardArgs),
     /// Check or list the recipes of the porting guides
     #[command(subcommand)]
     Recipes(RecipesCommand),
@@ -197,6 +200,70 @@ pub(crate) enum LauncherArg {
     Deepspeed,
 }
 
+const FORWARD_HELP: &str = "\
+FILE is safetensors, or .npy for a picture: `input` [pictures, 3, height, width], or one entry for each pixel that is
+not empty in `plane`, `row`, `col`, `value` and, if known, `label` and `event`. Weights have PyTorch's names.
+The outputs, written and compared, are `output.plane0` to `output.plane2` [pictures, 3 classes, height, width].
+
+Exit status: 0 done; 1 a file could not be used, or the outputs do not agree; 2 wrong usage.";
+
+#[derive(Debug, Args)]
+#[command(after_help = FORWARD_HELP)]
+pub(crate) struct ForwardArgs {
+    /// uresnet, a21, scc21, polaris, or a file with the fields of CosmicTagger's configuration
+    #[arg(long, value_name = "NAME|FILE.json")]
+    pub(crate) config: String,
+    /// Weights of a trained network
+    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    pub(crate) weights: Option<PathBuf>,
+    /// Weights made from a number (0 when there are no others)
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The picture; a synthetic event when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// Which event of a sparse FILE, or which synthetic one (0 when absent)
+    #[arg(long, value_name = "N")]
+    pub(crate) event: Option<u64>,
+    /// Size of a synthetic (320x512) or sparse (1280x2048) event's picture
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size)]
+    pub(crate) size: Option<(usize, usize)>,
+    /// Make K by K pixels one: their mean, and the largest of their labels
+    #[arg(long, value_name = "K")]
+    pub(crate) downsample: Option<usize>,
+    /// Threads to run on; all when absent
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Write input and outputs
+    #[arg(long, value_name = "FILE.safetensors")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the weights into the same file
+    #[arg(long, requires = "out")]
+    pub(crate) bundle: bool,
+    /// Write every module's output into it as `stage.PATH.plane0` to `2` or `stage.PATH.all`
+    #[arg(long, requires = "out")]
+    pub(crate) stages: bool,
+    /// Compare with the outputs, and stages if there are any, that another run wrote
+    #[arg(long, value_name = "FILE.safetensors")]
+    pub(crate) compare: Option<PathBuf>,
+    /// What that run computed with, which says how far it may be off
+    #[arg(long, value_enum, default_value_t = PrecisionArg::Fp32, requires = "compare")]
+    pub(crate) precision: PrecisionArg,
+    /// What to print: text or json
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrecisionArg {
+    /// float32
+    Fp32,
+    /// bfloat16
+    Bf16,
+    /// float16
+    Fp16,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StyleArg {
     /// `branch` when the project has compute modes to choose from, else `in-place`
@@ -279,6 +346,16 @@ fn name_and_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
         _ => Err("expected NAME=VALUE".to_string()),
+    }
+}
+
+/// A picture of more pixels than the largest event has sixteen times over is a slip of the pen.
+fn size(word: &str) -> Result<(usize, usize), String> {
+    let sides = word.split_once('x').and_then(|(h, w)| Some((h.parse::<u32>().ok()?, w.parse::<u32>().ok()?)));
+    match sides {
+        Some((h, w)) if u64::from(h) * u64::from(w) <= 1 << 26 => Ok((h as usize, w as usize)),
+        Some(_) => Err("larger than 67 million pixels".to_string()),
+        None => Err("expected HEIGHTxWIDTH, e.g. 320x512".to_string()),
     }
 }
 

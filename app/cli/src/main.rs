@@ -5,6 +5,7 @@
 //! hands them to the engine and [`output`] puts the result where the user wants it.
 
 mod args;
+mod forward;
 mod launch_script;
 mod matrix;
 mod messages;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Port(args) => port::run(&args),
         Command::Matrix(args) => matrix::run(&args),
         Command::Launch(args) => launch_script::run(&args),
+        Command::Forward(args) => forward::run(&args),
         Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
         Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
         Command::Site(SiteCommand::Build(args)) => site::build(&args),

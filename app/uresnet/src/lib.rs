@@ -6,17 +6,21 @@
 //! There are two ways through the network. [`forward`] is written for reading, one loop an operation, and shows every
 //! stage. A [`Plan`] is made for speed: normalisations folded, weights packed for this machine's instructions, maps
 //! laid out in one memory, the work shared by a [`Team`]. The second is tested against the first, and both against
-//! PyTorch. [`distance`] and [`agreement`] say how far two outputs are apart.
+//! PyTorch. [`distance`] and [`agreement`] say how far two outputs are apart, and [`report`] whether that
+//! is too far. An [`Event`] is what goes in.
 //!
 //! The crate does no IO, reads no clock, and knows neither Python nor the browser. Only `kernels` holds `unsafe` code.
 
 mod compare;
 mod config;
 mod error;
+mod event;
 mod kernels;
 mod network;
+mod numpy;
 mod plan;
 mod reference;
+mod report;
 mod team;
 mod tensor;
 mod tensor_file;
@@ -25,9 +29,12 @@ mod weights;
 pub use compare::{Agreement, Distance, agreement, classes, distance};
 pub use config::{Config, Connections, Downsampling, GrowthRate, Normalization, Upsampling};
 pub use error::Error;
+pub use event::Event;
 pub use network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Parameter, Series, Unit};
+pub use numpy::read_npy;
 pub use plan::{Method, Options, Plan, Step, instructions, run};
 pub use reference::{Stage, bilinear, convolution, forward, forward_with, max_pool, transposed_convolution};
+pub use report::{Precision, Report, Scores, StageDistance, one_plane, report, scores};
 #[cfg(not(target_arch = "wasm32"))]
 pub use team::Threads;
 pub use team::{Alone, Team};

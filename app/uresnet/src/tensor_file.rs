@@ -55,7 +55,7 @@ fn numbers(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
 }
 
 /// IEEE 754 binary16 to f32, exact.
-fn half_to_f32(half: u16) -> f32 {
+pub(crate) fn half_to_f32(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
     let exponent = u32::from(half >> 10) & 0x1f;
     let fraction = u32::from(half & 0x3ff);

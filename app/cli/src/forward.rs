@@ -1,0 +1,191 @@
+//! `portolan forward`: the reference's logits for an event, and how far another run's are from them.
+
+mod files;
+mod report;
+
+use crate::args::{Format, ForwardArgs, PrecisionArg};
+use crate::output::print;
+use crate::usage::usage;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::Instant;
+use uresnet::{
+    Config, Event, Network, Options, Plan, Precision, Report, Tensor, Threads, Weights, forward_with, one_plane,
+    scores, write_safetensors,
+};
+
+/// Size of a synthetic event that nobody gave a size.
+const SYNTHETIC: (usize, usize) = (320, 512);
+
+/// Size of the pictures behind the sparse events of CosmicTagger's data.
+const WHOLE: (usize, usize) = (1280, 2048);
+
+/// Runs the network, writes and compares what is asked for. Says whether the comparison, if any, agrees.
+pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
+    if args.format == Format::Sarif {
+        return Err(usage("forward has the formats text and json").into());
+    }
+    let network = Network::new(&config(&args.config)?)?;
+    let weights = match (&args.weights, args.seed) {
+        (Some(path), _) => {
+            Weights::from_tensors(&network, files::tensors(path)?).with_context(|| path.display().to_string())?
+        }
+        (None, seed) => Weights::seeded(&network, seed.unwrap_or(0)),
+    };
+    let event = event(args)?;
+    let threads = match args.threads {
+        Some(threads) => threads.get(),
+        None => std::thread::available_parallelism().map_or(1, |n| n.get()),
+    };
+    let plan = Plan::new(&network, &weights, event.picture.shape(), &Options::default())?;
+    let (logits, seconds) = pass(&plan, &event.picture, threads)?;
+
+    let candidate = args.compare.as_ref().map(|path| files::tensors(path).map(|found| (path, found))).transpose()?;
+    let wants_stages =
+        args.stages || candidate.iter().any(|(_, found)| found.keys().any(|key| key.starts_with("stage.")));
+    let stages = if wants_stages { stages(&network, &weights, &event.picture)? } else { Vec::new() };
+    let comparison = candidate
+        .map(|(path, found)| {
+            compare(&logits, &stages, found, args.precision).with_context(|| path.display().to_string())
+        })
+        .transpose()?;
+    let scored = event.labels.as_ref().and_then(|labels| scores(&logits, labels).ok());
+
+    if let Some(path) = &args.out {
+        let mut tensors = outputs(&logits)?;
+        tensors.insert("input".to_string(), event.picture.clone());
+        tensors.extend(event.labels.clone().map(|labels| ("label".to_string(), labels)));
+        if args.bundle {
+            tensors.extend(weights.iter().map(|(name, tensor)| (name.to_string(), tensor.clone())));
+        }
+        if args.stages {
+            tensors.extend(stages.iter().map(|(name, tensor)| (format!("stage.{name}"), tensor.clone())));
+        }
+        let bytes = write_safetensors(tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?;
+        std::fs::write(path, bytes).with_context(|| path.display().to_string())?;
+    }
+    let agrees = comparison.as_ref().is_none_or(|report| report.agrees);
+    let told = report::Told { network: &network, plan: &plan, threads, seconds: &seconds, logits: &logits };
+    match args.format {
+        Format::Json => print(&format!("{:#}\n", report::json(&told, scored.as_ref(), comparison.as_ref())?))?,
+        _ => print(&report::text(&told, scored.as_ref(), comparison.as_ref())?)?,
+    }
+    Ok(agrees)
+}
+
+fn config(word: &str) -> Result<Config> {
+    if let Some(config) = Config::preset(word) {
+        return Ok(config);
+    }
+    if !word.ends_with(".json") {
+        let presets = Config::PRESETS.join(", ");
+        return Err(usage(format!("`{word}` is no configuration; there are {presets}, or a file FILE.json")).into());
+    }
+    let text = std::fs::read_to_string(word).with_context(|| word.to_string())?;
+    Config::from_json(&text).with_context(|| word.to_string())
+}
+
+fn event(args: &ForwardArgs) -> Result<Event> {
+    let event = match (&args.input, args.event) {
+        (Some(path), number) => {
+            let size = args.size.unwrap_or(WHOLE);
+            let event = Event::from_tensors(files::tensors(path)?, number.unwrap_or(0) as usize, size);
+            event.with_context(|| path.display().to_string())?
+        }
+        (None, number) => {
+            let (height, width) = args.size.unwrap_or(SYNTHETIC);
+            Event::synthetic(number.unwrap_or(0), height, width)
+        }
+    };
+    match args.downsample {
+        Some(factor) => Ok(event.downsampled(factor)?),
+        None => Ok(event),
+    }
+}
+
+/// The logits, and the seconds of each step. On a terminal stderr tells how far it is.
+fn pass(plan: &Plan, picture: &Tensor, threads: usize) -> Result<(Tensor, Vec<f64>)> {
+    let clock = Mutex::new(Vec::new());
+    let total: u64 = plan.steps().iter().map(|step| step.macs).sum();
+    let shown = std::io::stderr().is_terminal();
+    let logits = plan.run_with(picture, &Threads(threads), &|number| {
+        if let Ok(mut clock) = clock.lock() {
+            clock.push(Instant::now());
+        }
+        if shown {
+            let done: u64 = plan.steps().iter().take(number).map(|step| step.macs).sum();
+            let place = plan.steps().get(number).map_or("", |step| step.path.as_str());
+            let percent = 100 * done / total.max(1);
+            write!(std::io::stderr(), "\r\x1b[K{percent:3} % {}", place.replace(".main_module", ".*")).ok();
+        }
+        ControlFlow::Continue(())
+    });
+    if shown {
+        write!(std::io::stderr(), "\r\x1b[K").ok();
+    }
+    let clock = clock.into_inner().unwrap_or_default();
+    Ok((logits?, clock.windows(2).map(|at| (at[1] - at[0]).as_secs_f64()).collect()))
+}
+
+/// Every module's output by `PATH.planeN`, or `PATH.all` where the planes are joined, in the order they run.
+///
+/// They come from the scalar pass: a plan fuses modules and has no such maps.
+fn stages(network: &Network, weights: &Weights, picture: &Tensor) -> Result<Vec<(String, Tensor)>> {
+    eprintln!("portolan: the stages come from the scalar reference, which takes its time");
+    let mut stages = Vec::new();
+    forward_with(network, weights, picture, &mut |stage| {
+        if stage.joined {
+            stages.push((format!("{}.all", stage.path), stage.output.clone()));
+            return;
+        }
+        let [images, channels, height, width] = stage.output.nchw();
+        let pictures = images / uresnet::PLANES;
+        let length = channels * height * width;
+        for plane in 0..uresnet::PLANES {
+            let image = |picture: usize| &stage.output.data()[(picture * uresnet::PLANES + plane) * length..][..length];
+            let data = (0..pictures).flat_map(image).copied().collect();
+            let map = Tensor::from_vec(&[pictures, channels, height, width], data).expect("one plane's maps");
+            stages.push((format!("{}.plane{plane}", stage.path), map));
+        }
+    })?;
+    Ok(stages)
+}
+
+/// The logits as the ported project has them: one tensor [pictures, 3 classes, height, width] a plane.
+fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>> {
+    let named = (0..uresnet::PLANES).map(|plane| Ok((format!("output.plane{plane}"), one_plane(logits, plane)?)));
+    named.collect()
+}
+
+fn compare(
+    logits: &Tensor,
+    stages: &[(String, Tensor)],
+    mut found: BTreeMap<String, Tensor>,
+    precision: PrecisionArg,
+) -> Result<Report> {
+    let mut planes = Vec::new();
+    for (name, expected) in outputs(logits)? {
+        let plane = found
+            .remove(&name)
+            .with_context(|| format!("{name} is missing; expected it with shape {:?}", expected.shape()))?;
+        if plane.shape() != expected.shape() {
+            anyhow::bail!("{name}: expected shape {:?}, found {:?}", expected.shape(), plane.shape());
+        }
+        planes.push(plane);
+    }
+    let &[pictures, _, classes, height, width] = logits.shape() else { anyhow::bail!("logits without planes") };
+    let length = classes * height * width;
+    let data = (0..pictures).flat_map(|picture| planes.iter().map(move |plane| &plane.data()[picture * length..]));
+    let data = data.flat_map(|image| image[..length].iter().copied()).collect();
+    let candidate = Tensor::from_vec(logits.shape(), data).context("logits of another size")?;
+    let named = found.into_iter().filter_map(|(name, map)| Some((name.strip_prefix("stage.")?.to_string(), map)));
+    let precision = match precision {
+        PrecisionArg::Fp32 => Precision::Fp32,
+        PrecisionArg::Bf16 => Precision::Bf16,
+        PrecisionArg::Fp16 => Precision::Fp16,
+    };
+    Ok(uresnet::report(logits, &candidate, stages, &named.collect(), precision)?)
+}

@@ -1,0 +1,145 @@
+//! What `portolan forward` tells about a run.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use uresnet::{CLASSES, Network, Plan, Report, Scores, Tensor, classes};
+
+const NAMES: [&str; CLASSES] = ["background", "cosmic", "neutrino"];
+
+/// A run to tell about.
+pub(crate) struct Told<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) plan: &'a Plan,
+    pub(crate) threads: usize,
+    /// Of each step.
+    pub(crate) seconds: &'a [f64],
+    pub(crate) logits: &'a Tensor,
+}
+
+impl Told<'_> {
+    fn rate(&self, macs: u64, seconds: f64) -> f64 {
+        if seconds > 0.0 { 2.0 * macs as f64 / seconds / 1e9 } else { 0.0 }
+    }
+
+    fn whole(&self) -> (u64, f64) {
+        (self.plan.steps().iter().map(|step| step.macs).sum(), self.seconds.iter().sum())
+    }
+
+    fn pixels(&self) -> Result<[usize; CLASSES]> {
+        let mut counts = [0; CLASSES];
+        classes(self.logits)?.into_iter().for_each(|class| counts[usize::from(class)] += 1);
+        Ok(counts)
+    }
+
+    fn range(&self) -> (f32, f32) {
+        let data = self.logits.data().iter();
+        data.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)))
+    }
+}
+
+/// One object: the run, the scores where labels are known, the comparison where one was asked for.
+pub(crate) fn json(told: &Told, scored: Option<&Scores>, comparison: Option<&Report>) -> Result<Value> {
+    let (macs, seconds) = told.whole();
+    let steps = told.plan.steps().iter().zip(told.seconds);
+    let steps: Vec<Value> = steps
+        .map(|(step, &seconds)| {
+            let gflops = told.rate(step.macs, seconds);
+            json!({ "path": step.path, "kind": step.kind, "macs": step.macs, "seconds": seconds, "gflops": gflops })
+        })
+        .collect();
+    let (low, high) = told.range();
+    let parameters: usize = told.network.parameters().iter().filter(|p| !p.name.contains(".running_")).map(count).sum();
+    Ok(json!({
+        "config": told.network.config,
+        "parameters": parameters,
+        "shape": told.logits.shape(),
+        "instructions": told.plan.instructions(),
+        "threads": told.threads,
+        "macs": macs,
+        "seconds": seconds,
+        "gflops": told.rate(macs, seconds),
+        "steps": steps,
+        "logits": { "lowest": low, "highest": high, "pixels": told.pixels()? },
+        "scores": scored,
+        "comparison": comparison,
+    }))
+}
+
+fn count(parameter: &uresnet::Parameter) -> usize {
+    parameter.shape.iter().product()
+}
+
+/// The same for people.
+pub(crate) fn text(told: &Told, scored: Option<&Scores>, comparison: Option<&Report>) -> Result<String> {
+    let mut out = String::new();
+    let (macs, seconds) = told.whole();
+    let (threads, plan) = (told.threads, told.plan);
+    let many = if threads == 1 { "thread" } else { "threads" };
+    writeln!(
+        out,
+        "logits {:?} in {seconds:.3} s with {threads} {many} ({}), {:.2} GMAC, {:.1} GFLOP/s by the definition",
+        told.logits.shape(),
+        plan.instructions(),
+        macs as f64 / 1e9,
+        told.rate(macs, seconds)
+    )?;
+    let mut kinds = BTreeMap::new();
+    for (step, seconds) in plan.steps().iter().zip(told.seconds) {
+        let kind = kinds.entry(step.kind.as_str()).or_insert((0, 0.0));
+        *kind = (kind.0 + step.macs, kind.1 + seconds);
+    }
+    for (kind, (macs, seconds)) in kinds {
+        writeln!(out, "  {kind:<20} {:9.2} ms {:7.1} GFLOP/s", seconds * 1e3, told.rate(macs, seconds))?;
+    }
+    let (low, high) = told.range();
+    let pixels = told.pixels()?;
+    write!(out, "logits from {low} to {high}; pixels:")?;
+    for (name, pixels) in NAMES.iter().zip(pixels) {
+        write!(out, " {name} {pixels}")?;
+    }
+    writeln!(out)?;
+    if let Some(scores) = scored {
+        write!(out, "by the labels: accuracy {:.4}", scores.accuracy)?;
+        if let Some(accuracy) = scores.non_background_accuracy {
+            write!(out, ", of what is not background {accuracy:.4}")?;
+        }
+        writeln!(out, ", IoU{}", per_class(&scores.iou))?;
+    }
+    if let Some(report) = comparison {
+        compared(&mut out, report)?;
+    }
+    Ok(out)
+}
+
+fn compared(out: &mut String, report: &Report) -> std::fmt::Result {
+    let apart = &report.distance;
+    writeln!(
+        out,
+        "compared: {:.3e} at most, {:.3e} of the largest logit ({:.1e} allowed), {:.3e} on average",
+        apart.max_absolute, apart.max_relative_to_range, report.tolerance, apart.mean_absolute
+    )?;
+    if apart.not_finite > 0 {
+        writeln!(out, "  {} numbers are NaN or infinite on one side", apart.not_finite)?;
+    }
+    for (plane, apart) in report.planes.iter().enumerate() {
+        writeln!(out, "  plane {plane}: {:.3e} at most", apart.max_absolute)?;
+    }
+    writeln!(out, "  same class in {:.4} % of pixels, IoU{}", 100.0 * report.same_class, per_class(&report.iou))?;
+    if !report.stages.is_empty() {
+        match &report.first_diverging_stage {
+            Some(name) => writeln!(out, "  {} stages compared; the first further off is {name}", report.stages.len())?,
+            None => writeln!(out, "  {} stages compared; none is further off", report.stages.len())?,
+        }
+    }
+    writeln!(out, "{}", if report.agrees { "the outputs agree" } else { "the outputs do not agree" })
+}
+
+fn per_class(iou: &[Option<f64>; CLASSES]) -> String {
+    let one = |(name, iou): (&&str, &Option<f64>)| match iou {
+        Some(iou) => format!(" {name} {iou:.4}"),
+        None => format!(" {name} -"),
+    };
+    NAMES.iter().zip(iou).map(one).collect()
+}

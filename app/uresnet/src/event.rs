@@ -1,0 +1,195 @@
+//! An event: the picture of three planes that goes into the network, and the classes that are right for it.
+
+mod synthetic;
+
+use std::collections::BTreeMap;
+
+use crate::error::Error;
+use crate::network::{CLASSES, PLANES};
+use crate::tensor::Tensor;
+
+/// One picture, or several of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Charge by pixel, [pictures, 3 planes, height, width].
+    pub picture: Tensor,
+    /// The right class of each pixel (0 background, 1 cosmic, 2 neutrino), of the picture's shape, where it is known.
+    pub labels: Option<Tensor>,
+}
+
+impl Event {
+    /// An event that never happened: cosmic tracks all through the picture, one neutrino interaction of tracks and a
+    /// shower, and noise; with labels, and the same on every machine.
+    ///
+    /// The planes are three views of the same lines: they share the rows (drift time) and differ in the direction of
+    /// their wires, which are the columns.
+    pub fn synthetic(seed: u64, height: usize, width: usize) -> Event {
+        synthetic::event(seed, height, width)
+    }
+
+    /// Finds an event among named tensors.
+    ///
+    /// Either one dense picture, named `input` or alone in the file, [pictures, 3, height, width] or [3, height, width],
+    /// with `label` of the same shape if there is one; or one entry for each pixel that is not empty: `plane`, `row`,
+    /// `col`, `value`, and if wanted `label` and `event`. `number` picks the event of a sparse file and `size` is the
+    /// height and width of its picture.
+    pub fn from_tensors(
+        mut tensors: BTreeMap<String, Tensor>,
+        number: usize,
+        size: (usize, usize),
+    ) -> Result<Event, Error> {
+        if ["plane", "row", "col", "value"].iter().all(|key| tensors.contains_key(*key)) {
+            return sparse(&tensors, number, size);
+        }
+        let labels = tensors.remove("label");
+        let picture = match tensors.remove("input") {
+            Some(picture) => picture,
+            None if tensors.len() == 1 => tensors.into_values().next().expect("one tensor"),
+            None => {
+                let names: Vec<&str> = tensors.keys().take(5).map(String::as_str).collect();
+                let problem = format!(
+                    "the file has neither `input` nor `plane`, `row`, `col` and `value`; it begins with {}",
+                    if names.is_empty() { "nothing".to_string() } else { names.join(", ") }
+                );
+                return Err(Error::Input(problem));
+            }
+        };
+        let picture = stacked(picture)?;
+        let labels = labels.map(stacked).transpose()?;
+        if let Some(labels) = labels.as_ref().filter(|labels| labels.shape() != picture.shape()) {
+            let (expected, found) = (picture.shape().to_vec(), labels.shape().to_vec());
+            return Err(Error::Shape { key: "label".to_string(), expected, found });
+        }
+        if let Some(wrong) = labels.iter().flat_map(|labels| labels.data()).find(|&&class| !is_class(class)) {
+            return Err(Error::Input(format!("label {wrong} is none of 0 (background), 1 (cosmic), 2 (neutrino)")));
+        }
+        Ok(Event { picture, labels })
+    }
+
+    /// The event with `factor` by `factor` pixels made one: charge by the mean, empty pixels included, and labels by
+    /// the largest.
+    pub fn downsampled(&self, factor: usize) -> Result<Event, Error> {
+        let [_, _, height, width] = self.picture.nchw();
+        if factor == 0 || !height.is_multiple_of(factor) || !width.is_multiple_of(factor) {
+            return Err(Error::Input(format!("{height} x {width} pixels can't be taken {factor} by {factor}")));
+        }
+        let mean = |sum: f32, value: f32| sum + value / (factor * factor) as f32;
+        let picture = reduced(&self.picture, factor, mean);
+        let labels = self.labels.as_ref().map(|labels| reduced(labels, factor, f32::max));
+        Ok(Event { picture, labels })
+    }
+}
+
+fn is_class(value: f32) -> bool {
+    (0..CLASSES).any(|class| value == class as f32)
+}
+
+fn stacked(picture: Tensor) -> Result<Tensor, Error> {
+    match *picture.shape() {
+        [PLANES, height, width] => Ok(picture.reshaped(&[1, PLANES, height, width])),
+        [_, PLANES, _, _] => Ok(picture),
+        _ => Err(Error::Input(format!("expected [pictures, 3, height, width], found {:?}", picture.shape()))),
+    }
+}
+
+fn reduced(map: &Tensor, factor: usize, combine: impl Fn(f32, f32) -> f32) -> Tensor {
+    let [pictures, planes, height, width] = map.nchw();
+    let mut small = Tensor::zeros(&[pictures, planes, height / factor, width / factor]);
+    for (line, row) in map.data().chunks_exact(width.max(1)).enumerate() {
+        let (image, y) = (line / height, line % height / factor);
+        let start = (image * (height / factor) + y) * (width / factor);
+        for (x, &value) in row.iter().enumerate() {
+            let to = &mut small.data_mut()[start + x / factor];
+            *to = combine(*to, value);
+        }
+    }
+    small
+}
+
+fn sparse(tensors: &BTreeMap<String, Tensor>, number: usize, (height, width): (usize, usize)) -> Result<Event, Error> {
+    let count = tensors["value"].data().len();
+    let column = |key: &str| match tensors.get(key) {
+        Some(tensor) if tensor.shape() != [count] => {
+            Err(Error::Shape { key: key.to_string(), expected: vec![count], found: tensor.shape().to_vec() })
+        }
+        found => Ok(found.map(Tensor::data)),
+    };
+    let (Some(planes), Some(rows), Some(columns), Some(values)) =
+        (column("plane")?, column("row")?, column("col")?, column("value")?)
+    else {
+        return Err(Error::Input("a sparse event needs `plane`, `row`, `col` and `value`".to_string()));
+    };
+    let (classes, events) = (column("label")?, column("event")?);
+    let shape = [1, PLANES, height, width];
+    let mut event = Event { picture: Tensor::zeros(&shape), labels: classes.map(|_| Tensor::zeros(&shape)) };
+    let mut any = false;
+    for entry in 0..count {
+        if events.is_some_and(|events| events[entry] != number as f32) {
+            continue;
+        }
+        any = true;
+        let place = |key: &str, value: f32, end: usize| {
+            if value >= 0.0 && value.fract() == 0.0 && value < end as f32 {
+                return Ok(value as usize);
+            }
+            Err(Error::Input(format!("entry {entry}: {key} {value} is not a whole number below {end}")))
+        };
+        let plane = place("plane", planes[entry], PLANES)?;
+        let row = place("row", rows[entry], height)?;
+        let pixel = (plane * height + row) * width + place("col", columns[entry], width)?;
+        event.picture.data_mut()[pixel] = values[entry];
+        if let (Some(labels), Some(classes)) = (&mut event.labels, classes) {
+            labels.data_mut()[pixel] = place("label", classes[entry], CLASSES)? as f32;
+        }
+    }
+    match any || events.is_none() {
+        true => Ok(event),
+        false => Err(Error::Input(format!("the file holds no event {number}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(columns: &[(&str, &[f32])]) -> BTreeMap<String, Tensor> {
+        let tensor = |data: &[f32]| Tensor::from_vec(&[data.len()], data.to_vec()).unwrap();
+        columns.iter().map(|(name, data)| (name.to_string(), tensor(data))).collect()
+    }
+
+    #[test]
+    fn a_sparse_event_is_laid_out_and_made_smaller() {
+        let columns: [(&str, &[f32]); 6] = [
+            ("event", &[0.0, 1.0, 1.0]),
+            ("plane", &[0.0, 2.0, 2.0]),
+            ("row", &[0.0, 1.0, 0.0]),
+            ("col", &[0.0, 3.0, 2.0]),
+            ("value", &[9.0, 8.0, 4.0]),
+            ("label", &[1.0, 2.0, 1.0]),
+        ];
+        let event = Event::from_tensors(file(&columns), 1, (2, 4)).unwrap();
+        assert_eq!(event.picture.data()[16..], [0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 8.0]);
+        assert_eq!(event.picture.data().iter().sum::<f32>(), 12.0);
+        let small = event.downsampled(2).unwrap();
+        assert_eq!(small.picture.shape(), [1, 3, 1, 2]);
+        assert_eq!(small.picture.data()[4..], [0.0, 3.0]);
+        assert_eq!(small.labels.unwrap().data()[4..], [0.0, 2.0]);
+        assert!(event.downsampled(3).is_err());
+    }
+
+    #[test]
+    fn refusals_say_where() {
+        let check = |columns: &[(&str, &[f32])], number, expected: &str| {
+            let found = Event::from_tensors(file(columns), number, (2, 4)).unwrap_err().to_string();
+            assert!(found.contains(expected), "{found}");
+        };
+        let base: [(&str, &[f32]); 3] = [("plane", &[0.0]), ("row", &[0.0]), ("value", &[1.0])];
+        let with = |more: &[(&'static str, &'static [f32])]| [&base[..], more].concat();
+        check(&with(&[("col", &[4.0])]), 0, "entry 0: col 4 is not a whole number below 4");
+        check(&with(&[("col", &[f32::NAN])]), 0, "col NaN");
+        check(&with(&[("col", &[1.0, 2.0])]), 0, "col: expected shape [1], found [2]");
+        check(&with(&[("col", &[1.0]), ("event", &[0.0])]), 3, "no event 3");
+        check(&base, 0, "neither `input` nor");
+        check(&[("input", &[1.0])], 0, "found [1]");
+    }
+}

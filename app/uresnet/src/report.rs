@@ -1,0 +1,212 @@
+//! The verdict on a port: its outputs held against the reference's.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::compare::{Agreement, Distance, agreement, classes, distance};
+use crate::error::Error;
+use crate::network::{CLASSES, PLANES};
+use crate::tensor::Tensor;
+
+/// The numbers that the port computes with. It says how far its logits may be from the reference's, which are float32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// float32 throughout.
+    Fp32,
+    /// bfloat16 with 8 significant bits.
+    Bf16,
+    /// float16 with 11 significant bits.
+    Fp16,
+}
+
+impl Precision {
+    /// Largest difference allowed, as a share of the reference's largest magnitude.
+    ///
+    /// Rounding errors of some hundred convolutions in a row grow about like the root of their number, so the half
+    /// precisions get ten times their unit roundoff. float32 gets more than that, because orders of summation differ.
+    pub fn tolerance(self) -> f64 {
+        match self {
+            Precision::Fp32 => 1e-4,
+            Precision::Bf16 => 10.0 / 256.0,
+            Precision::Fp16 => 10.0 / 2048.0,
+        }
+    }
+
+    /// Smallest share of pixels that must keep their class.
+    pub fn least_agreement(self) -> f64 {
+        match self {
+            Precision::Fp32 => 0.9999,
+            Precision::Bf16 => 0.99,
+            Precision::Fp16 => 0.999,
+        }
+    }
+}
+
+/// A candidate's outputs against the reference's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// What the candidate computes with.
+    pub precision: Precision,
+    /// Largest difference allowed, as a share of the reference's largest magnitude.
+    pub tolerance: f64,
+    /// Smallest share of pixels that must keep their class.
+    pub least_agreement: f64,
+    /// Distance of all logits.
+    pub distance: Distance,
+    /// Agreement of the classes in all planes.
+    pub agreement: Agreement,
+    /// The share of pixels with the same class.
+    pub same_class: f64,
+    /// Intersection over union by class; none where neither side has the class.
+    pub iou: [Option<f64>; CLASSES],
+    /// Distance of the logits of each plane.
+    pub planes: Vec<Distance>,
+    /// Stages that the candidate wrote, in the order they run.
+    pub stages: Vec<StageDistance>,
+    /// The first stage that is further off than the tolerance.
+    pub first_diverging_stage: Option<String>,
+    /// The logits are within the tolerance, finite, and enough pixels keep their class.
+    pub agrees: bool,
+}
+
+/// One stage of the network in a [`Report`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageDistance {
+    /// Its name, as in the candidate's file behind `stage.`.
+    pub name: String,
+    /// How far it is from the reference's.
+    pub distance: Distance,
+}
+
+/// Holds logits [pictures, 3 planes, 3 classes, height, width] against each other, and stages by name against those that
+/// the candidate has. `stages` come in the order they run; those that the candidate lacks are left out.
+pub fn report(
+    reference: &Tensor,
+    candidate: &Tensor,
+    stages: &[(String, Tensor)],
+    found: &BTreeMap<String, Tensor>,
+    precision: Precision,
+) -> Result<Report, Error> {
+    let whole = distance(reference, candidate)?;
+    let same = agreement(reference, candidate)?;
+    let planes = (0..PLANES).map(|plane| distance(&one_plane(reference, plane)?, &one_plane(candidate, plane)?));
+    let planes = planes.collect::<Result<Vec<_>, Error>>()?;
+    let mut held = Vec::new();
+    for (name, expected) in stages {
+        if let Some(other) = found.get(name) {
+            let apart = distance(expected, other).map_err(|error| match error {
+                Error::Shape { expected, found, .. } => Error::Shape { key: format!("stage.{name}"), expected, found },
+                other => other,
+            })?;
+            held.push(StageDistance { name: name.clone(), distance: apart });
+        }
+    }
+    let near = |d: &Distance| d.max_relative_to_range <= precision.tolerance() && d.not_finite == 0;
+    Ok(Report {
+        precision,
+        tolerance: precision.tolerance(),
+        least_agreement: precision.least_agreement(),
+        same_class: same.share(),
+        iou: [0, 1, 2].map(|class| same.iou(class)),
+        first_diverging_stage: held.iter().find(|s| !near(&s.distance)).map(|s| s.name.clone()),
+        agrees: near(&whole) && same.share() >= precision.least_agreement(),
+        distance: whole,
+        agreement: same,
+        planes,
+        stages: held,
+    })
+}
+
+/// The logits of one plane, [pictures, 3 classes, height, width], out of those of all.
+pub fn one_plane(logits: &Tensor, plane: usize) -> Result<Tensor, Error> {
+    let &[pictures, PLANES, CLASSES, height, width] = logits.shape() else {
+        return Err(Error::Input(format!("logits are [pictures, 3, 3, height, width], found {:?}", logits.shape())));
+    };
+    let length = CLASSES * height * width;
+    let part = |picture| &logits.data()[(picture * PLANES + plane) * length..][..length];
+    let data: Vec<f32> = (0..pictures).flat_map(part).copied().collect();
+    Ok(Tensor::from_vec(&[pictures, CLASSES, height, width], data).expect("the part of one plane"))
+}
+
+/// How well a prediction does on labelled pixels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scores {
+    /// Share of all pixels with the right class.
+    pub accuracy: f64,
+    /// The same for pixels that are not background; none when all are.
+    pub non_background_accuracy: Option<f64>,
+    /// Intersection over union by class; none where neither side has the class.
+    pub iou: [Option<f64>; CLASSES],
+}
+
+/// Scores logits [pictures, 3 planes, 3 classes, height, width] by labels [pictures, 3 planes, height, width].
+pub fn scores(logits: &Tensor, labels: &Tensor) -> Result<Scores, Error> {
+    let predicted = classes(logits)?;
+    if predicted.len() != labels.data().len() {
+        let (expected, found) = (vec![predicted.len()], vec![labels.data().len()]);
+        return Err(Error::Shape { key: "label".to_string(), expected, found });
+    }
+    let mut table = [[0usize; CLASSES]; CLASSES];
+    for (&class, &label) in predicted.iter().zip(labels.data()) {
+        table[(label as usize).min(CLASSES - 1)][usize::from(class)] += 1;
+    }
+    let quotient = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
+    let right = |from: usize| (from..CLASSES).map(|c| table[c][c]).sum();
+    let all = |from: usize| table[from..].iter().flatten().sum();
+    let iou = |c: usize| {
+        let either = table[c].iter().sum::<usize>() + table.iter().map(|row| row[c]).sum::<usize>() - table[c][c];
+        quotient(table[c][c], either)
+    };
+    Ok(Scores {
+        accuracy: quotient(right(0), all(0)).unwrap_or(1.0),
+        non_background_accuracy: quotient(right(1), all(1)),
+        iou: [0, 1, 2].map(iou),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logits(add: f32) -> Tensor {
+        let data = (0..9).map(|i| (i * 7 % 9) as f32 + if i == 4 { add } else { 0.0 }).collect();
+        Tensor::from_vec(&[1, 3, 3, 1, 1], data).unwrap()
+    }
+
+    #[test]
+    fn the_verdict_goes_by_the_precision() {
+        let check = |add, precision, expected| {
+            let found = report(&logits(0.0), &logits(add), &[], &BTreeMap::new(), precision).unwrap();
+            assert_eq!(found.agrees, expected, "{add} {precision:?}: {found:?}");
+            assert_eq!(found.planes[0].max_absolute, 0.0);
+        };
+        check(0.0, Precision::Fp32, true);
+        check(1e-3, Precision::Fp32, false);
+        check(1e-3, Precision::Fp16, true);
+        check(0.1, Precision::Fp16, false);
+        check(0.1, Precision::Bf16, true);
+        check(1.0, Precision::Bf16, false);
+        check(f32::NAN, Precision::Bf16, false);
+    }
+
+    #[test]
+    fn the_first_stage_that_is_off_is_named() {
+        let stage = |name: &str, value| (name.to_string(), Tensor::from_vec(&[1], vec![value]).unwrap());
+        let stages = [stage("a", 1.0), stage("b", 1.0), stage("c", 1.0), stage("d", 1.0)];
+        let found = BTreeMap::from([stage("a", 1.0), stage("c", 1.5), stage("d", 2.0)]);
+        let report = report(&logits(0.0), &logits(0.0), &stages, &found, Precision::Fp32).unwrap();
+        assert_eq!(report.stages.len(), 3);
+        assert_eq!(report.first_diverging_stage.as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn scores_by_hand() {
+        // The classes of the three planes are 1, 2 and 0.
+        assert_eq!(classes(&logits(0.0)).unwrap(), [1, 2, 0]);
+        let labels = Tensor::from_vec(&[1, 3, 1, 1], vec![1.0, 0.0, 0.0]).unwrap();
+        let found = scores(&logits(0.0), &labels).unwrap();
+        assert_eq!((found.accuracy, found.non_background_accuracy), (2.0 / 3.0, Some(1.0)));
+    }
+}
