@@ -7,7 +7,10 @@ use crate::word::Word;
 
 const FLAGS: &str = "https://docs.habana.ai/en/latest/PyTorch/Reference/Runtime_Flags.html";
 const EXAMPLES: &str = "https://github.com/HabanaAI/Model-References";
-const TENANTS: &str = "https://docs.habana.ai/en/latest/PyTorch/PyTorch_Scaling_Guide/index.html";
+const LOGS: &str =
+    "https://docs.habana.ai/en/latest/PyTorch/Reference/Debugging_Guide/Debugging_with_Intel_Gaudi_Logs.html";
+const TENANTS: &str =
+    "https://docs.habana.ai/en/latest/Orchestration/Multiple_Tenants_on_HPU/Multiple_Workloads_Single_Docker.html";
 const OPTIMUM: &str = "https://github.com/huggingface/optimum-habana/tree/main/examples";
 const TORCHRUN: &str = "https://pytorch.org/docs/stable/elastic/run.html";
 const LIGHTNING: &str = "https://github.com/Lightning-AI/lightning-Habana";
@@ -94,7 +97,7 @@ fn environment(draft: &mut Draft<'_>, cards: u32) {
     draft.set("PT_HPU_LAZY_MODE", mode, why, FLAGS);
     if let Some(output) = draft.site.value(request, "output") {
         let logs = format!("{output}/habana_logs");
-        draft.set("HABANA_LOGS", logs, "The driver's and the compiler's logs.", FLAGS);
+        draft.set("HABANA_LOGS", logs, "The driver's and the compiler's logs.", LOGS);
     }
     let first = request.modules.first().copied();
     if first.is_some() {
