@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::usage::{Usage, usage};
 use crate::{output, sarif};
 use anyhow::Result;
-use codemod::{Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, Style};
+use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, Style};
 
 /// Ports, prints or writes. Says whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
@@ -34,9 +34,29 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         Format::Sarif => output::print(&sarif::sarif(&ported))?,
     }
     eprintln!("{}", summary(&ported));
+    let texts = project
+        .inputs
+        .iter()
+        .map(|input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() });
+    eprint!("{}", account(&codemod::ledger(&texts.collect::<Vec<_>>(), &ported)));
 
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
     Ok(written && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
+}
+
+/// What the port does to the samples of a step, where it does something.
+fn account(ledger: &Ledger) -> String {
+    if ledger.flags.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("portolan: before and after\n");
+    for entry in &ledger.entries {
+        out += &format!("  {:27}{} -> {}\n", entry.quantity.to_string(), entry.before.text, entry.after.text);
+    }
+    for flag in &ledger.flags {
+        out += &format!("  {flag}.\n");
+    }
+    out
 }
 
 fn options(args: &PortArgs) -> Options {
