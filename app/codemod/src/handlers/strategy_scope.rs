@@ -35,7 +35,8 @@ fn strategy<'t>(view: &FileView<'t>, at: Id) -> Option<&'t str> {
     let function = view.function_of(at);
     index.of_kind(k.assignment).iter().filter(|a| **a < at).find_map(|a| {
         let (left, right) = (index.field(*a, f.left)?, index.field(*a, f.right)?);
-        let made = index.kind(right) == k.call && matches!(called_name(index, right), Some("IPUStrategy" | "PopDistStrategy"));
+        let made =
+            index.kind(right) == k.call && matches!(called_name(index, right), Some("IPUStrategy" | "PopDistStrategy"));
         let reached = view.function_of(*a) == function || view.function_of(*a).is_none();
         (made && reached).then(|| index.text_of(left))
     })
