@@ -1,7 +1,7 @@
 //! The browser's calls that Leptos does not know.
 
-use crate::archive::{self, Packed};
-use crate::project::{self, Refusal};
+use crate::port::archive::{self, Packed};
+use crate::port::project::{self, Refusal};
 use js_sys::{Array, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;

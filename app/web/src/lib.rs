@@ -1,41 +1,12 @@
-//! The page that ports.
+//! The views of the site that compute: each a folder here, each built as programs of its own, so that a page loads only
+//! what it shows.
 //!
-//! Two programs are built from this crate. The **page** (Leptos) owns everything the user sees; the **engine** runs in a
-//! Web Worker and owns `codemod`'s parser and recipes, so that typing never waits for it. They talk in
-//! [`protocol`] messages.
+//! [`port`] ports a script: its page (`bin/page.rs`) and the worker that holds the engine (`bin/engine.rs`).
 //!
-//! What the page knows is one [`state::State`]; what a click does is a method of it. What can be said without a browser
-//! is said without one and tested natively: [`rows`] (which rows of a diff there are and which are in sight), [`lines`]
-//! (what typing does to a file), [`project`] and [`archive`] (what may be opened), [`fragment`] (links), [`desk`] (what
-//! the worker answers), [`parts`] (what the page shows, as HTML). The rest touches elements and is compiled for the
-//! browser only: `app` starts it and carries between state and worker, `page` fills the page and acts on its controls,
-//! `opening` and `take_away` bring files in and out, `browser` holds the calls that Leptos does not know.
+//! What can be said without a browser is said without one and tested natively; what touches elements is compiled for the
+//! browser only. `browser` holds the calls that Leptos does not know.
 
-pub mod archive;
-pub mod desk;
-pub mod fragment;
-pub mod lines;
-pub mod order;
-pub mod parts;
-pub mod project;
-pub mod protocol;
-pub mod rows;
-pub mod state;
+pub mod port;
 
-#[cfg(target_arch = "wasm32")]
-pub mod app;
 #[cfg(target_arch = "wasm32")]
 mod browser;
-#[cfg(target_arch = "wasm32")]
-mod link;
-#[cfg(target_arch = "wasm32")]
-mod opening;
-#[cfg(target_arch = "wasm32")]
-#[allow(unreachable_pub, reason = "the component macro makes a public struct")]
-mod page;
-#[cfg(target_arch = "wasm32")]
-mod take_away;
-#[cfg(target_arch = "wasm32")]
-mod wire;
-#[cfg(target_arch = "wasm32")]
-pub mod worker;

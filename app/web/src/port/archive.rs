@@ -1,0 +1,115 @@
+//! Zip archives: what to read out of one, and writing one.
+//!
+//! Inflating is the browser's work. What is written is stored, not deflated: scripts are small, and the same files
+//! give the same bytes on every machine.
+
+use crate::port::project::{self, Refusal};
+use codemod::SourceFile;
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter};
+use std::io::Write;
+
+/// A file of an archive, still packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// Path inside the archive.
+    pub path: String,
+    /// Whether the data is deflated; stored otherwise.
+    pub deflated: bool,
+    /// The data as it lies in the archive.
+    pub data: Vec<u8>,
+    /// Checksum of the unpacked data.
+    pub crc: u32,
+}
+
+/// The files of an archive that belong to a project, and how many were left out.
+pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, usize), Refusal> {
+    let fault = |error: rawzip::Error| Refusal::Archive(error.to_string());
+    let archive = ZipArchive::from_slice(bytes).map_err(fault)?;
+    let mut files: Vec<Packed> = Vec::new();
+    let mut left_out = 0;
+    let mut entries = archive.entries();
+    while let Some(entry) = entries.next_entry().map_err(fault)? {
+        if entry.is_dir() {
+            continue;
+        }
+        // Also takes `..` and a leading `/` out of the path.
+        let Ok(path) = entry.file_path().try_normalize() else {
+            left_out += 1;
+            continue;
+        };
+        let path = path.as_ref().to_owned();
+        if !project::belongs(&path) || files.iter().any(|f| f.path == path) {
+            left_out += 1;
+            continue;
+        }
+        if entry.flags().is_encrypted() {
+            return Err(Refusal::Archive(format!("{path} is encrypted")));
+        }
+        let deflated = match entry.compression_method() {
+            CompressionMethod::STORE => false,
+            CompressionMethod::DEFLATE => true,
+            _ => return Err(Refusal::Archive(format!("{path} is packed in a way that only some programs know"))),
+        };
+        if files.len() == project::MAX_FILES {
+            return Err(Refusal::TooMany);
+        }
+        let data = archive.get_entry(entry.wayfinder()).map_err(fault)?.data().to_vec();
+        files.push(Packed { path, deflated, data, crc: entry.crc32() });
+    }
+    if files.is_empty() { Err(Refusal::NoPython) } else { Ok((files, left_out)) }
+}
+
+/// Whether unpacked data is what the archive says it is.
+pub fn intact(file: &Packed, unpacked: &[u8]) -> Result<(), Refusal> {
+    match rawzip::crc32(unpacked) == file.crc {
+        true => Ok(()),
+        false => Err(Refusal::Archive(format!("{} is damaged", file.path))),
+    }
+}
+
+/// Packs files into an archive.
+pub fn write(files: &[SourceFile]) -> Result<Vec<u8>, Refusal> {
+    pack(files).map_err(|error| Refusal::Archive(error.to_string()))
+}
+
+fn pack(files: &[SourceFile]) -> Result<Vec<u8>, rawzip::Error> {
+    let mut archive = ZipArchiveWriter::new(Vec::new());
+    for file in files {
+        let (mut entry, config) =
+            archive.new_file(file.path.as_str()).compression_method(CompressionMethod::STORE).start()?;
+        let mut writer = config.wrap(&mut entry);
+        writer.write_all(file.text.as_bytes())?;
+        let (_, sum) = writer.finish()?;
+        entry.finish(sum)?;
+    }
+    archive.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> SourceFile {
+        SourceFile { path: path.into(), text: text.into() }
+    }
+
+    #[test]
+    fn what_was_packed_is_found() {
+        let bytes = write(&[file("src/a.py", "x = 1\r\n"), file("README.md", "no"), file("ä.py", "")]).unwrap();
+        let (files, left_out) = list(&bytes).unwrap();
+        assert_eq!(left_out, 1);
+        assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["src/a.py", "ä.py"]);
+        assert_eq!(files[0].data, b"x = 1\r\n");
+        assert_eq!(intact(&files[0], b"x = 1\r\n"), Ok(()));
+        assert!(intact(&files[0], b"x = 2\r\n").is_err());
+    }
+
+    #[test]
+    fn bad_archives_are_refused() {
+        assert!(matches!(list(b"PK\x03\x04 nothing more"), Err(Refusal::Archive(_))));
+        assert!(matches!(list(b""), Err(Refusal::Archive(_))));
+        assert_eq!(list(&write(&[file("a.md", "")]).unwrap()), Err(Refusal::NoPython));
+        let bytes = write(&[file("a.py", "text")]).unwrap();
+        assert!(list(&bytes[..bytes.len() - 30]).is_err());
+    }
+}

@@ -1,0 +1,176 @@
+//! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
+
+use crate::port::protocol::{
+    Answer, Ask, Catalogue, EditNote, Example, ExampleId, FileOutcome, Outcome, Parcel, Shown,
+};
+use codemod::{
+    Diagnostic, FileDiff, Highlight, Options, Ported, PortedFile, RecipeSet, SourceFile, Style, diff_texts,
+    embedded_guides, git_patch, report_json,
+};
+use guide::Guide;
+
+/// What the worker keeps between questions.
+#[derive(Default)]
+pub struct Desk {
+    recipes: Option<RecipeSet>,
+    files: Vec<SourceFile>,
+    port: Option<Port>,
+}
+
+struct Port {
+    result: Ported,
+    diffs: Vec<FileDiff>,
+    /// The texts that were ported; the files may have changed since.
+    sources: Vec<SourceFile>,
+}
+
+impl Desk {
+    /// Answers a question.
+    pub fn answer(&mut self, ask: Parcel<Ask>) -> Parcel<Answer> {
+        match ask.head {
+            Ask::Catalogue => {
+                let recipes = self.recipes();
+                head(Answer::Catalogue(Catalogue { targets: recipes.targets(), recipes: recipes.recipes() }))
+            }
+            Ask::Example(id) => asked_example(&id),
+            Ask::Files(paths) => {
+                self.files = paths.into_iter().zip(ask.texts).map(|(path, text)| SourceFile { path, text }).collect();
+                head(Answer::Taken)
+            }
+            Ask::Text(index) => {
+                if let (Some(file), Some(text)) = (self.files.get_mut(index), ask.texts.into_iter().next()) {
+                    file.text = text;
+                }
+                head(Answer::Taken)
+            }
+            Ask::Port { options, show } => {
+                self.port(&options);
+                let shown = self.shown(show);
+                let outcome = self.port.as_ref().map(outcome).expect("a port was just made");
+                under(shown, |shown| Answer::Ported(Box::new(outcome), shown))
+            }
+            Ask::Show(index) => under(self.shown(index), Answer::Shown),
+            Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
+            Ask::Report => self.written(|port| report_json(&port.result)),
+            Ask::Texts => self.texts(),
+        }
+    }
+
+    fn recipes(&mut self) -> &RecipeSet {
+        self.recipes.get_or_insert_with(RecipeSet::embedded)
+    }
+
+    fn port(&mut self, options: &Options) {
+        let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
+        let result = codemod::port(&self.files, recipes, options);
+        let pairs = self.files.iter().zip(&result.files);
+        let diffs = pairs.map(|(source, file)| match file.changed {
+            true => diff_texts(&source.text, &file.text, &file.edits),
+            false => unchanged(&source.text),
+        });
+        let diffs = diffs.collect();
+        self.port = Some(Port { result, diffs, sources: self.files.clone() });
+    }
+
+    fn shown(&self, index: usize) -> Parcel<Shown> {
+        let Some(port) = &self.port else { return Parcel::default() };
+        let (Some(source), Some(file), Some(diff)) =
+            (port.sources.get(index), port.result.files.get(index), port.diffs.get(index))
+        else {
+            return Parcel::default();
+        };
+        let colours = |text: &str| match source.path.ends_with(".txt") {
+            true => Highlight::plain(text),
+            false => Highlight::python(text),
+        };
+        let mut parcel = Parcel { head: Shown { index, diff: diff.clone() }, ..Parcel::default() };
+        let old = colours(&source.text);
+        parcel.colours.extend([old.spans, old.lines]);
+        if file.changed {
+            let new = colours(&file.text);
+            parcel.texts.push(file.text.clone());
+            parcel.colours.extend([new.spans, new.lines]);
+        }
+        parcel
+    }
+
+    fn written(&self, write: impl FnOnce(&Port) -> String) -> Parcel<Answer> {
+        Parcel { texts: vec![self.port.as_ref().map(write).unwrap_or_default()], ..head(Answer::Written) }
+    }
+
+    fn texts(&self) -> Parcel<Answer> {
+        let files = || self.port.iter().flat_map(|port| &port.result.files);
+        let paths = files().map(|file| file.path.clone()).collect();
+        Parcel { texts: files().map(|file| file.text.clone()).collect(), ..head(Answer::Texts(paths)) }
+    }
+}
+
+fn asked_example(id: &ExampleId) -> Parcel<Answer> {
+    match example(&embedded_guides(), id) {
+        Some((example, text)) => Parcel { texts: vec![text], ..head(Answer::Example(Some(example))) },
+        None => head(Answer::Example(None)),
+    }
+}
+
+fn head(answer: Answer) -> Parcel<Answer> {
+    Parcel { head: answer, texts: Vec::new(), colours: Vec::new() }
+}
+
+/// A file to show as an answer.
+fn under(parcel: Parcel<Shown>, answer: impl FnOnce(Box<Shown>) -> Answer) -> Parcel<Answer> {
+    Parcel { head: answer(Box::new(parcel.head)), texts: parcel.texts, colours: parcel.colours }
+}
+
+fn unchanged(text: &str) -> FileDiff {
+    let lines = text.split_inclusive('\n').count() as u32;
+    FileDiff { old_lines: lines, new_lines: lines, hunks: Vec::new() }
+}
+
+fn outcome(port: &Port) -> Outcome {
+    let note = |file: &PortedFile| {
+        let notes = file.edits.iter().map(|e| EditNote {
+            id: e.id.clone(),
+            recipe: e.recipe.clone(),
+            applicability: e.applicability,
+            start: e.start,
+        });
+        notes.collect()
+    };
+    let file = |(file, diff): (&PortedFile, &FileDiff)| {
+        let mut diagnostics: Vec<Diagnostic> = file.diagnostics.clone();
+        diagnostics.sort_by_key(|d| (d.line, d.column));
+        FileOutcome {
+            path: file.path.clone(),
+            changed: file.changed,
+            hunks: diff.hunks.len(),
+            edits: note(file),
+            diagnostics,
+        }
+    };
+    Outcome {
+        target: port.result.target.clone(),
+        sdk: port.result.sdk.clone(),
+        style: port.result.style,
+        files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
+        certificate: port.result.certificate.clone(),
+    }
+}
+
+fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {
+    let guide = guides.iter().find(|g| g.name == id.guide)?;
+    let section = guide.sections.iter().find(|s| s.id == id.section)?;
+    let case = *section.cases().get(id.number.checked_sub(1)?)?;
+    let option = case.option.and_then(|option| option.split_once('='));
+    let example = Example {
+        path: case.file.unwrap_or("example.py").to_owned(),
+        target: guide.front.target.clone()?,
+        style: if case.style == Some("branch") { Style::Branch } else { Style::InPlace },
+        sdk: case.sdk.map(str::to_owned),
+        allow_unsafe: case.is_unsafe,
+        options: option.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+    };
+    Some((example, case.input.text.clone()))
+}
+
+#[cfg(test)]
+mod tests;

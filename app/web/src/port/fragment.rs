@@ -1,0 +1,151 @@
+//! What the part of the address behind `#` means: a shared project, or an example out of a guide.
+//!
+//! A project travels as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. Deflating is the browser's work; this file knows the rest,
+//! so that an old link can be tested without one.
+
+use crate::port::protocol::ExampleId;
+use crate::port::state::Choice;
+use codemod::SourceFile;
+use serde::{Deserialize, Serialize};
+
+/// Longer addresses are refused: browsers stop at 2 MiB.
+pub const MAX_LINK: usize = 1_500_000;
+
+/// What the fragment asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fragment {
+    /// Nothing.
+    Empty,
+    /// A shared project: deflated [`Share`].
+    Share(Vec<u8>),
+    /// An example of a guide.
+    Example(ExampleId),
+    /// Something else.
+    Unknown,
+}
+
+/// The state that a link carries.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// The files.
+    pub files: Vec<SourceFile>,
+    /// The file shown.
+    pub selected: usize,
+    /// Target, style and the like.
+    pub choice: Choice,
+    /// Recipes turned off.
+    pub recipes: Vec<String>,
+    /// Edits turned off: file, id, place in the original, recipe.
+    pub edits: Vec<crate::port::state::RejectedEdit>,
+}
+
+/// Changes when what follows it does.
+const VERSION: u8 = 1;
+
+impl Share {
+    /// What is deflated into a link.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
+        bytes
+    }
+
+    /// Reads [`Share::to_bytes`]; `None` when it is something else or of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Share> {
+        postcard::from_bytes(bytes.strip_prefix(&[VERSION])?).ok()
+    }
+}
+
+/// Reads a fragment, with or without its `#`.
+pub fn parse(fragment: &str) -> Fragment {
+    let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
+    if fragment.is_empty() {
+        return Fragment::Empty;
+    }
+    match fragment.split_once('=') {
+        Some(("s", data)) => decode(data).map_or(Fragment::Unknown, Fragment::Share),
+        Some(("example", place)) => example(place).map_or(Fragment::Unknown, Fragment::Example),
+        _ => Fragment::Unknown,
+    }
+}
+
+/// `hpu/autocast/2`: guide, section, number of the example from 1.
+fn example(place: &str) -> Option<ExampleId> {
+    let mut parts = place.split('/');
+    let (guide, section) = (parts.next()?, parts.next()?);
+    let number = parts.next().unwrap_or("1").parse().ok().filter(|n| *n > 0)?;
+    let plain = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    (parts.next().is_none() && plain(guide) && plain(section)).then(|| ExampleId {
+        guide: guide.into(),
+        section: section.into(),
+        number,
+    })
+}
+
+/// The fragment for a deflated [`Share`].
+pub fn of_share(deflated: &[u8]) -> String {
+    format!("#s={}", encode(deflated))
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group = chunk.iter().fold(0u32, |group, b| group << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        for place in 0..=chunk.len() {
+            text.push(ALPHABET[(group >> (18 - 6 * place)) as usize & 63] as char);
+        }
+    }
+    text
+}
+
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim_end_matches('=').as_bytes();
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
+    for chunk in text.chunks(4) {
+        if chunk.len() == 1 {
+            return None;
+        }
+        let mut group = 0u32;
+        for letter in chunk {
+            let value = ALPHABET.iter().position(|a| a == letter)?;
+            group = group << 6 | value as u32;
+        }
+        group <<= 6 * (4 - chunk.len());
+        bytes.extend_from_slice(&group.to_be_bytes()[1..chunk.len()]);
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_survive() {
+        for bytes in [&b""[..], b"a", b"ab", b"abc", b"abcd", &[0xff; 5], &[0, 1, 2, 250, 251]] {
+            let text = of_share(bytes);
+            assert!(text[3..].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
+            assert_eq!(parse(&text), Fragment::Share(bytes.into()));
+        }
+        assert_eq!(parse("#s=aGk"), Fragment::Share(b"hi".into()));
+        assert_eq!(parse("#s=aGk="), Fragment::Share(b"hi".into()));
+    }
+
+    #[test]
+    fn examples() {
+        let id = |number| ExampleId { guide: "hpu".into(), section: "model-to-device".into(), number };
+        assert_eq!(parse("#example=hpu/model-to-device/2"), Fragment::Example(id(2)));
+        assert_eq!(parse("example=hpu/model-to-device"), Fragment::Example(id(1)));
+    }
+
+    #[test]
+    fn nonsense_is_named_as_such() {
+        assert_eq!(parse(""), Fragment::Empty);
+        assert_eq!(parse("#"), Fragment::Empty);
+        for bad in ["#s=a", "#s=a!", "#example=", "#example=hpu", "#example=../x/1", "#example=a/b/0", "#x=1", "#top"] {
+            assert_eq!(parse(bad), Fragment::Unknown, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Bringing files in: buttons, drops, the sample.
+
+use crate::browser;
+use crate::port::app::Session;
+use crate::port::archive;
+use crate::port::order::sort_few;
+use crate::port::project::{self, Kind, Refusal};
+use crate::port::state::count;
+use codemod::SourceFile;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{
+    DataTransfer, DragEvent, File, FileList, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry,
+};
+
+/// Where the sample lies, beside the page's module. It is one of the scripts that the tests port and run.
+const SAMPLE: &str = "samples/spectra_trainer.py";
+
+/// Lets the user choose files or a folder; `field` is the id of the file field.
+pub(crate) fn pick(field: &str) {
+    if let Some(field) = browser::element(field) {
+        if field.id() == "open-folder" {
+            let _ = field.set_attribute("webkitdirectory", "");
+        }
+        field.click();
+    }
+}
+
+/// Opens the sample trainer.
+pub(crate) fn open_sample(session: Session) {
+    spawn_local(async move {
+        match browser::fetch_text(SAMPLE).await {
+            Ok(text) => session.open(vec![SourceFile { path: "spectra_trainer.py".into(), text }]),
+            Err(why) => session.say(true, format!("The sample can't be loaded: {}", browser::reason(&why))),
+        }
+    });
+}
+
+/// Something is dragged over the page or dropped on it.
+pub(crate) fn drag(session: Session, event: &DragEvent) {
+    let Some(data) = event.data_transfer().filter(|data| data.types().includes(&"Files".into(), 0)) else { return };
+    // Leaving one element for another is not leaving the page.
+    let over = event.type_() == "dragover" || (event.type_() == "dragleave" && event.related_target().is_some());
+    if let Some(page) = browser::element("port-page") {
+        let _ = page.class_list().toggle_with_force("dropping", over);
+    }
+    event.prevent_default();
+    if event.type_() == "drop" {
+        open_dropped(session, &data);
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    files: Vec<SourceFile>,
+    bad: Vec<(String, Refusal)>,
+    left_out: usize,
+}
+
+impl Found {
+    fn take(&mut self, path: String, text: Result<String, Refusal>) {
+        match text {
+            Ok(text) => self.files.push(SourceFile { path, text }),
+            Err(why) => self.bad.push((path, why)),
+        }
+    }
+}
+
+/// Opens chosen files. Those of a folder bring their path along.
+pub(crate) fn open_list(session: Session, list: &FileList) {
+    let files: Vec<File> = (0..list.length()).filter_map(|index| list.item(index)).collect();
+    spawn_local(async move {
+        let mut found = Found::default();
+        for file in files {
+            let path = js_sys::Reflect::get(&file, &"webkitRelativePath".into());
+            let path = path.ok().and_then(|path| path.as_string()).filter(|path| !path.is_empty());
+            let from_folder = path.is_some();
+            read(&mut found, &file, path.unwrap_or_else(|| file.name()), from_folder).await;
+        }
+        finish(session, found);
+    });
+}
+
+/// Opens dropped files and folders. The items are gone once the event is over, so they are taken at once.
+fn open_dropped(session: Session, data: &DataTransfer) {
+    let items = data.items();
+    let entries: Vec<FileSystemEntry> = (0..items.length())
+        .filter_map(|index| items.get(index))
+        .filter_map(|item| item.webkit_get_as_entry().ok().flatten())
+        .collect();
+    if entries.is_empty() {
+        if let Some(list) = data.files() {
+            open_list(session, &list);
+        }
+        return;
+    }
+    spawn_local(async move {
+        let mut found = Found::default();
+        let mut open: Vec<(FileSystemEntry, bool)> = entries.into_iter().map(|entry| (entry, false)).collect();
+        while let Some((entry, in_folder)) = open.pop() {
+            let path = entry.full_path().trim_start_matches('/').to_owned();
+            if entry.is_directory() {
+                if !project::skipped_folder(&entry.name()) {
+                    let children = children(entry.unchecked_into()).await;
+                    open.extend(children.into_iter().map(|child| (child, true)));
+                }
+            } else if let Ok(file) = file_of(entry.unchecked_into()).await {
+                read(&mut found, &file, path, in_folder).await;
+            }
+            if found.files.len() > project::MAX_FILES {
+                break;
+            }
+        }
+        finish(session, found);
+    });
+}
+
+/// Everything in a folder; the reader gives it in portions.
+async fn children(folder: FileSystemDirectoryEntry) -> Vec<FileSystemEntry> {
+    let reader = folder.create_reader();
+    let mut all = Vec::new();
+    loop {
+        let portion = js_sys::Promise::new(&mut |resolve, reject| {
+            let _ = reader.read_entries_with_callback_and_callback(&resolve, &reject);
+        });
+        let portion = JsFuture::from(portion).await.map(|list| js_sys::Array::from(&list)).unwrap_or_default();
+        if portion.length() == 0 {
+            return all;
+        }
+        all.extend(portion.iter().map(JsCast::unchecked_into));
+    }
+}
+
+async fn file_of(entry: FileSystemFileEntry) -> Result<File, JsValue> {
+    let file = js_sys::Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject));
+    JsFuture::from(file).await.map(JsCast::unchecked_into)
+}
+
+async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
+    let kind = project::kind(&path);
+    if in_folder && !project::belongs(&path) {
+        found.left_out += 1;
+        return;
+    }
+    if kind == Kind::Notebook {
+        return found.bad.push((path, Refusal::Notebook));
+    }
+    // Size first: what is too big is not even read.
+    let most = if kind == Kind::Zip { project::MAX_PROJECT } else { project::MAX_FILE };
+    if file.size() > most as f64 {
+        return found.bad.push((path, Refusal::TooBig { size: file.size() as usize }));
+    }
+    let bytes = match browser::bytes_of(file).await {
+        Ok(bytes) => bytes,
+        Err(why) => return found.bad.push((path, Refusal::Unreadable(browser::reason(&why)))),
+    };
+    if kind != Kind::Zip {
+        return found.take(path, project::text_of(bytes));
+    }
+    match archive::list(&bytes) {
+        Ok((packed, left_out)) => {
+            found.left_out += left_out;
+            for file in packed {
+                let text = browser::unpack(&file).await;
+                found.take(file.path, text);
+            }
+        }
+        Err(why) => found.bad.push((path, why)),
+    }
+}
+
+/// Opens what was found, or says why there is nothing to open. Then the project stays as it is.
+fn finish(session: Session, mut found: Found) {
+    sort_few(&mut found.files, |a, b| a.path < b.path);
+    project::strip_root(&mut found.files);
+    let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));
+    let trouble = trouble.map(|first| match found.bad.len() {
+        1 => first,
+        more => format!("{first} And {} more.", more - 1),
+    });
+    if let Err(why) = project::check_project(&found.files) {
+        let what = trouble.unwrap_or_else(|| format!("What was chosen {why}"));
+        return session.say(true, what);
+    }
+    let left_out = match found.left_out {
+        0 => String::new(),
+        n => format!(" {} that {} not Python left out.", count(n, "file"), if n == 1 { "is" } else { "are" }),
+    };
+    let opened = match &found.files[..] {
+        [one] => format!("Opened {}.", one.path),
+        all => format!("Opened {}.", count(all.len(), "file")),
+    };
+    let bad = trouble.is_some();
+    session.open(found.files);
+    let trouble = trouble.map(|t| format!(" {t}")).unwrap_or_default();
+    session.say(bad, format!("{opened}{left_out}{trouble}"));
+}

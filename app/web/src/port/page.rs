@@ -1,0 +1,199 @@
+//! `/port/` in the browser: the skeleton, what fills its places, and what controls do.
+//!
+//! The skeleton is mounted once. A place is filled by a function of the state, again whenever its HTML changes; what
+//! had the focus there keeps it. The editor's lines and the diff's rows are many and follow scrolling, so they have
+//! files of their own.
+
+mod acts;
+mod editor;
+mod table;
+
+use crate::browser;
+use crate::port::app::Session;
+use crate::port::opening;
+use crate::port::parts::{bar, diff, files, result};
+use crate::port::state::State;
+use leptos::prelude::*;
+use std::cell::RefCell;
+use wasm_bindgen::prelude::*;
+use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HtmlElement};
+
+/// A part of the page.
+type Html = fn(&State) -> String;
+
+/// Places of the skeleton, and what fills them. A place that stands inside another comes after it.
+const PLACES: [(&str, Html); 14] = [
+    ("target", bar::targets),
+    ("style", bar::styles),
+    ("sdk", bar::sdks),
+    ("named", bar::named),
+    ("unsafe-switch", bar::unsafe_switch),
+    ("notice", bar::notice),
+    ("spoken", bar::spoken),
+    ("take", bar::take),
+    ("file-list", files::list),
+    ("file-name-place", files::name),
+    ("summary", result::summary),
+    ("tabs", |state| result::tabs(state) + &result::progress(state)),
+    ("panel", result::panel),
+    ("tools", diff::tools),
+];
+
+/// The page.
+#[component]
+pub(crate) fn Port() -> impl IntoView {
+    let session = crate::port::app::session();
+    let moved = RwSignal::new(0u32);
+    Effect::new(move |_| session.state.with(fill));
+    editor::start(session, moved);
+    table::start(session, moved);
+    listen(session, moved);
+    view! {
+        <div class="port" id="port-page">
+            <div class="port-bar">
+                <h1>"Port a training script"</h1>
+                <div class="controls" role="group" aria-label="Port to">
+                    <label class="field"><span>"Target"</span><select id="target" data-set="target"></select></label>
+                    <label class="field" title="In place: the file becomes target code. Branch: other devices keep their code, the target's runs under a guard. Auto: branch when the project chooses between compute modes.">
+                        <span>"Style"</span><select id="style" data-set="style"></select>
+                    </label>
+                    <label class="field"><span>"SDK"</span><select id="sdk" data-set="sdk"></select></label>
+                    <span class="controls" id="named"></span>
+                    <label class="switch" id="unsafe-switch"></label>
+                </div>
+            </div>
+            <p class="visually-hidden" role="status" id="spoken"></p>
+            <div role="status" id="notice"></div>
+            <section class="port-source" id="source-pane" aria-label="Source">
+                <div class="pane-head">
+                    <h2>"Source"</h2>
+                    <div class="open">
+                        <button class="button quiet small" data-do="open-files">"Open files…"</button>
+                        <button class="button quiet small" data-do="open-folder">"Open folder…"</button>
+                        <button class="button quiet small" data-do="sample">"Sample"</button>
+                        <input type="file" id="open-files" multiple hidden aria-label="Open files"
+                            accept=".py,.pyw,.txt,.zip,text/x-python,text/plain,application/zip" />
+                        <input type="file" id="open-folder" hidden aria-label="Open a folder" />
+                    </div>
+                </div>
+                <div id="file-list"></div>
+                <div id="file-name-place"></div>
+                <div class="editor">
+                    <div class="editor-scroll" id="editor-scroll">
+                        <div class="editor-sheet" id="editor-sheet">
+                            <div class="painted" id="painted" aria-hidden="true"></div>
+                            <textarea id="source" aria-label="Source" aria-describedby="source-keys" spellcheck="false"
+                                autocomplete="off" autocapitalize="off" wrap="off"></textarea>
+                        </div>
+                    </div>
+                    <div class="editor-empty" id="editor-empty">
+                        <p>"Paste a training script here, or drop a file, several, a folder or a zip archive anywhere on the page."</p>
+                    </div>
+                </div>
+                <p class="keys" id="source-keys">
+                    <kbd>"Tab"</kbd>" indents; "<kbd>"Esc"</kbd>" then "<kbd>"Tab"</kbd>" leaves. "
+                    <kbd>"Ctrl"</kbd>"+"<kbd>"Enter"</kbd>" ports now. "<kbd>"F8"</kbd>" next change."
+                </p>
+            </section>
+            <section class="port-result" id="result-pane" aria-label="Port">
+                <div class="pane-head">
+                    <h2>"Port"</h2>
+                    <p class="summary" id="summary"></p>
+                    <div class="take" id="take" role="group" aria-label="Take away"></div>
+                </div>
+                <div class="tab-row" id="tabs"></div>
+                <div class="panel" id="panel" role="tabpanel"></div>
+            </section>
+        </div>
+    }
+}
+
+thread_local! {
+    /// What each place was filled with, and the element it was.
+    static FILLED: RefCell<Vec<Option<(HtmlElement, String)>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Fills every place whose HTML changed.
+fn fill(state: &State) {
+    FILLED.with_borrow_mut(|filled| {
+        filled.resize(PLACES.len(), None);
+        for ((id, html), filled) in PLACES.iter().zip(filled) {
+            let Some(place) = browser::element(id) else {
+                *filled = None;
+                continue;
+            };
+            let html = html(state);
+            if filled.as_ref().is_some_and(|(element, before)| *element == place && *before == html) {
+                continue;
+            }
+            let focus = focused_in(&place);
+            place.set_inner_html(&html);
+            if let Some(control) = focus.and_then(|selector| place.query_selector(&selector).ok().flatten()) {
+                let _ = control.unchecked_into::<HtmlElement>().focus();
+            }
+            *filled = Some((place, html));
+        }
+    });
+    let class = |id: &str, name: &str, on: bool| {
+        browser::element(id).map(|element| element.class_list().toggle_with_force(name, on));
+    };
+    class("port-page", "alone", state.source_hidden);
+    if let Some(pane) = browser::element("source-pane") {
+        pane.set_hidden(state.source_hidden);
+    }
+    if let Some(panel) = browser::element("panel") {
+        let name = result::PANELS.iter().find(|(panel, ..)| *panel == state.panel).map_or("", |(_, name, _)| name);
+        let _ = panel.set_attribute("aria-labelledby", &format!("tab-{name}"));
+    }
+    if let Some(hint) = browser::element("editor-empty") {
+        hint.set_hidden(!state.file().is_none_or(|file| file.lines.text().is_empty()));
+    }
+}
+
+/// A selector for the control that has the focus, when it stands inside a place.
+fn focused_in(place: &Element) -> Option<String> {
+    let focused = browser::document().active_element()?;
+    if *place == focused || !place.contains(Some(&focused)) {
+        return None;
+    }
+    let attribute =
+        |name: &str| focused.get_attribute(name).map(|value| format!("[{name}={}]", browser::quoted(&value)));
+    attribute("id").or_else(|| Some(format!("{}{}", attribute("data-do")?, attribute("data-to").unwrap_or_default())))
+}
+
+/// All events of the page go through here, once.
+fn listen(session: Session, moved: RwSignal<u32>) {
+    let window: EventTarget = browser::window().into();
+    on(&window, "click", false, move |event| acts::click(session, &event));
+    on(&window, "change", false, move |event| acts::change(session, &event));
+    on(&window, "keydown", false, move |event| acts::key(session, event.unchecked_ref()));
+    on(&window, "input", false, move |event| editor::typed(session, &event));
+    on(&window, "paste", false, move |event| editor::paste(session, event.unchecked_ref()));
+    on(&window, "mousedown", false, |event| table::choose_side(&event));
+    // Scrolling does not bubble.
+    on(&window, "scroll", true, move |_| moved.update(|n| *n = n.wrapping_add(1)));
+    on(&window, "resize", false, move |_| moved.update(|n| *n = n.wrapping_add(1)));
+    on(&window, "hashchange", false, move |_| session.read_fragment());
+    for name in ["dragover", "dragleave", "drop"] {
+        on(&window, name, false, move |event| opening::drag(session, event.unchecked_ref()));
+    }
+}
+
+/// Listens for as long as the page is open.
+fn on(target: &EventTarget, name: &str, capture: bool, then: impl FnMut(Event) + 'static) {
+    let then: Box<dyn FnMut(Event)> = Box::new(then);
+    let then = Closure::wrap(then);
+    let options = AddEventListenerOptions::new();
+    options.set_capture(capture);
+    let function = then.as_ref().unchecked_ref();
+    let _ = target.add_event_listener_with_callback_and_add_event_listener_options(name, function, &options);
+    then.forget();
+}
+
+/// The element an event is about, or the one around it that has this attribute, and the attribute's value.
+fn about(event: &Event, attribute: &str) -> Option<(HtmlElement, String)> {
+    let target: Element = event.target()?.dyn_into().ok()?;
+    let element = target.closest(&format!("[{attribute}]")).ok().flatten()?;
+    let value = element.get_attribute(attribute)?;
+    Some((element.dyn_into().ok()?, value))
+}

@@ -1,0 +1,53 @@
+//! What the page shows, as HTML: every function here takes the state and gives a string, so all of it is tested
+//! without a browser. A control says what it does in `data-do`, and to what in `data-to`; `page` acts on that.
+
+pub mod bar;
+pub mod certificate;
+pub mod diff;
+pub mod files;
+pub mod needs;
+pub mod recipes;
+pub mod result;
+
+use crate::port::state::State;
+
+/// Text as HTML, also inside quotes.
+pub fn escape(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + text.len() / 8);
+    for c in text.chars() {
+        match c {
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '&' => html.push_str("&amp;"),
+            '"' => html.push_str("&quot;"),
+            c => html.push(c),
+        }
+    }
+    html
+}
+
+/// `html` when `when`, else nothing.
+fn only(when: bool, html: &str) -> &str {
+    if when { html } else { "" }
+}
+
+/// A link to the guide's section about a recipe, its title as text; nothing for the engine's own messages.
+fn guide_link(state: &State, recipe: &str) -> String {
+    match state.recipe(recipe) {
+        Some(known) => format!(
+            "<a class=\"guide-link\" href=\"{}\" target=\"_blank\">{}</a>",
+            guide_address(recipe),
+            escape(&known.title)
+        ),
+        None => String::new(),
+    }
+}
+
+/// The address of a recipe's section, seen from the page.
+fn guide_address(recipe: &str) -> String {
+    let (guide, section) = recipe.split_once('#').unwrap_or((recipe, ""));
+    escape(&format!("../guides/{guide}/#{section}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+use super::*;
+use crate::port::protocol::{Catalogue, FileOutcome, Outcome};
+use crate::port::state::{Engine, Notice, Panel, Run, View};
+use codemod::{Certificate, Diagnostic, RecipeInfo, RecipeSet, Severity, SourceFile, Style};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A project that nothing was done to yet.
+fn opened(text: &str) -> State {
+    let mut state = State::default();
+    state.engine = Engine::Ready;
+    let recipes = RecipeSet::embedded();
+    state.learn(Catalogue { targets: recipes.targets(), recipes: recipes.recipes() });
+    state.open(vec![SourceFile { path: "a<b>.py".into(), text: text.into() }]);
+    state
+}
+
+/// The same after a port that changed nothing and found these.
+fn unchanged(diagnostics: Vec<Diagnostic>, residue: &[&str]) -> State {
+    let mut state = opened("x = 1\n");
+    let file = FileOutcome { path: "a<b>.py".into(), diagnostics, ..FileOutcome::default() };
+    let certificate = Certificate {
+        engine: "1".into(),
+        recipes: "2".into(),
+        files: BTreeMap::new(),
+        parses: true,
+        idempotent: true,
+        untouched_bytes_equal: true,
+        comments_kept: true,
+        rounds: 1,
+        residue: residue.iter().map(|line| line.to_string()).collect(),
+    };
+    let files = vec![file];
+    state.set_outcome(Some(Arc::new(Outcome {
+        target: "hpu".into(),
+        sdk: "1.23".into(),
+        style: Style::InPlace,
+        files,
+        certificate,
+    })));
+    state.view = Some(Arc::<View>::default());
+    state
+}
+
+fn message(severity: Severity) -> Diagnostic {
+    let (line, column, end_line, end_column) = (3, 5, 3, 6);
+    Diagnostic { line, column, end_line, end_column, severity, recipe: "engine#x".into(), message: "a < b".into() }
+}
+
+#[test]
+fn nothing_left_is_said_only_when_it_is_true() {
+    let nothing = "no name of the source vendor was found";
+    assert!(result::panel(&unchanged(vec![], &[])).contains(nothing));
+    assert!(!result::panel(&unchanged(vec![], &["a<b>.py:1:1 torch.cuda"])).contains(nothing));
+    assert!(!result::panel(&unchanged(vec![message(Severity::Warning)], &[])).contains(nothing));
+    let certificate = |residue: &[&str]| certificate::panel(&unchanged(vec![], residue));
+    assert!(certificate(&[]).contains("No name of the source vendor"));
+    assert!(certificate(&["x.py:1:1 nccl"]).contains("<code>x.py:1:1 nccl</code>"));
+    assert!(!certificate(&["x.py:1:1 nccl"]).contains("No name of the source vendor"));
+}
+
+#[test]
+fn a_failure_names_its_place() {
+    let html = result::panel(&unchanged(vec![message(Severity::Error)], &[]));
+    assert!(html.contains("a &lt; b") && html.contains("data-to=\"3 5\""), "{html}");
+}
+
+#[test]
+fn every_state_has_its_words() {
+    let mut state = State::default();
+    assert!(result::panel(&state).contains("No script yet"));
+    state = opened("x = 1\n");
+    assert!(result::panel(&state).contains("Porting…"));
+    state.run = Run::Stopped;
+    assert!(result::panel(&state).contains("You cancelled"));
+    state.engine = Engine::Starting;
+    assert!(result::panel(&state).contains("Loading the engine"));
+    state.engine = Engine::Broken("<why>".into());
+    assert!(result::panel(&state).contains("&lt;why&gt;"));
+}
+
+#[test]
+fn names_are_escaped() {
+    let mut state = unchanged(vec![message(Severity::Warning)], &[]);
+    state.notice = Some(Notice { bad: true, text: "<x>".into() });
+    for html in [files::name(&state), needs::list(&state), bar::notice(&state)] {
+        assert!(!html.contains("<b>.py") && !html.contains("<x>"), "{html}");
+    }
+    assert!(needs::list(&state).contains("a&lt;b&gt;.py:3"));
+}
+
+#[test]
+fn controls_show_the_choice() {
+    let mut state = unchanged(vec![], &[]);
+    assert!(bar::targets(&state).contains("<option value=\"hpu\" selected>HPU</option>"));
+    assert!(bar::styles(&state).contains("<option value=\"auto\" selected>Auto: in place</option>"));
+    assert!(bar::sdks(&state).contains("(newest)"));
+    state.choice.style = Style::Branch;
+    assert!(bar::styles(&state).contains("<option value=\"branch\" selected>"));
+    state.choice.allow_unsafe = true;
+    assert!(bar::unsafe_switch(&state).contains(" checked"));
+}
+
+#[test]
+fn a_recipe_that_was_turned_off_can_be_turned_on() {
+    let mut state = unchanged(vec![], &[]);
+    let RecipeInfo { id, .. } = state.catalogue.recipes[0].clone();
+    state.switch_recipe(&id, false);
+    let html = recipes::list(&state);
+    assert!(html.contains("class=\"off\"") && !html.contains(" checked"), "{html}");
+    state.panel = Panel::Recipes;
+    assert_eq!(result::panel(&state), html);
+}

@@ -1,0 +1,213 @@
+use super::*;
+use crate::port::protocol::EditNote;
+use codemod::{Applicability, Certificate};
+
+fn source(path: &str, text: &str) -> SourceFile {
+    SourceFile { path: path.into(), text: text.into() }
+}
+
+fn edit(recipe: &str, start: usize) -> EditNote {
+    EditNote { id: format!("{recipe}@{start}"), recipe: recipe.into(), applicability: Applicability::Safe, start }
+}
+
+fn message(severity: Severity) -> Diagnostic {
+    Diagnostic {
+        line: 1,
+        column: 1,
+        end_line: 1,
+        end_column: 2,
+        severity,
+        recipe: "engine#residue".into(),
+        message: "x".into(),
+    }
+}
+
+fn certificate() -> Certificate {
+    Certificate {
+        engine: String::new(),
+        recipes: String::new(),
+        files: BTreeMap::new(),
+        parses: true,
+        idempotent: true,
+        untouched_bytes_equal: true,
+        comments_kept: true,
+        rounds: 1,
+        residue: Vec::new(),
+    }
+}
+
+/// A project of two files after a port.
+fn ported() -> State {
+    let mut state = State { engine: Engine::Ready, ..State::default() };
+    state.open(vec![source("a.py", "net.cuda()\nx = 1\nnet.cuda()\n"), source("b.py", "y\n")]);
+    let a = FileOutcome {
+        path: "a.py".into(),
+        changed: true,
+        hunks: 2,
+        edits: vec![edit("hpu#device", 0), edit("hpu#device", 17)],
+        diagnostics: vec![message(Severity::Warning), message(Severity::Hint)],
+    };
+    let b = FileOutcome { path: "b.py".into(), ..FileOutcome::default() };
+    state.outcome = Some(Arc::new(Outcome {
+        target: "hpu".into(),
+        sdk: "1.23".into(),
+        style: Style::InPlace,
+        files: vec![a, b],
+        certificate: certificate(),
+    }));
+    state.view = Some(Arc::default());
+    state
+}
+
+#[test]
+fn the_summary_counts_what_is_there() {
+    let mut state = ported();
+    assert_eq!(state.summary(), "2 changes in 1 file, 1 needs you");
+    let outcome = Arc::make_mut(state.outcome.as_mut().unwrap());
+    outcome.files[1].diagnostics = vec![message(Severity::Error), message(Severity::Warning)];
+    outcome.files[0].hunks = 1;
+    assert_eq!(state.summary(), "1 change in 1 file, 3 need you; 1 file could not be ported");
+    assert_eq!(State::default().summary(), "");
+}
+
+#[test]
+fn phases() {
+    let mut state = State::default();
+    assert_eq!(state.phase(), Phase::Empty);
+    state.open(vec![source("a.py", "x = 1\n")]);
+    assert_eq!(state.phase(), Phase::Starting);
+    state.engine = Engine::Ready;
+    assert_eq!(state.phase(), Phase::Working);
+    state.run = Run::Stopped;
+    assert_eq!(state.phase(), Phase::Stopped);
+    let mut state = ported();
+    assert_eq!(state.phase(), Phase::Changes);
+    state.selected = 1;
+    assert_eq!(state.phase(), Phase::Nothing);
+    Arc::make_mut(state.outcome.as_mut().unwrap()).files[1].diagnostics = vec![message(Severity::Error)];
+    assert_eq!(state.phase(), Phase::Failed { message: "x".into(), line: 1, column: 1 });
+    state.engine = Engine::Broken("gone".into());
+    assert_eq!(state.phase(), Phase::Broken("gone".into()));
+}
+
+#[test]
+fn refusing_and_taking_back() {
+    let mut state = ported();
+    state.reject_edits(&["hpu#device@17".into()]);
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
+    assert_eq!(state.tally(), [Tally { id: "hpu#device".into(), applied: 2, refused: 1, off: false }]);
+    state.switch_recipe("hpu#device", false);
+    assert_eq!(state.options().rejected_recipes, ["hpu#device"]);
+    assert!(state.undo());
+    assert!(state.options().rejected_recipes.is_empty());
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
+    assert!(state.undo());
+    assert!(!state.undo());
+    assert!(state.options().rejected_edits.is_empty());
+    assert!(state.redo());
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
+    state.accept_edits(&["hpu#device@17".into()]);
+    assert!(state.options().rejected_edits.is_empty());
+    assert_eq!(state.can_undo(), (true, false));
+}
+
+#[test]
+fn turning_a_recipe_on_takes_its_single_refusals_back() {
+    let mut state = ported();
+    state.reject_edits(&["hpu#device@0".into()]);
+    state.switch_recipe("hpu#device", true);
+    assert_eq!(state.rejected, Rejected::default());
+}
+
+#[test]
+fn refused_edits_follow_the_text() {
+    let mut state = ported();
+    state.reject_edits(&["hpu#device@0".into(), "hpu#device@17".into()]);
+    state.type_text(&Splice { start: 11, end: 12, text: "long".into() });
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@0", "a.py:hpu#device@20"]);
+    state.type_text(&Splice { start: 0, end: 3, text: String::new() });
+    assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
+    assert_eq!(state.files[0].lines.text().as_ref(), ".cuda()\nlong = 1\nnet.cuda()\n");
+}
+
+#[test]
+fn the_worker_gets_what_it_lacks() {
+    let mut state = ported();
+    assert_eq!(state.take_unsent(), Delivery::All);
+    assert_eq!(state.take_unsent(), Delivery::Some(vec![]));
+    state.type_text(&Splice { start: 0, end: 0, text: "#".into() });
+    state.type_text(&Splice { start: 0, end: 0, text: "#".into() });
+    assert_eq!(state.take_unsent(), Delivery::Some(vec![0]));
+    state.rename("c.py");
+    assert_eq!(state.take_unsent(), Delivery::All);
+    state.forget_sent();
+    assert_eq!(state.take_unsent(), Delivery::All);
+}
+
+#[test]
+fn a_share_brings_everything_back() {
+    let mut state = ported();
+    state.reject_edits(&["hpu#device@17".into()]);
+    state.choice.target = "hpu".into();
+    state.select(1);
+    let bytes = state.share().to_bytes();
+    let mut other = State::default();
+    other.open_share(Share::from_bytes(&bytes).unwrap());
+    assert_eq!(other.share(), state.share());
+    assert_eq!(other.options(), state.options());
+    assert_eq!(Share::from_bytes(&bytes[1..]), None);
+    assert_eq!(Share::from_bytes(&bytes[..bytes.len() - 1]), None);
+}
+
+#[test]
+fn the_choice_stays_within_what_there_is() {
+    let mut state = State::default();
+    state.choice.target = "abacus".into();
+    state.choice.sdk = Some("9".into());
+    state.choice.options.insert("lazy".into(), "on".into());
+    let target = TargetInfo {
+        id: "hpu".into(),
+        title: "HPU".into(),
+        sdks: vec!["1.8".into(), "1.23".into()],
+        options: Vec::new(),
+    };
+    state.learn(Catalogue { targets: vec![target], recipes: vec![] });
+    assert_eq!(state.choice, Choice { target: "hpu".into(), ..Choice::default() });
+    state.choice.sdk = Some("1.8".into());
+    state.settle_choice();
+    assert_eq!(state.choice.sdk.as_deref(), Some("1.8"));
+}
+
+#[test]
+fn closing_a_file_shows_the_one_before() {
+    let mut state = ported();
+    state.select(1);
+    state.close(1);
+    assert_eq!(state.file().unwrap().path, "a.py");
+    state.close(0);
+    assert!(state.is_empty());
+}
+
+#[test]
+fn typing_into_nothing_makes_a_file() {
+    let mut state = State::default();
+    state.type_text(&Splice { start: 0, end: 0, text: "import torch\n".into() });
+    assert_eq!(state.file().unwrap().path, "trainer.py");
+    assert!(!state.is_empty());
+}
+
+#[test]
+fn a_replaced_project_comes_back() {
+    let mut state = ported();
+    state.reject_edits(&["hpu#device@17".into()]);
+    let before = state.share();
+    state.open(vec![source("other.py", "z\n")]);
+    assert!(state.has_former());
+    state.bring_back();
+    assert_eq!(state.share(), before);
+    state.bring_back();
+    assert_eq!(state.file().unwrap().path, "other.py");
+    let mut state = State::default();
+    state.open(vec![source("a.py", "x\n")]);
+    assert!(!state.has_former());
+}
