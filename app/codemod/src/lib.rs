@@ -54,3 +54,4 @@ pub use ported::{
 };
 pub use recipe::{RecipeError, RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
 pub use report::report_json;
+pub use sdk::sdk_admits;

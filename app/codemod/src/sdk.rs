@@ -73,6 +73,12 @@ impl Requirement {
     }
 }
 
+/// Whether a requirement, such as `>=1.13,<1.20`, admits a version. One that is none admits nothing; an empty one all.
+#[must_use]
+pub fn sdk_admits(requirement: &str, version: &str) -> bool {
+    Requirement::parse(requirement).is_ok_and(|requirement| requirement.admits(version))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

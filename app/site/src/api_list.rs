@@ -1,5 +1,7 @@
 //! The look-up page: every API name that a recipe speaks of, and what becomes of it on each target.
 
+use crate::example_names;
+use crate::filter::{self, Choice, Filter};
 use crate::shell::{Frame, shell};
 use guide::html::escape;
 use guide::{Guide, Rule};
@@ -38,21 +40,50 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
             }
         }
     }
+    for column in &columns {
+        for guide in &column.guides {
+            for section in &guide.sections {
+                let fate = Fate {
+                    text: "rewritten".to_string(),
+                    link: format!("../guides/{}/#{}", guide.name, section.id),
+                    is_code: false,
+                };
+                for name in example_names::gone(section) {
+                    if let Some(by_target) = rows.get_mut(&name) {
+                        by_target.entry(column.target).or_default().insert(fate.clone());
+                    }
+                }
+            }
+        }
+    }
+    let narrowed_by = Filter {
+        items: ".apis tbody tr",
+        noun: ("name", "names"),
+        choices: vec![Choice { name: "target", label: "On", values: targets.iter().map(|t| named(t)).collect() }],
+    };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>What becomes of an API</h1>\n\
          <p class=\"lead\">Every name that a recipe looks for, and what each target makes of it. A cell leads to the recipe, \
          which says why, for which SDK versions, and what it leaves to you. An empty cell means that no recipe of that target \
-         speaks of the name; the code then stays as it is.</p>\n</div>\n{}</div>\n",
+         speaks of the name: the code stays as it is, and what belongs to the source machine is reported.</p>\n</div>\n{}{}</div>\n",
+        filter::form(&narrowed_by),
         table(&columns, &rows)
     );
     shell(&Frame {
         path: "apis/",
         title: "What becomes of an API",
         description: "What becomes of an API of PyTorch, TensorFlow or Lightning on each target, side by side.",
+        head: &filter::script("../"),
         main: &main,
         wide: true,
         ..Frame::default()
     })
+}
+
+/// A target's id and what it is called.
+pub(crate) fn named(target: &&str) -> (String, String) {
+    let name = if *target == "popdist" { "PopDist".to_string() } else { target.to_uppercase() };
+    ((*target).to_string(), name)
 }
 
 fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide> {
@@ -68,11 +99,19 @@ fn table(columns: &[Column<'_>], rows: &BTreeMap<String, BTreeMap<&str, BTreeSet
          <thead><tr><th scope=\"col\">Name</th>",
     );
     for column in columns {
-        html += &format!("<th scope=\"col\">{}</th>", escape(&column.target.to_uppercase()));
+        html += &format!("<th scope=\"col\">{}</th>", escape(&named(&column.target).1));
     }
     html += "</tr></thead>\n<tbody>\n";
     for (name, by_target) in rows {
-        html += &format!("<tr><th scope=\"row\" id=\"{}\"><code>{}</code></th>", anchor(name), escape(name));
+        let on: Vec<&str> = by_target.keys().copied().collect();
+        html += &format!(
+            "<tr data-words=\"{words}\" data-target=\"{}\"><th scope=\"row\" id=\"{}\"><code>{}</code></th>",
+            on.join(" "),
+            anchor(name),
+            // A long name breaks where it is read in parts.
+            escape(name).replace('.', "<wbr>."),
+            words = escape(name),
+        );
         for column in columns {
             let cells: Vec<String> = by_target.get(column.target).into_iter().flatten().map(cell).collect();
             html += &format!("<td>{}</td>", cells.join("<br>"));
@@ -96,18 +135,27 @@ fn anchor(name: &str) -> String {
     }
 }
 
+/// The names that a rule looks for.
+pub(crate) fn looked_for(rule: &Rule) -> BTreeSet<String> {
+    let removed = || rule.patch.lines().filter_map(|line| line.strip_prefix('-'));
+    let context = || rule.patch.lines().filter_map(|line| line.strip_prefix(' '));
+    if removed().next().is_some() {
+        removed().flat_map(|line| names(line.trim())).collect()
+    } else {
+        context().flat_map(|line| names(line.trim())).collect()
+    }
+}
+
 /// The names that a rule looks for, each with what becomes of it.
 fn fates(rule: &Rule, link: &str) -> Vec<(String, Fate)> {
     let of = |sign: char| -> Vec<&str> {
         rule.patch.lines().filter_map(|line| line.strip_prefix(sign)).map(str::trim).collect()
     };
     let (gone, new) = (of('-'), of('+'));
-    let looked_for = if gone.is_empty() { of(' ') } else { gone.clone() };
     let fate = |text: &str, is_code: bool| Fate { text: text.to_string(), link: link.to_string(), is_code };
-    let names: BTreeSet<String> = looked_for.iter().flat_map(|line| names(line)).collect();
     let one_line: Vec<&&str> =
         new.iter().filter(|line| !line.starts_with("import ") && !line.starts_with("from ")).collect();
-    names
+    looked_for(rule)
         .into_iter()
         .filter(|name| gone.is_empty() || !new.iter().any(|line| self::names(line).contains(name)))
         .map(|name| {
@@ -123,7 +171,7 @@ fn fates(rule: &Rule, link: &str) -> Vec<(String, Fate)> {
 }
 
 /// Dotted names of a line of a rule; a method of a metavariable as `.cuda()`.
-fn names(line: &str) -> Vec<String> {
+pub(crate) fn names(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut quoted = None;
     let mut word = String::new();
@@ -148,7 +196,7 @@ fn names(line: &str) -> Vec<String> {
 fn name(word: &str, called: bool) -> Option<String> {
     let (head, rest) = word.split_once('.')?;
     if head.starts_with('$') || head.is_empty() || head == "self" {
-        let method = rest.rsplit('.').next().filter(|method| called && !method.is_empty())?;
+        let method = rest.rsplit('.').next().filter(|method| called && !method.is_empty() && !method.contains('$'))?;
         return Some(format!(".{method}()"));
     }
     let is_name = head.starts_with(|c: char| c.is_alphabetic()) && !rest.ends_with('.') && !word.contains('$');
@@ -177,6 +225,8 @@ mod tests {
         // A name that stays is not what the rule is about.
         check("- a.b($X)\n+ a.b($X, c=1)\n", &[]);
         check("", &[]);
+        // A method that a condition names is no name of the rule's.
+        check("- $M.$RUN($X)\n+ $X\n", &[]);
     }
 
     #[test]

@@ -29,6 +29,15 @@ pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
     badges
 }
 
+/// What the rules of a recipe do, as the class of their badges: `safe`, `unsafe`, `manual`.
+pub(crate) fn kinds(section: &Section) -> Vec<&'static str> {
+    let mut kinds: Vec<&'static str> =
+        section.rules.iter().filter_map(|rule| of_rule(rule).first().map(|(class, _)| *class)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}
+
 /// A recipe's badges as a list: how far each of its rules goes, and what all of them ask for.
 pub(crate) fn of_section(section: &Section) -> String {
     let rules: Vec<_> = section.rules.iter().map(of_rule).collect();

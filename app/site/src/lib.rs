@@ -12,7 +12,9 @@
 mod api_list;
 mod badge;
 mod error;
+mod example_names;
 mod figure;
+mod filter;
 mod guide_list;
 mod guide_page;
 mod home;

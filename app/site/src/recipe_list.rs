@@ -1,27 +1,43 @@
 //! The index of all recipes, by guide: what each does, how far it may be trusted, and what the guide leaves to a person.
 
+use crate::api_list::{looked_for, named};
 use crate::badge;
+use crate::filter::{self, Choice, Filter};
 use crate::shell::{Frame, shell};
-use guide::Guide;
 use guide::html::escape;
+use guide::{Guide, Section};
+use std::collections::BTreeSet;
 
 /// The page at `recipes/`, over the guides of the targets that the port offers.
 pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
     let offered = |guide: &&Guide| guide.front.target.as_deref().is_some_and(|target| targets.contains(&target));
     let mut count = 0;
     let mut lists = String::new();
+    let mut sdks: Vec<(String, String)> = Vec::new();
     for guide in guides.iter().filter(offered) {
         let recipes: Vec<_> = guide.sections.iter().filter(|section| !section.rules.is_empty()).collect();
         count += recipes.len();
+        let having = targets_of(guide, guides, targets).join(" ");
+        for sdk in &guide.front.sdks {
+            let of_target = guide.front.target.as_deref().unwrap_or_default();
+            let choice = (version(of_target, sdk), format!("{} {sdk}", named(&of_target).1));
+            if !sdks.contains(&choice) {
+                sdks.push(choice);
+            }
+        }
         lists += &format!(
-            "<section aria-labelledby=\"{name}\">\n<h2 id=\"{name}\"><a href=\"../guides/{name}/\">{}</a></h2>\n\
+            "<section aria-labelledby=\"{name}\" data-group>\n<h2 id=\"{name}\"><a href=\"../guides/{name}/\">{}</a></h2>\n\
              <ul class=\"recipes\">\n",
             escape(&guide.front.title),
             name = guide.name,
         );
         for section in recipes {
             lists += &format!(
-                "<li><a href=\"../guides/{}/#{}\">{}</a>{}</li>\n",
+                "<li data-words=\"{}\" data-target=\"{having}\" data-kind=\"{}\" data-sdk=\"{}\">\
+                 <a href=\"../guides/{}/#{}\">{}</a>{}</li>\n",
+                escape(&words(section)),
+                badge::kinds(section).join(" "),
+                versions(guide, section).join(" "),
                 guide.name,
                 section.id,
                 escape(&section.title),
@@ -30,15 +46,62 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         }
         lists += "</ul>\n</section>\n";
     }
+    let kinds = [("safe", "applied"), ("unsafe", "applied when asked for"), ("manual", "reported")];
+    let narrowed_by = Filter {
+        items: ".recipes > li",
+        noun: ("recipe", "recipes"),
+        choices: vec![
+            Choice { name: "target", label: "Target", values: targets.iter().map(named).collect() },
+            Choice { name: "sdk", label: "SDK version", values: sdks },
+            Choice {
+                name: "kind",
+                label: "What it does",
+                values: kinds.map(|(kind, label)| (kind.to_string(), label.to_string())).to_vec(),
+            },
+        ],
+    };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>Recipes</h1>\n<p class=\"lead\">All {count} recipes, by guide. To \
-         find one by the name of an API, see <a href=\"../apis/\">what becomes of an API</a>.</p>\n{lists}</div>\n</div>\n"
+         see what each target makes of an API, side by side, see <a href=\"../apis/\">what becomes of an API</a>.</p>\n\
+         {}{lists}</div>\n</div>\n",
+        filter::form(&narrowed_by)
     );
     shell(&Frame {
         path: "recipes/",
         title: "Recipes",
         description: "Every recipe of every guide, with what it does and how far it may be trusted.",
+        head: &filter::script("../"),
         main: &main,
         ..Frame::default()
     })
+}
+
+/// The targets that have a guide's recipes: its own, and those that extend it.
+fn targets_of<'a>(guide: &Guide, guides: &[Guide], targets: &[&'a str]) -> Vec<&'a str> {
+    let own = guide.front.target.as_deref();
+    let extends = |target: &str| {
+        guides.iter().any(|g| g.front.target.as_deref() == Some(target) && g.front.extends.as_deref() == own)
+    };
+    targets.iter().copied().filter(|target| own == Some(*target) || extends(target)).collect()
+}
+
+/// What a recipe is found by: its heading, its reason, and the names that its rules look for.
+fn words(section: &Section) -> String {
+    let names: BTreeSet<String> = section.rules.iter().flat_map(looked_for).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    format!("{} {} {}", section.title, section.reason, names.join(" "))
+}
+
+/// The guide's SDK versions for which a rule of the recipe holds.
+fn versions(guide: &Guide, section: &Section) -> Vec<String> {
+    let holds = |sdk: &&String| {
+        section.rules.iter().any(|rule| codemod::sdk_admits(rule.sdk.as_deref().unwrap_or_default(), sdk))
+    };
+    let target = guide.front.target.as_deref().unwrap_or_default();
+    guide.front.sdks.iter().filter(holds).map(|sdk| version(target, sdk)).collect()
+}
+
+/// A version with the target whose SDK it is.
+fn version(target: &str, sdk: &str) -> String {
+    format!("{target}-{sdk}")
 }

@@ -3,10 +3,11 @@
 
 use sha2::{Digest, Sha256};
 
-const FILES: [(&str, &str, &str); 3] = [
+const FILES: [(&str, &str, &str); 4] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("portolan", "js", include_str!("../theme/portolan.js")),
     ("portolan", "svg", include_str!("../theme/portolan.svg")),
+    ("filter", "js", include_str!("../theme/filter.js")),
 ];
 
 /// Names of the theme's files, relative to the site's root.
@@ -14,11 +15,13 @@ pub(crate) struct Names {
     pub(crate) style: String,
     pub(crate) script: String,
     pub(crate) icon: String,
+    /// Only on pages with a list to narrow; see `filter.rs`.
+    pub(crate) filter: String,
 }
 
 pub(crate) fn names() -> Names {
-    let [style, script, icon] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
-    Names { style, script, icon }
+    let [style, script, icon, filter] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
+    Names { style, script, icon, filter }
 }
 
 /// Names and contents.

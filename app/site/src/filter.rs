@@ -1,0 +1,47 @@
+//! The form above a long list, which narrows it as one types. Without JavaScript there is no form and the list is whole.
+
+use crate::theme;
+use guide::html::escape;
+
+/// A choice of the form: its name is the `data-` attribute of the items, which hold the values they fit, with spaces
+/// between them.
+pub(crate) struct Choice<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) label: &'a str,
+    /// Value and label.
+    pub(crate) values: Vec<(String, String)>,
+}
+
+/// What is narrowed, and by what.
+pub(crate) struct Filter<'a> {
+    /// CSS selector of the items. Each has `data-words`, the text that is searched.
+    pub(crate) items: &'a str,
+    /// One item and several, in words.
+    pub(crate) noun: (&'a str, &'a str),
+    pub(crate) choices: Vec<Choice<'a>>,
+}
+
+/// The form.
+pub(crate) fn form(filter: &Filter<'_>) -> String {
+    let (one, many) = filter.noun;
+    let mut html = format!(
+        "<form class=\"filter\" data-filters=\"{}\" data-noun=\"{one}|{many}\" role=\"search\" hidden>\n\
+         <label class=\"field wide\"><span>Find {many}</span>\
+         <input type=\"search\" name=\"words\" autocomplete=\"off\" spellcheck=\"false\"></label>\n",
+        escape(filter.items)
+    );
+    for choice in &filter.choices {
+        html += &format!("<label class=\"field\"><span>{}</span><select name=\"{}\">", choice.label, choice.name);
+        html += "<option value=\"\">Any</option>";
+        for (value, label) in &choice.values {
+            html += &format!("<option value=\"{}\">{}</option>", escape(value), escape(label));
+        }
+        html += "</select></label>\n";
+    }
+    html + "<button class=\"button quiet small\" type=\"reset\">Clear</button>\n<p role=\"status\"></p>\n</form>\n"
+}
+
+/// The tag that loads the form's script; `up` leads to the site's root.
+pub(crate) fn script(up: &str) -> String {
+    format!("<script src=\"{up}{}\"></script>\n", theme::names().filter)
+}
