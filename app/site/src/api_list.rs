@@ -59,7 +59,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
     let narrowed_by = Filter {
         items: ".apis tbody tr",
         noun: ("name", "names"),
-        choices: vec![Choice { name: "target", label: "On", values: targets.iter().map(|t| named(t)).collect() }],
+        choices: vec![Choice { name: "target", label: "On", values: targets.iter().map(named).collect() }],
     };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>What becomes of an API</h1>\n\
