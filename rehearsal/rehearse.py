@@ -132,6 +132,7 @@ def main(argv=None):
     options = arguments(argv)
     real = prepare(options)
     import contracts  # noqa: F401  (its report is written at exit, after the script's own)
+    import habits  # noqa: F401
 
     print(f"rehearsal: {options.target}, {'the torch that is installed' if real else 'a stand-in for torch'}")
     return 0 if report(run(options)) else 1

@@ -27,7 +27,7 @@ def run(machine, program, **env):
         )
         if done.returncode:
             return done.stderr.strip().splitlines()[-1]
-        return [json.loads(line) for line in calls.read_text().splitlines()]
+        return [json.loads(line) for line in calls.read_text().splitlines()] if calls.exists() else []
 
 
 GAUDI = "import os; os.environ['PT_HPU_LAZY_MODE'] = '0'\nimport torch\nimport habana_frameworks.torch.core as htcore\n"
@@ -112,6 +112,47 @@ class StandIns(unittest.TestCase):
         self.dies("cpu", program.format("['n=3', 'on=true']", ""), "Key 'm' is not in struct")
         self.dies("cpu", program.format("['k=3']", ""), "Could not override 'k'")
         self.dies("cpu", program.format("[]", ", version_base=None"), "version_base", STAND_IN_HYDRA="1.1")
+
+    def test_configs_come_from_files_too(self):
+        program = (
+            "import os, sys, hydra\nos.makedirs('conf/net')\n"
+            "open('conf/main.yaml', 'w').write('defaults:\\n  - net: small\\n  - _self_\\nlr: 0.1  # of Adam\\nnet:\\n  depth: 3\\n')\n"
+            "open('conf/net/small.yaml', 'w').write('depth: 2\\nkernels: [3, 5]\\nname: net-${lr}\\n')\n"
+            "sys.argv = [os.path.abspath('x.py')] + {0}\n"
+            "@hydra.main(config_path='conf', config_name='main')\ndef main(cfg):\n"
+            "    assert (cfg.lr, cfg.net.depth, cfg.net.kernels, cfg.net.name) == (0.2, 3, [3, 5], 'net-0.2'), cfg\nmain()"
+        )
+        self.assertEqual(self.names("cpu", program.replace('{0}', "['lr=0.2']")), [])
+        self.dies("cpu", program.replace('{0}', "['net=large', 'lr=0.2']"), "Cannot find config 'large' in group 'net'")
+
+    def test_a_configuration_may_stand_in_another(self):
+        program = (
+            "from dataclasses import dataclass\n@dataclass\nclass Inner:\n    n: int = 1\n"
+            "@dataclass\nclass Outer:\n    inner: Inner = Inner()\nassert Outer().inner.n == 1"
+        )
+        self.assertEqual(self.names("cpu", program), [])
+
+    def test_arrays_are_one_for_all(self):
+        program = (
+            "import numpy, torch\na = numpy.random.random_sample([2, 3]).astype(numpy.float32)\n"
+            "assert (a * 2).sum() == 6.0 and numpy.where(a > 0.4)[0].shape == (6,) and torch.tensor(a[:, 0]).shape == (2,)\n"
+            "assert numpy.piecewise(3.0, [True, False], [lambda x: x + 1, lambda x: 0]) == 4.0 and numpy.interp(1, [0, 2], [0, 4]) == 2.0\n"
+            "rows = numpy.zeros((1,), dtype=numpy.dtype([('n', numpy.int32), ('t', 'timedelta64[us]')]))\nrows.resize(3)\nrows[2]['n'] = 7\n"
+            "assert len(rows) == 3 and rows['n'] == [0, 0, 7]"
+        )
+        self.assertEqual(self.names("cpu", program), [])
+        self.dies("cpu", "import numpy; numpy.ones((2, 3)) + numpy.ones((4,))", "broadcast")
+
+    def test_larcv_deals_a_batch_out_over_the_ranks(self):
+        program = (
+            "from larcv import {0} as queue\nq = queue.queue_interface(random_access_mode='random_blocks', seed=3)\n"
+            "q.prepare_manager('train', dict(filler_name='f', filler_cfg=dict()), 4, dict(image='data'))\n"
+            "data, dims = q.fetch_minibatch_data('train', pop=True, fetch_meta_data=True), q.fetch_minibatch_dims('train')\n"
+            "assert data['image'].reshape(*dims['image']).shape[0] == len(data['entries']) == 4"
+        )
+        for queue in ("queueloader", "distributed_queue_interface"):
+            self.assertEqual(self.names("cpu", program.format(queue)), ["larcv.queue", "larcv.fetch"])
+        self.dies("cpu", program.format("queueloader").replace("filler_cfg", "cfg"), "io_config needs")
 
 
 if __name__ == "__main__":

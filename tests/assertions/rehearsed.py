@@ -9,6 +9,8 @@ import sys
 import tempfile
 
 KIT = pathlib.Path(__file__).resolve().parents[2] / "rehearsal"
+# What the machine at home has: `cpu`, or `cuda` to judge the GPU's path.
+MACHINE = os.environ.get("STAND_IN_MACHINE", "cpu")
 MODULES = {"home": [], "ipu": ["ipu"], "popdist": ["ipu", "popdist"], "rdu": ["rdu"]}
 
 
@@ -38,7 +40,7 @@ class Run:
                 env={
                     **{k: v for k, v in os.environ.items() if not k.startswith("POPDIST_")},
                     "PYTHONPATH": os.pathsep.join(str(KIT / path) for path in paths), "PYTHONDONTWRITEBYTECODE": "1",
-                    "STAND_IN_MACHINE": "cpu", "STAND_IN_CONTRACTS": str(pathlib.Path(own) / "contracts"),
+                    "STAND_IN_MACHINE": MACHINE if target == "home" else "cpu", "STAND_IN_CONTRACTS": str(pathlib.Path(own) / "contracts"),
                     "STAND_IN_CALLS": str(pathlib.Path(own) / "calls"), **(env or {}),
                 },
             )

@@ -15,7 +15,7 @@ class DictConfig(dict):
     """A struct: reading or writing a key that was not declared raises."""
 
     def __init__(self, values=None, root=None):
-        super().__init__(values or {})
+        super().__init__({key: DictConfig(value) if type(value) is dict else value for key, value in (values or {}).items()})
         object.__setattr__(self, "_root", root)
 
     def __getattr__(self, key):
@@ -63,17 +63,40 @@ def structured(node):
 config_types = {}
 
 
-def converted(text, kind, old):
-    """The text of an override as the declared type."""
+def converted(value, kind):
+    """A value of a file or an override as the declared type."""
+    if value is None or value == MISSING:
+        return value
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return kind[text]
+        return value if isinstance(value, kind) else kind(value) if isinstance(value, int) else kind[str(value).rpartition(".")[2]]
     if kind is bool:
-        if text.lower() not in ("true", "false"):
-            raise ValueError(f"Value '{text}' is not a valid bool")
-        return text.lower() == "true"
+        if not isinstance(value, bool):
+            raise ValueError(f"Value '{value}' is not a valid bool")
+        return value
     if kind in (int, float):
-        return kind(text)
-    return text
+        return kind(value)
+    return str(value) if kind is str else value
+
+
+def assigned(config, key, value):
+    """Sets a key as the type it was declared with."""
+    kind = config_types.get(id(config), (None, {}))[1].get(key)
+    dict.__setitem__(config, key, converted(value, kind))
+
+
+def merged(below, above):
+    """`below` with what `above` says."""
+    for key, value in dict.items(above):
+        old = dict.get(below, key)
+        if isinstance(old, DictConfig) and isinstance(value, DictConfig):
+            merged(old, value)
+        elif key in below and value is not None:
+            assigned(below, key, value)
+        else:
+            dict.__setitem__(below, key, value)
+    if id(above) in config_types and id(below) not in config_types:
+        config_types[id(below)] = (below, config_types[id(above)][1])
+    return below
 
 
 def set_root(config, root):
@@ -85,6 +108,20 @@ def set_root(config, root):
 
 class OmegaConf:
     structured = staticmethod(structured)
+
+    @staticmethod
+    def create(values=None):
+        config = DictConfig(values or {})
+        set_root(config, config)
+        return config
+
+    @staticmethod
+    def merge(*configs):
+        config = DictConfig({})
+        for one in configs:
+            merged(config, one if isinstance(one, DictConfig) else DictConfig(one))
+        set_root(config, config)
+        return config
 
     @staticmethod
     def to_yaml(config):

@@ -1,2 +1,7 @@
+"""Hydra's own settings; a rehearsal has none."""
+
+
 class HydraConfig:
-    pass
+    @staticmethod
+    def initialized():
+        return False

@@ -462,17 +462,17 @@ class Loss(Module):
             self.register_buffer("weight", weight)
         self.reduction = reduction
 
-    def forward(self, prediction, target):
-        together(prediction, target, *[value for _, value in self._own("buffer")])
+    def forward(self, input, target):
+        together(input, target, *[value for _, value in self._own("buffer")])
         shape = () if self.reduction != "none" else target.shape
-        return prediction.like(abs(prediction.value) + 1.0, shape, DTYPES["float32"], others=(target,))
+        return input.like(abs(input.value) + 1.0, shape, DTYPES["float32"], others=(target,))
 
 
 class CrossEntropyLoss(Loss):
-    def forward(self, prediction, target):
-        if prediction.shape[:1] + prediction.shape[2:] != target.shape and prediction.shape != target.shape:
-            raise ValueError(f"Expected target of shape for input {list(prediction.shape)}, got {list(target.shape)}")
-        return super().forward(prediction, target)
+    def forward(self, input, target):
+        if input.shape[:1] + input.shape[2:] != target.shape and input.shape != target.shape:
+            raise ValueError(f"Expected target of shape for input {list(input.shape)}, got {list(target.shape)}")
+        return super().forward(input, target)
 
 
 class NLLLoss(CrossEntropyLoss):

@@ -43,8 +43,8 @@ def one_hot(x, num_classes=-1):
 
 
 def _loss(kind):
-    def function(prediction, target, weight=None, reduction="mean", **_):
-        return kind(weight=weight, reduction=reduction)(prediction, target)
+    def function(input, target, weight=None, reduction="mean", **_):
+        return kind(weight=weight, reduction=reduction)(input, target)
 
     return function
 
