@@ -597,7 +597,8 @@ fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
             && !modes.is_some_and(|m| matches!(m.region(index, *other), Region::Foreign | Region::Vendor { .. }))
     };
     let kind = index.kind(id);
-    !index.of_kind(kind).iter().any(|o| *o != id && same(o))
+    let others = if kind == k.identifier { s.view.identifiers(text) } else { index.of_kind(kind) };
+    !others.iter().any(|o| *o != id && same(o))
 }
 
 /// Whether the call at a node is given a keyword, or `keyword=value`; `**` is the keyword of a table of them.

@@ -13,7 +13,7 @@ use crate::tree::{Id, Index, Tree, fields, kinds};
 use keras::Keras;
 use modes::Modes;
 use roles::{Role, Roles};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use steps::Steps;
 
 /// One file in one round: its nodes and what is known of it alone.
@@ -24,7 +24,7 @@ pub(crate) struct FileView<'t> {
     pub(crate) roles: Roles,
     pub(crate) steps: Steps,
     pub(crate) layout: Layout,
-    words: HashSet<&'t str>,
+    words: HashMap<&'t str, Vec<Id>>,
     /// Names that the module assigns, with the end of the first assignment.
     top_names: BTreeMap<&'t str, usize>,
     calls: BTreeMap<&'t str, Vec<Id>>,
@@ -90,7 +90,10 @@ impl<'t> FileView<'t> {
         let index = tree.index();
         let names = Names::collect(&index);
         let k = kinds();
-        let words = index.of_kind(k.identifier).iter().map(|id| index.text_of(*id)).collect();
+        let mut words: HashMap<&str, Vec<Id>> = HashMap::new();
+        for &id in index.of_kind(k.identifier) {
+            words.entry(index.text_of(id)).or_default().push(id);
+        }
         let mut calls: BTreeMap<&str, Vec<Id>> = BTreeMap::new();
         for &call in index.of_kind(k.call) {
             if let Some(name) = crate::names::called_name(&index, call) {
@@ -133,12 +136,17 @@ impl<'t> FileView<'t> {
 
     pub(crate) fn has_word(&self, word: &str) -> bool {
         // `import torch.cuda.amp` holds its parts as one dotted name of identifiers, so they are all here.
-        self.words.contains(word)
+        self.words.contains_key(word)
+    }
+
+    /// The identifiers of that text, in its order.
+    pub(crate) fn identifiers(&self, name: &str) -> &[Id] {
+        self.words.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the file has signs of gradients that are part of the answer: forces, penalties, second derivatives.
     pub(crate) fn differentiates(&self) -> bool {
-        self.words.iter().any(|word| {
+        self.words.keys().any(|word| {
             matches!(*word, "enable_grad" | "create_graph" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")
                 || word.ends_with("_forces")
                 || word.ends_with("_force")

@@ -3,7 +3,7 @@
 use crate::facts::FileView;
 use crate::patch::{Block, Form, Item, Patch, Shape, Statement};
 use crate::pattern::{Called, Env, NodePattern};
-use crate::tree::{Id, kinds};
+use crate::tree::{Id, fields, kinds};
 
 /// A place where a patch matches.
 pub(crate) struct Match<'t> {
@@ -87,18 +87,19 @@ fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -
             view.names.last_names(name).flat_map(|n| view.calls(n).iter().copied()).collect()
         }
         None => {
-            let kind = pattern.kind.unwrap_or(0);
-            let mut ids = view.index.of_kind(kind).to_vec();
-            if kind == k.attribute {
-                // A dotted name may be imported as a plain one.
-                ids.extend(view.index.of_kind(k.identifier).iter().filter(|id| {
-                    let text = view.index.text_of(**id);
-                    view.names.bindings.iter().any(|b| b.local == text)
-                        && view.index.parent(**id).is_some_and(|p| {
-                            let kind = view.index.kind(p);
-                            kind != k.dotted_name && kind != k.aliased_import && kind != k.keyword_argument
-                        })
-                }));
+            let Some(name) = pattern.whole_name() else {
+                return view.index.of_kind(pattern.kind.unwrap_or(0)).to_vec();
+            };
+            let mut ids = Vec::new();
+            for id in view.names.last_names(name).flat_map(|n| view.identifiers(n).iter().copied()) {
+                let Some(parent) = view.index.parent(id) else { continue };
+                let kind = view.index.kind(parent);
+                if kind == k.attribute && view.index.item(id).field == fields().attribute {
+                    ids.push(parent);
+                } else if kind != k.dotted_name && kind != k.aliased_import && kind != k.keyword_argument {
+                    // A dotted name may be imported as a plain one.
+                    ids.push(id);
+                }
             }
             return ids;
         }
@@ -206,7 +207,7 @@ fn one<'t>(view: &FileView<'t>, pattern: &Statement, id: Id, env: &mut Env<'t>) 
         Form::Many(_) => None,
         Form::Simple(node) => node.matches(&view.index, &view.names, id, env).then(|| Aligned::Plain(vec![id])),
         Form::Compound(compound) => {
-            let (k, f) = (kinds(), crate::tree::fields());
+            let (k, f) = (kinds(), fields());
             let inner =
                 if view.index.kind(id) == k.decorated_definition { view.index.field(id, f.definition)? } else { id };
             if view.index.kind(inner) != compound.kind || !header(view, &compound.header, inner, env) {

@@ -225,6 +225,17 @@ impl NodePattern {
         }
     }
 
+    /// The dotted name that is the whole pattern.
+    pub(crate) fn whole_name(&self) -> Option<&str> {
+        let PatternNode::MetaVar { meta_var: MetaVariable::Capture(whole, _) } = &self.pattern.node else {
+            return None;
+        };
+        self.constraints.iter().find_map(|(variable, constraint)| match constraint {
+            Constraint::Qualified(name) if variable == whole => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// The hidden metavariable that stands for a dotted name of the pattern.
     pub(crate) fn qualified(&self, name: &str) -> Option<&str> {
         self.constraints.iter().find_map(|(variable, constraint)| match constraint {

@@ -5,7 +5,8 @@ use super::{FileView, ProjectFacts};
 use crate::names::dotted;
 use crate::pattern::plain_string;
 use crate::tree::{Id, Index, fields, kinds};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 /// How modes are named in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(crate) struct Modes {
     expressions: BTreeMap<String, Vec<Use>>,
     /// The enum is in none of the files.
     elsewhere: bool,
+    /// By text and block: the statement behind which only the vendor's mode goes on. Asked for again and again.
+    turns: RefCell<HashMap<(usize, Id), Option<Id>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +131,7 @@ impl Modes {
             (ModeKind::Strings, target.to_ascii_lowercase())
         };
         let elsewhere = matches!(kind, ModeKind::Enum(_)) && found.is_none();
-        let mut modes = Self { kind, target, expressions: BTreeMap::new(), elsewhere };
+        let mut modes = Self { kind, target, expressions: BTreeMap::new(), elsewhere, turns: RefCell::default() };
         let mut literals: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for view in views {
             let k = kinds();
@@ -390,7 +393,7 @@ impl Modes {
 
     /// Whether a node's place in its parent depends on the mode in a way that is not followed.
     fn is_unclear(&self, index: &Index<'_>, parent: Id, child: Id) -> bool {
-        let (k, f) = (kinds(), fields());
+        let k = kinds();
         let kind = index.kind(parent);
         let names_vendor = |id: Id| self.member(index, id).is_some_and(|m| is_vendor(&m));
         if kind == k.pair {
@@ -407,18 +410,29 @@ impl Modes {
             return false;
         }
         // `if mode != GPU: return` and `assert mode == GPU` before it.
-        index.parts(parent).take_while(|s| *s < child).any(|statement| {
-            if index.kind(statement) == k.assert_statement {
-                return index.parts(statement).next().is_some_and(|t| self.mentions_vendor_alone(index, t));
-            }
-            let leaves = index.kind(statement) == k.if_statement
-                && index.field(statement, f.alternative).is_none()
-                && index.field(statement, f.consequence).and_then(|c| index.parts(c).last()).is_some_and(|last| {
-                    [k.return_statement, k.raise_statement, k.continue_statement, k.break_statement]
-                        .contains(&index.kind(last))
-                });
-            leaves && index.field(statement, f.condition).is_some_and(|t| self.denies_vendor(index, t))
-        })
+        let key = (index.text.as_ptr() as usize, parent);
+        let known = self.turns.borrow().get(&key).copied();
+        let turn = known.unwrap_or_else(|| {
+            let turn = index.parts(parent).find(|statement| self.turns_others_away(index, *statement));
+            self.turns.borrow_mut().insert(key, turn);
+            turn
+        });
+        turn.is_some_and(|turn| turn < child)
+    }
+
+    /// Whether a statement ends the block for every mode but the vendor's.
+    fn turns_others_away(&self, index: &Index<'_>, statement: Id) -> bool {
+        let (k, f) = (kinds(), fields());
+        if index.kind(statement) == k.assert_statement {
+            return index.parts(statement).next().is_some_and(|t| self.mentions_vendor_alone(index, t));
+        }
+        let leaves = index.kind(statement) == k.if_statement
+            && index.field(statement, f.alternative).is_none()
+            && index.field(statement, f.consequence).and_then(|c| index.parts(c).last()).is_some_and(|last| {
+                [k.return_statement, k.raise_statement, k.continue_statement, k.break_statement]
+                    .contains(&index.kind(last))
+            });
+        leaves && index.field(statement, f.condition).is_some_and(|t| self.denies_vendor(index, t))
     }
 
     /// `mode == GPU`.
