@@ -7,13 +7,14 @@ use crate::args::{Format, ForwardArgs, PrecisionArg};
 use crate::output::print;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 use uresnet::{
-    Config, Event, Network, Options, Plan, Precision, Report, Tensor, Threads, Weights, forward_with, one_plane,
+    Config, Event, Network, Options, Plan, Precision, Report, StageDistance, Tensor, Threads, Weights, one_plane,
     scores, write_safetensors,
 };
 
@@ -44,12 +45,10 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     let (logits, seconds) = pass(&plan, &event.picture, threads)?;
 
     let candidate = args.compare.as_ref().map(|path| files::tensors(path).map(|found| (path, found))).transpose()?;
-    let wants_stages =
-        args.stages || candidate.iter().any(|(_, found)| found.keys().any(|key| key.starts_with("stage.")));
-    let stages = if wants_stages { stages(&network, &weights, &event.picture)? } else { Vec::new() };
+    let stages = stages(args, &network, &weights, &event.picture, candidate.as_ref(), threads)?;
     let comparison = candidate
         .map(|(path, found)| {
-            compare(&logits, &stages, found, args.precision).with_context(|| path.display().to_string())
+            compare(&network, &logits, stages.apart, found, args.precision).with_context(|| path.display().to_string())
         })
         .transpose()?;
     let scored = event.labels.as_ref().and_then(|labels| scores(&logits, labels).ok());
@@ -61,9 +60,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
         if args.bundle {
             tensors.extend(weights.iter().map(|(name, tensor)| (name.to_string(), tensor.clone())));
         }
-        if args.stages {
-            tensors.extend(stages.iter().map(|(name, tensor)| (format!("stage.{name}"), tensor.clone())));
-        }
+        tensors.extend(stages.outputs);
         let bytes = write_safetensors(tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?;
         std::fs::write(path, bytes).with_context(|| path.display().to_string())?;
     }
@@ -109,17 +106,18 @@ fn event(args: &ForwardArgs) -> Result<Event> {
 /// The logits, and the seconds of each step. On a terminal stderr tells how far it is.
 fn pass(plan: &Plan, picture: &Tensor, threads: usize) -> Result<(Tensor, Vec<f64>)> {
     let clock = Mutex::new(Vec::new());
-    let total: u64 = plan.steps().iter().map(|step| step.macs).sum();
     let shown = std::io::stderr().is_terminal();
+    let start = Instant::now();
     let logits = plan.run_with(picture, &Threads(threads), &|number| {
         if let Ok(mut clock) = clock.lock() {
             clock.push(Instant::now());
         }
         if shown {
-            let done: u64 = plan.steps().iter().take(number).map(|step| step.macs).sum();
-            let place = plan.steps().get(number).map_or("", |step| step.path.as_str());
-            let percent = 100 * done / total.max(1);
-            write!(std::io::stderr(), "\r\x1b[K{percent:3} % {}", place.replace(".main_module", ".*")).ok();
+            let progress = plan.progress(number);
+            let left =
+                progress.left(start.elapsed().as_secs_f64()).map_or(String::new(), |s| format!("{s:4.0} s left "));
+            let (percent, place) = (100.0 * progress.share, progress.path.replace(".main_module", ".*"));
+            write!(std::io::stderr(), "\r\x1b[K{percent:3.0} % {left}{place}").ok();
         }
         ControlFlow::Continue(())
     });
@@ -130,28 +128,55 @@ fn pass(plan: &Plan, picture: &Tensor, threads: usize) -> Result<(Tensor, Vec<f6
     Ok((logits?, clock.windows(2).map(|at| (at[1] - at[0]).as_secs_f64()).collect()))
 }
 
-/// Every module's output by `PATH.planeN`, or `PATH.all` where the planes are joined, in the order they run.
-///
-/// They come from the scalar pass: a plan fuses modules and has no such maps.
-fn stages(network: &Network, weights: &Weights, picture: &Tensor) -> Result<Vec<(String, Tensor)>> {
-    eprintln!("portolan: the stages come from the scalar reference, which takes its time");
-    let mut stages = Vec::new();
-    forward_with(network, weights, picture, &mut |stage| {
-        if stage.joined {
-            stages.push((format!("{}.all", stage.path), stage.output.clone()));
-            return;
+/// What modules gave on the way.
+#[derive(Default)]
+struct Stages {
+    /// As they go into a file; only when they are to be written.
+    outputs: BTreeMap<String, Tensor>,
+    /// How far the other run's are off.
+    apart: Vec<StageDistance>,
+}
+
+/// Runs once more and shows the modules that are to be written or that the other run has. The first run was timed, and showing
+/// takes time.
+fn stages(
+    args: &ForwardArgs,
+    network: &Network,
+    weights: &Weights,
+    picture: &Tensor,
+    candidate: Option<&(&PathBuf, BTreeMap<String, Tensor>)>,
+    threads: usize,
+) -> Result<Stages> {
+    let found = candidate.map(|(_, found)| found);
+    let key = |name: &str| format!("stage.{name}");
+    let found_paths: BTreeSet<&str> = found
+        .into_iter()
+        .flat_map(BTreeMap::keys)
+        .filter_map(|k| Some(k.strip_prefix("stage.")?.rsplit_once('.')?.0))
+        .collect();
+    let mut stages = Stages::default();
+    if !args.stages && found_paths.is_empty() {
+        return Ok(stages);
+    }
+    let shows = |path: &str| args.stages || found_paths.contains(path);
+    let plan = Plan::showing(network, weights, picture.shape(), &Options::default(), &shows)?;
+    let mut wrong = None;
+    plan.run_showing(picture, &Threads(threads), &|_| ControlFlow::Continue(()), &mut |stage| {
+        let key = key(&stage.name());
+        if let Some(other) = found.and_then(|found| found.get(&key)) {
+            match StageDistance::new(&stage, other) {
+                Ok(apart) => stages.apart.push(apart),
+                Err(error) => wrong = wrong.take().or(Some(error)),
+            }
         }
-        let [images, channels, height, width] = stage.output.nchw();
-        let pictures = images / uresnet::PLANES;
-        let length = channels * height * width;
-        for plane in 0..uresnet::PLANES {
-            let image = |picture: usize| &stage.output.data()[(picture * uresnet::PLANES + plane) * length..][..length];
-            let data = (0..pictures).flat_map(image).copied().collect();
-            let map = Tensor::from_vec(&[pictures, channels, height, width], data).expect("one plane's maps");
-            stages.push((format!("{}.plane{plane}", stage.path), map));
+        if args.stages {
+            stages.outputs.insert(key, stage.output.clone());
         }
     })?;
-    Ok(stages)
+    match (wrong, candidate) {
+        (Some(error), Some((path, _))) => Err(error).with_context(|| path.display().to_string()),
+        _ => Ok(stages),
+    }
 }
 
 /// The logits as the ported project has them: one tensor [pictures, 3 classes, height, width] a plane.
@@ -161,8 +186,9 @@ fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>> {
 }
 
 fn compare(
+    network: &Network,
     logits: &Tensor,
-    stages: &[(String, Tensor)],
+    stages: Vec<StageDistance>,
     mut found: BTreeMap<String, Tensor>,
     precision: PrecisionArg,
 ) -> Result<Report> {
@@ -181,11 +207,10 @@ fn compare(
     let data = (0..pictures).flat_map(|picture| planes.iter().map(move |plane| &plane.data()[picture * length..]));
     let data = data.flat_map(|image| image[..length].iter().copied()).collect();
     let candidate = Tensor::from_vec(logits.shape(), data).context("logits of another size")?;
-    let named = found.into_iter().filter_map(|(name, map)| Some((name.strip_prefix("stage.")?.to_string(), map)));
     let precision = match precision {
         PrecisionArg::Fp32 => Precision::Fp32,
         PrecisionArg::Bf16 => Precision::Bf16,
         PrecisionArg::Fp16 => Precision::Fp16,
     };
-    Ok(uresnet::report(logits, &candidate, stages, &named.collect(), precision)?)
+    Ok(uresnet::report(network, logits, &candidate, stages, precision)?)
 }

@@ -3,11 +3,11 @@
 //! A [`Config`] says which network; [`Network`] is the tree of its layers, and the only place that knows what a
 //! configuration means. [`Weights`] are its parameters under PyTorch's names, read from a file or made from a seed.
 //!
-//! There are two ways through the network. [`forward`] is written for reading, one loop an operation, and shows every
-//! stage. A [`Plan`] is made for speed: normalisations folded, weights packed for this machine's instructions, maps
-//! laid out in one memory, the work shared by a [`Team`]. The second is tested against the first, and both against
-//! PyTorch. [`distance`] and [`agreement`] say how far two outputs are apart, and [`report`] whether that
-//! is too far. An [`Event`] is what goes in.
+//! There are two ways through the network. [`forward`] is written for reading, one loop an operation. A [`Plan`] is
+//! made for speed: normalisations folded, weights packed for this machine's instructions, maps laid out in one memory,
+//! the work shared by a [`Team`]. The second is tested against the first, and both against PyTorch, at the end and at
+//! every [`Stage`] on the way. [`distance`] and [`agreement`] say how far two outputs are apart, and [`report`] whether
+//! that is too far. An [`Event`] is what goes in.
 //!
 //! The crate does no IO, reads no clock, and knows neither Python nor the browser. Only `kernels` holds `unsafe` code.
 
@@ -21,6 +21,7 @@ mod numpy;
 mod plan;
 mod reference;
 mod report;
+mod stage;
 mod team;
 mod tensor;
 mod tensor_file;
@@ -32,9 +33,10 @@ pub use error::Error;
 pub use event::Event;
 pub use network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Parameter, Series, Unit};
 pub use numpy::read_npy;
-pub use plan::{Method, Options, Plan, Step, instructions, run};
-pub use reference::{Stage, bilinear, convolution, forward, forward_with, max_pool, transposed_convolution};
+pub use plan::{Method, Options, Plan, Progress, Step, instructions, run};
+pub use reference::{bilinear, convolution, forward, forward_with, max_pool, transposed_convolution};
 pub use report::{Precision, Report, Scores, StageDistance, one_plane, report, scores};
+pub use stage::Stage;
 #[cfg(not(target_arch = "wasm32"))]
 pub use team::Threads;
 pub use team::{Alone, Team};

@@ -177,6 +177,32 @@ impl Network {
         learned.map(|p| p.shape.iter().product::<usize>()).sum()
     }
 
+    /// Paths of the modules whose outputs can be shown, in the order they run.
+    pub fn stages(&self) -> Vec<String> {
+        let mut paths = vec![self.initial.path.clone()];
+        for level in &self.levels {
+            level.down_blocks.stages(&mut paths);
+            paths.push(level.down.path.clone());
+            paths.extend(level.pooled.then(|| format!("{}.downsample", level.path)));
+        }
+        paths.push(self.deepest.bottleneck.path.clone());
+        self.deepest.blocks.stages(&mut paths);
+        paths.extend([&self.deepest.unbottleneck.path, &self.deepest.path].map(String::clone));
+        for level in self.levels.iter().rev() {
+            paths.push(level.up.path.clone());
+            paths.extend((!level.up.transposed).then(|| format!("{}.upsample", level.path)));
+            if let Connection::Concat(unit) = &level.connection {
+                paths.push(unit.path.clone());
+            }
+            paths.push(format!("{}.connection", level.path));
+            level.up_blocks.stages(&mut paths);
+            paths.push(level.path.clone());
+        }
+        self.final_blocks.stages(&mut paths);
+        paths.push(self.head.path.clone());
+        paths
+    }
+
     /// All units in the order of the `state_dict`.
     pub fn units(&self) -> Vec<&Unit> {
         let mut units = vec![&self.initial];
@@ -206,6 +232,18 @@ impl Series {
             Block::Plain(unit) => vec![unit],
             Block::Residual { first, second, .. } => vec![first, second],
         })
+    }
+}
+
+impl Series {
+    fn stages(&self, paths: &mut Vec<String>) {
+        for block in &self.blocks {
+            if let Block::Residual { first, second, .. } = block {
+                paths.extend([&first.path, &second.path].map(String::clone));
+            }
+            paths.push(block.path().to_string());
+        }
+        paths.push(self.path.clone());
     }
 }
 

@@ -9,11 +9,13 @@
 //! convolution and an interpolation may change places, being linear, so it runs on the small map.
 
 mod arena;
+mod capture;
 mod fold;
+mod progress;
 #[cfg(test)]
 mod tests;
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use crate::error::Error;
@@ -23,11 +25,15 @@ use crate::kernels::{
 use crate::kernels::{BLOCK, transform_weights};
 use crate::network::{Block, CLASSES, Connection, Level, Network, PLANES, Series, Unit};
 use crate::reference::{SLOPE, check_input};
+use crate::stage::Stage;
 use crate::team::Team;
 use crate::tensor::Tensor;
 use crate::weights::Weights;
 use arena::Arena;
+use capture::{Capture, Planes};
 use fold::Folded;
+pub use progress::Progress;
+use progress::cost;
 
 /// How 3x3 convolutions with stride 1 are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -65,6 +71,9 @@ pub struct Step {
 pub struct Plan {
     jobs: Vec<Job>,
     steps: Vec<Step>,
+    /// What each step takes, in units of its own.
+    costs: Vec<f64>,
+    captures: Vec<Capture>,
     weights: Aligned,
     arena: usize,
     /// The maps' memory between runs; a second run at the same time takes its own.
@@ -83,6 +92,20 @@ pub fn instructions() -> Vec<&'static str> {
 impl Plan {
     /// Plans the network for pictures of a shape [pictures, 3, height, width].
     pub fn new(network: &Network, weights: &Weights, shape: &[usize], options: &Options) -> Result<Plan, Error> {
+        Plan::showing(network, weights, shape, options, &|_| false)
+    }
+
+    /// The same, for runs that show the output of some modules, chosen by their path in PyTorch.
+    ///
+    /// A module whose output has no map of its own is computed for itself, beside the steps that there are anyway. So
+    /// showing all modules takes about half as long again; showing none costs nothing.
+    pub fn showing(
+        network: &Network,
+        weights: &Weights,
+        shape: &[usize],
+        options: &Options,
+        shows: &dyn Fn(&str) -> bool,
+    ) -> Result<Plan, Error> {
         let &[pictures, PLANES, height, width] = shape else {
             return Err(Error::Input(format!("expected [pictures, 3, height, width], found {shape:?}")));
         };
@@ -95,7 +118,7 @@ impl Plan {
             kernels.truncate(last + 1);
         }
         let instructions = kernels.last().map_or("", |k| k.name);
-        let mut planner = Planner::new(weights, kernels, options.method);
+        let mut planner = Planner::new(weights, kernels, options.method, shows);
         planner.network(network, pictures, height, width, (out_height, out_width));
         Ok(Plan {
             weights: planner.packed,
@@ -104,8 +127,10 @@ impl Plan {
             input: shape.to_vec(),
             output: vec![pictures, PLANES, CLASSES, out_height, out_width],
             largest_pair: planner.largest_pair,
+            costs: planner.jobs.iter().zip(&planner.steps).map(|(job, step)| cost(job, step.macs)).collect(),
             jobs: planner.jobs,
             steps: planner.steps,
+            captures: planner.captures,
             instructions,
         })
     }
@@ -153,6 +178,20 @@ impl Plan {
         team: &dyn Team,
         before: &(dyn Fn(usize) -> ControlFlow<()> + Sync),
     ) -> Result<Tensor, Error> {
+        self.run_showing(input, team, before, &mut |_| ())
+    }
+
+    /// The same; the stages that were asked for in [`Plan::showing`] are shown between the steps, on this thread.
+    ///
+    /// Large maps go through the network plane by plane, so the stages of one plane may come before the earlier stages
+    /// of the next.
+    pub fn run_showing(
+        &self,
+        input: &Tensor,
+        team: &dyn Team,
+        before: &(dyn Fn(usize) -> ControlFlow<()> + Sync),
+        observe: &mut dyn FnMut(Stage),
+    ) -> Result<Tensor, Error> {
         if input.shape() != self.input {
             let (expected, found) = (self.input.clone(), input.shape().to_vec());
             return Err(Error::Shape { key: "input".to_string(), expected, found });
@@ -163,13 +202,27 @@ impl Plan {
             .or_else(|| Aligned::zeros(self.arena))
             .ok_or_else(|| Error::Input(format!("no memory for maps of {} bytes", self.map_bytes())))?;
         let mut output = Tensor::zeros(&self.output);
-        let memories = Memories {
-            input: input.data(),
-            arena: arena.as_mut_slice(),
-            output: output.data_mut(),
-            weights: self.weights.as_slice(),
-        };
-        let done = execute(&self.jobs, memories, team, before);
+        let mut captures = self.captures.iter().peekable();
+        let (mut start, mut done) = (0, true);
+        while done && (start < self.jobs.len() || captures.peek().is_some()) {
+            let end = captures.peek().map_or(self.jobs.len(), |capture| capture.after);
+            let memories = Memories {
+                input: input.data(),
+                arena: arena.as_mut_slice(),
+                output: output.data_mut(),
+                weights: self.weights.as_slice(),
+            };
+            // The end of a part is told as the beginning of the next.
+            let before = |i: usize| match start + i == end && end < self.jobs.len() {
+                true => ControlFlow::Continue(()),
+                false => before(start + i),
+            };
+            done = end == start || execute(&self.jobs[start..end], memories, team, &before);
+            while let Some(capture) = captures.next_if(|capture| done && capture.after == end) {
+                capture.show(arena.as_slice(), output.data(), observe);
+            }
+            start = end;
+        }
         if let Ok(mut kept) = self.kept.lock() {
             *kept = Some(arena);
         }
@@ -212,6 +265,13 @@ struct Planner<'a> {
     packed: Aligned,
     jobs: Vec<Job>,
     steps: Vec<Step>,
+    /// Whether a module's output is to be shown.
+    shows: &'a dyn Fn(&str) -> bool,
+    /// Something is shown.
+    plane_by_plane: bool,
+    captures: Vec<Capture>,
+    /// Which planes the maps hold that are being planned.
+    planes: Planes,
     /// Images of the whole input.
     images: usize,
     largest_pair: usize,
@@ -226,16 +286,15 @@ struct Layer {
 
 impl Layer {
     /// Some of the images.
-    fn images(&self, images: &Range<usize>) -> Layer {
-        let offset = self.map.offset + images.start * self.map.image_step;
-        Layer { map: Map { offset, images: images.len(), ..self.map }, ..*self }
+    fn group(&self, group: &Group) -> Layer {
+        let offset = self.map.offset + group.first * self.map.image_step;
+        let image_step = self.map.image_step * group.step;
+        Layer { map: Map { offset, images: group.images, image_step, ..self.map }, ..*self }
     }
 
     /// One plane of every picture.
     fn plane(&self, plane: usize) -> Layer {
-        let offset = self.map.offset + plane * self.map.image_step;
-        let (images, image_step) = (self.map.images / PLANES, self.map.image_step * PLANES);
-        Layer { map: Map { offset, images, image_step, ..self.map }, ..*self }
+        self.group(&Group::plane(plane, self.map.images / PLANES))
     }
 
     fn size(&self) -> (usize, usize) {
@@ -247,8 +306,28 @@ impl Layer {
     }
 }
 
+/// Images that take their way through a level together.
+#[derive(Clone, Copy)]
+struct Group {
+    first: usize,
+    step: usize,
+    images: usize,
+    planes: Planes,
+}
+
+impl Group {
+    fn plane(plane: usize, pictures: usize) -> Group {
+        Group { first: plane, step: PLANES, images: pictures, planes: Planes::One(plane) }
+    }
+}
+
 impl<'a> Planner<'a> {
-    fn new(weights: &'a Weights, kernels: Vec<Kernels>, method: Method) -> Planner<'a> {
+    fn new(
+        weights: &'a Weights,
+        kernels: Vec<Kernels>,
+        method: Method,
+        shows: &'a dyn Fn(&str) -> bool,
+    ) -> Planner<'a> {
         Planner {
             weights,
             kernels,
@@ -257,6 +336,10 @@ impl<'a> Planner<'a> {
             packed: Aligned::with_room(0),
             jobs: Vec::new(),
             steps: Vec::new(),
+            shows,
+            plane_by_plane: false,
+            captures: Vec::new(),
+            planes: Planes::All,
             images: 0,
             largest_pair: 0,
         }
@@ -265,22 +348,25 @@ impl<'a> Planner<'a> {
     fn network(&mut self, network: &Network, pictures: usize, height: usize, width: usize, out: (usize, usize)) {
         let images = pictures * PLANES;
         self.images = images;
+        self.plane_by_plane = network.stages().iter().any(|path| (self.shows)(path));
         self.packed = Aligned::with_room(network.units().into_iter().map(|unit| self.room(unit)).sum());
         let input =
             Map { space: Space::Input, offset: 0, image_step: height * width, images, height, width, channels: 1 };
         let first = self.take(images, (height, width), network.initial.outputs);
         self.convolution(&network.initial, Layer { map: input, channels: 1 }, first, None, SLOPE);
+        self.capture(&network.initial.path, first);
         let last = self.core(network, 0, first);
-        for group in groups(&last) {
+        for group in self.groups(&last) {
+            self.planes = group.planes;
             // The planes share no memory from here on, so each goes to the end before the next begins.
-            let x = last.images(&group);
+            let x = last.group(&group);
             let y = self.series(&network.final_blocks, x, false, None);
             let size = CLASSES * out.0 * out.1;
             let to = Map {
                 space: Space::Output,
-                offset: group.start * size,
-                image_step: size,
-                images: group.len(),
+                offset: group.first * size,
+                image_step: group.step * size,
+                images: group.images,
                 height: out.0,
                 width: out.1,
                 channels: CLASSES,
@@ -290,6 +376,7 @@ impl<'a> Planner<'a> {
             let packed = self.pack(&Folded::new(unit, self.weights), kernels, BLOCK);
             let work = Work::Logits { from: y.map, real_inputs: y.channels, packed };
             self.push(unit, "1x1", Job { kernels, to, slope: 1.0, work });
+            self.capture(&unit.path, Layer { map: to, channels: CLASSES });
             if y.map.offset != x.map.offset {
                 self.give_back(y);
             }
@@ -309,19 +396,25 @@ impl<'a> Planner<'a> {
             (level.down.output_length(height), level.down.output_length(width))
         };
         let deeper = self.take(input.map.images, down_size, level.down.outputs);
-        for group in groups(&input) {
-            let x = input.images(&group);
+        for group in self.groups(&input) {
+            self.planes = group.planes;
+            let x = input.group(&group);
             let y = self.series(&level.down_blocks, x, true, None);
-            let to = deeper.images(&group);
+            let to = deeper.group(&group);
             if level.pooled {
                 self.pointwise(&level.down, &level.down.path, vec![(y, Form::Pooled)], to, SLOPE);
             } else {
                 self.convolution(&level.down, y, to, None, SLOPE);
             }
+            self.capture(&level.down.path, to);
+            if level.pooled {
+                self.capture(&format!("{}.downsample", level.path), to);
+            }
             if y.map.offset != x.map.offset {
                 self.give_back(y);
             }
         }
+        self.planes = Planes::All;
         let deeper = self.core(network, depth + 1, deeper);
         let output = self.up(level, input, deeper);
         self.give_back(deeper);
@@ -337,34 +430,57 @@ impl<'a> Planner<'a> {
         let size = (2 * height, 2 * width);
         let in_place = size == skip.size() && !level.up_blocks.blocks.is_empty();
         let output = if in_place { skip } else { self.take(skip.map.images, size, level.width) };
-        for group in groups(&output) {
-            let (from, skip, output) = (deeper.images(&group), skip.images(&group), output.images(&group));
+        for group in self.groups(&output) {
+            self.planes = group.planes;
+            let (from, skip, output) = (deeper.group(&group), skip.group(&group), output.group(&group));
             let blocks = !level.up_blocks.blocks.is_empty();
-            let joined = if blocks { self.take(group.len(), size, level.width) } else { output };
+            let joined = if blocks { self.take(group.images, size, level.width) } else { output };
             let (doubled, form) = if level.up.transposed {
-                let doubled = self.take(group.len(), size, level.width);
+                let doubled = self.take(group.images, size, level.width);
                 self.doubling(&level.up, from, doubled);
+                self.capture(&level.up.path, doubled);
                 (doubled, Form::Plain)
             } else {
-                let low = self.take(group.len(), from.size(), level.width);
+                let low = self.take(group.images, from.size(), level.width);
                 self.pointwise(&level.up, &level.up.path, vec![(from, Form::Plain)], low, 1.0);
+                self.show_interpolated(level, low);
                 (low, Form::Upsampled(SLOPE))
             };
+            let connection = format!("{}.connection", level.path);
             match &level.connection {
                 Connection::Concat(unit) => {
                     self.pointwise(unit, &unit.path, vec![(doubled, form), (skip, Form::Plain)], joined, SLOPE);
+                    self.capture(&unit.path, joined);
                 }
-                Connection::Sum => self.sum(&level.path, doubled, form, Some(skip), joined),
-                Connection::None => self.sum(&level.path, doubled, form, None, joined),
+                Connection::Sum => self.sum(&connection, doubled, form, Some(skip), joined),
+                Connection::None => self.sum(&connection, doubled, form, None, joined),
             }
+            self.capture(&connection, joined);
             self.give_back(doubled);
             if blocks {
                 let y = self.series(&level.up_blocks, joined, false, Some(output));
                 debug_assert_eq!(y.map.offset, output.map.offset);
                 self.give_back(joined);
+            } else {
+                self.capture(&level.up_blocks.path, output);
             }
+            self.capture(&level.path, output);
         }
+        self.planes = Planes::All;
         output
+    }
+
+    /// Interpolates for the eye: the layers behind read the small map.
+    fn show_interpolated(&mut self, level: &Level, low: Layer) {
+        let path = format!("{}.upsample", level.path);
+        if (self.shows)(&path) || (self.shows)(&level.up.path) {
+            let (height, width) = low.size();
+            let high = self.take(low.map.images, (2 * height, 2 * width), low.channels);
+            self.sum(&path, low, Form::Upsampled(SLOPE), None, high);
+            self.capture(&level.up.path, high);
+            self.capture(&path, high);
+            self.give_back(high);
+        }
     }
 
     fn deepest(&mut self, network: &Network, input: Layer) -> Layer {
@@ -376,6 +492,8 @@ impl<'a> Planner<'a> {
         let images = if deepest.joined { input.map.images / PLANES } else { input.map.images };
         let x = self.take(images, input.size(), deepest.bottleneck.outputs);
         self.pointwise(&deepest.bottleneck, &deepest.bottleneck.path, sources, x, SLOPE);
+        self.planes = if deepest.joined { Planes::Joined } else { Planes::All };
+        self.capture(&deepest.bottleneck.path, x);
         let y = self.series(&deepest.blocks, x, false, None);
         self.give_back(input);
         let output = self.take(input.map.images, y.size(), input.channels);
@@ -386,6 +504,10 @@ impl<'a> Planner<'a> {
             first += to.channels;
             self.folded_pointwise(&part, &deepest.unbottleneck.path, vec![(y, Form::Plain)], to, SLOPE);
         }
+        self.planes = if deepest.joined { Planes::Joining } else { Planes::All };
+        self.capture(&deepest.unbottleneck.path, output);
+        self.planes = Planes::All;
+        self.capture(&deepest.path, output);
         if y.map.offset != x.map.offset {
             self.give_back(y);
         }
@@ -414,6 +536,9 @@ impl<'a> Planner<'a> {
             } else {
                 self.block(&piece[0], x, target);
             }
+            if let [block] = piece {
+                self.capture(block.path(), target);
+            }
             if mine && target.map.offset != x.map.offset {
                 spare = Some(x);
             }
@@ -422,12 +547,16 @@ impl<'a> Planner<'a> {
         if let Some(spare) = spare.filter(|s| s.map.offset != input.map.offset) {
             self.give_back(spare);
         }
+        self.capture(&series.path, x);
         x
     }
 
     /// How many blocks run as one step, and whether as a chain.
     fn blocks_together(&self, series: &Series, input: &Layer) -> (usize, bool) {
         let Some(size) = self.tile() else { return (1, false) };
+        if series.blocks.iter().any(|block| self.shows_within(block)) {
+            return (1, false);
+        }
         let first = series.blocks.first().map(|block| match block {
             Block::Plain(unit) => (unit, 1),
             Block::Residual { first, .. } => (first, 2),
@@ -512,6 +641,13 @@ impl<'a> Planner<'a> {
             Block::Residual { first, second, .. } => {
                 let between = self.take(x.map.images, x.size(), first.outputs);
                 self.convolution(first, x, between, None, SLOPE);
+                self.capture(&first.path, between);
+                if (self.shows)(&second.path) {
+                    let alone = self.take(x.map.images, x.size(), second.outputs);
+                    self.convolution(second, between, alone, None, 1.0);
+                    self.capture(&second.path, alone);
+                    self.give_back(alone);
+                }
                 self.convolution(second, between, to, Some(x), SLOPE);
                 self.give_back(between);
             }
@@ -577,7 +713,7 @@ impl<'a> Planner<'a> {
     fn sum(&mut self, path: &str, from: Layer, form: Form, other: Option<Layer>, to: Layer) {
         let kernels = self.kernels_for(to.map.channels);
         let work = Work::Sum { from: Source { map: from.map, form }, other: other.map(|o| o.map) };
-        self.push_step(&format!("{path}.connection"), "sum", 0, Job { kernels, to: to.map, slope: 1.0, work });
+        self.push_step(path, "sum", 0, Job { kernels, to: to.map, slope: 1.0, work });
     }
 
     fn kernels_for(&self, channels: usize) -> Kernels {
@@ -616,6 +752,36 @@ impl<'a> Planner<'a> {
         self.jobs.push(job);
     }
 
+    /// Whether a block or a unit in it is shown.
+    fn shows_within(&self, block: &Block) -> bool {
+        let units = match block {
+            Block::Plain(_) => vec![],
+            Block::Residual { first, second, .. } => vec![&first.path, &second.path],
+        };
+        (self.shows)(block.path()) || units.into_iter().any(|path| (self.shows)(path))
+    }
+
+    /// The map is a module's output once the jobs so far are done.
+    fn capture(&mut self, path: &str, layer: Layer) {
+        if (self.shows)(path) {
+            let (after, path) = (self.jobs.len(), path.to_string());
+            self.captures.push(Capture { after, path, layer, planes: self.planes });
+        }
+    }
+
+    /// The images of a map one by one where they are large, or all together. A picture's planes are shown one by one
+    /// but its pictures together, so where anything is shown a plane's images stay together.
+    fn groups(&self, layer: &Layer) -> Vec<Group> {
+        let images = layer.map.images;
+        if layer.map.image_step * size_of::<f32>() * images <= LARGE {
+            return vec![Group { first: 0, step: 1, images, planes: Planes::All }];
+        }
+        if self.plane_by_plane {
+            return (0..PLANES).map(|plane| Group::plane(plane, images / PLANES)).collect();
+        }
+        (0..images).map(|first| Group { first, step: 1, images: 1, planes: Planes::One(first % PLANES) }).collect()
+    }
+
     fn take(&mut self, images: usize, (height, width): (usize, usize), channels: usize) -> Layer {
         let padded = channels.next_multiple_of(BLOCK);
         let image_step = (height * width * padded).next_multiple_of(16);
@@ -627,13 +793,6 @@ impl<'a> Planner<'a> {
     fn give_back(&mut self, layer: Layer) {
         self.arena.give_back(layer.map.offset, layer.numbers());
     }
-}
-
-/// The images of a map one by one where they are large, or all together.
-fn groups(layer: &Layer) -> impl Iterator<Item = Range<usize>> + use<> {
-    let images = layer.map.images;
-    let size = if layer.map.image_step * size_of::<f32>() * images > LARGE { 1 } else { images.max(1) };
-    (0..images).step_by(size).map(move |i| i..i + size)
 }
 
 fn macs_of(unit: &Unit, to: &Map) -> u64 {

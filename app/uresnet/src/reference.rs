@@ -5,6 +5,7 @@
 
 use crate::error::Error;
 use crate::network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Series, Unit};
+use crate::stage::{Stage, show};
 use crate::tensor::Tensor;
 use crate::weights::Weights;
 
@@ -14,20 +15,9 @@ pub(crate) const EPSILON: f64 = 1e-5;
 /// What a negative number is multiplied with by leaky ReLU.
 pub(crate) const SLOPE: f32 = 0.01;
 
-/// The output of a module on the way.
-#[derive(Clone, Copy, Debug)]
-pub struct Stage<'a> {
-    /// The module's path in PyTorch.
-    pub path: &'a str,
-    /// NCHW. `b * 3 + p` is plane `p` of picture `b`, unless `joined`.
-    pub output: &'a Tensor,
-    /// The planes lie side by side in the channels, one image a picture.
-    pub joined: bool,
-}
-
 /// Runs the network on pictures [B, 3, H, W]; the logits are [B, 3 planes, 3 classes, H, W].
 pub fn forward(network: &Network, weights: &Weights, input: &Tensor) -> Result<Tensor, Error> {
-    forward_with(network, weights, input, &mut |_| ())
+    pass(network, weights, input, None)
 }
 
 /// The same, showing the output of every module as it comes.
@@ -36,6 +26,15 @@ pub fn forward_with(
     weights: &Weights,
     input: &Tensor,
     observe: &mut dyn FnMut(Stage),
+) -> Result<Tensor, Error> {
+    pass(network, weights, input, Some(observe))
+}
+
+fn pass<'a>(
+    network: &Network,
+    weights: &'a Weights,
+    input: &Tensor,
+    observe: Option<&'a mut (dyn FnMut(Stage) + 'a)>,
 ) -> Result<Tensor, Error> {
     let [pictures, height, width] = check_input(network, input)?;
     let mut pass = Pass { weights, observe, joined: false };
@@ -63,13 +62,15 @@ pub(crate) fn check_input(network: &Network, input: &Tensor) -> Result<[usize; 3
 
 struct Pass<'a> {
     weights: &'a Weights,
-    observe: &'a mut dyn FnMut(Stage),
+    observe: Option<&'a mut (dyn FnMut(Stage) + 'a)>,
     joined: bool,
 }
 
 impl Pass<'_> {
     fn show(&mut self, path: &str, output: &Tensor) {
-        (self.observe)(Stage { path, output, joined: self.joined });
+        if let Some(observe) = &mut self.observe {
+            show(*observe, path, output, self.joined);
+        }
     }
 
     fn core(&mut self, network: &Network, depth: usize, input: Tensor) -> Tensor {

@@ -1,12 +1,11 @@
 //! The verdict on a port: its outputs held against the reference's.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::compare::{Agreement, Distance, agreement, classes, distance};
 use crate::error::Error;
-use crate::network::{CLASSES, PLANES};
+use crate::network::{CLASSES, Network, PLANES};
+use crate::stage::Stage;
 use crate::tensor::Tensor;
 
 /// The numbers that the port computes with. It says how far its logits may be from the reference's, which are float32.
@@ -78,31 +77,37 @@ pub struct StageDistance {
     pub name: String,
     /// How far it is from the reference's.
     pub distance: Distance,
+    #[serde(skip)]
+    path: String,
 }
 
-/// Holds logits [pictures, 3 planes, 3 classes, height, width] against each other, and stages by name against those that
-/// the candidate has. `stages` come in the order they run; those that the candidate lacks are left out.
+impl StageDistance {
+    /// Holds the candidate's output of a module against the reference's.
+    pub fn new(reference: &Stage, candidate: &Tensor) -> Result<StageDistance, Error> {
+        let (name, path) = (reference.name(), reference.path.to_string());
+        let distance = distance(reference.output, candidate).map_err(|error| match error {
+            Error::Shape { expected, found, .. } => Error::Shape { key: format!("stage.{name}"), expected, found },
+            other => other,
+        })?;
+        Ok(StageDistance { name, distance, path })
+    }
+}
+
+/// Holds logits [pictures, 3 planes, 3 classes, height, width] against each other. `stages` are those that the candidate
+/// has, in any order.
 pub fn report(
+    network: &Network,
     reference: &Tensor,
     candidate: &Tensor,
-    stages: &[(String, Tensor)],
-    found: &BTreeMap<String, Tensor>,
+    mut stages: Vec<StageDistance>,
     precision: Precision,
 ) -> Result<Report, Error> {
     let whole = distance(reference, candidate)?;
     let same = agreement(reference, candidate)?;
     let planes = (0..PLANES).map(|plane| distance(&one_plane(reference, plane)?, &one_plane(candidate, plane)?));
     let planes = planes.collect::<Result<Vec<_>, Error>>()?;
-    let mut held = Vec::new();
-    for (name, expected) in stages {
-        if let Some(other) = found.get(name) {
-            let apart = distance(expected, other).map_err(|error| match error {
-                Error::Shape { expected, found, .. } => Error::Shape { key: format!("stage.{name}"), expected, found },
-                other => other,
-            })?;
-            held.push(StageDistance { name: name.clone(), distance: apart });
-        }
-    }
+    let order = network.stages();
+    stages.sort_by_cached_key(|stage| (order.iter().position(|path| *path == stage.path), stage.name.clone()));
     let near = |d: &Distance| d.max_relative_to_range <= precision.tolerance() && d.not_finite == 0;
     Ok(Report {
         precision,
@@ -110,12 +115,12 @@ pub fn report(
         least_agreement: precision.least_agreement(),
         same_class: same.share(),
         iou: [0, 1, 2].map(|class| same.iou(class)),
-        first_diverging_stage: held.iter().find(|s| !near(&s.distance)).map(|s| s.name.clone()),
+        first_diverging_stage: stages.iter().find(|s| !near(&s.distance)).map(|s| s.name.clone()),
         agrees: near(&whole) && same.share() >= precision.least_agreement(),
         distance: whole,
         agreement: same,
         planes,
-        stages: held,
+        stages,
     })
 }
 
@@ -169,6 +174,11 @@ pub fn scores(logits: &Tensor, labels: &Tensor) -> Result<Scores, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+
+    fn network() -> Network {
+        Network::new(&Config::default()).unwrap()
+    }
 
     fn logits(add: f32) -> Tensor {
         let data = (0..9).map(|i| (i * 7 % 9) as f32 + if i == 4 { add } else { 0.0 }).collect();
@@ -178,7 +188,7 @@ mod tests {
     #[test]
     fn the_verdict_goes_by_the_precision() {
         let check = |add, precision, expected| {
-            let found = report(&logits(0.0), &logits(add), &[], &BTreeMap::new(), precision).unwrap();
+            let found = report(&network(), &logits(0.0), &logits(add), vec![], precision).unwrap();
             assert_eq!(found.agrees, expected, "{add} {precision:?}: {found:?}");
             assert_eq!(found.planes[0].max_absolute, 0.0);
         };
@@ -193,12 +203,24 @@ mod tests {
 
     #[test]
     fn the_first_stage_that_is_off_is_named() {
-        let stage = |name: &str, value| (name.to_string(), Tensor::from_vec(&[1], vec![value]).unwrap());
-        let stages = [stage("a", 1.0), stage("b", 1.0), stage("c", 1.0), stage("d", 1.0)];
-        let found = BTreeMap::from([stage("a", 1.0), stage("c", 1.5), stage("d", 2.0)]);
-        let report = report(&logits(0.0), &logits(0.0), &stages, &found, Precision::Fp32).unwrap();
-        assert_eq!(report.stages.len(), 3);
-        assert_eq!(report.first_diverging_stage.as_deref(), Some("c"));
+        let map = |value| Tensor::from_vec(&[1], vec![value]).unwrap();
+        let stage = |path, plane, candidate| {
+            StageDistance::new(&Stage { path, plane, output: &map(1.0) }, &map(candidate)).unwrap()
+        };
+        // Plane by plane, as a plan shows them.
+        let stages = vec![
+            stage("initial_convolution", Some(0), 1.0),
+            stage("bottleneck", Some(0), 1.5),
+            stage("initial_convolution", Some(1), 1.0),
+            stage("final_layer", Some(1), 2.0),
+        ];
+        let report = report(&network(), &logits(0.0), &logits(0.0), stages, Precision::Fp32).unwrap();
+        let names: Vec<&str> = report.stages.iter().map(|stage| stage.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["initial_convolution.plane0", "initial_convolution.plane1", "final_layer.plane1", "bottleneck.plane0"]
+        );
+        assert_eq!(report.first_diverging_stage.as_deref(), Some("final_layer.plane1"));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! safetensors files, read into and written from named f32 tensors.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use safetensors::tensor::{Dtype, SafeTensors, View, serialize};
 
 use crate::error::Error;
 use crate::tensor::Tensor;
@@ -24,16 +25,29 @@ pub fn read_safetensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error>
 
 /// Writes named tensors as a safetensors file, the same bytes for the same tensors.
 pub fn write_safetensors<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, Error> {
-    let bytes: Vec<(&str, &[usize], Vec<u8>)> = tensors
-        .into_iter()
-        .map(|(name, tensor)| (name, tensor.shape(), tensor.data().iter().flat_map(|v| v.to_le_bytes()).collect()))
-        .collect();
-    let failed = |e: safetensors::SafeTensorError| Error::File(format!("can't be written: {e}"));
-    let views = bytes
-        .iter()
-        .map(|(name, shape, data)| Ok((*name, TensorView::new(Dtype::F32, shape.to_vec(), data).map_err(failed)?)))
-        .collect::<Result<Vec<_>, Error>>()?;
-    serialize(views, None).map_err(failed)
+    let tensors = tensors.into_iter().map(|(name, tensor)| (name, Written(tensor)));
+    serialize(tensors, None).map_err(|e| Error::File(format!("can't be written: {e}")))
+}
+
+/// A tensor that becomes bytes when it is written, not all of a file's before.
+struct Written<'a>(&'a Tensor);
+
+impl View for Written<'_> {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.0.shape()
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.0.data().iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>().into()
+    }
+
+    fn data_len(&self) -> usize {
+        size_of_val(self.0.data())
+    }
 }
 
 fn numbers(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {

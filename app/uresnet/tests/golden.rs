@@ -1,10 +1,11 @@
 //! The forward pass against outputs of PyTorch: every 2D configuration on small pictures.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use uresnet::{
-    Alone, Config, Method, Network, Options, Plan, Tensor, Threads, Weights, agreement, distance, forward_with,
+    Alone, Config, Method, Network, Options, Plan, Stage, Tensor, Threads, Weights, agreement, distance, forward_with,
     instructions, read_safetensors,
 };
 
@@ -90,34 +91,41 @@ fn names_shapes_and_counts_are_pytorchs() {
     }
 }
 
+/// Holds the stages of a pass against PyTorch's; every one that the file has must have come.
+fn check_stages(golden: &Golden, name: &str, found: &BTreeMap<String, Tensor>) {
+    let known = golden.tensors.iter().filter_map(|(key, tensor)| Some((key.strip_prefix("stage.")?, tensor)));
+    for (key, expected) in known {
+        // The older cases number the calls of a top-level module, which are its planes.
+        let newer = ["0", "1", "2"].iter().find_map(|i| Some(format!("{}plane{i}", key.strip_suffix(i)?)));
+        let found = found.get(key).or_else(|| found.get(&newer?)).unwrap_or_else(|| panic!("{name}: no stage {key}"));
+        let distance = distance(expected, found).unwrap();
+        assert!(distance.max_relative_to_range < 1e-5, "{name} {key}: {distance:?}");
+    }
+}
+
 #[test]
 fn the_reference_agrees_at_the_end_and_at_every_stage() {
     for name in CASES {
         let golden = Golden::read(name);
-        let mut stages = 0;
-        // The older cases number the calls of a top-level module, which are its planes.
-        let mut compare = |key: String, found: Tensor| {
-            if let Some(expected) = golden.tensors.get(&key) {
-                stages += 1;
-                let distance = distance(expected, &found).unwrap();
-                assert!(distance.max_relative_to_range < 1e-5, "{name} {key}: {distance:?}");
-            }
-        };
-        let output = forward_with(&golden.network, &golden.weights, &golden.tensors["input"], &mut |stage| {
-            let path = stage.path;
-            if stage.joined {
-                compare(format!("stage.{path}.all"), stage.output.clone());
-            } else {
-                for plane in 0..3 {
-                    let map = plane_of(stage.output, plane);
-                    compare(format!("stage.{path}.plane{plane}"), map.clone());
-                    compare(format!("stage.{path}.{plane}"), map);
-                }
-            }
-        });
-        let known = golden.tensors.keys().filter(|k| k.starts_with("stage.")).count();
-        assert_eq!(stages, known, "{name}: stages found");
+        let mut stages = BTreeMap::new();
+        let observe = &mut |stage: Stage| assert!(stages.insert(stage.name(), stage.output.clone()).is_none());
+        let output = forward_with(&golden.network, &golden.weights, &golden.tensors["input"], observe);
         golden.check(name, &output.unwrap());
+        check_stages(&golden, name, &stages);
+    }
+}
+
+#[test]
+fn a_plan_that_shows_its_stages_agrees_at_each() {
+    for name in CASES {
+        let golden = Golden::read(name);
+        let input = &golden.tensors["input"];
+        let plan = Plan::showing(&golden.network, &golden.weights, input.shape(), &Options::default(), &|_| true);
+        let mut stages = BTreeMap::new();
+        let observe = &mut |stage: Stage| assert!(stages.insert(stage.name(), stage.output.clone()).is_none());
+        let output = plan.unwrap().run_showing(input, &Threads(2), &|_| ControlFlow::Continue(()), observe);
+        golden.check(name, &output.unwrap());
+        check_stages(&golden, name, &stages);
     }
 }
 
@@ -167,10 +175,4 @@ fn chains_agree_with_the_definition() {
             }
         }
     }
-}
-
-fn plane_of(maps: &Tensor, plane: usize) -> Tensor {
-    let [images, channels, height, width] = maps.nchw();
-    let maps = maps.data().chunks_exact(channels * height * width).skip(plane).step_by(3);
-    Tensor::from_vec(&[images / 3, channels, height, width], maps.flatten().copied().collect()).unwrap()
 }

@@ -1,9 +1,12 @@
 //! What a plan promises beside its numbers.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use uresnet::{Alone, Config, Error, Network, Options, Plan, Team, Tensor, Threads, Weights};
+use uresnet::{
+    Alone, Config, Downsampling, Error, Network, Options, Plan, Team, Tensor, Threads, Weights, distance, forward_with,
+};
 
 fn small() -> (Network, Weights) {
     let config = Config { depth: 2, n_initial_filters: 4, bottleneck_deepest: 8, ..Config::default() };
@@ -43,8 +46,9 @@ fn the_work_counted_is_the_networks() {
 #[test]
 fn steps_are_told_in_order_and_can_be_stopped() {
     let (network, weights) = small();
-    let plan = Plan::new(&network, &weights, &[1, 3, 32, 32], &Options::default()).unwrap();
-    for team in [&Alone as &dyn Team, &Threads(3)] {
+    let teams = [&Alone as &dyn Team, &Threads(3)];
+    for (team, shown) in teams.into_iter().flat_map(|team| [(team, false), (team, true)]) {
+        let plan = Plan::showing(&network, &weights, &[1, 3, 32, 32], &Options::default(), &|_| shown).unwrap();
         let next = AtomicUsize::new(0);
         let input = Tensor::zeros(&[1, 3, 32, 32]);
         let whole = plan.run_with(&input, team, &|step| {
@@ -91,4 +95,75 @@ fn wrong_input_is_named() {
     assert!(
         refused(&[1, 3, 32, 32], Some("abacus")).starts_with("input: no kernels for abacus here; there are portable")
     );
+}
+
+/// What both passes show, on a picture so large that its convolutions are chained and its planes go one by one.
+#[test]
+fn a_plan_shows_what_the_reference_shows() {
+    for (block_concat, downsampling) in [(false, Downsampling::MaxPooling), (true, Downsampling::Convolutional)] {
+        let config = Config {
+            depth: 1,
+            n_initial_filters: 12,
+            bottleneck_deepest: 8,
+            blocks_deepest_layer: 1,
+            blocks_final: 1,
+            block_concat,
+            downsampling,
+            ..Config::default()
+        };
+        let network = Network::new(&config).unwrap();
+        let weights = Weights::seeded(&network, 5);
+        let shape = [2, 3, 96, 192];
+        let pixels = (0..shape.iter().product()).map(|i: usize| if i % 13 < 2 { (i * 7919 % 50) as f32 } else { 0.0 });
+        let input = Tensor::from_vec(&shape, pixels.collect()).unwrap();
+        let mut expected = Vec::new();
+        let logits = forward_with(&network, &weights, &input, &mut |stage| {
+            expected.push((stage.path.to_string(), stage.name(), stage.output.clone()));
+        });
+        let mut paths: Vec<&str> = expected.iter().map(|(path, ..)| path.as_str()).collect();
+        paths.dedup();
+        assert_eq!(paths, network.stages());
+
+        let go_on = |_| ControlFlow::Continue(());
+        let plain = Plan::new(&network, &weights, &shape, &Options::default()).unwrap();
+        let all = Plan::showing(&network, &weights, &shape, &Options::default(), &|_| true).unwrap();
+        let mut found = BTreeMap::new();
+        let shown = all.run_showing(&input, &Threads(2), &go_on, &mut |stage| {
+            assert!(found.insert(stage.name(), stage.output.clone()).is_none(), "{} comes twice", stage.name());
+        });
+        for (_, name, map) in &expected {
+            let apart = distance(map, &found[name]).unwrap();
+            assert!(apart.max_relative_to_range < 1e-4, "{name}: {apart:?}");
+        }
+        assert_eq!(found.len(), expected.len());
+        let shown = shown.unwrap();
+        assert_eq!(shown, plain.run(&input, &Alone).unwrap(), "showing changes no bit");
+        let apart = distance(&logits.unwrap(), &shown).unwrap();
+        assert!(apart.max_relative_to_range < 1e-4, "{apart:?}");
+
+        // A few chosen ones cost little, and one that there is none of costs nothing.
+        let chosen = ["net_core.upsample", "net_core.up_blocks.blocks.1.convolution_2", "final_layer"];
+        let some = Plan::showing(&network, &weights, &shape, &Options::default(), &|path| chosen.contains(&path));
+        let some = some.unwrap();
+        let mut names = Vec::new();
+        some.run_showing(&input, &Alone, &go_on, &mut |stage| names.push(stage.path.to_string())).unwrap();
+        names.sort();
+        names.dedup();
+        assert_eq!(names, ["final_layer", "net_core.up_blocks.blocks.1.convolution_2", "net_core.upsample"]);
+        assert!(some.steps().len() < all.steps().len());
+        let none = Plan::showing(&network, &weights, &shape, &Options::default(), &|path| path == "elsewhere");
+        assert_eq!(none.unwrap().steps(), plain.steps());
+    }
+}
+
+#[test]
+fn progress_grows_from_nothing_to_all() {
+    let (network, weights) = small();
+    let plan = Plan::new(&network, &weights, &[1, 3, 32, 32], &Options::default()).unwrap();
+    let count = plan.steps().len();
+    let shares: Vec<f64> = (0..=count).map(|step| plan.progress(step).share).collect();
+    assert!(shares.is_sorted() && shares[0] == 0.0 && shares[count] == 1.0, "{shares:?}");
+    assert_eq!((plan.progress(0).path, plan.progress(count).path), ("initial_convolution", ""));
+    assert_eq!(plan.progress(0).left(3.0), None);
+    assert_eq!(plan.progress(count).left(3.0), Some(0.0));
 }

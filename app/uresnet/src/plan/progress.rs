@@ -1,0 +1,54 @@
+//! How far a run is.
+
+use crate::kernels::{Job, Work};
+
+use super::Plan;
+
+/// How far a run is when a step begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress<'a> {
+    /// Number of the step that begins; `count` at the end.
+    pub step: usize,
+    /// Steps of the plan.
+    pub count: usize,
+    /// Module path of the step that begins; empty at the end.
+    pub path: &'a str,
+    /// Share of the work that is done, from 0 to 1. An estimate: steps differ in how fast they run.
+    pub share: f64,
+}
+
+impl Progress<'_> {
+    /// Seconds left when the work done so far has taken this many; none before anything is done.
+    pub fn left(&self, seconds: f64) -> Option<f64> {
+        (self.share > 0.0).then(|| seconds * (1.0 - self.share) / self.share)
+    }
+}
+
+impl Plan {
+    /// How far a run is when it calls back with the number of a step.
+    pub fn progress(&self, step: usize) -> Progress<'_> {
+        let done = self.costs.iter().take(step).sum::<f64>();
+        let whole = self.costs.iter().sum::<f64>();
+        Progress {
+            step,
+            count: self.steps.len(),
+            path: self.steps.get(step).map_or("", |step| step.path.as_str()),
+            share: if whole > 0.0 { done / whole } else { 1.0 },
+        }
+    }
+}
+
+/// Multiplications that take as long as writing one number to memory.
+const WRITE: f64 = 16.0;
+
+/// What a job takes, in multiplications of the kernels: Winograd's method has fewer than the definition.
+pub(crate) fn cost(job: &Job, macs: u64) -> f64 {
+    let products = |size: usize| ((size + 2) * (size + 2)) as f64 / (9 * size * size) as f64;
+    let saved = match &job.work {
+        Work::Winograd { size, .. } => products(*size),
+        Work::Chain(chain) => products(chain.size),
+        _ => 1.0,
+    };
+    let written = job.to.images * job.to.height * job.to.width * job.to.channels;
+    macs as f64 * saved + WRITE * written as f64
+}
