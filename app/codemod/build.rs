@@ -1,4 +1,4 @@
-//! Bakes the guides' recipes into the crate: reads `guides/*.md` and writes them as one JSON file.
+//! Bakes the guides' recipes into the crate: reads `guides/*.md` and writes them as one file.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn main() {
         }
     }
     guides.sort_by(|a, b| (a.front.order, &a.name).cmp(&(b.front.order, &b.name)));
-    let out = Path::new(&std::env::var("OUT_DIR").unwrap_or_default()).join("guides.json");
-    std::fs::write(&out, serde_json::to_string(&guides).unwrap_or_default())
+    let out = Path::new(&std::env::var("OUT_DIR").unwrap_or_default()).join("guides.bin");
+    std::fs::write(&out, postcard::to_allocvec(&guides).unwrap_or_default())
         .unwrap_or_else(|e| panic!("{}: {e}", out.display()));
 }

@@ -308,7 +308,7 @@ fn undeclared_options(guide: &Guide, target: &Target) -> Vec<RecipeError> {
 /// The guides that are built in, with their examples.
 #[must_use]
 pub fn embedded_guides() -> Vec<Guide> {
-    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/guides.json"))).unwrap_or_default()
+    postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"))).unwrap_or_default()
 }
 
 fn compile_rule(rule: &guide::Rule) -> Result<CompiledRule, (usize, String)> {
