@@ -17,6 +17,18 @@ run() {
 }
 "#;
 
+/// `scontrol` is a command of the cluster, so a dry run, which may be elsewhere, shows the list it would ask about.
+const FIRST_HOST: &str = r#"
+# The job's first machine.
+first_host() {
+  if [ -n "${DRY_RUN:-}" ]; then
+    printf 'first of %s\n' "${SLURM_JOB_NODELIST:-the machines}"
+  else
+    scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1
+  fi
+}
+"#;
+
 /// The script. Bash whatever the scheduler; Slurm and PBS read their directives out of its comments.
 pub fn render(plan: &Plan, scheduler: Scheduler) -> String {
     let mut out = String::from("#!/usr/bin/env bash\n");
@@ -36,6 +48,9 @@ pub fn render(plan: &Plan, scheduler: Scheduler) -> String {
         }
     }
     out.push_str(OPENING);
+    if plan.steps.iter().any(asks_for_hosts) {
+        out.push_str(FIRST_HOST);
+    }
     if scheduler == Scheduler::Pbs {
         out.push_str("\n# PBS starts in the home folder.\ncd \"${PBS_O_WORKDIR:-.}\"\n");
     }
@@ -44,6 +59,15 @@ pub fn render(plan: &Plan, scheduler: Scheduler) -> String {
         write_step(&mut out, step);
     }
     out
+}
+
+fn asks_for_hosts(step: &Step) -> bool {
+    let asks = |word: &Word| word.0.contains(&Part::FirstHost);
+    match step {
+        Step::Set(setting) => asks(&setting.value),
+        Step::Run { argv, .. } => argv.iter().any(asks),
+        Step::Source { .. } | Step::Require { .. } => false,
+    }
 }
 
 fn write_step(out: &mut String, step: &Step) {

@@ -11,7 +11,7 @@ pub enum Part {
     Variable(String),
     /// Any run of characters in a file's name, `*`.
     Any,
-    /// The first host of a Slurm job.
+    /// The first host of a Slurm job, from the function `first_host` that [`render`](crate::render) writes.
     FirstHost,
 }
 
@@ -78,7 +78,7 @@ impl Word {
                     let _ = write!(out, "${{{name}}}");
                 }
                 Part::Any => out.push('*'),
-                Part::FirstHost => out.push_str("$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)"),
+                Part::FirstHost => out.push_str("$(first_host)"),
             }
         }
         if open {

@@ -13,7 +13,10 @@ const HOSTILE: &str = "a b/\"q\" 'q' $HOME `id` $(id)\nline ; & * ~ \\ é.py";
 const COMMANDS: [&str; 8] = ["mpirun", "torchrun", "srun", "poprun", "python", "python3", "virtualenv", "scontrol"];
 
 const RECORDER: &str = r#"#!/bin/bash
-if [ "${0##*/}" = scontrol ]; then echo host0; exit; fi
+if [ "${0##*/}" = scontrol ]; then
+  if [ -n "$DRY_RUN" ]; then printf 'scontrol\2' >> "$RECORD"; fi
+  echo host0; exit
+fi
 { printf '%s\0' "${0##*/}" "$@"; printf '\1'; env -0; printf '\2'; } >> "$RECORD"
 "#;
 
@@ -101,7 +104,13 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
     let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
     let mut command = Command::new("bash");
     command.env_clear().envs(&env).env("PATH", path).env("RECORD", &record);
-    let done = command.current_dir(folder).args(["-c", script]).output().expect("bash runs");
+    command.current_dir(folder).args(["-c", script]);
+    let dry = command.env("DRY_RUN", "1").output().expect("bash runs");
+    let shown = String::from_utf8_lossy(&dry.stderr);
+    assert!(dry.status.success() && !record.exists(), "a dry run ran something: {script}\n{shown}");
+    let commands = plan.steps.iter().filter(|step| matches!(step, Step::Run { .. })).count();
+    assert_eq!(shown.matches("\n+ ").count() + usize::from(shown.starts_with("+ ")), commands, "{shown}");
+    let done = command.env_remove("DRY_RUN").output().expect("bash runs");
     assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
     let text = fs::read_to_string(&record).expect("a record in UTF-8");
     let mut records = text.split_terminator('\u{2}');
