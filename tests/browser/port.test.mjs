@@ -313,6 +313,62 @@ onPage("a message jumps to its line, in another file too", {}, async (page) => {
   assert.ok(shown, "the line is in sight");
 });
 
+onPage("all targets side by side: an entry opens that port there, Back leads back", {}, async (page) => {
+  await page.chooseFiles([
+    { name: "train.py", text: trainer },
+    { name: "model.py", text: "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\n" },
+  ]);
+  await page.ported();
+  await page.tab("matrix");
+  const matrix = page.page.locator(".matrix");
+  await matrix.waitFor();
+  const heads = await matrix.locator("thead th").allTextContents();
+  const targets = await page.page.locator("#target option").allTextContents();
+  assert.deepEqual(heads.slice(1).map((head) => head.match(/^[A-Z]+/)[0]), targets);
+  for (const name of ["rdu", "hpu"]) {
+    const entry = matrix.locator(`a[href^="#at=${name}/0/"]`).first();
+    const href = await entry.getAttribute("href");
+    await entry.press("Enter");
+    await page.page.waitForFunction((name) => document.querySelector("#target").value === name && document.querySelector(".changes .here"), name);
+    assert.equal(await page.page.locator(".files [aria-current]").textContent().then((text) => text.startsWith("model.py")), true);
+    const line = href.split("/")[2];
+    const row = page.page.locator(".changes tr.here");
+    assert.ok((await row.locator("td.num").allTextContents()).includes(line) || (await row.getAttribute("class")).includes("remark"), `line ${line}`);
+    await page.page.goBack();
+    await matrix.waitFor();
+    await page.page.waitForFunction((href) => document.activeElement?.getAttribute("href") === href, href);
+  }
+  // The table follows the text.
+  await page.page.locator("#source").fill("x = 1\n");
+  await page.page.waitForFunction(() => document.querySelectorAll(".matrix .file").length === 1);
+  assert.equal(await matrix.locator(".file").textContent(), "train.py");
+  await page.page.locator(".files .close").last().click();
+  await page.page.locator(".state").filter({ hasText: "Nothing to compare" }).waitFor();
+});
+
+onPage("typing is not held up by the matrix, and stops it", {}, async (page) => {
+  await page.chooseFiles([{ name: "long.py", text: trainer.repeat(40) }]);
+  await page.ported();
+  await page.tab("matrix");
+  await page.page.locator(".columns").waitFor();
+  const longest = await page.page.evaluate(async () => {
+    const field = document.querySelector("#source");
+    let longest = 0;
+    for (let n = 0; n < 20; n++) {
+      const from = performance.now();
+      field.setRangeText("# \n", 0, 0, "end");
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      await new Promise((next) => setTimeout(next, 20));
+      longest = Math.max(longest, performance.now() - from - 20);
+    }
+    return longest;
+  });
+  assert.ok(longest < 200, `a key took ${longest} ms`);
+  await page.page.waitForFunction(() => document.querySelector(".matrix-place:not([aria-busy]) .matrix"), null, { timeout: 60_000 });
+  const first = await page.page.locator(".matrix [scope=row] b").first().textContent();
+  assert.ok(parseInt(first) > 20, `the rows are of the text as it is now: ${first}`);
+});
+
 onPage("an empty page, a cleared page, nothing to do", {}, async (page) => {
   assert.match(await page.panel().textContent(), /No script yet/);
   await page.fill("x = 1\n");

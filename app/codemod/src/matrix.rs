@@ -5,8 +5,8 @@ use crate::{RecipeSet, port};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The constructs of a project as rows, the targets as columns.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The constructs of a project as rows, the targets as columns. Starts without a column; [`Matrix::add`] makes one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
     /// Ids of the targets, in the order of the columns.
     pub targets: Vec<String>,
@@ -17,6 +17,9 @@ pub struct Matrix {
 /// A line of the original that at least one target changes or speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixRow {
+    /// Number of the file, from 0, in the order they were given.
+    #[serde(skip)]
+    pub file: usize,
     /// Path as given.
     pub path: String,
     /// Line of the original, from 1.
@@ -57,26 +60,34 @@ pub enum CellState {
 /// Pure, as [`port`] is; takes as long as one port for each target.
 #[must_use]
 pub fn matrix(files: &[SourceFile], recipes: &RecipeSet, style: Style) -> Matrix {
-    let targets: Vec<String> = recipes.targets().into_iter().map(|target| target.id).collect();
-    let mut rows: BTreeMap<(usize, usize), Vec<MatrixCell>> = BTreeMap::new();
-    for (column, target) in targets.iter().enumerate() {
-        let ported = port(files, recipes, &Options { target: target.clone(), style, ..Options::default() });
-        for (number, (source, file)) in files.iter().zip(&ported.files).enumerate() {
-            for (line, cell) in cells(&source.text, file) {
-                let row = rows.entry((number, line)).or_insert_with(|| vec![MatrixCell::default(); targets.len()]);
-                row[column] = cell;
+    let mut matrix = Matrix::default();
+    for target in recipes.targets() {
+        matrix.add(files, recipes, &Options { target: target.id, style, ..Options::default() });
+    }
+    matrix
+}
+
+impl Matrix {
+    /// Ports the project, always the same one, to the options' target, and puts that port beside the others.
+    pub fn add(&mut self, files: &[SourceFile], recipes: &RecipeSet, options: &Options) {
+        let ported = port(files, recipes, options);
+        let column = self.targets.len();
+        self.targets.push(options.target.clone());
+        self.rows.iter_mut().for_each(|row| row.cells.push(MatrixCell::default()));
+        for (number, (SourceFile { path, text }, file)) in files.iter().zip(&ported.files).enumerate() {
+            let starts = line_starts(text);
+            for (line, cell) in cells(text, file) {
+                let place = self.rows.binary_search_by_key(&(number, line), |row| (row.file, row.line));
+                let at = place.unwrap_or_else(|at| {
+                    let text = line_text(text, &starts, line).to_owned();
+                    let cells = vec![MatrixCell::default(); column + 1];
+                    self.rows.insert(at, MatrixRow { file: number, path: path.clone(), line, text, cells });
+                    at
+                });
+                self.rows[at].cells[column] = cell;
             }
         }
     }
-    let rows = rows
-        .into_iter()
-        .map(|((number, line), cells)| {
-            let SourceFile { path, text } = &files[number];
-            let text = text.lines().nth(line - 1).unwrap_or_default().trim().to_owned();
-            MatrixRow { path: path.clone(), line, text, cells }
-        })
-        .collect();
-    Matrix { targets, rows }
 }
 
 /// What one port did to the lines of one file.
@@ -92,36 +103,54 @@ fn cells(original: &str, file: &PortedFile) -> BTreeMap<usize, MatrixCell> {
             cell.recipes.push(recipe.to_owned());
         }
     };
-    let starts = line_starts(original);
+    let (starts, ported) = (line_starts(original), line_starts(&file.text));
     let mut moved = 0isize;
     for edit in &file.edits {
         let there = edit.start.saturating_add_signed(moved);
         moved += edit.text.len() as isize - (edit.end - edit.start) as isize;
-        // Lines that are only added belong to no line of the original.
-        let adds_lines = edit.text.contains('\n') || edit.text.trim().is_empty();
-        if original[edit.start..edit.end].trim().is_empty() && adds_lines {
-            continue;
-        }
-        let there = 1 + file.text.get(..there).map_or(0, |before| before.matches('\n').count());
-        for line in line_of(&starts, edit.start)..=line_of(&starts, edit.end.max(edit.start + 1) - 1) {
-            if original.lines().nth(line - 1).is_some_and(|text| !text.trim().is_empty()) {
-                put(line, CellState::Done, &edit.recipe, there);
-            }
+        // The first line that shows something of the change.
+        let shown = there + edit.text.len() - edit.text.trim_start().len();
+        let there = line_of(&ported, shown);
+        let (first, last) = lines_of(original, &starts, edit);
+        for line in (first..=last).filter(|line| !line_text(original, &starts, *line).is_empty()) {
+            put(line, CellState::Done, &edit.recipe, there);
         }
     }
-    let ported = line_starts(&file.text);
     for diagnostic in &file.diagnostics {
         let state = match diagnostic.severity {
             Severity::Error => CellState::NotPossible,
             Severity::Warning => CellState::NeedsYou,
             Severity::Info | Severity::Hint => continue,
         };
-        let text = file.text.lines().nth(diagnostic.line - 1).unwrap_or_default();
-        let column = text.char_indices().nth(diagnostic.column - 1).map_or(0, |(at, _)| at);
-        let at = ported.get(diagnostic.line - 1).map_or(0, |start| start + column);
+        let start = ported.get(diagnostic.line - 1).copied().unwrap_or(file.text.len());
+        let column = file.text[start..].char_indices().nth(diagnostic.column - 1).map_or(0, |(at, _)| at);
+        let at = start + column;
         put(line_of(&starts, original_offset(&file.edits, at)), state, &diagnostic.recipe, diagnostic.line);
     }
     cells
+}
+
+/// First and last line of the original that an edit is about. Lines that are only added are about the code above them.
+fn lines_of(original: &str, starts: &[usize], edit: &Edit) -> (usize, usize) {
+    let first = line_of(starts, edit.start);
+    let adds_lines = edit.text.contains('\n') && original[edit.start..edit.end].trim().is_empty();
+    if !adds_lines {
+        return (first, line_of(starts, edit.end.max(edit.start + 1) - 1));
+    }
+    let is_code = |line: &usize| {
+        let text = line_text(original, starts, *line);
+        !text.is_empty() && !text.starts_with('#')
+    };
+    // Put at the start of a line, they are about the one before.
+    let last = if original[..edit.start].ends_with('\n') { first - 1 } else { first };
+    let above = (1..=last).rev().find(is_code).unwrap_or(first);
+    (above, above)
+}
+
+/// A line without what is white around it.
+fn line_text<'t>(text: &'t str, starts: &[usize], line: usize) -> &'t str {
+    let end = starts.get(line).copied().unwrap_or(text.len());
+    starts.get(line - 1).map_or("", |start| text[*start..end].trim())
 }
 
 /// Where a byte of the ported text comes from; inside new text, where that text was put.
@@ -173,6 +202,13 @@ mod tests {
         check(&matrix, "old = torch.jit.script(net)", "hpu", CellState::NeedsYou);
         assert!(!matrix.rows.iter().any(|row| row.text == "plain = 1"), "{matrix:#?}");
         assert!(matrix.rows.iter().all(|row| row.cells.len() == matrix.targets.len()));
+    }
+
+    #[test]
+    fn added_lines_belong_to_the_code_above_them() {
+        let matrix = of("import os\n# a note\nimport torch\n\n# another\nnet = build().cuda()\n");
+        check(&matrix, "import os", "hpu", CellState::Done);
+        assert!(matrix.rows.iter().all(|row| !row.text.starts_with('#')), "{matrix:#?}");
     }
 
     #[test]

@@ -53,6 +53,11 @@ pub(crate) fn now() -> f64 {
     window().performance().map_or(0.0, |clock| clock.now())
 }
 
+/// Puts another address in the place of the present one; nothing is loaded and no event comes.
+pub(crate) fn set_address(address: &str) -> Result<(), JsValue> {
+    window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(address))
+}
+
 /// What an exception says.
 pub(crate) fn reason(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok().and_then(|m| m.as_string());

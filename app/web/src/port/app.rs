@@ -4,7 +4,7 @@ use crate::browser;
 use crate::port::fragment::{self, Fragment, Share};
 use crate::port::page::Port;
 use crate::port::protocol::{Answer, Ask, Parcel, Shown};
-use crate::port::state::{Delivery, Engine, File, Jump, Notice, Run, State, View};
+use crate::port::state::{Delivery, Engine, File, Notice, Panel, Run, State, View};
 use crate::port::{link, project};
 use codemod::{Highlight, SourceFile};
 use leptos::prelude::*;
@@ -155,8 +155,8 @@ impl Session {
             state.set_outcome(Some(Arc::new(*outcome)));
             if state.selected == view.shown.index {
                 state.view = Some(Arc::new(view));
-                if let Some(edit) = state.focus_after_port.take() {
-                    state.jump_to(Jump::Edit(edit));
+                if let Some(jump) = state.jump_after_port.take_if(|_| !again) {
+                    state.jump_to(jump);
                 }
             }
             state.view.is_none()
@@ -166,6 +166,49 @@ impl Session {
         } else if other_file == Some(true) {
             self.show_selected();
         }
+        self.next_column();
+    }
+
+    /// Shows another part of the result.
+    pub(crate) fn show(self, panel: Panel) {
+        if panel == Panel::Matrix {
+            // So that the way back from one of its cells leads here.
+            let _ = browser::set_address(fragment::MATRIX);
+        }
+        self.state.update(|state| state.panel = panel);
+        self.next_column();
+    }
+
+    /// Ports to one more target, as long as the matrix of all is in sight and nothing else is wanted.
+    fn next_column(self) {
+        if FLIGHT.with(|flight| flight.since.get().is_some()) {
+            return;
+        }
+        let Some(Some((options, column))) = self.state.try_update_untracked(State::next_column) else { return };
+        FLIGHT.with(|flight| flight.since.set(Some(browser::now())));
+        link::ask(link::bare(Ask::Matrix { options, column }), move |answer| {
+            let again = FLIGHT.with(|flight| {
+                flight.since.set(None);
+                flight.again.get()
+            });
+            self.take_matrix(answer);
+            if again { self.port_now() } else { self.next_column() }
+        });
+    }
+
+    /// Shows more rows of the matrix.
+    pub(crate) fn more_rows(self, rows: usize) {
+        link::ask(link::bare(Ask::Rows(rows)), move |answer| self.take_matrix(answer));
+    }
+
+    fn take_matrix(self, answer: Parcel<Answer>) {
+        let Parcel { head: Answer::Matrix(done, total), texts, .. } = answer else { return };
+        self.state.update(|state| {
+            (state.matrix.done, state.matrix.total) = (done, total);
+            if let Some(html) = texts.into_iter().next() {
+                state.matrix.html = html;
+            }
+        });
     }
 
     /// Shows a file of the last port.
@@ -270,6 +313,12 @@ impl Session {
         match fragment::parse(&hash) {
             Fragment::Empty => {}
             Fragment::Unknown => self.say(true, "The address does not name anything this page can open."),
+            Fragment::Matrix => self.show(Panel::Matrix),
+            Fragment::Place { target, file, line } => {
+                if self.state.try_update(|state| state.go_to_port(target, file, line)) == Some(true) {
+                    self.port_now();
+                }
+            }
             Fragment::Share(deflated) => spawn_local(async move { self.open_share(&deflated).await }),
             Fragment::Example(id) => link::ask(link::bare(Ask::Example(id)), move |answer| {
                 let text = answer.texts.into_iter().next();

@@ -1,11 +1,12 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
+use crate::port::parts::matrix;
 use crate::port::protocol::{
     Answer, Ask, Catalogue, EditNote, Example, ExampleId, FileOutcome, Outcome, Parcel, Shown,
 };
 use codemod::{
-    Diagnostic, FileDiff, Highlight, Options, Ported, PortedFile, RecipeSet, SourceFile, Style, diff_texts,
-    embedded_guides, git_patch, report_json,
+    Diagnostic, FileDiff, Highlight, Matrix, Options, Ported, PortedFile, RecipeSet, SourceFile, Style, TargetInfo,
+    diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
 
@@ -15,6 +16,7 @@ pub struct Desk {
     recipes: Option<RecipeSet>,
     files: Vec<SourceFile>,
     port: Option<Port>,
+    matrix: Matrix,
 }
 
 struct Port {
@@ -50,6 +52,8 @@ impl Desk {
                 under(shown, |shown| Answer::Ported(Box::new(outcome), shown))
             }
             Ask::Show(index) => under(self.shown(index), Answer::Shown),
+            Ask::Matrix { options, column } => self.column(&options, column),
+            Ask::Rows(rows) => self.matrix(rows),
             Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
             Ask::Report => self.written(|port| report_json(&port.result)),
             Ask::Texts => self.texts(),
@@ -70,6 +74,28 @@ impl Desk {
         });
         let diffs = diffs.collect();
         self.port = Some(Port { result, diffs, sources: self.files.clone() });
+    }
+
+    /// Adds a column to the matrix. A question that skips one is answered with what there is.
+    fn column(&mut self, options: &Options, column: usize) -> Parcel<Answer> {
+        let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
+        if column == 0 {
+            self.matrix = Matrix::default();
+        }
+        if let Some(target) = recipes.targets().get(column).filter(|_| self.matrix.targets.len() == column) {
+            self.matrix.add(&self.files, recipes, &options_for(target, options));
+        }
+        self.matrix(matrix::FIRST_ROWS)
+    }
+
+    fn matrix(&mut self, rows: usize) -> Parcel<Answer> {
+        let (done, total) = (self.matrix.targets.len(), self.recipes().targets().len());
+        let mut parcel = head(Answer::Matrix(done, total));
+        if done == total {
+            let recipes = self.recipes().recipes();
+            parcel.texts.push(matrix::table(&self.matrix, &recipes, rows));
+        }
+        parcel
     }
 
     fn shown(&self, index: usize) -> Parcel<Shown> {
@@ -110,6 +136,16 @@ fn asked_example(id: &ExampleId) -> Parcel<Answer> {
         Some((example, text)) => Parcel { texts: vec![text], ..head(Answer::Example(Some(example))) },
         None => head(Answer::Example(None)),
     }
+}
+
+/// What is left of the user's options for this target: as if it were chosen.
+fn options_for(target: &TargetInfo, options: &Options) -> Options {
+    let mut options = options.clone();
+    let has = |name: &String, value: &String| target.options.iter().any(|o| o.name == *name && o.kind.admits(value));
+    options.options.retain(|name, value| has(name, value));
+    options.sdk = options.sdk.filter(|sdk| target.sdks.contains(sdk));
+    options.target.clone_from(&target.id);
+    options
 }
 
 fn head(answer: Answer) -> Parcel<Answer> {

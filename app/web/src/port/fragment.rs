@@ -1,4 +1,5 @@
-//! What the part of the address behind `#` means: a shared project, or an example out of a guide.
+//! What the part of the address behind `#` means: a shared project, an example out of a guide,
+//! all targets side by side, or a place in one of their ports.
 //!
 //! A project travels as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. Deflating is the browser's work; this file knows the rest,
 //! so that an old link can be tested without one.
@@ -11,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// Longer addresses are refused: browsers stop at 2 MiB.
 pub const MAX_LINK: usize = 1_500_000;
 
+/// The fragment for [`Fragment::Matrix`].
+pub const MATRIX: &str = "#matrix";
+
 /// What the fragment asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fragment {
@@ -20,6 +24,17 @@ pub enum Fragment {
     Share(Vec<u8>),
     /// An example of a guide.
     Example(ExampleId),
+    /// All targets side by side.
+    Matrix,
+    /// A place in the port of the open project to a target.
+    Place {
+        /// Target id.
+        target: String,
+        /// Number of the file, from 0.
+        file: usize,
+        /// Line of the ported text, from 1.
+        line: usize,
+    },
     /// Something else.
     Unknown,
 }
@@ -59,14 +74,31 @@ impl Share {
 /// Reads a fragment, with or without its `#`.
 pub fn parse(fragment: &str) -> Fragment {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
-    if fragment.is_empty() {
-        return Fragment::Empty;
+    match fragment {
+        // `main` is where the page's own link for skipping its head leads.
+        "" | "main" => return Fragment::Empty,
+        "matrix" => return Fragment::Matrix,
+        _ => {}
     }
     match fragment.split_once('=') {
         Some(("s", data)) => decode(data).map_or(Fragment::Unknown, Fragment::Share),
         Some(("example", place)) => example(place).map_or(Fragment::Unknown, Fragment::Example),
+        Some(("at", there)) => place(there).unwrap_or(Fragment::Unknown),
         _ => Fragment::Unknown,
     }
+}
+
+/// `hpu/0/41`: target, number of the file, line.
+fn place(there: &str) -> Option<Fragment> {
+    let mut parts = there.split('/');
+    let (target, file, line) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let whole = parts.next().is_none() && line > 0;
+    whole.then(|| Fragment::Place { target: target.into(), file, line })
+}
+
+/// The fragment for a [`Fragment::Place`].
+pub fn of_place(target: &str, file: usize, line: usize) -> String {
+    format!("#at={target}/{file}/{line}")
 }
 
 /// `hpu/autocast/2`: guide, section, number of the example from 1.
@@ -141,10 +173,29 @@ mod tests {
     }
 
     #[test]
+    fn places() {
+        let place = Fragment::Place { target: "hpu".into(), file: 2, line: 41 };
+        assert_eq!(parse(&of_place("hpu", 2, 41)), place);
+        assert_eq!(parse("#matrix"), Fragment::Matrix);
+    }
+
+    #[test]
     fn nonsense_is_named_as_such() {
         assert_eq!(parse(""), Fragment::Empty);
         assert_eq!(parse("#"), Fragment::Empty);
-        for bad in ["#s=a", "#s=a!", "#example=", "#example=hpu", "#example=../x/1", "#example=a/b/0", "#x=1", "#top"] {
+        assert_eq!(parse("#main"), Fragment::Empty);
+        for bad in [
+            "#s=a",
+            "#s=a!",
+            "#example=",
+            "#example=hpu",
+            "#example=../x/1",
+            "#example=a/b/0",
+            "#x=1",
+            "#top",
+            "#at=hpu/0",
+            "#at=hpu/0/0",
+        ] {
             assert_eq!(parse(bad), Fragment::Unknown, "{bad}");
         }
     }

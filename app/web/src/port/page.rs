@@ -16,7 +16,7 @@ use crate::port::state::State;
 use leptos::prelude::*;
 use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
-use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HtmlElement};
+use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEvent, HtmlElement};
 
 /// A part of the page.
 type Html = fn(&State) -> String;
@@ -127,7 +127,13 @@ fn fill(state: &State) {
                 continue;
             }
             let focus = focused_in(&place);
+            let scrolled = scroll_of(&place).map(|(name, scroller)| (name, scroller.scroll_top()));
             place.set_inner_html(&html);
+            if let (Some((name, top)), Some((now, scroller))) = (scrolled, scroll_of(&place))
+                && name == now
+            {
+                scroller.set_scroll_top(top);
+            }
             if let Some(control) = focus.and_then(|selector| place.query_selector(&selector).ok().flatten()) {
                 let _ = control.unchecked_into::<HtmlElement>().focus();
             }
@@ -148,6 +154,12 @@ fn fill(state: &State) {
     if let Some(hint) = browser::element("editor-empty") {
         hint.set_hidden(!state.file().is_none_or(|file| file.lines.text().is_empty()));
     }
+}
+
+/// What scrolls inside a place, and its name.
+fn scroll_of(place: &HtmlElement) -> Option<(Option<String>, Element)> {
+    let scroller = place.query_selector(".scroll").ok().flatten()?;
+    Some((scroller.get_attribute("aria-label"), scroller))
 }
 
 /// A selector for the control that has the focus, when it stands inside a place.
@@ -173,7 +185,18 @@ fn listen(session: Session, moved: RwSignal<u32>) {
     // Scrolling does not bubble.
     on(&window, "scroll", true, move |_| moved.update(|n| *n = n.wrapping_add(1)));
     on(&window, "resize", false, move |_| moved.update(|n| *n = n.wrapping_add(1)));
-    on(&window, "hashchange", false, move |_| session.read_fragment());
+    on(&window, "hashchange", false, move |event| {
+        session.read_fragment();
+        // Back from a place: to the entry that led there.
+        let event: &HashChangeEvent = event.unchecked_ref();
+        let from = event.old_url().rsplit_once('#').map(|(_, from)| format!("a[href=\"#{from}\"]"));
+        browser::later(0, move || {
+            let entry = from.and_then(|from| browser::element("panel")?.query_selector(&from).ok().flatten());
+            if let Some(entry) = entry {
+                let _ = entry.unchecked_into::<HtmlElement>().focus();
+            }
+        });
+    });
     for name in ["dragover", "dragleave", "drop"] {
         on(&window, name, false, move |event| opening::drag(session, event.unchecked_ref()));
     }

@@ -5,6 +5,7 @@ pub mod bar;
 pub mod certificate;
 pub mod diff;
 pub mod files;
+pub mod matrix;
 pub mod needs;
 pub mod recipes;
 pub mod result;

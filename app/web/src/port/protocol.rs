@@ -38,6 +38,16 @@ pub enum Ask {
     },
     /// Show another file of the last port.
     Show(usize),
+    /// Port the project to one more target, for the matrix of all. One at a time, so that a newer question waits for one
+    /// port only.
+    Matrix {
+        /// What the user chose; a target takes what it has of it.
+        options: Options,
+        /// Which column; 0 starts the matrix.
+        column: usize,
+    },
+    /// The last matrix with so many rows.
+    Rows(usize),
     /// The last port as one patch.
     Patch,
     /// The last port as the command's JSON.
@@ -61,6 +71,8 @@ pub enum Answer {
     Ported(Box<Outcome>, Box<Shown>),
     /// The file asked for.
     Shown(Box<Shown>),
+    /// So many columns of the matrix are there, and so many there will be. With the last comes the table, as HTML.
+    Matrix(usize, usize),
     /// The text asked for is beside.
     Written,
     /// Paths; the texts are beside.

@@ -140,6 +140,8 @@ pub enum Panel {
     Recipes,
     /// What was checked.
     Certificate,
+    /// All targets side by side.
+    Matrix,
 }
 
 /// A place to scroll to.
@@ -155,6 +157,19 @@ pub enum Jump {
     Next,
     /// The change before.
     Previous,
+}
+
+/// All targets side by side, as far as they are there.
+#[derive(Clone, Debug, Default)]
+pub struct SideBySide {
+    /// The table; until the columns of a new one are all there, the one before.
+    pub html: String,
+    /// Columns that are there.
+    pub done: usize,
+    /// Columns there will be; 0 before the first.
+    pub total: usize,
+    /// What the columns were made with.
+    options: Options,
 }
 
 /// What the result pane has to say.
@@ -223,8 +238,10 @@ pub struct State {
     /// Where to scroll next, with a number that tells two wishes apart.
     pub jump: Option<(u64, Jump)>,
     jumps: u64,
-    /// The edit whose row gets the focus once the next port is here.
-    pub focus_after_port: Option<String>,
+    /// Where to scroll once the next port is here.
+    pub jump_after_port: Option<Jump>,
+    /// All targets side by side.
+    pub matrix: SideBySide,
     /// Counts up when the whole project is replaced.
     pub project: u64,
     /// Counts up with every port that arrives or goes.
@@ -407,6 +424,9 @@ impl State {
 
     /// What the worker lacks; it counts as sent from now on.
     pub fn take_unsent(&mut self) -> Delivery {
+        if self.unsent.as_ref().is_none_or(|unsent| !unsent.is_empty()) {
+            self.matrix.done = 0;
+        }
         match self.unsent.replace(Vec::new()) {
             Some(some) => Delivery::Some(some),
             None => Delivery::All,
@@ -469,6 +489,36 @@ impl State {
             rejected_recipes: self.rejected.recipes.iter().map(|(id, _)| id.clone()).collect(),
             rejected_edits: self.rejected.edits.iter().map(|edit| format!("{}:{}", edit.path, edit.id)).collect(),
         }
+    }
+
+    /// The column that the matrix lacks, when it is in sight and a port says that the project is at rest.
+    pub fn next_column(&mut self) -> Option<(Options, usize)> {
+        if self.panel != Panel::Matrix || self.run != Run::Idle || self.outcome.is_none() {
+            return None;
+        }
+        let mut options = self.options();
+        if options.sdk.is_none() {
+            // Whichever target is chosen, the columns are the same.
+            options.target.clear();
+        }
+        let matrix = &mut self.matrix;
+        if matrix.options != options {
+            (matrix.done, matrix.options) = (0, options);
+        }
+        (matrix.done == 0 || matrix.done < matrix.total).then(|| (matrix.options.clone(), matrix.done))
+    }
+
+    /// Chooses a target and goes to a place of its port, once that is here. Says whether there is such a file.
+    pub fn go_to_port(&mut self, target: String, file: usize, line: usize) -> bool {
+        let there = file < self.files.len();
+        if there {
+            self.choice.target = target;
+            self.settle_choice();
+            self.select(file);
+            self.panel = Panel::Changes;
+            self.jump_after_port = Some(Jump::New(line.saturating_sub(1) as u32));
+        }
+        there
     }
 
     /// Turns off edits of the file shown, by id.

@@ -82,8 +82,7 @@ pub(crate) fn share(session: Session) {
         let location = browser::window().location();
         let address = location.href().unwrap_or_default();
         let address = format!("{}{link}", address.split('#').next().unwrap_or_default());
-        let history = browser::window().history();
-        let kept = history.and_then(|h| h.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&address)));
+        let kept = browser::set_address(&address);
         let length = address.len();
         match (browser::copy(&address).await, kept) {
             (Ok(()), _) => session.say(false, format!("The link is on the clipboard: {length} characters, which hold your code. Whoever has the link can read it.")),

@@ -83,6 +83,40 @@ fn an_edit_is_refused_in_its_own_file_alone() {
 }
 
 #[test]
+fn the_matrix_comes_a_column_at_a_time() {
+    let mut desk = Desk::default();
+    let text = "import torch\nnet = build().cuda()\nold = torch.jit.script(net < 1)\n";
+    ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    let options = Options { target: "hpu".into(), sdk: Some("1.8".into()), ..Options::default() };
+    let column = |desk: &mut Desk, column| ask(desk, Ask::Matrix { options: options.clone(), column }, &[]);
+    let Answer::Matrix(1, total) = column(&mut desk, 0).head else { panic!() };
+    assert_eq!(column(&mut desk, 2).head, Answer::Matrix(1, total), "a column was skipped");
+    for column_number in 1..total {
+        let answer = column(&mut desk, column_number);
+        assert_eq!(answer.head, Answer::Matrix(column_number + 1, total));
+        assert_eq!(answer.texts.len(), usize::from(column_number + 1 == total), "the table comes with the last");
+    }
+    let html = ask(&mut desk, Ask::Rows(100), &[]).texts.remove(0);
+    assert!(html.contains("<th scope=\"col\">HPU<small>") && html.contains("net &lt; 1"), "{html}");
+    assert!(html.contains(">done</a>") && html.contains(">needs you</a>"), "{html}");
+    // An entry leads to the line that speaks of it.
+    let options = Options { target: "hpu".into(), sdk: Some("1.8".into()), ..Options::default() };
+    ask(&mut desk, Ask::Port { options, show: 0 }, &[]);
+    let ported = ask(&mut desk, Ask::Texts, &[]).texts.remove(0);
+    let row = html.split("<tr>").find(|row| row.contains("build().cuda()")).expect("the line is a row");
+    let (_, place) = row.split_once("#at=hpu/0/").expect("the row leads into the port to HPU");
+    let line: usize = place.split('"').next().unwrap().parse().unwrap();
+    assert!(ported.lines().nth(line - 1).unwrap().contains("build().to("), "{line} of {ported}");
+
+    let few = ask(&mut desk, Ask::Rows(1), &[]).texts.remove(0);
+    assert!(few.contains("id=\"more-rows\"") && few.len() < html.len(), "{few}");
+    ask(&mut desk, Ask::Text(0), &["x = 1\n"]);
+    let Answer::Matrix(1, _) = column(&mut desk, 0).head else { panic!() };
+    let last = (1..total).map(|number| column(&mut desk, number)).last().unwrap();
+    assert!(last.texts[0].contains("Nothing to compare"), "{last:?}");
+}
+
+#[test]
 fn nothing_asked_too_early_breaks_it() {
     let mut desk = Desk::default();
     assert_eq!(ask(&mut desk, Ask::Patch, &[]).texts, [""]);

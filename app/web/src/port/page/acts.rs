@@ -47,13 +47,14 @@ fn act_on(session: Session, act: &str, to: &str) {
         }
         ("reject", _) => session.change_and_port(|state| {
             state.reject_edits(&edits());
-            state.focus_after_port = edits().into_iter().next();
+            state.jump_after_port = edits().into_iter().next().map(Jump::Edit);
         }),
         ("accept", _) => session.change_and_port(|state| {
             state.accept_edits(&edits());
-            state.focus_after_port = edits().into_iter().next();
+            state.jump_after_port = edits().into_iter().next().map(Jump::Edit);
         }),
         ("unfold", &[from, to]) => state.update(|state| state.unfolded.push(from as u32..to as u32)),
+        ("rows", &[rows]) => session.more_rows(rows),
         ("previous" | "next", _) => state.update(|state| state.step(act == "next")),
         ("undo" | "redo", _) => back(session, act == "redo"),
         ("whole", _) => state.update(|state| state.flip_whole()),
@@ -81,7 +82,7 @@ fn go_to_source(session: Session, line: usize, column: usize) {
 
 fn show_panel(session: Session, name: &str) {
     if let Some((panel, ..)) = PANELS.iter().find(|(_, this, _)| *this == name) {
-        session.state.update(|state| state.panel = *panel);
+        session.show(*panel);
     }
 }
 

@@ -230,7 +230,9 @@ fn focus_row(key: &str) {
     let row = browser::document().query_selector(&format!("tr[data-key=\"{key}\"]")).ok().flatten();
     let Some(row) = row else { return };
     let _ = row.class_list().add_1("here");
-    if let Ok(Some(control)) = row.query_selector("button, a") {
+    // A row without a control is reached through the table.
+    let control = row.query_selector("button, a").ok().flatten();
+    if let Some(control) = control.or_else(|| browser::element("diff-scroll").map(Into::into)) {
         let _ = control.unchecked_into::<HtmlElement>().focus();
     }
     browser::later(1600, move || {

@@ -1,14 +1,15 @@
 //! The right-hand pane: what came out, and every way in which nothing did.
 
-use super::{certificate, diff, escape, needs, only, recipes};
+use super::{certificate, diff, escape, matrix, needs, only, recipes};
 use crate::port::state::{Panel, Phase, Run, State, needs_person};
 
 /// The tabs, in order: panel, name for ids, label.
-pub const PANELS: [(Panel, &str, &str); 4] = [
+pub const PANELS: [(Panel, &str, &str); 5] = [
     (Panel::Changes, "changes", "Changes"),
     (Panel::Needs, "needs", "Needs you"),
     (Panel::Recipes, "recipes", "Recipes"),
     (Panel::Certificate, "certificate", "Certificate"),
+    (Panel::Matrix, "matrix", "All targets"),
 ];
 
 /// The numbers of the port.
@@ -38,7 +39,7 @@ pub fn tabs(state: &State) -> String {
             Panel::Changes => Some(changes),
             Panel::Needs => Some(needs),
             Panel::Recipes => Some(recipes),
-            Panel::Certificate => None,
+            Panel::Certificate | Panel::Matrix => None,
         };
         let warn = only(panel == Panel::Needs && needs > 0, " warn");
         let number = number.map(|n| format!("<span class=\"count{warn}\">{n}</span>")).unwrap_or_default();
@@ -60,6 +61,7 @@ pub fn panel(state: &State) -> String {
         Panel::Needs => needs::list(state),
         Panel::Recipes => recipes::list(state),
         Panel::Certificate => certificate::panel(state),
+        Panel::Matrix => matrix::panel(state),
     }
 }
 

@@ -211,3 +211,37 @@ fn a_replaced_project_comes_back() {
     state.open(vec![source("a.py", "x\n")]);
     assert!(!state.has_former());
 }
+
+#[test]
+fn the_matrix_is_made_of_the_project_as_it_is() {
+    let mut state = ported();
+    assert_eq!(state.take_unsent(), Delivery::All);
+    assert_eq!(state.next_column(), None, "not in sight");
+    state.panel = Panel::Matrix;
+    let column = |state: &mut State| state.next_column().map(|(_, column)| column);
+    assert_eq!(column(&mut state), Some(0));
+    (state.matrix.done, state.matrix.total) = (1, 2);
+    assert_eq!(column(&mut state), Some(1));
+    state.matrix.done = 2;
+    state.choice.target = "ipu".into();
+    assert_eq!(column(&mut state), None, "the chosen target is one of the columns");
+    state.choice.allow_unsafe = true;
+    assert_eq!(column(&mut state), Some(0));
+    (state.matrix.done, state.run) = (2, Run::Waiting);
+    state.type_text(&Splice { start: 0, end: 0, text: "y = 2\n".into() });
+    assert_eq!(column(&mut state), None, "what was typed is ported first");
+    state.run = Run::Idle;
+    assert_eq!(state.take_unsent(), Delivery::Some(vec![0]));
+    assert_eq!(column(&mut state), Some(0));
+}
+
+#[test]
+fn a_place_of_another_port() {
+    let mut state = ported();
+    state.panel = Panel::Matrix;
+    assert!(!state.go_to_port("ipu".into(), 7, 1));
+    assert_eq!(state.panel, Panel::Matrix);
+    assert!(state.go_to_port("ipu".into(), 1, 5));
+    assert_eq!((state.selected, state.choice.target.as_str(), state.panel), (1, "ipu", Panel::Changes));
+    assert_eq!(state.jump_after_port, Some(Jump::New(4)));
+}
