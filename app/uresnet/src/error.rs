@@ -55,6 +55,11 @@ pub enum Error {
     },
     /// The bytes are not a readable tensor file.
     File(String),
+    /// A pickle asks for a function or class of Python that makes no weights.
+    Callable(
+        /// Its name, with the module in front.
+        String,
+    ),
     /// The caller asked the run to stop.
     Cancelled,
 }
@@ -81,6 +86,11 @@ impl fmt::Display for Error {
             Error::Shape { key, expected, found } => write!(f, "{key}: expected shape {expected:?}, found {found:?}"),
             Error::NotFinite { key, index } => write!(f, "{key}: the value at position {index} is not a finite number"),
             Error::File(problem) => write!(f, "tensor file: {problem}"),
+            Error::Callable(name) => write!(
+                f,
+                "the pickle calls {name}, and nothing in a pickle is run here; if you trust the file, save the weights \
+                 alone with torch.save(net.state_dict(), FILE)"
+            ),
             Error::Cancelled => write!(f, "cancelled"),
         }
     }

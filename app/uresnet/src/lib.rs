@@ -11,12 +11,16 @@
 //!
 //! The crate does no IO, reads no clock, and knows neither Python nor the browser. Only `kernels` holds `unsafe` code.
 
+mod archive;
+mod checkpoint;
 mod compare;
 mod config;
 mod error;
 mod event;
+mod format;
 mod kernels;
 mod network;
+mod number;
 mod numpy;
 mod plan;
 mod reference;
@@ -27,12 +31,14 @@ mod tensor;
 mod tensor_file;
 mod weights;
 
+pub use checkpoint::read_checkpoint;
 pub use compare::{Agreement, Distance, agreement, classes, distance};
 pub use config::{Config, Connections, Downsampling, GrowthRate, Normalization, Upsampling};
 pub use error::Error;
 pub use event::Event;
+pub use format::read_tensors;
 pub use network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Parameter, Series, Unit};
-pub use numpy::read_npy;
+pub use numpy::{read_npy, read_npz};
 pub use plan::{Method, Options, Plan, Progress, Step, instructions, run};
 pub use reference::{bilinear, convolution, forward, forward_with, max_pool, transposed_convolution};
 pub use report::{Precision, Report, Scores, StageDistance, one_plane, report, scores};

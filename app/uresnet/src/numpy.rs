@@ -1,8 +1,11 @@
-//! Arrays of NumPy's `.npy` files (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>).
+//! Arrays of NumPy's `.npy` and `.npz` files (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>).
 
+use std::collections::BTreeMap;
+
+use crate::archive::Archive;
 use crate::error::Error;
+use crate::number::Number;
 use crate::tensor::Tensor;
-use crate::tensor_file::half_to_f32;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -24,12 +27,29 @@ pub fn read_npy(bytes: &[u8]) -> Result<Tensor, Error> {
     let columns_first = value(header, "fortran_order").is_some_and(|v| v.starts_with("True"));
 
     let (order, name) = kind.split_at_checked(1).unwrap_or(("", kind));
-    let numbers = numbers(name, order == ">", data)
+    let number = number(name)
         .ok_or_else(|| Error::File(format!("the array has the type {kind}, which is not read; save it as float32")))?;
+    let numbers = number.read(data, order == ">");
     let count = numbers.len();
     let numbers = if columns_first { rows_first(&shape, &numbers) } else { numbers };
     Tensor::from_vec(&shape, numbers)
         .ok_or_else(|| error(&format!("its shape is {shape:?}, and it holds {count} numbers")))
+}
+
+/// Reads the arrays of an `.npz` archive, deflated or not, by their names.
+pub fn read_npz(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
+    let archive = Archive::new(bytes)?;
+    let mut arrays = BTreeMap::new();
+    for path in archive.paths() {
+        if let (Some(name), Some(content)) = (path.strip_suffix(".npy"), archive.read(path)?) {
+            let array = read_npy(&content).map_err(|error| match error {
+                Error::File(problem) => Error::File(format!("{path} in the archive: {problem}")),
+                other => other,
+            })?;
+            arrays.insert(name.to_string(), array);
+        }
+    }
+    Ok(arrays)
 }
 
 /// What stands behind a key of the header, which is a Python dictionary, up to the header's end.
@@ -43,30 +63,21 @@ fn shape(header: &str) -> Option<Vec<usize>> {
     inside.split(',').map(str::trim).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
 }
 
-fn numbers(name: &str, big_endian: bool, bytes: &[u8]) -> Option<Vec<f32>> {
-    fn each<const N: usize>(bytes: &[u8], turn: bool, convert: impl Fn([u8; N]) -> f32) -> Option<Vec<f32>> {
-        let convert = |&(mut chunk): &[u8; N]| {
-            if turn {
-                chunk.reverse();
-            }
-            convert(chunk)
-        };
-        Some(bytes.as_chunks::<N>().0.iter().map(convert).collect())
-    }
-    match name {
-        "f4" => each(bytes, big_endian, f32::from_le_bytes),
-        "f8" => each(bytes, big_endian, |b| f64::from_le_bytes(b) as f32),
-        "f2" => each(bytes, big_endian, |b| half_to_f32(u16::from_le_bytes(b))),
-        "i8" => each(bytes, big_endian, |b| i64::from_le_bytes(b) as f32),
-        "u8" => each(bytes, big_endian, |b| u64::from_le_bytes(b) as f32),
-        "i4" => each(bytes, big_endian, |b| i32::from_le_bytes(b) as f32),
-        "u4" => each(bytes, big_endian, |b| u32::from_le_bytes(b) as f32),
-        "i2" => each(bytes, big_endian, |b| f32::from(i16::from_le_bytes(b))),
-        "u2" => each(bytes, big_endian, |b| f32::from(u16::from_le_bytes(b))),
-        "i1" => each(bytes, false, |[b]| f32::from(b as i8)),
-        "u1" | "b1" => each(bytes, false, |[b]| f32::from(b)),
-        _ => None,
-    }
+fn number(name: &str) -> Option<Number> {
+    Some(match name {
+        "f8" => Number::F64,
+        "f4" => Number::F32,
+        "f2" => Number::F16,
+        "i8" => Number::I64,
+        "i4" => Number::I32,
+        "i2" => Number::I16,
+        "i1" => Number::I8,
+        "u8" => Number::U64,
+        "u4" => Number::U32,
+        "u2" => Number::U16,
+        "u1" | "b1" => Number::U8,
+        _ => return None,
+    })
 }
 
 /// Numbers whose first index runs fastest, with the last one running fastest. Left as they are when their count is not

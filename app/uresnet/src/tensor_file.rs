@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use safetensors::tensor::{Dtype, SafeTensors, View, serialize};
 
 use crate::error::Error;
+use crate::number::Number;
 use crate::tensor::Tensor;
 
 /// Reads a safetensors file. Floats of any width and integers become f32; other types are refused by name.
@@ -14,8 +15,9 @@ pub fn read_safetensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error>
         SafeTensors::deserialize(bytes).map_err(|e| Error::File(format!("not a whole safetensors file: {e}")))?;
     file.iter()
         .map(|(name, view)| {
-            let data = numbers(view.dtype(), view.data())
+            let number = number(view.dtype())
                 .ok_or_else(|| Error::File(format!("{name} has the type {:?}, which is not read", view.dtype())))?;
+            let data = number.read(view.data(), false);
             let tensor = Tensor::from_vec(view.shape(), data)
                 .ok_or_else(|| Error::File(format!("{name} does not hold as many numbers as its shape says")))?;
             Ok((name.to_string(), tensor))
@@ -50,35 +52,22 @@ impl View for Written<'_> {
     }
 }
 
-fn numbers(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
-    fn each<const N: usize>(bytes: &[u8], convert: impl Fn([u8; N]) -> f32) -> Vec<f32> {
-        bytes.as_chunks::<N>().0.iter().map(|&chunk| convert(chunk)).collect()
-    }
+fn number(dtype: Dtype) -> Option<Number> {
     Some(match dtype {
-        Dtype::F32 => each(bytes, f32::from_le_bytes),
-        Dtype::F64 => each(bytes, |b| f64::from_le_bytes(b) as f32),
-        Dtype::F16 => each(bytes, |b| half_to_f32(u16::from_le_bytes(b))),
-        Dtype::BF16 => each(bytes, |b| f32::from_bits(u32::from(u16::from_le_bytes(b)) << 16)),
-        Dtype::I64 => each(bytes, |b| i64::from_le_bytes(b) as f32),
-        Dtype::I32 => each(bytes, |b| i32::from_le_bytes(b) as f32),
-        Dtype::I16 => each(bytes, |b| f32::from(i16::from_le_bytes(b))),
-        Dtype::I8 => each(bytes, |b| f32::from(i8::from_le_bytes(b))),
-        Dtype::U8 | Dtype::BOOL => each(bytes, |[b]| f32::from(b)),
+        Dtype::F64 => Number::F64,
+        Dtype::F32 => Number::F32,
+        Dtype::F16 => Number::F16,
+        Dtype::BF16 => Number::Bf16,
+        Dtype::I64 => Number::I64,
+        Dtype::I32 => Number::I32,
+        Dtype::I16 => Number::I16,
+        Dtype::I8 => Number::I8,
+        Dtype::U64 => Number::U64,
+        Dtype::U32 => Number::U32,
+        Dtype::U16 => Number::U16,
+        Dtype::U8 | Dtype::BOOL => Number::U8,
         _ => return None,
     })
-}
-
-/// IEEE 754 binary16 to f32, exact.
-pub(crate) fn half_to_f32(half: u16) -> f32 {
-    let sign = u32::from(half & 0x8000) << 16;
-    let exponent = u32::from(half >> 10) & 0x1f;
-    let fraction = u32::from(half & 0x3ff);
-    let magnitude = match exponent {
-        0 => fraction as f32 * f32::from_bits(0x3380_0000),
-        0x1f => f32::from_bits(0x7f80_0000 | fraction << 13),
-        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
-    };
-    f32::from_bits(magnitude.to_bits() | sign)
 }
 
 #[cfg(test)]
@@ -95,18 +84,5 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(matches!(read_safetensors(&bytes[..length]), Err(Error::File(_))), "cut at {length}");
         }
-    }
-
-    #[test]
-    fn halves() {
-        let check = |bits, expected: f32| assert_eq!(half_to_f32(bits).to_bits(), expected.to_bits(), "{bits:#x}");
-        check(0x3c00, 1.0);
-        check(0xc000, -2.0);
-        check(0x7bff, 65504.0);
-        check(0x0001, 5.960_464_5e-8);
-        check(0x83ff, -6.097_555e-5);
-        check(0x8000, -0.0);
-        check(0xfc00, f32::NEG_INFINITY);
-        assert!(half_to_f32(0x7e00).is_nan());
     }
 }

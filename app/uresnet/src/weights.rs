@@ -11,14 +11,18 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Takes what the network needs out of named tensors, with or without `module.` in front of the names.
+    /// Takes what the network needs out of named tensors, with or without something in front of the names, such as the
+    /// `module.` of a network that was trained by several processes.
     ///
     /// A missing tensor, a wrong shape, a number that is not finite, and a weight the configuration has no place for
     /// are errors: each would compute another network than the file's. Tensors that belong to no module of the
     /// network (`input`, `output.plane0`) and `num_batches_tracked` are left alone.
     pub fn from_tensors(network: &Network, mut tensors: BTreeMap<String, Tensor>) -> Result<Weights, Error> {
-        if tensors.keys().any(|name| name.starts_with("module.")) {
-            let bare = |name: String| name.strip_prefix("module.").map(str::to_string).unwrap_or(name);
+        let first = format!("{}.weight", network.initial.conv_path);
+        let fronts = tensors.keys().filter_map(|name| name.strip_suffix(&first).map(str::to_string));
+        let front = fronts.min_by_key(String::len).filter(|front| front.ends_with('.'));
+        if let Some(front) = front {
+            let bare = |name: String| name.strip_prefix(&front).map(str::to_string).unwrap_or(name);
             tensors = tensors.into_iter().map(|(name, tensor)| (bare(name), tensor)).collect();
         }
         let mut chosen = BTreeMap::new();
@@ -147,6 +151,7 @@ mod tests {
             },
             Ok(()),
         );
+        check(&|t| *t = t.iter().map(|(k, v)| (format!("_orig_mod.module.{k}"), v.clone())).collect(), Ok(()));
         check(
             &|t| drop(t.remove("bottleneck.weight")),
             Err("weights: bottleneck.weight is missing; the configuration expects it with shape [3, 2, 1, 1]"),

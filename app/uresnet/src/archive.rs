@@ -1,0 +1,66 @@
+//! The files of a zip archive, as `torch.save` and `numpy.savez` write it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
+
+use crate::error::Error;
+
+/// No file that is inflated may be larger: a few bytes can claim to be any number of them.
+const LARGEST: usize = 1 << 30;
+
+/// An archive in memory. Files that are stored are read where they lie.
+pub(crate) struct Archive<'a> {
+    zip: ZipSliceArchive<&'a [u8]>,
+    entries: BTreeMap<String, Entry>,
+}
+
+struct Entry {
+    method: CompressionMethod,
+    size: u64,
+    crc: u32,
+    place: ZipArchiveEntryWayfinder,
+}
+
+impl<'a> Archive<'a> {
+    /// Reads the list of files.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Archive<'a>, Error> {
+        let fault = |error: rawzip::Error| Error::File(format!("not a whole zip archive: {error}"));
+        let zip = ZipArchive::from_slice(bytes).map_err(fault)?;
+        let mut entries = BTreeMap::new();
+        let mut list = zip.entries();
+        while let Some(entry) = list.next_entry().map_err(fault)? {
+            let path = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+            let (method, size, crc) = (entry.compression_method(), entry.uncompressed_size_hint(), entry.crc32());
+            entries.insert(path, Entry { method, size, crc, place: entry.wayfinder() });
+        }
+        Ok(Archive { zip, entries })
+    }
+
+    /// Paths in the archive.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// The content of a file; none when there is no such file.
+    pub(crate) fn read(&self, path: &str) -> Result<Option<Cow<'_, [u8]>>, Error> {
+        let Some(entry) = self.entries.get(path) else { return Ok(None) };
+        let fault = |problem: String| Error::File(format!("{path} in the archive: {problem}"));
+        let data = self.zip.get_entry(entry.place).map_err(|error| fault(error.to_string()))?.data();
+        let content: Cow<[u8]> = match entry.method {
+            CompressionMethod::STORE => data.into(),
+            CompressionMethod::DEFLATE => {
+                let size = usize::try_from(entry.size).ok().filter(|&size| size <= LARGEST);
+                let size = size.ok_or_else(|| fault(format!("it has {} bytes", entry.size)))?;
+                let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(data, size);
+                inflated.map_err(|error| fault(format!("can't be inflated: {error}")))?.into()
+            }
+            _ => return Err(fault("packed in a way that only some programs know".to_string())),
+        };
+        if rawzip::crc32(&content) != entry.crc {
+            return Err(fault("damaged, its checksum is wrong".to_string()));
+        }
+        Ok(Some(content))
+    }
+}
