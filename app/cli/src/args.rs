@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Launch(LaunchArgs),
     /// Run CosmicTagger's UResNet on the CPU, and compare another run's outputs with it
     Forward(ForwardArgs),
+    /// Write synthetic events with labels, to train on or to try things with
+    Events(EventsArgs),
     /// Check or list the recipes of the porting guides
     #[command(subcommand)]
     Recipes(RecipesCommand),
@@ -252,6 +254,29 @@ pub(crate) struct ForwardArgs {
     /// What to print: text or json
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+const EVENTS_HELP: &str = "\
+The file has one entry for each pixel that is not empty: `event`, `plane` (0 to 2), `row`, `col`, `value` (charge) and
+`label` (0 background, 1 cosmic, 2 neutrino). The same numbers give the same events on every machine.
+
+Exit status: 0 written; 1 the file could not be written; 2 wrong usage.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EVENTS_HELP)]
+pub(crate) struct EventsArgs {
+    /// Number of the first event
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1 << 24))]
+    pub(crate) first: u64,
+    /// How many events
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub(crate) count: u64,
+    /// Size of their pictures
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size, default_value = "320x512")]
+    pub(crate) size: (usize, usize),
+    /// Where to write them
+    #[arg(long, value_name = "FILE.safetensors")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

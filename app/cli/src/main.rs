@@ -5,6 +5,7 @@
 //! hands them to the engine and [`output`] puts the result where the user wants it.
 
 mod args;
+mod events;
 mod forward;
 mod launch_script;
 mod matrix;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Matrix(args) => matrix::run(&args),
         Command::Launch(args) => launch_script::run(&args),
         Command::Forward(args) => forward::run(&args),
+        Command::Events(args) => events::run(&args),
         Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
         Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
         Command::Site(SiteCommand::Build(args)) => site::build(&args),

@@ -66,6 +66,25 @@ impl Event {
         Ok(Event { picture, labels })
     }
 
+    /// The pixels that are not empty, as [`Event::from_tensors`] reads them: `event`, which is `number` in all, `plane`,
+    /// `row`, `col`, `value`, and `label` where there are labels. Of several pictures the first counts.
+    pub fn to_sparse(&self, number: usize) -> BTreeMap<String, Tensor> {
+        let [_, _, height, width] = self.picture.nchw();
+        let mut columns: [Vec<f32>; 6] = Default::default();
+        for (i, &value) in self.picture.data().iter().enumerate().take(PLANES * height * width) {
+            let label = self.labels.as_ref().map_or(0.0, |labels| labels.data()[i]);
+            if value != 0.0 || label != 0.0 {
+                let places = [number, i / (height * width), i / width % height, i % width];
+                let entry = places.map(|place| place as f32).into_iter().chain([value, label]);
+                columns.iter_mut().zip(entry).for_each(|(column, value)| column.push(value));
+            }
+        }
+        let names = ["event", "plane", "row", "col", "value", "label"];
+        let named = names.into_iter().zip(columns).take(if self.labels.is_some() { 6 } else { 5 });
+        let tensor = |data: Vec<f32>| Tensor::from_vec(&[data.len()], data).expect("a column");
+        named.map(|(name, data)| (name.to_string(), tensor(data))).collect()
+    }
+
     /// The event with `factor` by `factor` pixels made one: charge by the mean, empty pixels included, and labels by
     /// the largest.
     pub fn downsampled(&self, factor: usize) -> Result<Event, Error> {
@@ -175,6 +194,15 @@ mod tests {
         assert_eq!(small.picture.data()[4..], [0.0, 3.0]);
         assert_eq!(small.labels.unwrap().data()[4..], [0.0, 2.0]);
         assert!(event.downsampled(3).is_err());
+    }
+
+    #[test]
+    fn a_sparse_event_is_the_dense_one() {
+        let event = Event::synthetic(3, 32, 48);
+        let columns = event.to_sparse(7);
+        assert!(columns["value"].data().len() < 3 * 32 * 48);
+        assert_eq!(Event::from_tensors(columns, 7, (32, 48)).unwrap(), event);
+        assert!(!Event { labels: None, ..event }.to_sparse(0).contains_key("label"));
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn what_cannot_be_used_is_named() {
     for (code, words, expected) in [
         (1, &["--size", "16x18"][..], "the next size that fits is 16 x 20"),
         (1, &["--weights", "cut.safetensors"], "cut.safetensors: tensor file: not a whole safetensors file"),
-        (1, &["--weights", "ckpt"], "can run code"),
+        (1, &["--weights", "ckpt"], "ckpt: tensor file: not a whole zip archive"),
         (1, &["--input", "text.txt"], "text.txt: tensor file: not a whole safetensors file"),
         (1, &["--input", "l.h5"], "HDF5"),
         (1, &["--input", "nan.npy"], "input: the value at position 0 is not a finite number"),
