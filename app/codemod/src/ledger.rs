@@ -203,6 +203,13 @@ fn read_loader(view: &FileView<'_>, side: &mut Side) {
     side.drops_last = keyword(view, loader, "drop_last").is_some_and(|value| view.index.text_of(value) == "True");
 }
 
+/// What the training loader of a file is given as its batch.
+pub(crate) fn micro_batch(view: &FileView<'_>) -> Option<Figure> {
+    let mut side = Side::default();
+    read_loader(view, &mut side);
+    side.micro_batch
+}
+
 /// `n` of `loss / n`, where the quotient is what `backward()` begins at.
 fn divisor(view: &FileView<'_>) -> Option<Figure> {
     let index = &view.index;
@@ -227,7 +234,8 @@ fn divisor(view: &FileView<'_>) -> Option<Figure> {
     })
 }
 
-fn keyword(view: &FileView<'_>, call: Id, name: &str) -> Option<Id> {
+/// The argument of that name in a call.
+pub(crate) fn keyword(view: &FileView<'_>, call: Id, name: &str) -> Option<Id> {
     let index = &view.index;
     let arguments = index.field(call, fields().arguments)?;
     index

@@ -35,6 +35,7 @@ mod report;
 mod residue;
 mod rewrite;
 mod rope;
+mod run_facts;
 mod sdk;
 mod settings;
 mod template;
@@ -54,4 +55,7 @@ pub use ported::{
 };
 pub use recipe::{RecipeError, RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
 pub use report::report_json;
+pub use run_facts::{
+    CommandLine, Join, JoinedBy, Place, Program, RunFacts, RunRole, RunSetting, SettingKind, run_facts,
+};
 pub use sdk::sdk_admits;

@@ -68,6 +68,7 @@ kinds!(
     assignment,
     attribute,
     augmented_assignment,
+    binary_operator,
     block,
     boolean_operator,
     call,

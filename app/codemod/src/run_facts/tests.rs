@@ -1,0 +1,156 @@
+use super::{JoinedBy, Program, RunRole, run_facts};
+use crate::SourceFile;
+
+fn read(files: &[(&str, &str)]) -> Vec<Program> {
+    let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
+    run_facts(&files.iter().map(file).collect::<Vec<_>>()).programs
+}
+
+/// The fields that the first program fills in for a target, as `name=value` with blanks between.
+#[track_caller]
+fn check(files: &[(&str, &str)], target: &str, expected: &str) {
+    let programs = read(files);
+    let fields = programs.first().expect("a program").launch_fields(target);
+    let said: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(said.join("; "), expected, "{programs:#?}");
+}
+
+const OPTIONS: &str = "import argparse, os\nimport torch\n\nparser = argparse.ArgumentParser()\n\
+    parser.add_argument('data', nargs='?', default='.')\n\
+    parser.add_argument('-b', '--batch-size', default=256, type=int)\n\
+    parser.add_argument('--test-batch-size', default=1000, type=int)\n\
+    parser.add_argument('--accum-iter', type=int, default=2)\n\
+    parser.add_argument('--distributed', action='store_true')\n\
+    parser.add_argument('--device', choices=['cpu', 'cuda', 'hpu'], default='cuda')\n\
+    parser.add_argument('--run', required=True)\n\n\n\
+    def train(loader):\n    for x, y in loader:\n        net(x).sum().backward()\n\n\n\
+    if __name__ == '__main__':\n    rank = int(os.environ['LOCAL_RANK'])\n    train(None)\n";
+
+#[test]
+fn options_of_argparse() {
+    check(
+        &[("train.py", OPTIONS)],
+        "hpu",
+        "entry=train.py; args=--device hpu; batch=256; batch-from=--batch-size train.py:6; batch-key=--batch-size; \
+         accumulation=2; distributed-key=--distributed; launcher=torchrun; needs=--run",
+    );
+    let program = read(&[("train.py", OPTIONS)]).remove(0);
+    assert_eq!(program.place.to_string(), "train.py:19");
+    assert_eq!(program.settings.len(), 7);
+    // A device that the program does not list is not asked for: it has to be ported first.
+    check(
+        &[("t.py", &OPTIONS.replace(", 'hpu'", "").replace("'--run', required=True", "'--run'"))],
+        "rdu",
+        "entry=t.py; batch=256; batch-from=--batch-size t.py:6; batch-key=--batch-size; accumulation=2; \
+         distributed-key=--distributed",
+    );
+}
+
+const MAIN: &str = "import hydra\nfrom app.config import Config\nfrom app.trainer import Trainer\n\n\n\
+    @hydra.main(version_base=None, config_path='../app/conf', config_name='base')\n\
+    def main(cfg):\n    Trainer(cfg).fit()\n\n\nif __name__ == '__main__':\n    main()\n";
+
+const CONFIG: &str = "from dataclasses import dataclass, field\nfrom enum import Enum\n\
+    from hydra.core.config_store import ConfigStore\nfrom omegaconf import MISSING\n\n\n\
+    class Device(Enum):\n    CPU = 0\n    GPU = 1\n    HPU = 2\n\n\n\
+    @dataclass\nclass Run:\n    distributed: bool = True\n    mode: Device = Device.GPU\n    minibatch_size: int = 2\n    \
+    id: str = MISSING\n\n\n@dataclass\nclass Adam:\n    rate: float = 1e-3\n    gradient_accumulation: int = 4\n\n\n\
+    @dataclass\nclass Mode:\n    name: str = 'train'\n\n\n@dataclass\nclass Train(Mode):\n    \
+    optimizer: Adam = field(default_factory=Adam)\n\n\n\
+    defaults = [{'run': 'base_run'}, {'mode': 'train'}]\n\n\n\
+    @dataclass\nclass Config:\n    defaults: list = field(default_factory=lambda: defaults)\n    run: Run = MISSING\n    \
+    mode: Mode = MISSING\n    output: str = 'out'\n\n\n\
+    cs = ConfigStore.instance()\ncs.store(group='run', name='base_run', node=Run)\n\
+    cs.store(group='mode', name='train', node=Train)\ncs.store(group='mode', name='infer', node=Mode)\n\
+    cs.store(name='base_config', node=Config)\n";
+
+const TRAINER: &str = "import torch\nfrom mpi4py import MPI\n\n\nclass Trainer:\n    def fit(self):\n        \
+    n = int(self.args.run.minibatch_size / self.world_size)\n        self.loss.backward()\n";
+
+#[test]
+fn keys_of_a_configuration_in_dataclasses() {
+    let project = |yaml: &'static str| {
+        [("app/config.py", CONFIG), ("app/conf/base.yaml", yaml), ("app/trainer.py", TRAINER), ("bin/exec.py", MAIN)]
+    };
+    let plain = "defaults:\n  - base_config\n  - _self_\n";
+    check(
+        &project(plain),
+        "hpu",
+        "entry=bin/exec.py; args=run.mode=HPU; batch=2; batch-from=run.minibatch_size app/config.py:17; \
+         batch-key=run.minibatch_size; accumulation=4; shared-batch=app/trainer.py:7; \
+         distributed-key=run.distributed; needs=run.id",
+    );
+    let programs = read(&project(plain));
+    let names: Vec<&str> = programs[0].settings.iter().map(|setting| setting.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "output",
+            "run",
+            "run.distributed",
+            "run.mode",
+            "run.minibatch_size",
+            "run.id",
+            "mode",
+            "mode.name",
+            "mode.optimizer.rate",
+            "mode.optimizer.gradient_accumulation"
+        ]
+    );
+    assert_eq!(programs[0].settings[6].choices, ["train", "infer"]);
+    assert_eq!(programs[0].joins[0].by, JoinedBy::Mpi);
+    // What the file says comes after what the classes say.
+    let changed =
+        "defaults:\n  - base_config\n  - override mode: infer\nrun:\n  minibatch_size: 16 # both cards\n  id: x\n";
+    let programs = read(&project(changed));
+    let batch = programs[0].setting(RunRole::Batch).expect("a batch");
+    assert_eq!((batch.value.as_deref(), batch.place.to_string()), (Some("16"), "app/conf/base.yaml:5".to_owned()));
+    assert!(programs[0].setting(RunRole::Accumulation).is_none());
+}
+
+#[test]
+fn keys_of_a_configuration_in_files() {
+    let main = "import hydra\nimport lightning as L\n\n\n@hydra.main(config_path='conf', config_name='config.yaml')\n\
+        def main(cfg):\n    L.Trainer(devices=8).fit(net)\n\n\nmain()\n";
+    let root = "# which parts\ndefaults:\n  - data: cells\n  - hydra/launcher: x\nepochs: 3\nddp: false\n";
+    let data = "batch_size: 32\npath: ???\n";
+    check(
+        &[("run.py", main), ("conf/config.yaml", root), ("conf/data/cells.yaml", data), ("conf/data/mice.yaml", data)],
+        "hpu",
+        "entry=run.py; batch=32; batch-from=data.batch_size conf/data/cells.yaml:1; batch-key=data.batch_size; \
+         distributed-key=ddp; launcher=lightning; needs=data.path",
+    );
+}
+
+#[test]
+fn a_number_that_the_command_line_does_not_reach() {
+    let script = "import torch\nfrom torch.utils.data import DataLoader\nsize = 12\n\
+        loader = DataLoader(data, batch_size=size, shuffle=True)\nfor x in loader:\n    net(x).backward()\n";
+    check(&[("a.py", script)], "ipu", "entry=a.py; batch=12; batch-from=batch_size a.py:3");
+    check(&[("a.py", &script.replace("=size", "=7"))], "ipu", "entry=a.py; batch=7; batch-from=batch_size a.py:4");
+}
+
+#[test]
+fn a_parser_in_another_file_and_the_program_that_trains_first() {
+    let options = "def build():\n    p.add_argument('--batch_size', type=int, default=8)\n    return p\n";
+    let train = "from lib.options import build\nimport torch\n\n\ndef main():\n    loss.backward()\n\n\n\
+        if __name__ == '__main__':\n    main()\n";
+    let other = "print('x')\nif __name__ == '__main__':\n    pass\n";
+    check(
+        &[("a_eval.py", other), ("lib/__init__.py", ""), ("lib/options.py", options), ("tools/train.py", train)],
+        "hpu",
+        "entry=tools/train.py; batch=8; batch-from=--batch_size lib/options.py:2; batch-key=--batch_size",
+    );
+}
+
+#[test]
+fn nothing_to_read() {
+    assert!(read(&[("a.py", "def broken(:\n"), ("b.py", "x = 1\n"), ("c.yaml", "- : :\n  -\n:")]).is_empty());
+    // A configuration that holds itself, a class that is its own base, files that import each other.
+    let round = "import hydra, b\nfrom hydra.core.config_store import ConfigStore\nclass A(A):\n    a: A = A()\n\
+        cs.store(name='config', node=A)\n@hydra.main(config_path='.')\ndef main(c):\n    pass\n";
+    let programs = read(&[("a.py", round), ("b.py", "import a\n")]);
+    assert_eq!(programs.len(), 1);
+    let loops = "defaults:\n  - config\n";
+    assert_eq!(read(&[("a.py", round), ("config.yaml", loops)]).len(), 1);
+}
