@@ -56,7 +56,7 @@ impl Names {
         }
         for &statement in index.of_kind(k.import_from_statement) {
             let Some(module) = index.field(statement, f.module_name) else { continue };
-            let module = index.text_of(module);
+            let module = public_home(index.text_of(module));
             for part in index.children(statement) {
                 if index.kind(part) == k.wildcard_import {
                     names.wildcards.push(module.to_owned());
@@ -274,6 +274,25 @@ const OF_LIGHTNING: [&str; 7] =
 /// Whether names of this package are reached in more ways than one.
 pub(crate) fn has_several_homes(qualified: &str) -> bool {
     matches!(qualified.split('.').next(), Some("lightning" | "pytorch_lightning" | "tensorflow" | "keras"))
+}
+
+/// The documented module of what is imported from the file that defines it: `torch.utils.data.dataloader`.
+fn public_home(module: &str) -> &str {
+    const HOMES: [&str; 4] = ["torch.utils.data", "torch.nn.parallel", "torch.nn", "torch.optim"];
+    let inner = |home: &&&str| module.strip_prefix(**home).and_then(|rest| rest.strip_prefix('.'));
+    match HOMES.iter().find(|home| inner(home).is_some()) {
+        Some(&"torch.utils.data") if module.ends_with(".dataloader") || module.ends_with(".dataset") => {
+            "torch.utils.data"
+        }
+        Some(&"torch.nn.parallel") if module.ends_with(".distributed") => "torch.nn.parallel",
+        Some(&"torch.nn") if module.starts_with("torch.nn.modules.") => "torch.nn",
+        Some(&"torch.optim")
+            if matches!(module.rsplit('.').next(), Some("adam" | "adamw" | "sgd" | "rmsprop" | "optimizer")) =>
+        {
+            "torch.optim"
+        }
+        _ => module,
+    }
 }
 
 /// One spelling for what a package offers under several: `pytorch_lightning.Trainer` and `lightning.Trainer` are

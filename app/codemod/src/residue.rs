@@ -46,6 +46,9 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
         );
         let (severity, message) = if asks && branch {
             (Severity::Info, format!("`{name}` asks for an NVIDIA GPU; on the target the answer is no"))
+        } else if asks {
+            let why = "look at what depends on it";
+            (Severity::Warning, format!("`{name}` asks for an NVIDIA GPU, and the answer is no: {why}"))
         } else {
             (Severity::Warning, format!("`{name}` is left: it needs CUDA. Replace it or keep it off the target's path"))
         };

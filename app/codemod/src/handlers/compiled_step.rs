@@ -3,17 +3,21 @@
 
 mod accumulation;
 mod around;
+mod callee;
 mod far;
 mod moved;
+mod phase;
 mod plan;
 mod precision;
 mod slice;
 mod text;
+mod units;
 
 use super::{Input, Wish};
 use crate::change::Change;
 use crate::facts::FileView;
 use crate::facts::modes::Region;
+use crate::facts::roles::Role;
 use crate::tree::{Id, kinds};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::slice::leaves;
+use super::units::is_constant;
 use super::{Input, Refusal, is_reached, loop_of, refuse};
 use crate::change::Change;
 use crate::facts::FileView;
@@ -33,36 +34,53 @@ pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
     }
 }
 
-/// Before weights are saved they come back from the IPU.
+/// Before weights are saved, or kept as the best so far, they come back from the IPU.
 pub(super) fn saves(plan: &mut Plan<'_, '_>) {
-    let f = fields();
+    let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
+    let block = |id: Id| view.statement_of(id).and_then(|s| index.parent(s));
+    let mut places: BTreeSet<Id> = BTreeSet::new();
+    let mut blocks: BTreeSet<Option<Id>> = BTreeSet::new();
     for &save in view.calls("save") {
         let torch = index.field(save, f.function).and_then(|g| view.names.qualify(index, g));
         if torch.as_deref() != Some("torch.save") || !is_reached(plan.input, view, save) {
             continue;
         }
         // The state may have been collected some lines above.
-        let scope = view.function_of(save);
-        let collected = view.calls("state_dict").iter().copied().find(|c| {
-            view.function_of(*c) == scope
-                && view.statement_of(*c).map(|s| index.parent(s)) == view.statement_of(save).map(|s| index.parent(s))
-        });
+        let collected = view.calls("state_dict").iter().copied().find(|c| block(*c) == block(save));
         let first = collected.map_or(save, |c| c.min(save));
-        if let Some(statement) = view.statement_of(first) {
-            let text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
-            plan.edit(statement, Change::Insert { at: statement, after: false, text });
+        blocks.insert(block(first));
+        places.extend(view.statement_of(first));
+    }
+    for &call in view.calls("state_dict") {
+        let model = index
+            .field(call, f.function)
+            .and_then(|g| index.field(g, f.object))
+            .is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Model));
+        let looped = index.ancestors(call).any(|a| [k.for_statement, k.while_statement].contains(&index.kind(a)));
+        if model && looped && !blocks.contains(&block(call)) && is_reached(plan.input, view, call) {
+            places.extend(view.statement_of(call));
         }
+    }
+    for at in places {
+        let text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
+        plan.edit(at, Change::Insert { at, after: false, text });
     }
 }
 
-/// Clipping becomes an argument of the optimizer, when the optimizer is built in this file and can read the limit.
-pub(super) fn clip(plan: &mut Plan<'_, '_>, call: Id, step: Id) -> Result<(), Refusal> {
+/// Clipping becomes an argument of the optimizer where that is built in this file and can read the limit. Elsewhere it is
+/// the attribute of that name, which PopTorch reads when it compiles; the statement that sets it is given back.
+pub(super) fn clip(
+    plan: &mut Plan<'_, '_>,
+    call: Id,
+    (step, body): (Id, Id),
+    optimizer: &str,
+) -> Result<Option<String>, Refusal> {
     let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
-    let by_norm = called_name(index, call) == Some("clip_grad_norm_");
+    let by_norm = matches!(called_name(index, call), Some("clip_grad_norm_" | "clip_grad_norm"));
     let arguments: Vec<Id> = index.field(call, f.arguments).map_or_else(Vec::new, |a| index.parts(a).collect());
     let limit = arguments
         .get(1)
@@ -70,41 +88,65 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, call: Id, step: Id) -> Result<(), Re
     let Some(limit) = limit.filter(|_| by_norm && arguments.len() == 2) else {
         return refuse(call, "the IPU clips by the 2-norm only, through `max_grad_norm` of the optimizer");
     };
-    let built: Vec<Id> = ["Adam", "AdamW", "RMSprop", "SGD", "LAMB"]
-        .iter()
-        .flat_map(|n| view.calls(n).iter().copied())
-        .filter(|c| {
+    let of_torch = |name: &str| -> Vec<Id> {
+        let is = |c: &Id| {
             index
                 .field(*c, f.function)
                 .and_then(|g| view.names.qualify(index, g))
                 .is_some_and(|q| q.starts_with("torch.optim."))
+        };
+        view.calls(name).iter().copied().filter(is).collect()
+    };
+    if let Some(&other) = of_torch("RMSprop").first() {
+        return refuse(
+            other,
+            "PopTorch has no clipping for RMSprop. Take Adam, AdamW or SGD, or leave the clipping out, then port again",
+        );
+    }
+    let built: Vec<Id> = ["Adam", "AdamW", "SGD"].iter().flat_map(|n| of_torch(n)).collect();
+    // `if args.clip > 0:` around it.
+    let asked = fixed_test(plan.input, view, body, call).and_then(|t| index.field(t, f.condition));
+    let names: Vec<&str> = std::iter::once(limit)
+        .chain(asked)
+        .map(|e| {
+            index.text_of(e).split(|c: char| !(c.is_alphanumeric() || c == '_')).find(|w| !w.is_empty()).unwrap_or("")
         })
         .collect();
-    let head = index.text_of(limit).split(['.', '[']).next().unwrap_or("");
-    let literal = index.kind(limit) == k.float || index.kind(limit) == k.integer;
-    let readable = |at: Id| {
-        literal
+    let readable = |at: Id, head: &str| {
+        head.starts_with(|c: char| c.is_ascii_digit())
             || head == "self" && view.class_of(at) == view.class_of(call)
             || view.binds_at_top(head, index.item(at).start, view.function_of(at).is_some())
             || view.function_of(at).is_some() && view.function_of(at) == view.function_of(step)
             || index.kind(step) == k.function_definition && view.function_of(at) == Some(step)
     };
-    if built.is_empty() || !built.iter().all(|b| readable(*b)) {
-        return refuse(
-            call,
-            "the optimizer is built where this limit is not known. Give it there as `max_grad_norm` of `poptorch.optim`, take this line out, and port again",
-        );
+    let limit = index.text_of(limit);
+    if built.is_empty() || !built.iter().all(|b| names.iter().all(|n| readable(*b, n))) {
+        let set = format!("{optimizer}.max_grad_norm = {limit}");
+        let unit = &view.layout.indent;
+        return Ok(Some(asked.map_or(set.clone(), |t| format!("if {}:\n{unit}{set}", index.text_of(t)))));
     }
+    let limit = asked.map_or(limit.to_owned(), |t| format!("{limit} if {} else None", index.text_of(t)));
     for at in built {
         if index.text_of(at).contains("max_grad_norm") {
             continue;
         }
-        let Some(last) = index.field(at, f.arguments).and_then(|a| index.parts(a).last()) else { continue };
-        let end = index.item(last).end;
-        let text = format!(", max_grad_norm={}", index.text_of(limit));
-        plan.edit(at, Change::Expression { node: at, range: end..end, text });
+        let given: Vec<Id> = index.field(at, f.arguments).map_or_else(Vec::new, |a| index.parts(a).collect());
+        let Some(last) = given.last() else { continue };
+        let end = index.item(*last).end;
+        // What is not given is compiled in, and a scheduler changes the rate.
+        let rate = if given.len() == 1 && called_name(index, at) != Some("SGD") { ", lr=1e-3" } else { "" };
+        plan.edit(at, Change::Expression { node: at, range: end..end, text: format!("{rate}, max_grad_norm={limit}") });
     }
-    Ok(())
+    Ok(None)
+}
+
+/// The test around a call, without an `else`, that goes the same way at every step.
+pub(super) fn fixed_test(input: &Input<'_, '_>, view: &FileView<'_>, body: Id, call: Id) -> Option<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let test = index.ancestors(call).take_while(|a| *a != body).find(|a| index.kind(*a) == k.if_statement)?;
+    let condition = index.field(test, f.condition)?;
+    (index.field(test, f.alternative).is_none() && is_constant(input, view, body, condition)).then_some(test)
 }
 
 /// Whether a statement is a step of the scheduler.
@@ -169,7 +211,12 @@ pub(super) fn remove_steps(plan: &mut Plan<'_, '_>, step: Id, end: Id, alive: &d
 }
 
 /// A new learning rate has to be handed over.
-pub(super) fn schedulers(plan: &mut Plan<'_, '_>, step: Id, body: Id, optimizer: &str, alive: &dyn Fn(Id) -> bool) {
+pub(super) fn schedulers(
+    plan: &mut Plan<'_, '_>,
+    (step, body, steps_always): (Id, Id, bool),
+    optimizer: &str,
+    alive: &dyn Fn(Id) -> bool,
+) {
     let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
@@ -179,7 +226,7 @@ pub(super) fn schedulers(plan: &mut Plan<'_, '_>, step: Id, body: Id, optimizer:
             continue;
         }
         let Some(statement) = view.statement_of(call) else { continue };
-        let near = index.is_within(call, step) && call > body;
+        let near = steps_always && index.is_within(call, step) && call > body;
         let text = if near {
             format!("training_step.setOptimizer({optimizer})")
         } else {

@@ -117,8 +117,35 @@ pub(super) fn hand_back_input(
             return refuse(call, "this caller uses the model's output at once. Assign it to a name first");
         };
         let name = index.text_of(name);
-        let text = format!("{name} = ipu_inference({})({name})", far.model);
+        let model = handed_in(view, far, call).unwrap_or_else(|| far.model.clone());
+        let text = format!("{name} = ipu_inference({model})({name})");
         plan.edit(statement, Change::Insert { at: statement, after: true, text });
     }
     Ok(())
+}
+
+/// The network that a caller hands in, where the function takes one.
+fn handed_in(view: &FileView<'_>, far: &Far, call: Id) -> Option<String> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let function = far.calls.first().and_then(|c| view.function_of(*c))?;
+    let taken = far
+        .calls
+        .iter()
+        .filter_map(|c| index.field(*c, f.function))
+        .find(|g| index.kind(*g) == k.identifier && is_parameter(view, function, index.text_of(*g)))?;
+    let name = index.text_of(taken);
+    let arguments: Vec<Id> = index.parts(index.field(call, f.arguments)?).collect();
+    let by_name = arguments.iter().copied().find(|a| {
+        index.kind(*a) == k.keyword_argument && index.field(*a, f.name).is_some_and(|n| index.text_of(n) == name)
+    });
+    let given = by_name.and_then(|a| index.field(a, f.value)).or_else(|| {
+        let method = index.field(call, f.function).is_some_and(|g| index.kind(g) == k.attribute);
+        let parameters = index.field(function, f.parameters)?;
+        let place = index.parts(parameters).skip(usize::from(method)).position(|p| {
+            index.text_of(p) == name || index.children(p).next().is_some_and(|n| index.text_of(n) == name)
+        })?;
+        arguments.get(place).copied().filter(|a| index.kind(*a) != k.keyword_argument)
+    })?;
+    Some(index.text_of(given).to_owned()).filter(|g| g != "None")
 }

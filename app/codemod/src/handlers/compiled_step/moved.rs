@@ -2,6 +2,7 @@
 
 use super::far::Far;
 use super::slice::{assigned, member_of_self, reads, reference};
+use super::units::bound_first;
 use super::{Input, Refusal, refuse};
 use crate::change::dedent;
 use crate::facts::roles::Role;
@@ -18,6 +19,18 @@ pub(super) struct Moved {
     pub(super) attributes: Vec<(String, String)>,
     /// Parameter and the expression it is given, `**` included.
     pub(super) parameters: Vec<(String, String)>,
+    /// A loss that the program keeps as an attribute, and its name in the module.
+    pub(super) alias: Option<(String, String)>,
+}
+
+impl Moved {
+    /// A name of the program as it is called in the module.
+    pub(super) fn local(&self, name: &str) -> String {
+        match &self.alias {
+            Some((from, to)) if from == name => to.clone(),
+            _ => name.to_owned(),
+        }
+    }
 }
 
 /// Names that the moved statements assign, in order.
@@ -53,6 +66,21 @@ pub(super) fn moved_statement(
     let k = kinds();
     let index = &view.index;
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    let known: BTreeSet<String> = known.iter().cloned().chain(bound_first(view, statement)).collect();
+    let known = &known;
+    if let Some((from, to)) = &moved.alias {
+        let places = std::iter::once(statement).chain(index.of_kind_in(k.attribute, statement).iter().copied());
+        edits.extend(places.filter(|a| index.text_of(*a) == from).map(|a| (index.range(a), to.clone())));
+    }
+    // Nothing is moved to a device in there.
+    for &call in index.of_kind_in(k.call, statement) {
+        let Some(object) = index.field(call, fields().function).and_then(|g| index.field(g, fields().object)) else {
+            continue;
+        };
+        if moves_to_device(input, view, call) {
+            edits.push((index.item(object).end..index.item(call).end, String::new()));
+        }
+    }
     for id in reads(view, statement) {
         let name = index.text_of(id);
         if known.contains(name) || edits.iter().any(|(r, _)| r.contains(&index.item(id).start)) {
@@ -135,7 +163,11 @@ pub(super) fn moved_statement(
             keep(&mut moved.attributes, &mut edits, view, node, true, known);
         }
     }
+    // What became a name as a whole has nothing left to change inside.
+    let whole: Vec<_> = edits.iter().map(|(r, _)| r.clone()).collect();
+    edits.retain(|(r, _)| !whole.iter().any(|w| w != r && w.start <= r.start && r.end <= w.end));
     edits.sort_by_key(|(r, _)| r.start);
+    edits.dedup();
     let range = index.range(statement);
     let mut out = String::new();
     let mut at = range.start;
@@ -146,6 +178,19 @@ pub(super) fn moved_statement(
     }
     out.push_str(&index.text[at..range.end]);
     Ok(dedent(&out, line_indent(index.text, range.start)))
+}
+
+/// `x.cuda()`, `x.cpu()` and `x.to(device)`.
+fn moves_to_device(input: &Input<'_, '_>, view: &FileView<'_>, call: Id) -> bool {
+    let f = fields();
+    let index = &view.index;
+    match crate::names::called_name(index, call) {
+        Some("cuda" | "cpu") => true,
+        Some("to") => index.field(call, f.arguments).and_then(|a| index.parts(a).next()).is_some_and(|a| {
+            input.project.role(view, a) == Some(Role::Device) || index.text_of(a).rsplit('.').next() == Some("device")
+        }),
+        _ => false,
+    }
 }
 
 /// Gives an expression a name of its own in the module.

@@ -1,12 +1,17 @@
 //! What has to happen to one training step, found out as a whole before anything is changed.
 
 use super::accumulation::{accumulation, micro_batches};
-use super::around::{clip, ends_step, remove_steps, require_package, saves, schedulers, steps_scheduler, validation};
+use super::around::{
+    clip, ends_step, fixed_test, remove_steps, require_package, saves, schedulers, steps_scheduler, validation,
+};
+use super::callee::callee;
 use super::far::{far_call, hand_back_input};
 use super::moved::{Moved, moved_names, moved_statement, plain_name};
+use super::phase::{both_phases, phase_test};
 use super::precision::mixed_precision;
 use super::slice::{assigned, backward_slice, leaves, reads, reads_name};
 use super::text::{Helpers, import};
+use super::units::units;
 use super::{Input, Refusal, Wish, is_reached, loop_of, refuse, wish};
 use crate::change::Change;
 use crate::condition::{Situation, Type, nodes_of_type};
@@ -79,6 +84,7 @@ pub(super) fn plan<'a, 't>(
     let body = around.unwrap_or(step);
     let all: Vec<Id> = leaves(view, body).into_iter().filter(|s| alive(*s)).collect();
     let before: Vec<Id> = all.iter().copied().filter(|s| *s < end).collect();
+    let before: Vec<Id> = units(input, view, body, &before).into_iter().filter(|u| !index.is_within(end, *u)).collect();
     // Optimizer.
     let mut optimizer = None;
     for &call in view.calls("step").iter().filter(|c| index.is_within(**c, step)) {
@@ -116,7 +122,8 @@ pub(super) fn plan<'a, 't>(
     let accumulation = accumulation(input, view, step, around, optimizer, header)?;
     let mut divided = false;
     // Model call and slice.
-    let wanted: Vec<&str> = reads(view, loss).into_iter().map(|id| index.text_of(id)).collect();
+    let mut wanted: Vec<&str> = reads(view, loss).into_iter().map(|id| index.text_of(id)).collect();
+    wanted.extend(dotted(index, loss));
     let slice = backward_slice(view, &before, &wanted);
     let is_model_call = |call: Id| {
         index.field(call, f.function).is_some_and(|g| {
@@ -129,18 +136,20 @@ pub(super) fn plan<'a, 't>(
     };
     let holds_model = |s: Id| index.of_kind_in(k.call, s).iter().copied().find(|c| is_model_call(*c));
     let first = slice.iter().copied().find(|s| holds_model(*s).is_some());
-    let (moved_from, far) = match first {
-        Some(first) => (first, None),
-        None => match slice.iter().copied().find_map(|s| far_call(input, view, s, &is_model_call).map(|c| (s, c))) {
-            Some((statement, far)) => (statement, Some(far)),
-            None => {
-                return refuse(
-                    backward,
-                    "the call of the model that leads to this loss is not in this function. Put model call and loss into \
-                     one function, or into the model's `forward`, then port again",
-                );
-            }
-        },
+    let found = |s: &Id| {
+        let far = far_call(input, view, *s, &is_model_call);
+        let near = if far.is_none() { callee(input, view, *s, &is_model_call) } else { None };
+        (far.is_some() || near.is_some()).then_some((*s, far, near))
+    };
+    let (moved_from, far, near) = match first.map(|f| (f, None, None)).or_else(|| slice.iter().find_map(found)) {
+        Some(found) => found,
+        None => {
+            return refuse(
+                backward,
+                "the call of the model that leads to this loss is not in this function. Put model call and loss into \
+                 one function, or into the model's `forward`, then port again",
+            );
+        }
     };
     let slice: Vec<Id> = slice.into_iter().filter(|s| *s > moved_from || (*s == moved_from && far.is_none())).collect();
     let last = slice.last().copied().unwrap_or(moved_from);
@@ -188,8 +197,17 @@ pub(super) fn plan<'a, 't>(
             || index.text_of(*s).contains("clip_grad_")
             || ends_step(input, view, *s) && !index.text_of(*s).contains("zero_grad")
     });
-    for statement in updates {
-        if let Some(test) = decided(statement) {
+    let updates: Vec<Id> = updates.collect();
+    let clips = |s: Id| index.text_of(s).contains("clip_grad_") || index.text_of(s).contains(".unscale_(");
+    let tests: Vec<Option<Id>> = updates
+        .iter()
+        .filter(|u| !(clips(**u) && decided(**u).is_some() && decided(**u) == fixed_test(input, view, body, **u)))
+        .map(|u| decided(*u))
+        .collect();
+    let phase =
+        phase_test(view, &tests).filter(|_| !branch && far.is_none() && near.is_none() && accumulation.is_none());
+    if phase.is_none() {
+        if let Some(test) = tests.iter().copied().flatten().next() {
             return refuse(
                 test,
                 "this test decides whether the weights learn, and the compiled step always updates them. Give training a loop \
@@ -214,7 +232,11 @@ pub(super) fn plan<'a, 't>(
         }
         at = moved_from;
     }
+    let loss_name = if dotted(index, loss).is_some() { loss_text.clone() } else { "loss".to_owned() };
     let mut moved = Moved::default();
+    if loss_name.contains('.') {
+        moved.alias = Some((loss_name.clone(), plain_name(&loss_name)));
+    }
     if let Some(far) = &far {
         let name = plain_name(&far.model);
         moved.attributes.push((name.clone(), far.model.clone()));
@@ -225,18 +247,15 @@ pub(super) fn plan<'a, 't>(
     let locals: BTreeSet<String> =
         slice.iter().flat_map(|s| assigned(view, *s)).chain(["self"]).map(str::to_owned).collect();
     for &s in &slice {
+        if let Some(near) = near.as_ref().filter(|_| s == moved_from) {
+            near.move_into(input, view, &mut known, &mut moved)?;
+            continue;
+        }
         let text = moved_statement(input, view, function, body, s, (&known, &locals), &mut moved)?;
         let (text, cut) = accumulation.as_ref().map_or((Some(text.clone()), false), |a| a.undivided(&text));
         divided |= cut;
         moved.body.extend(text);
         known.extend(assigned(view, s).into_iter().map(str::to_owned));
-    }
-    let loss_name = if dotted(index, loss).is_some() { loss_text.clone() } else { "loss".to_owned() };
-    if loss_name.contains('.') {
-        return refuse(
-            backward,
-            "the loss is kept as an attribute. Keep it in a local name, and assign the attribute from that",
-        );
     }
     if dotted(index, loss).is_none() {
         let text = moved_statement(input, view, function, body, loss, (&known, &locals), &mut moved)?;
@@ -257,7 +276,7 @@ pub(super) fn plan<'a, 't>(
     let mut results: Vec<String> = Vec::new();
     let stays: Vec<Id> = leaves(view, step)
         .into_iter()
-        .filter(|s| alive(*s) && !slice.contains(s) && *s != moved_from && *s != end)
+        .filter(|s| alive(*s) && !slice.iter().any(|u| index.is_within(*s, *u)) && *s != moved_from && *s != end)
         .collect();
     for name in moved_names(view, &slice, far.as_ref()) {
         let users: Vec<Id> = stays.iter().copied().filter(|s| *s > moved_from && reads_name(view, *s, &name)).collect();
@@ -292,11 +311,19 @@ pub(super) fn plan<'a, 't>(
         .cloned()
         .collect();
     // Clipping.
+    let mut limit = None;
     for name in ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"] {
         if let Some(call) =
             view.calls(name).iter().copied().find(|c| index.is_within(*c, step) && is_reached(input, view, *c))
         {
-            clip(&mut plan, call, step)?;
+            limit = clip(&mut plan, call, (step, body), optimizer)?;
+            if limit.is_some() && amp.unwrapped.iter().any(|(whole, _)| index.is_within(call, *whole)) {
+                return refuse(
+                    call,
+                    "the optimizer is built where this limit is not known. Give it there as `max_grad_norm` of `poptorch.optim`, \
+                     take this line out, and port again",
+                );
+            }
         }
     }
     if !amp.unwrapped.is_empty() {
@@ -308,7 +335,8 @@ pub(super) fn plan<'a, 't>(
     let q = view.layout.quote;
     let names: Vec<String> = moved.attributes.iter().map(|a| a.1.clone()).collect();
     let parts = std::iter::once(optimizer.to_owned()).chain(names).collect::<Vec<_>>().join(", ");
-    let make = format!("training_step = ipu_training_step({parts})");
+    let limit = limit.map_or(String::new(), |l| format!("{l}\n"));
+    let make = format!("{limit}training_step = ipu_training_step({parts})");
     let arguments = moved.parameters.iter().map(|p| p.1.clone()).collect::<Vec<_>>().join(", ");
     let targets: String = results.iter().map(|r| format!("{r}, ")).collect();
     let call = format!("{targets}{loss_name} = training_step({arguments})");
@@ -333,6 +361,7 @@ pub(super) fn plan<'a, 't>(
     }
     // Asked for at every turn, because validation may have taken the IPU in between.
     let call = format!("{make}\n{call}");
+    let call = phase.map_or(call.clone(), |test| both_phases(view, test, &call, &slice, &is_model_call));
     for &s in &slice {
         if s != at && s != end {
             plan.edit(s, Change::Replace { first: s, last: s, text: String::new() });
@@ -350,7 +379,10 @@ pub(super) fn plan<'a, 't>(
     if let Some(far) = &far {
         hand_back_input(&mut plan, far, moved_from, &alive)?;
     }
-    schedulers(&mut plan, step, body, optimizer, &elsewhere);
+    if let Some(near) = &near {
+        near.infer_elsewhere(&mut plan, step, &is_model_call, &alive);
+    }
+    schedulers(&mut plan, (step, body, phase.is_none()), optimizer, &elsewhere);
     if let Some(a) = &accumulation {
         let gone = |s: Id| ends_step(input, view, s);
         let after = |s: Id| steps_scheduler(input, view, s).then(|| format!("training_step.setOptimizer({optimizer})"));
@@ -374,7 +406,7 @@ pub(super) fn plan<'a, 't>(
         parameters: &parameters,
         body: &moved.body,
         results: &results,
-        loss: &loss_name,
+        loss: &moved.local(&loss_name),
         opts,
         more: accumulation.as_ref().filter(|a| a.known_after.is_none()).map(|a| a.lines(opts, divided)),
         branch,
@@ -411,11 +443,25 @@ fn obstacles(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<(), Refusal> 
         }
         let several = matches!(
             name.as_str(),
-            "torch.nn.DataParallel"
-                | "torch.nn.parallel.DistributedDataParallel"
-                | "torch.distributed.init_process_group"
+            "torch.nn.parallel.DistributedDataParallel" | "torch.distributed.init_process_group"
         );
-        if several && input.project.modes.is_none() && !input.settings.target.modules.iter().any(|m| m == "popdist") {
+        // What is asked for first is off when one process is started.
+        let asked = |at: Id| {
+            index.ancestors(at).any(|a| {
+                index.kind(a) == kinds().if_statement
+                    && index.field(a, f.condition).is_some_and(|c| !index.text_of(c).contains("__name__"))
+            })
+        };
+        let always = !asked(call)
+            && view.function_of(call).is_none_or(|d| {
+                let callers = view.calls(view.name_of(d));
+                callers.is_empty() || callers.iter().any(|c| !asked(*c))
+            });
+        if several
+            && always
+            && input.project.modes.is_none()
+            && !input.settings.target.modules.iter().any(|m| m == "popdist")
+        {
             return refuse(
                 call,
                 "this script spreads the model over several devices or processes. Take that out and let the options replicate, or port it to PopDist",

@@ -36,7 +36,7 @@ pub(super) fn leaves(view: &FileView<'_>, within: Id) -> Vec<Id> {
     out
 }
 
-/// Plain names that a statement assigns.
+/// Plain and dotted names that a statement assigns.
 pub(super) fn assigned<'t>(view: &FileView<'t>, statement: Id) -> Vec<&'t str> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
@@ -44,10 +44,11 @@ pub(super) fn assigned<'t>(view: &FileView<'t>, statement: Id) -> Vec<&'t str> {
     for kind in [k.assignment, k.augmented_assignment] {
         for &assignment in index.of_kind_in(kind, statement) {
             let Some(left) = index.field(assignment, f.left) else { continue };
-            if index.kind(left) == k.identifier {
+            let name = |id: Id| [k.identifier, k.attribute].contains(&index.kind(id)) && dotted(index, id).is_some();
+            if name(left) {
                 out.push(index.text_of(left));
             } else if index.kind(left) == k.pattern_list || index.kind(left) == k.tuple_pattern {
-                out.extend(index.parts(left).filter(|p| index.kind(*p) == k.identifier).map(|p| index.text_of(p)));
+                out.extend(index.parts(left).filter(|p| name(*p)).map(|p| index.text_of(p)));
             }
         }
     }
@@ -97,7 +98,9 @@ pub(super) fn backward_slice(view: &FileView<'_>, leaves: &[Id], wanted: &[&str]
         let names = assigned(view, leaf);
         if names.iter().any(|n| needed.contains(*n)) {
             let augments = !view.index.of_kind_in(kinds().augmented_assignment, leaf).is_empty();
-            if !augments {
+            // A test or a loop may leave a name as it was.
+            let plain = view.index.kind(leaf) == kinds().expression_statement;
+            if plain && !augments {
                 for name in &names {
                     needed.remove(*name);
                 }
