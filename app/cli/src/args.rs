@@ -111,7 +111,7 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_enum, default_value_t = SchedulerArg::Bash)]
     pub(crate) scheduler: SchedulerArg,
     /// The program that trains
-    #[arg(long, value_name = "FILE", required_unless_present = "lint")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup"])]
     pub(crate) entry: Option<String>,
     /// Its arguments, split as a shell would; nothing in them is expanded
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
@@ -149,6 +149,9 @@ pub(crate) struct LaunchArgs {
     /// Names of the machines, where no scheduler knows them
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,
+    /// The program's key that joins its processes, e.g. run.distributed; the script sets it
+    #[arg(long, value_name = "KEY")]
+    pub(crate) distributed_key: Option<String>,
     /// The program is TensorFlow's
     #[arg(long)]
     pub(crate) tensorflow: bool,

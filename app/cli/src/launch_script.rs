@@ -72,6 +72,7 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     request.modules.clone_from(&args.modules);
     request.port = args.port;
     request.hosts.clone_from(&args.hosts);
+    request.distributed_key.clone_from(&args.distributed_key);
     request.values = args.values.iter().cloned().collect();
     Ok(request)
 }

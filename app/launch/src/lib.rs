@@ -6,8 +6,11 @@
 //! as a shell script. Words are typed until then ([`Word`]), so quoting happens once, in one place, and nothing that
 //! a user typed is ever read by the shell. [`lint`] goes the other way: it reads a script that somebody else wrote.
 //!
+//! [`form`] is the same as a form, field by field: the page shows it, and what is written into it becomes a [`Request`].
+//!
 //! Nothing here reads or writes a file, so the command and a page give the same bytes.
 
+pub mod form;
 mod lint;
 mod plan;
 mod render;

@@ -129,6 +129,8 @@ pub struct Request {
     pub port: Option<u16>,
     /// Names of the machines, where no scheduler knows them.
     pub hosts: Vec<String>,
+    /// A key of the program's configuration that says whether it joins its processes, such as `run.distributed`.
+    pub distributed_key: Option<String>,
     /// Values of the site's fields.
     pub values: BTreeMap<String, String>,
 }
@@ -154,6 +156,7 @@ impl Request {
             modules: Vec::new(),
             port: None,
             hosts: Vec::new(),
+            distributed_key: None,
             values: BTreeMap::new(),
         }
     }

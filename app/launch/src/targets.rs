@@ -35,6 +35,8 @@ struct Draft<'a> {
     site: &'a Site,
     plan: Plan,
     problems: Vec<Problem>,
+    /// Arguments that follow from the numbers; they stand behind the user's.
+    own_args: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
@@ -61,7 +63,7 @@ impl<'a> Draft<'a> {
             monitors: site.monitors.clone(),
             notes,
         };
-        Draft { request, site, plan, problems: Vec::new() }
+        Draft { request, site, plan, problems: Vec::new(), own_args: Vec::new() }
     }
 
     fn problem(&mut self, field: &str, message: impl Into<String>) {
@@ -77,7 +79,9 @@ impl<'a> Draft<'a> {
             let names: Vec<_> = site.schedulers.iter().map(|scheduler| scheduler.name()).collect();
             self.problem("scheduler", format!("{} is known to take {}", site.title, names.join(" or ")));
         }
-        if request.entry.is_empty() {
+        if request.script == Script::Setup {
+            // Nothing is run but what makes the environment.
+        } else if request.entry.is_empty() {
             self.problem("entry", "is required: the program that trains");
         } else if request.entry.starts_with('-') {
             self.problem("entry", "would be read as an option; write ./ before it");
@@ -158,7 +162,7 @@ impl<'a> Draft<'a> {
     /// The program and its arguments, as `python PROGRAM ARGUMENTS`.
     fn program(&self) -> Vec<Word> {
         let words = ["python3", "-u", &self.request.entry].map(Word::from).into_iter();
-        words.chain(self.request.args.iter().map(|arg| Word::text(arg.clone()))).collect()
+        words.chain(self.request.args.iter().chain(&self.own_args).map(|arg| Word::text(arg.clone()))).collect()
     }
 
     /// Samples of a step, when the batch is known.
@@ -173,6 +177,14 @@ impl<'a> Draft<'a> {
     /// A key such as `run.distributed` says whether the program itself joins its processes. When an argument says
     /// otherwise than the choice of launcher, N processes are N trainings, or a launcher's work is done twice.
     fn joined(&mut self, wanted: bool) {
+        if let Some(key) = &self.request.distributed_key {
+            let is_said = |arg: &String| arg.split_once('=').is_some_and(|(said, _)| said == key);
+            if key.starts_with('=') || key.chars().any(|c| c.is_whitespace() || c.is_control() || c == '=') {
+                self.problems.push(Problem::new("distributed-key", "takes the key alone, such as run.distributed"));
+            } else if !self.request.args.iter().any(is_said) {
+                self.own_args.push(format!("{key}={}", if wanted { "True" } else { "False" }));
+            }
+        }
         for arg in &self.request.args {
             let Some((key, value)) = arg.trim_start_matches('-').split_once('=') else { continue };
             let said = match &*value.to_ascii_lowercase() {
@@ -180,7 +192,8 @@ impl<'a> Draft<'a> {
                 "false" | "0" | "no" => false,
                 _ => continue,
             };
-            if key.rsplit('.').next() == Some("distributed") && said != wanted {
+            let named = self.request.distributed_key.as_deref().map(|name| name.trim_start_matches('-'));
+            if (key.rsplit('.').next() == Some("distributed") || Some(key) == named) && said != wanted {
                 let right = if wanted { "True" } else { "False" };
                 let why = match (wanted, self.request.target) {
                     (true, _) => "otherwise every process is a training of its own",

@@ -18,6 +18,7 @@ mod filter;
 mod guide_list;
 mod guide_page;
 mod home;
+mod launch_page;
 mod links;
 mod missing;
 mod pages;

@@ -1,6 +1,8 @@
 //! All pages of the site.
 
-use crate::{SiteError, api_list, guide_list, guide_page, home, links::Map, missing, port_page, recipe_list, theme};
+use crate::{
+    SiteError, api_list, guide_list, guide_page, home, launch_page, links::Map, missing, port_page, recipe_list, theme,
+};
 use codemod::RecipeSet;
 use guide::Guide;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +71,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     let targets: Vec<&str> = offered.iter().map(|target| &*target.id).collect();
     pages.insert("recipes/index.html".to_string(), recipe_list::write(&guides, &targets).into_bytes());
     pages.insert("apis/index.html".to_string(), api_list::write(&guides, &targets).into_bytes());
+    pages.insert("launch/index.html".to_string(), launch_page::write().into_bytes());
     pages.insert("404.html".to_string(), missing::write(input.base).into_bytes());
     if let Some(built) = input.port_page {
         match port_page::wrap_port(built) {

@@ -23,7 +23,7 @@ pub struct Frame<'a> {
 }
 
 /// The site's navigation: address and name.
-const PLACES: [(&str, &str); 2] = [("port/", "Port a script"), ("guides/", "Guides")];
+const PLACES: [(&str, &str); 3] = [("port/", "Port a script"), ("launch/", "Launch it"), ("guides/", "Guides")];
 
 /// A whole page.
 pub fn shell(frame: &Frame<'_>) -> String {

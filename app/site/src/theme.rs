@@ -3,11 +3,13 @@
 
 use sha2::{Digest, Sha256};
 
-const FILES: [(&str, &str, &str); 4] = [
+const FILES: [(&str, &str, &str); 6] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("portolan", "js", include_str!("../theme/portolan.js")),
     ("portolan", "svg", include_str!("../theme/portolan.svg")),
     ("filter", "js", include_str!("../theme/filter.js")),
+    ("launch", "css", include_str!("../theme/launch.css")),
+    ("launch-start", "js", include_str!("../theme/launch-start.js")),
 ];
 
 /// Names of the theme's files, relative to the site's root.
@@ -17,11 +19,16 @@ pub(crate) struct Names {
     pub(crate) icon: String,
     /// Only on pages with a list to narrow; see `filter.rs`.
     pub(crate) filter: String,
+    /// Of the page that writes launch scripts.
+    pub(crate) launch_style: String,
+    /// Loads that page's program.
+    pub(crate) launch_start: String,
 }
 
 pub(crate) fn names() -> Names {
-    let [style, script, icon, filter] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
-    Names { style, script, icon, filter }
+    let [style, script, icon, filter, launch_style, launch_start] =
+        FILES.map(|(stem, extension, text)| name(stem, extension, text));
+    Names { style, script, icon, filter, launch_style, launch_start }
 }
 
 /// Names and contents.

@@ -3,9 +3,12 @@
 //!
 //! [`port`] ports a script: its page (`bin/page.rs`) and the worker that holds the engine (`bin/engine.rs`).
 //!
+//! [`launch`] writes launch scripts: one program (`bin/launch.rs`).
+//!
 //! What can be said without a browser is said without one and tested natively; what touches elements is compiled for the
 //! browser only. `browser` holds the calls that Leptos does not know.
 
+pub mod launch;
 pub mod port;
 
 #[cfg(target_arch = "wasm32")]

@@ -1,0 +1,489 @@
+//! A launch as a form: which fields there are for a target at a site, and what is written into them.
+//!
+//! A field is called what it is called on the command line, so that the form, a link and the command say the same.
+
+use crate::request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
+use crate::site::{Site, site_named, sites};
+use crate::word::{Word, split_words};
+use crate::{Plan, plan, render};
+use std::collections::BTreeMap;
+
+/// What is written into the fields, by name. A field that is missing or empty has its default.
+pub type Fields = BTreeMap<String, String>;
+
+/// How a field is filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// One of these: value and label.
+    Choice(Vec<(String, String)>),
+    /// A whole number from 1.
+    Number,
+    /// A line of text.
+    Text,
+    /// Several lines of text.
+    Lines,
+    /// Yes or no: `on` or nothing.
+    Switch,
+}
+
+/// A field of the form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormField {
+    /// The word of the command line without dashes, or the NAME of `--set NAME=VALUE`.
+    pub name: String,
+    /// What it is called in a form.
+    pub label: String,
+    /// A line about it.
+    pub help: String,
+    /// How it is filled in.
+    pub kind: FieldKind,
+    /// Whether there is no script without it.
+    pub required: bool,
+    /// What it is when nothing is written.
+    pub default: String,
+}
+
+/// Fields that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormGroup {
+    /// The group's heading.
+    pub title: &'static str,
+    /// Its fields.
+    pub fields: Vec<FormField>,
+}
+
+/// A script, and what it was made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// What the script does.
+    pub plan: Plan,
+    /// The script.
+    pub script: String,
+    /// A name for its file.
+    pub file: String,
+}
+
+/// Where one site file of the user's own is kept among the fields.
+const OWN_SITE: &str = "site-file";
+
+/// The text of a field; empty when nothing is written.
+fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
+    fields.get(name).map_or("", |value| value.trim())
+}
+
+fn target(fields: &Fields) -> Result<Target, Problem> {
+    let said = text(fields, "target");
+    let found = Target::ALL.into_iter().find(|target| target.name() == said);
+    match found {
+        Some(target) => Ok(target),
+        None if said.is_empty() => Ok(Target::Hpu),
+        None => Err(Problem::new("target", format!("`{said}` is none of hpu, rdu, ipu, popdist"))),
+    }
+}
+
+/// The site that the fields name: one of the build's, or the file that the user gave.
+///
+/// # Errors
+/// A problem at `site`, or at `site-file` with the line of the file.
+pub fn site(fields: &Fields) -> Result<Site, Problem> {
+    let own = fields.get(OWN_SITE).map(String::as_str).unwrap_or_default();
+    match text(fields, "site") {
+        "own" if own.trim().is_empty() => Err(Problem::new(OWN_SITE, "is required: the text of your site file")),
+        "own" => Site::read(own).map_err(|problem| Problem::new(OWN_SITE, problem.message)),
+        "" => site_named("generic", target(fields)?),
+        name => site_named(name, target(fields)?),
+    }
+}
+
+/// The fields of the form as it stands, by group. They depend on target, site, scheduler and launcher alone.
+#[must_use]
+pub fn form(fields: &Fields) -> Vec<FormGroup> {
+    let target = target(fields).unwrap_or(Target::Hpu);
+    let known = site(fields).ok();
+    let is_setup = text(fields, "script") == "setup";
+    let mut groups = vec![
+        FormGroup { title: "What to run", fields: program(target, is_setup) },
+        FormGroup { title: "Where", fields: place(fields, target, known.as_ref()) },
+    ];
+    if !is_setup {
+        groups.push(FormGroup { title: "How much", fields: size(fields, target) });
+    }
+    groups.push(FormGroup { title: "More", fields: more(fields, target, is_setup) });
+    groups
+}
+
+fn field(name: &str, label: &str, help: &str, kind: FieldKind) -> FormField {
+    FormField {
+        name: name.to_string(),
+        label: label.to_string(),
+        help: help.to_string(),
+        kind,
+        required: false,
+        default: String::new(),
+    }
+}
+
+fn required(mut field: FormField) -> FormField {
+    field.required = true;
+    field
+}
+
+fn usually(default: &str, mut field: FormField) -> FormField {
+    field.default = default.to_string();
+    field
+}
+
+fn choices(values: &[(&str, &str)]) -> FieldKind {
+    FieldKind::Choice(values.iter().map(|(value, label)| ((*value).to_string(), (*label).to_string())).collect())
+}
+
+fn program(target: Target, is_setup: bool) -> Vec<FormField> {
+    let targets = [
+        ("hpu", "HPU (Intel Gaudi)"),
+        ("rdu", "RDU (SambaNova)"),
+        ("ipu", "IPU (Graphcore), one process"),
+        ("popdist", "PopDist (Graphcore), many processes"),
+    ];
+    let scripts = [("train", "that trains"), ("setup", "that makes the virtual environment, once")];
+    let mut fields = vec![
+        usually("hpu", field("target", "Target", "", choices(&targets))),
+        usually("train", field("script", "A script", "", choices(&scripts))),
+    ];
+    if !is_setup {
+        fields.push(required(field(
+            "entry",
+            "Program",
+            "The file that trains, as you would give it to Python.",
+            FieldKind::Text,
+        )));
+        let help = "Split as a shell would; nothing in them is expanded.";
+        fields.push(field("args", "Its arguments", help, FieldKind::Text));
+    }
+    if matches!(target, Target::Ipu | Target::Popdist) {
+        fields.push(field("tensorflow", "The program is TensorFlow's", "", FieldKind::Switch));
+    }
+    fields
+}
+
+fn place(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> {
+    let mut names: Vec<(String, String)> =
+        sites().into_iter().filter(|site| site.targets.contains(&target)).map(|site| (site.name, site.title)).collect();
+    let default = names.first().map(|(name, _)| name.clone()).unwrap_or_default();
+    names.push(("own".to_string(), "A site file of your own".to_string()));
+    let mut list = vec![usually(&default, field("site", "Site", "", FieldKind::Choice(names)))];
+    if text(fields, "site") == "own" {
+        let help = "TOML, as docs/launch.md describes it. It stays in this page and in its link.";
+        list.push(required(field(OWN_SITE, "Your site file", help, FieldKind::Lines)));
+    }
+    let schedulers = site.map_or(&Scheduler::ALL[..], |site| &site.schedulers);
+    let label = |scheduler: &Scheduler| match scheduler {
+        Scheduler::Bash => "none: by hand",
+        Scheduler::Slurm => "Slurm (sbatch)",
+        Scheduler::Pbs => "PBS (qsub)",
+    };
+    let values = schedulers.iter().map(|one| (one.name().to_string(), label(one).to_string())).collect();
+    let first = schedulers.first().map_or("bash", |scheduler| scheduler.name());
+    list.push(usually(first, field("scheduler", "Scheduler", "", FieldKind::Choice(values))));
+    for own in site.map(|site| &site.fields[..]).unwrap_or_default() {
+        let mut shown = field(&own.name, &own.name, &own.label, FieldKind::Text);
+        shown.required = own.required;
+        shown.default = own.default.clone().unwrap_or_default();
+        list.push(shown);
+    }
+    if scheduler_of(fields, site) != Scheduler::Bash {
+        let own = |name: &str| site.is_some_and(|site| site.fields.iter().any(|field| field.name == name));
+        let common = [
+            ("partition", "Partition or queue", "Where the job waits."),
+            ("account", "Account", "Who pays for it."),
+            ("time", "Wall time", "Hours, minutes and seconds: 01:00:00."),
+        ];
+        for (name, label, help) in common.into_iter().filter(|(name, ..)| !own(name)) {
+            let mut shown = field(name, label, help, FieldKind::Text);
+            if name == "partition" {
+                shown.default = site.and_then(|site| site.partition.clone()).unwrap_or_default();
+            }
+            list.push(shown);
+        }
+    }
+    list
+}
+
+/// The scheduler that is chosen, else the first that the site has.
+fn scheduler_of(fields: &Fields, site: Option<&Site>) -> Scheduler {
+    let said = text(fields, "scheduler");
+    let first = site.and_then(|site| site.schedulers.first()).copied();
+    Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == said).or(first).unwrap_or(Scheduler::Bash)
+}
+
+fn size(fields: &Fields, target: Target) -> Vec<FormField> {
+    let mut list = Vec::new();
+    let many = target != Target::Ipu;
+    if many {
+        list.push(usually("1", field("nodes", "Machines", "", FieldKind::Number)));
+        let help = match target {
+            Target::Hpu => "One for each card, all machines together.",
+            Target::Rdu => "Copies of the program, all machines together.",
+            _ => "Processes that poprun starts, all machines together.",
+        };
+        list.push(field("instances", "Processes", help, FieldKind::Number));
+    }
+    if matches!(target, Target::Ipu | Target::Popdist) {
+        let help = "Copies of the model, all processes together.";
+        list.push(field("replicas", "Replicas", help, FieldKind::Number));
+        let help = "IPUs that one copy of the model takes.";
+        list.push(usually("1", field("ipus-per-replica", "IPUs for a replica", help, FieldKind::Number)));
+    }
+    let help = "Samples of one micro-batch of one copy of the model; shows the samples of a step.";
+    list.push(field("batch", "Batch", help, FieldKind::Number));
+    let help = "Micro-batches that one step adds up.";
+    list.push(usually("1", field("accumulation", "Accumulation", help, FieldKind::Number)));
+    let launchers: &[(&str, &str)] = match target {
+        Target::Hpu => &[
+            ("", "the usual one"),
+            ("mpirun", "mpirun"),
+            ("torchrun", "torchrun"),
+            ("lightning", "Lightning's Trainer"),
+            ("deepspeed", "DeepSpeed"),
+        ],
+        Target::Rdu => &[("", "the usual one"), ("mpirun", "mpirun"), ("srun", "srun")],
+        _ => &[],
+    };
+    if !launchers.is_empty() {
+        list.push(field("launcher", "Started by", "Who starts the processes of one training.", choices(launchers)));
+    }
+    let nodes = text(fields, "nodes");
+    if !nodes.is_empty() && nodes != "1" && matches!(target, Target::Hpu | Target::Popdist) {
+        let help = "Names of the machines with commas between them, where no scheduler knows them.";
+        list.push(field("hosts", "Hosts", help, FieldKind::Text));
+    }
+    list
+}
+
+fn more(fields: &Fields, target: Target, is_setup: bool) -> Vec<FormField> {
+    let venv = field("venv", "Virtual environment", "Folder of it.", FieldKind::Text);
+    if is_setup {
+        return vec![required(venv)];
+    }
+    let mut list = vec![venv];
+    if matches!(target, Target::Hpu | Target::Popdist) {
+        let help = "Key of the program's configuration that joins its processes, such as run.distributed. The script sets it \
+                    as the numbers above ask.";
+        list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
+    }
+    match target {
+        Target::Hpu => {
+            list.push(field("output", "Folder for output", "Gaudi's logs go below it.", FieldKind::Text));
+            let help = "The older way to run PyTorch on Gaudi.";
+            list.push(field("lazy", "Lazy mode", help, FieldKind::Switch));
+            let help = "Cards of a machine that is shared: 0,1 or 4,5,6,7, say.";
+            list.push(field("modules", "Modules", help, FieldKind::Text));
+            let help = "Where the processes meet; every training on a machine needs its own.";
+            list.push(field("port", "Port", help, FieldKind::Number));
+            list.push(field("interface", "Network interface", "For the processes' first words.", FieldKind::Text));
+            if text(fields, "launcher") == "deepspeed" {
+                let help = "Path of gaudi_spawn.py of Optimum Habana's examples.";
+                list.push(required(field("gaudi_spawn", "gaudi_spawn.py", help, FieldKind::Text)));
+            }
+        }
+        Target::Rdu => {
+            let pef = field("pef", "Name of the PEF", "Compile and run both use it.", FieldKind::Text);
+            list.push(usually("model", pef));
+            let output = field("output", "Folder for output", "The PEF lies below it.", FieldKind::Text);
+            list.push(usually("out", output));
+            let help = "Threads of the host's part of each process.";
+            list.push(field("threads", "Threads", help, FieldKind::Number));
+        }
+        Target::Ipu | Target::Popdist => {}
+    }
+    list
+}
+
+/// The request that the fields describe.
+///
+/// # Errors
+/// What can't be read, each at its field.
+pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
+    let target = target(fields).map_err(|problem| vec![problem])?;
+    let site = site(fields).map_err(|problem| vec![problem])?;
+    let mut problems = Vec::new();
+    let mut request = Request::new(target, text(fields, "entry"));
+    request.scheduler = scheduler_of(fields, Some(&site));
+    request.script = if text(fields, "script") == "setup" { Script::Setup } else { Script::Train };
+    request.tensorflow = text(fields, "tensorflow") == "on";
+    request.mode = if text(fields, "lazy") == "on" { Mode::Lazy } else { Mode::Eager };
+    match split_words(fields.get("args").map_or("", String::as_str)) {
+        Some(words) => request.args = words,
+        None => problems.push(Problem::new("args", "a quote is left open")),
+    }
+    let mut number = |name: &str| -> Option<u32> {
+        let said = text(fields, name);
+        match said.parse() {
+            _ if said.is_empty() => None,
+            Ok(number) => Some(number),
+            Err(_) => {
+                problems.push(Problem::new(name, format!("`{said}` is no whole number")));
+                None
+            }
+        }
+    };
+    request.nodes = number("nodes").unwrap_or(1);
+    request.instances = number("instances");
+    request.replicas = number("replicas");
+    request.ipus_per_replica = number("ipus-per-replica").unwrap_or(1);
+    request.batch = number("batch");
+    request.accumulation = number("accumulation").unwrap_or(1);
+    let port = number("port");
+    match port.map(u16::try_from) {
+        Some(Ok(port)) if port >= 1024 => request.port = Some(port),
+        Some(_) => problems.push(Problem::new("port", "must be from 1024 to 65535")),
+        None => {}
+    }
+    let list =
+        |name: &str| text(fields, name).split(',').map(str::trim).filter(|one| !one.is_empty()).map(String::from);
+    request.hosts = list("hosts").collect();
+    for module in list("modules") {
+        match module.parse() {
+            Ok(module) => request.modules.push(module),
+            Err(_) => problems.push(Problem::new("modules", format!("`{module}` is no whole number"))),
+        }
+    }
+    request.launcher = match text(fields, "launcher") {
+        "mpirun" => Some(Launcher::Mpirun),
+        "torchrun" => Some(Launcher::Torchrun),
+        "srun" => Some(Launcher::Srun),
+        "lightning" => Some(Launcher::Lightning),
+        "deepspeed" => Some(Launcher::Deepspeed),
+        "" => None,
+        other => {
+            problems.push(Problem::new("launcher", format!("`{other}` starts nothing that is known here")));
+            None
+        }
+    };
+    let key = text(fields, "distributed-key");
+    request.distributed_key = (!key.is_empty()).then(|| key.to_string());
+    // What else the form shows at this site and was filled in is a value of `--set`.
+    for shown in form(fields).into_iter().flat_map(|group| group.fields) {
+        let value = fields.get(&shown.name).map(String::as_str).unwrap_or_default();
+        if !OPTIONS.contains(&&*shown.name) && !value.is_empty() {
+            request.values.insert(shown.name, value.to_string());
+        }
+    }
+    if problems.is_empty() { Ok(request) } else { Err(problems) }
+}
+
+/// Fields that are options of the command of their own; all others are values of `--set`.
+const OPTIONS: [&str; 20] = [
+    "target",
+    "site",
+    OWN_SITE,
+    "scheduler",
+    "script",
+    "entry",
+    "args",
+    "nodes",
+    "instances",
+    "replicas",
+    "ipus-per-replica",
+    "batch",
+    "accumulation",
+    "launcher",
+    "lazy",
+    "modules",
+    "port",
+    "hosts",
+    "tensorflow",
+    "distributed-key",
+];
+
+/// The script that the fields ask for.
+///
+/// # Errors
+/// Everything that is wrong, each at its field.
+pub fn write(fields: &Fields) -> Result<Written, Vec<Problem>> {
+    let site = site(fields).map_err(|problem| vec![problem])?;
+    let request = request(fields)?;
+    let plan = plan(&request, &site)?;
+    let script = render(&plan, request.scheduler);
+    let name = if request.script == Script::Setup { "setup" } else { "train" };
+    Ok(Written { script, file: format!("{name}-{}.sh", request.target.name()), plan })
+}
+
+/// The command that writes the same script.
+#[must_use]
+pub fn command(fields: &Fields) -> String {
+    let mut line = String::from("portolan launch");
+    let mut add = |words: &[&str]| {
+        for word in words {
+            line.push(' ');
+            line += &Word::text(*word).quoted();
+        }
+    };
+    for shown in form(fields).into_iter().flat_map(|group| group.fields) {
+        let said = fields.get(&shown.name).map(String::as_str).unwrap_or_default();
+        let is_set = !said.trim().is_empty();
+        match &*shown.name {
+            "target" => add(&["--target", if is_set { said } else { &shown.default }]),
+            "site" if said == "own" => add(&["--site", "site.toml"]),
+            "script" if said == "setup" => add(&["--setup"]),
+            OWN_SITE | "script" => {}
+            // The command takes bash where a site that has no bash takes its first.
+            "scheduler" if !is_set && shown.default != "bash" => add(&["--scheduler", &shown.default]),
+            _ if !is_set || said == shown.default => {}
+            "tensorflow" | "lazy" => add(&[&format!("--{}", shown.name)]),
+            "args" => add(&[&format!("--args={said}")]),
+            name if OPTIONS.contains(&name) => add(&[&format!("--{name}"), said.trim()]),
+            name => add(&["--set", &format!("{name}={said}")]),
+        }
+    }
+    line
+}
+
+/// Every script of the target at the site, and a README about them: file names and contents. What can't be written is
+/// said in the README.
+#[must_use]
+pub fn all(fields: &Fields) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut read_me = String::from("# Launch scripts\n\n");
+    let mut left_out = String::new();
+    let schedulers = site(fields).map(|site| site.schedulers).unwrap_or_default();
+    let scripts = std::iter::once(("setup", Scheduler::Bash)).chain(schedulers.into_iter().map(|one| ("train", one)));
+    for (script, scheduler) in scripts {
+        let mut fields = fields.clone();
+        fields.insert("script".into(), script.into());
+        // Environments are made by hand, on any site.
+        fields.insert("scheduler".into(), scheduler.name().into());
+        let name = if script == "setup" { "setup.sh".to_string() } else { format!("train-{}.sh", scheduler.name()) };
+        match write(&fields) {
+            Ok(written) => {
+                let how = match (script, scheduler) {
+                    ("setup", _) | (_, Scheduler::Bash) => "bash",
+                    (_, Scheduler::Slurm) => "sbatch",
+                    (_, Scheduler::Pbs) => "qsub",
+                };
+                read_me += &format!("## {name}\n\n{}\n\n    {how} {name}\n\n", written.plan.title);
+                for line in &written.plan.arithmetic {
+                    read_me += &format!("- {line}\n");
+                }
+                read_me += &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields));
+                files.push((name, written.script));
+            }
+            Err(problems) => {
+                for problem in problems {
+                    left_out += &format!("- {name}: {problem}\n");
+                }
+            }
+        }
+    }
+    read_me += "With `DRY_RUN=1` in its environment a script shows its commands and runs none of them.\n";
+    if let Some(own) = fields.get(OWN_SITE).filter(|_| text(fields, "site") == "own") {
+        files.push(("site.toml".to_string(), own.clone()));
+    }
+    if !left_out.is_empty() {
+        read_me += &format!("\n## Not written\n\n{left_out}");
+    }
+    files.insert(0, ("README.md".to_string(), read_me));
+    files
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+// The page that writes launch scripts, end to end in a real browser, held against the command.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { launch } from "./port_page.mjs";
+import { root, serve } from "./site.mjs";
+
+const command = ["debug", "release"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
+
+let browser, site;
+
+before(async () => {
+  [browser, site] = await Promise.all([launch(), serve()]);
+});
+
+after(async () => {
+  await browser?.close();
+  site?.end();
+});
+
+/** The page as a person sees it. */
+class LaunchPage {
+  static async open(address, { fragment = "", width = 1280, height = 800 } = {}) {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      acceptDownloads: true,
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const self = new LaunchPage();
+    self.context = context;
+    self.page = await context.newPage();
+    self.errors = [];
+    self.requests = [];
+    self.page.on("pageerror", (error) => self.errors.push(String(error)));
+    self.page.on("console", (message) => message.type() === "error" && self.errors.push(message.text()));
+    self.page.on("request", (request) => self.requests.push(request.url()));
+    await self.page.goto(`${address}launch/${fragment}`);
+    await self.page.locator("#field-target").waitFor();
+    return self;
+  }
+
+  field(name) {
+    return this.page.locator(`#field-${name}`);
+  }
+
+  /** Fills fields in, in order: text, or for a list its value. */
+  async fill(fields) {
+    for (const [name, value] of Object.entries(fields)) {
+      const field = this.field(name);
+      const kind = await field.evaluate((element) => element.tagName);
+      if (kind === "SELECT") await field.selectOption(value);
+      else await field.fill(value);
+      await field.blur();
+    }
+  }
+
+  script() {
+    return this.page.locator("#script").evaluate((element) => element.textContent);
+  }
+
+  problem(name) {
+    return this.page.locator(`#problem-${name}`).textContent();
+  }
+
+  async download(act) {
+    const [download] = await Promise.all([
+      this.page.waitForEvent("download"),
+      this.page.locator(`[data-do=${act}]`).click(),
+    ]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  }
+}
+
+/** A test with a page of its own; what the page complained about is part of the result. */
+function onPage(name, options, body) {
+  test(name, { timeout: 60_000 }, async () => {
+    const page = await LaunchPage.open(site.address, options);
+    try {
+      await body(page);
+      assert.deepEqual(page.errors, []);
+      const elsewhere = page.requests.filter((url) => !url.startsWith(site.address) && !url.startsWith("blob:"));
+      assert.deepEqual(elsewhere, []);
+    } finally {
+      await page.context.close();
+    }
+  });
+}
+
+const hostile = "a b/\"q\" 'q' $HOME `id` $(id) ; & * ~ \\ é.py";
+
+for (const [name, fields, args] of [
+  ["one card", { entry: "train.py" }, ["--target", "hpu", "--entry", "train.py"]],
+  [
+    "eight cards under Slurm",
+    { entry: hostile, args: "mode=train run.id='a b'", scheduler: "slurm", instances: "8", batch: "16", "distributed-key": "run.distributed" },
+    [
+      ...["--target", "hpu", "--entry", hostile, "--args", "mode=train run.id='a b'", "--scheduler", "slurm"],
+      ...["--instances", "8", "--batch", "16", "--distributed-key", "run.distributed"],
+    ],
+  ],
+  [
+    "poprun at a site",
+    { target: "popdist", site: "alcf-pod64", scheduler: "slurm", entry: "t.py", cache: "/c d", instances: "2", replicas: "4", time: "01:00:00" },
+    [
+      ...["--target", "popdist", "--site", "alcf-pod64", "--scheduler", "slurm", "--entry", "t.py", "--set", "cache=/c d"],
+      ...["--instances", "2", "--replicas", "4", "--set", "time=01:00:00"],
+    ],
+  ],
+  [
+    "compile and run",
+    { target: "rdu", entry: "t.py", batch: "8", pef: "net" },
+    ["--target", "rdu", "--entry", "t.py", "--batch", "8", "--set", "pef=net"],
+  ],
+]) {
+  onPage(`page and command write the same bytes: ${name}`, {}, async (page) => {
+    await page.fill(fields);
+    const expected = execFileSync(command, ["launch", ...args], { encoding: "utf8" });
+    assert.equal(await page.script(), expected);
+    assert.equal((await page.download("download")).bytes.toString(), expected);
+    // The command that the page shows is the same again, as a shell reads it.
+    const shown = await page.page.locator("#launch-command").textContent();
+    const again = spawnSync("bash", ["-c", shown.replace(/^portolan/, '"$0"'), command], { encoding: "utf8" });
+    assert.equal(again.stdout, expected, again.stderr);
+  });
+}
+
+onPage("a problem stands at its field and is said", {}, async (page) => {
+  assert.match(await page.page.locator("#missing").textContent(), /Program/);
+  assert.equal(await page.problem("entry"), "", "nothing is wrong with a field that nobody was in");
+  await page.page.locator("#missing [data-to=entry]").click();
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-entry");
+  await page.fill({ entry: "a.py", instances: "9" });
+  assert.match(await page.problem("instances"), /9 processes on a machine of 8 cards/);
+  assert.equal(await page.field("instances").getAttribute("aria-invalid"), "true");
+  assert.equal(await page.page.locator("[data-do=download]").isDisabled(), true);
+  for (const bad of ["0", "10000", "x", "-1"]) {
+    await page.fill({ instances: bad });
+    assert.notEqual(await page.problem("instances"), "", bad);
+  }
+  await page.fill({ instances: "8" });
+  assert.equal(await page.problem("instances"), "");
+  assert.match(await page.script(), /mpirun -n 8/);
+});
+
+onPage("a link holds the form, and going back undoes", {}, async (page) => {
+  await page.fill({ entry: hostile, instances: "4" });
+  await page.page.locator("[data-do=link]").click();
+  const link = await page.page.evaluate(() => navigator.clipboard.readText());
+  const script = await page.script();
+  const other = await LaunchPage.open(site.address, { fragment: new URL(link).hash });
+  assert.equal(await other.script(), script);
+  assert.deepEqual(other.errors, []);
+  await other.context.close();
+  await page.page.goBack();
+  assert.equal(await page.field("instances").inputValue(), "");
+  assert.equal(await page.field("entry").inputValue(), hostile);
+  await page.page.goForward();
+  assert.equal(await page.script(), script);
+  await page.page.reload();
+  await page.field("target").waitFor();
+  assert.equal(await page.script(), script);
+});
+
+onPage("all scripts as an archive", {}, async (page) => {
+  await page.fill({ entry: "a.py", venv: "my venv" });
+  const { name, bytes } = await page.download("all");
+  assert.equal(name, "launch-scripts.zip");
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  try {
+    const unpack = "import io, sys, zipfile; zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).extractall(sys.argv[1])";
+    execFileSync("python3", ["-c", unpack, folder], { input: bytes });
+    for (const script of ["setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh"]) {
+      execFileSync("bash", ["-n", join(folder, script)]);
+    }
+    assert.match(readFileSync(join(folder, "README.md"), "utf8"), /sbatch train-slurm\.sh/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+onPage("a site file of one's own, and a broken one", {}, async (page) => {
+  await page.fill({ entry: "a.py", site: "own", "site-file": "name = 3" });
+  assert.match(await page.problem("site-file"), /line 1/);
+  const good = [
+    'name = "mine"',
+    'title = "Mine"',
+    'status = "template"',
+    'source = "here"',
+    'targets = ["hpu"]',
+    'schedulers = ["slurm"]',
+    'request = "--gres=hpu:{devices}"',
+  ];
+  await page.fill({ "site-file": good.join("\n") });
+  assert.equal(await page.problem("site-file"), "");
+  assert.match(await page.script(), /#SBATCH --gres=hpu:1/);
+});
+
+onPage("a script of one's own is checked and mended, and that can be taken back", {}, async (page) => {
+  const script = 'export ONM_NUM_THREADS=4\npython “x”\n';
+  const text = page.page.locator("#check-text");
+  await text.fill(script);
+  assert.match(await page.page.locator("#check-found").textContent(), /2 faults/);
+  await page.page.locator("[data-do=line]").nth(1).click();
+  const selected = await text.evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd));
+  assert.equal(selected, "python “x”");
+  await page.page.locator("[data-do=mend]").click();
+  assert.equal(await text.inputValue(), 'export OMP_NUM_THREADS=4\npython "x"\n');
+  await page.page.locator("[data-do=unmend]").click();
+  assert.equal(await text.inputValue(), script);
+});
+
+onPage("the keyboard alone", {}, async (page) => {
+  await page.field("entry").focus();
+  await page.page.keyboard.type("train.py");
+  await page.page.keyboard.press("Tab");
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-args");
+  await page.field("target").focus();
+  await page.page.keyboard.press("ArrowDown");
+  await page.page.waitForFunction(() => document.getElementById("script").textContent.includes("parse") || location.hash.includes("rdu"));
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-target", "the focus stays in a form that changes");
+});
+
+for (const width of [1280, 320]) {
+  onPage(`nothing is cut off at ${width} pixels`, { width, fragment: "#entry=a.py&instances=8" }, async (page) => {
+    const over = await page.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(over <= 0, `${over} pixels too wide`);
+  });
+}
