@@ -56,7 +56,7 @@ pub struct Resources {
     pub name: String,
     /// Machines.
     pub nodes: u32,
-    /// Tasks that Slurm starts on a node, when it starts them.
+    /// Tasks of a node: Slurm's `--ntasks-per-node`, the `mpiprocs` of PBS.
     pub tasks_per_node: Option<u32>,
     /// Processor cores for a task.
     pub cpus_per_task: Option<u32>,

@@ -17,15 +17,29 @@ run() {
 }
 "#;
 
-/// `scontrol` is a command of the cluster, so a dry run, which may be elsewhere, shows the list it would ask about.
-const FIRST_HOST: &str = r#"
-# The job's first machine.
-first_host() {
+/// The scheduler knows the machines only when the job runs; a dry run, which may be elsewhere, asks nobody.
+const MACHINES: &str = r#"
+# The job's machines, one a line.
+machines() {
   if [ -n "${DRY_RUN:-}" ]; then
-    printf 'first of %s\n' "${SLURM_JOB_NODELIST:-the machines}"
+    echo MACHINE
   else
-    scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1
+    LIST
   fi
+}
+"#;
+
+const FIRST_HOST: &str = r#"
+# The first of them.
+first_host() {
+  machines | sed -n 1p
+}
+"#;
+
+const HOSTS: &str = r#"
+# All of them as MPI wants them, each with its number of processes.
+hosts() {
+  machines | sed "s/\$/:$1/" | paste -s -d , -
 }
 "#;
 
@@ -48,9 +62,7 @@ pub fn render(plan: &Plan, scheduler: Scheduler) -> String {
         }
     }
     out.push_str(OPENING);
-    if plan.steps.iter().any(asks_for_hosts) {
-        out.push_str(FIRST_HOST);
-    }
+    machines(&mut out, plan, scheduler);
     if scheduler == Scheduler::Pbs {
         out.push_str("\n# PBS starts in the home folder.\ncd \"${PBS_O_WORKDIR:-.}\"\n");
     }
@@ -61,12 +73,29 @@ pub fn render(plan: &Plan, scheduler: Scheduler) -> String {
     out
 }
 
-fn asks_for_hosts(step: &Step) -> bool {
-    let asks = |word: &Word| word.0.contains(&Part::FirstHost);
-    match step {
-        Step::Set(setting) => asks(&setting.value),
-        Step::Run { argv, .. } => argv.iter().any(asks),
-        Step::Source { .. } | Step::Require { .. } => false,
+/// The functions that the plan's words call.
+fn machines(out: &mut String, plan: &Plan, scheduler: Scheduler) {
+    let parts = plan.steps.iter().flat_map(|step| match step {
+        Step::Set(setting) => std::slice::from_ref(&setting.value),
+        Step::Run { argv, .. } => argv,
+        Step::Source { .. } | Step::Require { .. } => &[],
+    });
+    let parts: Vec<&Part> = parts.flat_map(|word| &word.0).collect();
+    let first = parts.contains(&&Part::FirstHost);
+    let all = parts.iter().any(|part| matches!(part, Part::Hosts(_)));
+    if first || all {
+        let list = match scheduler {
+            // The file has a line for each process.
+            Scheduler::Pbs => r#"awk '!seen[$0]++' "$PBS_NODEFILE""#,
+            Scheduler::Bash | Scheduler::Slurm => r#"scontrol show hostnames "$SLURM_JOB_NODELIST""#,
+        };
+        out.push_str(&MACHINES.replace("LIST", list));
+    }
+    if first {
+        out.push_str(FIRST_HOST);
+    }
+    if all {
+        out.push_str(HOSTS);
     }
 }
 
@@ -151,7 +180,11 @@ fn slurm(out: &mut String, asked: &Resources) {
 }
 
 fn pbs(out: &mut String, asked: &Resources) {
-    let _ = writeln!(out, "#PBS -N {}\n#PBS -j oe\n#PBS -l select={}", asked.name, asked.nodes);
+    let processes = asked.tasks_per_node.map(|tasks| format!(":mpiprocs={tasks}")).unwrap_or_default();
+    let _ = writeln!(out, "#PBS -N {}\n#PBS -j oe\n#PBS -l select={}{processes}", asked.name, asked.nodes);
+    if asked.nodes > 1 {
+        out.push_str("#PBS -l place=scatter\n");
+    }
     let named = [("-q ", &asked.partition), ("-A ", &asked.account), ("-l walltime=", &asked.time)];
     for (flag, value) in named {
         if let Some(value) = value {

@@ -11,8 +11,10 @@ pub enum Part {
     Variable(String),
     /// Any run of characters in a file's name, `*`.
     Any,
-    /// The first host of a Slurm job, from the function `first_host` that [`render`](crate::render) writes.
+    /// The first host of a job, from the function `first_host` that [`render`](crate::render) writes.
     FirstHost,
+    /// All hosts of a job as `HOST:N,HOST:N`, N being the processes of each; from the function `hosts`.
+    Hosts(u32),
 }
 
 /// One argument of a command or the value of a variable.
@@ -30,9 +32,14 @@ impl Word {
         Word(vec![Part::Variable(name.to_string())])
     }
 
-    /// The first host of a Slurm job.
+    /// The first host of a job.
     pub fn first_host() -> Word {
         Word(vec![Part::FirstHost])
+    }
+
+    /// All hosts of a job, each with that many processes.
+    pub fn hosts(processes: u32) -> Word {
+        Word(vec![Part::Hosts(processes)])
     }
 
     /// This word with `text` after it.
@@ -79,6 +86,9 @@ impl Word {
                 }
                 Part::Any => out.push('*'),
                 Part::FirstHost => out.push_str("$(first_host)"),
+                Part::Hosts(processes) => {
+                    let _ = write!(out, "$(hosts {processes})");
+                }
             }
         }
         if open {

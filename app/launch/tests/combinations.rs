@@ -15,7 +15,7 @@ const COMMANDS: [&str; 8] = ["mpirun", "torchrun", "srun", "poprun", "python", "
 const RECORDER: &str = r#"#!/bin/bash
 if [ "${0##*/}" = scontrol ]; then
   if [ -n "$DRY_RUN" ]; then printf 'scontrol\2' >> "$RECORD"; fi
-  echo host0; exit
+  printf 'host0\nhost1\n'; exit
 fi
 { printf '%s\0' "${0##*/}" "$@"; printf '\1'; env -0; printf '\2'; } >> "$RECORD"
 "#;
@@ -84,6 +84,7 @@ fn expanded(word: &Word, env: &BTreeMap<String, String>) -> String {
         Part::Variable(name) => env.get(name).cloned().unwrap_or_default(),
         Part::Any => "*".into(),
         Part::FirstHost => "host0".into(),
+        Part::Hosts(processes) => format!("host0:{processes},host1:{processes}"),
     };
     word.0.iter().map(part).collect()
 }
@@ -95,6 +96,7 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
         ("HOME", "/home of"),
         ("MPI_ROOT", "/m p i"),
         ("NODE_RANK", "1"),
+        ("PBS_NODEFILE", "machine file"),
         ("POPLAR_SDK_ROOT", "/nowhere of"),
         ("SLURM_JOB_ID", "77"),
         ("SLURM_JOB_NODELIST", "host[0-1]"),
@@ -145,6 +147,7 @@ fn folder_with_recorders() -> tempfile::TempDir {
     for name in COMMANDS.map(|name| format!("bin/{name}")).iter().map(String::as_str).chain(["ve nv$/bin/pip"]) {
         symlink(&recorder, folder.path().join(name)).expect("linked");
     }
+    fs::write(folder.path().join("machine file"), "host0\nhost0\nhost1\nhost1\n").expect("written");
     for name in ["sdk/enable.sh", "ve nv$/bin/activate"] {
         fs::write(folder.path().join(name), "").expect("written");
     }

@@ -1,6 +1,6 @@
 //! What is wrong with a request is said at its field.
 
-use launch::{Request, Scheduler, Script, Target, plan, site_named};
+use launch::{Launcher, Request, Scheduler, Script, Target, plan, render, site_named};
 
 #[track_caller]
 fn check(target: Target, site: &str, change: impl Fn(&mut Request), field: &str) {
@@ -28,6 +28,34 @@ fn numbers() {
     check(Hpu, "alcf", |request| request.nodes = 3, "nodes");
     check(Rdu, "generic", |request| request.instances = Some(17), "instances");
     check(Rdu, "generic", |request| request.nodes = 0, "nodes");
+}
+
+#[test]
+fn launchers_that_a_scheduler_does_not_carry() {
+    let over_pbs = |launcher| {
+        move |request: &mut Request| {
+            (request.scheduler, request.nodes, request.launcher) = (Scheduler::Pbs, 2, Some(launcher));
+        }
+    };
+    check(Target::Hpu, "generic", over_pbs(Launcher::Torchrun), "launcher");
+    check(Target::Hpu, "generic", over_pbs(Launcher::Lightning), "launcher");
+    check(Target::Hpu, "generic", |request| request.nodes = 2, "hosts");
+    let by_mpich = |request: &mut Request| (request.nodes, request.launcher) = (2, Some(Launcher::Mpirun));
+    check(Target::Rdu, "generic", by_mpich, "launcher");
+}
+
+/// Under a scheduler mpirun is told the job's machines, and the job has a task for each process.
+#[test]
+fn mpirun_on_several_machines_of_a_job() {
+    for (scheduler, asked) in
+        [(Scheduler::Pbs, "select=2:mpiprocs=8\n#PBS -l place=scatter"), (Scheduler::Slurm, "--ntasks-per-node=8")]
+    {
+        let mut request = Request::new(Target::Hpu, "train.py");
+        (request.scheduler, request.nodes, request.launcher) = (scheduler, 2, Some(Launcher::Mpirun));
+        let plan = plan(&request, &site_named("generic", Target::Hpu).expect("a site")).expect("a plan");
+        let script = render(&plan, scheduler);
+        assert!(script.contains(asked) && script.contains("JOB_HOSTS=\"$(hosts 8)\""), "{script}");
+    }
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(super) fn build(draft: &mut Draft<'_>) {
         return draft.problem("replicas", format!("one card holds one copy of the model: {cards} here"));
     }
     let launcher = request.launcher.unwrap_or(match (nodes, request.scheduler) {
-        (1, _) => Launcher::Mpirun,
+        (1, _) | (_, Scheduler::Pbs) => Launcher::Mpirun,
         _ => Launcher::Torchrun,
     });
     if launcher == Launcher::Srun {
@@ -64,12 +64,9 @@ pub(super) fn build(draft: &mut Draft<'_>) {
         }
     }
     match request.scheduler {
-        Scheduler::Slurm if nodes > 1 && launcher == Launcher::Mpirun => {
-            let message = "a job's machines are known only when it runs; take torchrun under Slurm";
+        Scheduler::Pbs if nodes > 1 && launcher != Launcher::Mpirun => {
+            let message = "PBS starts the script on one machine; on several only mpirun starts the others' processes";
             return draft.problem("launcher", message);
-        }
-        Scheduler::Pbs if nodes > 1 => {
-            return draft.problem("scheduler", "PBS starts the script on one machine only; several take slurm or bash");
         }
         Scheduler::Pbs => {
             let note = "PBS: what cards are called differs between sites; add them to the line with select.";
@@ -108,7 +105,7 @@ fn environment(draft: &mut Draft<'_>, cards: u32) {
         let port = request.port.map_or(12355 + first.unwrap_or(0), u32::from);
         let address = match (request.nodes, request.hosts.first(), request.scheduler) {
             (1, ..) => Word::text("localhost"),
-            (_, _, Scheduler::Slurm) => Word::first_host(),
+            (_, _, Scheduler::Slurm | Scheduler::Pbs) => Word::first_host(),
             (_, Some(host), _) => Word::text(host.clone()),
             _ => return draft.problem("hosts", "are required: the machines, the first one is where processes meet"),
         };
@@ -193,23 +190,35 @@ fn start(draft: &mut Draft<'_>, launcher: Launcher, cards: u32, local: u32) {
             draft.run(argv, "A process for each card; each takes the card of its local rank.", TORCHRUN);
         }
         Launcher::Mpirun | Launcher::Srun => {
+            // An MPI that knows the scheduler starts no more processes than the job has tasks.
+            draft.plan.resources.tasks_per_node = Some(local);
             let mut argv = words(["mpirun", "-n", &cards.to_string(), "--bind-to", "core"]);
             if nodes == 1 {
                 argv.extend(words(["--map-by", "socket:PE=6", "--rank-by", "slot", "--report-bindings"]));
-            } else if request.hosts.len() != nodes as usize {
-                return draft.problem("hosts", format!("{} given for {nodes} machines", request.hosts.len()));
             } else {
+                let by_hand = request.scheduler == Scheduler::Bash;
+                if by_hand && request.hosts.len() != nodes as usize {
+                    return draft.problem("hosts", format!("{} given for {nodes} machines", request.hosts.len()));
+                }
                 let message = "set MPI_ROOT to the folder of Open MPI".to_string();
                 draft.plan.steps.push(Step::Require { name: "MPI_ROOT".into(), message });
-                let hosts: Vec<String> = request.hosts.iter().map(|host| format!("{host}:{local}")).collect();
+                let hosts = if by_hand {
+                    let hosts: Vec<String> = request.hosts.iter().map(|host| format!("{host}:{local}")).collect();
+                    Word::text(hosts.join(","))
+                } else {
+                    // In a variable first: a script stops when an assignment fails, not when an argument does.
+                    draft.set("JOB_HOSTS", Word::hosts(local), "Each machine and its processes.", EXAMPLES);
+                    Word::variable("JOB_HOSTS")
+                };
                 argv.extend(words(["--map-by", &format!("ppr:{}:socket:PE=6", local.div_ceil(2))]));
                 argv.extend(words(["--prefix"]));
                 argv.push(Word::variable("MPI_ROOT"));
-                argv.extend(words(["-H", &hosts.join(",")]));
+                argv.push("-H".into());
+                argv.push(hosts);
             }
             argv.extend(words(["--allow-run-as-root"]));
             let set = draft.plan.steps.iter().filter_map(|step| match step {
-                Step::Set(setting) => Some(setting.name.clone()),
+                Step::Set(setting) if setting.name != "JOB_HOSTS" => Some(setting.name.clone()),
                 _ => None,
             });
             for name in set.collect::<Vec<_>>() {
