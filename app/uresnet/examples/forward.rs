@@ -1,64 +1,76 @@
 //! Times the forward pass of a preset with seeded weights, and says what each kind of step contributes.
 //!
-//! `cargo run --release -p uresnet --example forward -- uresnet 320x512 2 winograd4 avx512 [LOGITS.safetensors]`
-//! takes the preset, the size, the number of threads, the method and the instructions; what is left out is the best.
-//! The last argument names a file with `input` and `output.plane0..2`: its picture is run and its logits compared; where
-//! it holds weights too, they are taken. Instead of a preset a JSON file with the fields of the configuration will do.
+//! `cargo run --release -p uresnet --example forward -- --preset uresnet --size 320x512 --threads 2`; what is left out is
+//! the best there is, on an event that never happened. More options:
+//!
+//! - `--method direct|winograd2|winograd4`, `--instructions NAME`, `--runs N`
+//! - `--config FILE`: a JSON file with the fields of the configuration instead of a preset
+//! - `--file FILE`: its `input` is run, its `output.plane0..2` compared, and where it holds weights too, they are taken
+//! - `--dense`: a picture without background, of which nothing can be left out
+//! - `--json`: one line for programs; `cargo xtask bench forward` reads it
+//!
+//! Built for wasm32-wasip1 the same program runs in a browser.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use serde_json::{Value, json};
+#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
+use uresnet::Threads;
 use uresnet::{
-    Config, Method, Network, Options, Plan, Tensor, Threads, Weights, agreement, distance, read_safetensors,
+    Alone, Config, Event, Method, Network, Options, Plan, Team, Tensor, Weights, agreement, distance, peak,
+    read_safetensors,
 };
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let argument = |i: usize, default: &str| arguments.get(i).map_or(default, |a| a.as_str()).to_string();
-    let config = Config::preset(&argument(0, "uresnet")).unwrap_or_else(|| {
-        let text = std::fs::read_to_string(argument(0, "")).expect("a preset (uresnet, a21, scc21, polaris) or a file");
-        Config::from_json(&text).unwrap()
-    });
-    let size = argument(1, "320x512");
+    let flag = |name: &str| arguments.iter().any(|a| a == name);
+    let option = |name: &str, default: &str| {
+        let value = arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1));
+        value.map_or(default, |v| v.as_str()).to_string()
+    };
+    let config = match option("--config", "").as_str() {
+        "" => Config::preset(&option("--preset", "uresnet")).expect("a preset: uresnet, a21, scc21 or polaris"),
+        path => Config::from_json(&std::fs::read_to_string(path).unwrap()).unwrap(),
+    };
+    let size = option("--size", "320x512");
     let (height, width) = size.split_once('x').expect("a size such as 320x512");
-    let threads: usize = argument(2, "2").parse().expect("a number of threads");
-    let method = match argument(3, "winograd4").as_str() {
+    let (height, width) = (height.parse().unwrap(), width.parse().unwrap());
+    let team = team(option("--threads", "1").parse().expect("a number of threads"));
+    let method = match option("--method", "winograd4").as_str() {
         "direct" => Method::Direct,
         "winograd2" => Method::Winograd2,
-        _ => Method::Winograd4,
+        "winograd4" => Method::Winograd4,
+        other => panic!("no method is named {other}"),
     };
-    let options = Options { method, instructions: arguments.get(4).cloned() };
-    let file = arguments.get(5).map(|path| read_safetensors(&std::fs::read(path).unwrap()).unwrap());
+    let instructions = Some(option("--instructions", "")).filter(|name| !name.is_empty());
+    let runs: usize = option("--runs", "5").parse().expect("a number of runs");
+    let file = Some(option("--file", "")).filter(|path| !path.is_empty());
+    let file = file.map(|path| read_safetensors(&std::fs::read(path).unwrap()).unwrap());
 
     let network = Network::new(&config).unwrap();
     let own = file.clone().filter(|tensors| tensors.contains_key("bottleneck.weight"));
     let weights = own.map_or_else(|| Weights::seeded(&network, 0), |t| Weights::from_tensors(&network, t).unwrap());
     let input = match &file {
         Some(tensors) => tensors["input"].clone(),
-        None => sparse(height.parse().unwrap(), width.parse().unwrap()),
+        None if flag("--dense") => dense(height, width),
+        None => Event::synthetic(0, height, width).picture,
     };
     let start = Instant::now();
-    let plan = Plan::new(&network, &weights, input.shape(), &options).unwrap();
-    println!(
-        "planned in {:.3} s for {}: maps {} MB (largest pair {} MB), weights {} MB, each worker {} KB",
-        start.elapsed().as_secs_f64(),
-        plan.instructions(),
-        plan.map_bytes() / 1_000_000,
-        plan.largest_pair_bytes() / 1_000_000,
-        plan.weight_bytes() / 1_000_000,
-        plan.worker_bytes() / 1_000,
-    );
+    let plan = Plan::new(&network, &weights, input.shape(), &Options { method, instructions }).unwrap();
+    let planned = start.elapsed().as_secs_f64();
 
-    // The best of each step over the runs is what the step takes when nothing else wants the processor.
-    let mut best = f64::MAX;
+    // The best of each step over the runs is what the step takes when nothing else wants the processor; likewise the peak.
+    let (mut best, mut flops) = (f64::MAX, 0.0f64);
     let mut bests = vec![f64::MAX; plan.steps().len()];
     let mut output = None;
-    for _ in 0..7 {
+    for _ in 0..runs {
+        flops = flops.max(measured_peak(plan.instructions()));
         let clock = Mutex::new(Vec::new());
         let start = Instant::now();
-        let found = plan.run_with(&input, &Threads(threads), &|_| {
+        let found = plan.run_with(&input, &*team, &|_| {
             clock.lock().unwrap().push(Instant::now());
             ControlFlow::Continue(())
         });
@@ -68,25 +80,40 @@ fn main() {
             *step = step.min((at[1] - at[0]).as_secs_f64());
         }
     }
-    let mut parts = BTreeMap::new();
-    for (step, seconds) in plan.steps().iter().zip(&bests) {
-        let place = step.path.matches(".main_module").count();
-        let place = if step.path.contains("net_core") { format!("level {place}") } else { "full size".to_string() };
-        let part = parts.entry((step.kind.clone(), place)).or_insert((0.0, 0));
-        *part = (part.0 + seconds, part.1 + step.macs);
+    let parts = parts(&plan, &bests);
+    let macs: u64 = plan.steps().iter().map(|s| s.macs).sum();
+    let memory = plan.map_bytes() + plan.weight_bytes() + team.size() * plan.worker_bytes();
+    if flag("--json") {
+        let parts: Vec<Value> = parts
+            .iter()
+            .map(|((kind, place), (seconds, macs))| json!({"kind": kind, "place": place, "seconds": seconds, "macs": macs}))
+            .collect();
+        let line = json!({
+            "instructions": plan.instructions(), "threads": team.size(), "seconds": best, "planned": planned,
+            "peak": flops, "macs": macs, "maps": plan.map_bytes(), "weights": plan.weight_bytes(),
+            "memory": memory, "resident": resident(), "parts": parts,
+        });
+        println!("{line}");
+        return;
     }
+    println!(
+        "planned in {planned:.3} s for {}: maps {} MB (largest pair {} MB), weights {} MB, each worker {} KB",
+        plan.instructions(),
+        plan.map_bytes() / 1_000_000,
+        plan.largest_pair_bytes() / 1_000_000,
+        plan.weight_bytes() / 1_000_000,
+        plan.worker_bytes() / 1_000,
+    );
     let rate = |macs: u64, seconds: f64| 2.0 * macs as f64 / seconds / 1e9;
     for ((kind, place), (seconds, macs)) in &parts {
         println!("{kind:>16} {place:<10} {:8.2} ms {:7.1} GFLOP/s", seconds * 1e3, rate(*macs, *seconds));
     }
-    let macs = plan.steps().iter().map(|s| s.macs).sum();
-    let sum: f64 = bests.iter().sum();
-    println!("{:.2} GMAC; GFLOP/s are those of the definition", macs as f64 / 1e9);
     println!(
-        "best run {best:.4} s, {:.1} GFLOP/s; best of every step {sum:.4} s, {:.1} GFLOP/s",
-        rate(macs, best),
-        rate(macs, sum)
+        "{:.2} GMAC; GFLOP/s are those of the definition, the peak of one thread is {flops:.1}",
+        macs as f64 / 1e9
     );
+    let sum: f64 = bests.iter().sum();
+    println!("best run {best:.4} s, {:.1} GFLOP/s; sum of each step's best {sum:.4} s", rate(macs, best));
 
     let known = file.filter(|tensors| tensors.contains_key("output.plane0"));
     if let (Some(tensors), Some(output)) = (known, output) {
@@ -101,16 +128,50 @@ fn main() {
     }
 }
 
-/// A picture with a few straight tracks on an empty background, as an event has.
-fn sparse(height: usize, width: usize) -> Tensor {
-    let mut picture = Tensor::zeros(&[1, 3, height, width]);
-    for plane in 0..3 {
-        for track in 0..8 {
-            for x in 0..width {
-                let y = (track * 97 + plane * 31 + x * (track + 1) / 4) % height;
-                picture.data_mut()[(plane * height + y) * width + x] = 5.0 + ((x * 7 + track) % 50) as f32;
-            }
-        }
+/// Seconds and multiplications by kind of step and place in the network.
+fn parts(plan: &Plan, seconds: &[f64]) -> BTreeMap<(String, String), (f64, u64)> {
+    let mut parts = BTreeMap::new();
+    for (step, seconds) in plan.steps().iter().zip(seconds) {
+        let place = step.path.matches(".main_module").count();
+        let place = if step.path.contains("net_core") { format!("level {place}") } else { "full size".to_string() };
+        let part = parts.entry((step.kind.clone(), place)).or_insert((0.0, 0));
+        *part = (part.0 + seconds, part.1 + step.macs);
     }
-    picture
+    parts
+}
+
+#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
+fn team(threads: usize) -> Box<dyn Team> {
+    if threads > 1 { Box::new(Threads(threads)) } else { Box::new(Alone) }
+}
+
+#[cfg(not(any(not(target_arch = "wasm32"), feature = "threads")))]
+fn team(threads: usize) -> Box<dyn Team> {
+    assert!(threads == 1, "this program was built without threads");
+    Box::new(Alone)
+}
+
+/// The most memory that this program had at once, where the system tells it.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
+/// GFLOP/s of one thread that only multiplies and adds.
+fn measured_peak(instructions: &str) -> f64 {
+    let mut best = 0.0f64;
+    for _ in 0..5 {
+        let start = Instant::now();
+        let (operations, sum) = peak(instructions, 200_000).expect("the plan's own instructions");
+        assert!(sum > 0.0);
+        best = best.max(operations as f64 / start.elapsed().as_secs_f64() / 1e9);
+    }
+    best
+}
+
+/// A picture in which no two neighbours are the same.
+fn dense(height: usize, width: usize) -> Tensor {
+    let data = (0..3 * height * width).map(|i| (i.wrapping_mul(2654435761) >> 7 & 1023) as f32 / 64.0).collect();
+    Tensor::from_vec(&[1, 3, height, width], data).expect("the shape has as many numbers")
 }

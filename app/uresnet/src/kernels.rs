@@ -13,11 +13,12 @@ mod chain;
 mod dense;
 mod execute;
 mod memory;
+mod peak;
 mod rows;
 mod simd;
 mod winograd;
 
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[cfg(all(target_arch = "wasm32", feature = "simd128"))]
 mod wasm32;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -46,6 +47,7 @@ pub(crate) struct Kernels {
     pool: unsafe fn(&Blend),
     upsample: unsafe fn(&Blend),
     sum: unsafe fn(&Sum),
+    peak: unsafe fn(usize) -> (u64, f32),
 }
 
 /// Makes the table of one instruction set out of the generic kernels.
@@ -53,7 +55,7 @@ macro_rules! kernel_table {
     ($table:ident, $name:expr, $simd:ty, $(#[$feature:meta])?) => {
         const $table: $crate::kernels::Kernels = {
             use $crate::kernels::winograd::{self, Batch, Stages};
-            use $crate::kernels::{Blend, Dense, Sum, Winograd, dense, rows};
+            use $crate::kernels::{Blend, Dense, Sum, Winograd, dense, peak, rows};
             // SAFETY of all: the table's owner has found the instructions, and the arguments carry their own contract.
             $(#[$feature])?
             unsafe fn run_dense(job: &Dense) {
@@ -83,6 +85,10 @@ macro_rules! kernel_table {
             unsafe fn run_sum(job: &Sum) {
                 unsafe { rows::sum::<$simd>(job) }
             }
+            $(#[$feature])?
+            unsafe fn run_peak(rounds: usize) -> (u64, f32) {
+                unsafe { peak::peak::<$simd>(rounds) }
+            }
             $crate::kernels::Kernels {
                 name: $name,
                 lanes: <$simd as $crate::kernels::simd::Simd>::LANES,
@@ -92,6 +98,7 @@ macro_rules! kernel_table {
                 pool: run_pool,
                 upsample: run_upsample,
                 sum: run_sum,
+                peak: run_peak,
             }
         };
     };
@@ -108,9 +115,15 @@ impl Kernels {
         let mut all = vec![PORTABLE];
         #[cfg(target_arch = "x86_64")]
         all.extend([x86_64::avx2(), x86_64::avx512()].into_iter().flatten());
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        all.extend(wasm32::simd128());
+        #[cfg(all(target_arch = "wasm32", feature = "simd128"))]
+        all.extend(wasm32::all());
         all
+    }
+
+    /// What the processor can do at most: see [`crate::peak`].
+    pub(crate) fn peak(&self, rounds: usize) -> (u64, f32) {
+        // SAFETY: whoever holds the table has found the instructions, and no memory is touched.
+        unsafe { (self.peak)(rounds) }
     }
 
     /// Whether maps of this many channels can be read or written a vector at a time.

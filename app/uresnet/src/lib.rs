@@ -39,11 +39,11 @@ pub use event::Event;
 pub use format::read_tensors;
 pub use network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Parameter, Series, Unit};
 pub use numpy::{read_npy, read_npz};
-pub use plan::{Method, Options, Plan, Progress, Step, instructions, run};
+pub use plan::{Method, Options, Plan, Progress, Step, instructions, peak, run};
 pub use reference::{bilinear, convolution, forward, forward_with, max_pool, transposed_convolution};
 pub use report::{Precision, Report, Scores, StageDistance, one_plane, report, scores};
 pub use stage::Stage;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 pub use team::Threads;
 pub use team::{Alone, Team};
 pub use tensor::Tensor;

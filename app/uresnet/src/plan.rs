@@ -89,6 +89,13 @@ pub fn instructions() -> Vec<&'static str> {
     Kernels::all().iter().map(|k| k.name).collect()
 }
 
+/// Multiplies and adds in registers, for the caller to time: what this machine can do at most with a set of
+/// instructions. Returns the floating-point operations done and a number that depends on all of them; `None` when the
+/// machine has no such instructions.
+pub fn peak(instructions: &str, rounds: usize) -> Option<(u64, f32)> {
+    Kernels::all().iter().find(|k| k.name == instructions).map(|k| k.peak(rounds))
+}
+
 impl Plan {
     /// Plans the network for pictures of a shape [pictures, 3, height, width].
     pub fn new(network: &Network, weights: &Weights, shape: &[usize], options: &Options) -> Result<Plan, Error> {

@@ -27,14 +27,14 @@ impl Team for Alone {
 }
 
 /// Threads of the operating system, the caller's among them, started for each run.
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(
     /// How many; zero counts as one.
     pub usize,
 );
 
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 impl Team for Threads {
     fn size(&self) -> usize {
         self.0.max(1)

@@ -1,5 +1,9 @@
 //! `cargo xtask bench …`: starts the benchmarks, which live beside the code they measure.
 
+mod forward;
+
+pub(crate) use forward::compare;
+
 use crate::step::{run, step};
 use crate::workspace;
 use anyhow::Result;

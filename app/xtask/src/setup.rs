@@ -20,6 +20,9 @@ use std::process::Command;
 use std::time::Instant;
 
 pub(crate) use browser::chromium;
+pub(crate) use cargo_tools::cache;
+pub(crate) use npm::ensure_in as npm_packages;
+pub(crate) use rust::target;
 
 /// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,11 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).map(Path::to_path_buf).unwrap_or(here)
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
+}
+
 /// A command that starts in the checkout's root.
 pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);

@@ -1,7 +1,7 @@
-//! SIMD128, and relaxed SIMD where the module is built for it.
+//! SIMD128, and relaxed SIMD with its fused multiply-add.
 //!
 //! A module can't ask what its browser knows: one that holds an unknown instruction is refused as a whole. So the
-//! choice is made at build time, by `-C target-feature=+simd128` or `+simd128,+relaxed-simd`, and the page loads the
+//! choice is made by the crate's features `simd128` and `relaxed-simd` when the module is built, and the page loads the
 //! module its browser takes.
 
 use std::arch::wasm32::*;
@@ -9,69 +9,77 @@ use std::arch::wasm32::*;
 use super::simd::Simd;
 use super::{Kernels, kernel_table};
 
-/// The kernels of the instructions this module is built with.
-pub(crate) fn simd128() -> Option<Kernels> {
-    Some(SIMD128)
+/// The kernels this module is built with, the plainest first.
+pub(crate) fn all() -> Vec<Kernels> {
+    vec![
+        SIMD128,
+        #[cfg(feature = "relaxed-simd")]
+        RELAXED_SIMD,
+    ]
 }
 
-#[derive(Clone, Copy)]
-struct Simd128;
+macro_rules! instructions {
+    ($name:ident, $fused:literal, |$x:ident, $y:ident, $z:ident| $mul_add:expr) => {
+        #[derive(Clone, Copy)]
+        struct $name;
 
-// SAFETY of every block: the module holds these instructions or would not have been loaded, and the trait's contract
-// covers the pointers.
-impl Simd for Simd128 {
-    type V = v128;
-    const LANES: usize = 4;
-    const WIDE: bool = false;
-    const SPARE: bool = true;
-    const FUSED: bool = cfg!(target_feature = "relaxed-simd");
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> v128 {
-        f32x4_splat(value)
-    }
-    #[inline(always)]
-    unsafe fn splat_from(from: *const f32) -> v128 {
-        unsafe { v128_load32_splat(from.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> v128 {
-        unsafe { v128_load(from.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store(to: *mut f32, value: v128) {
-        unsafe { v128_store(to.cast(), value) }
-    }
-    #[inline(always)]
-    unsafe fn add(a: v128, b: v128) -> v128 {
-        f32x4_add(a, b)
-    }
-    #[inline(always)]
-    unsafe fn sub(a: v128, b: v128) -> v128 {
-        f32x4_sub(a, b)
-    }
-    #[inline(always)]
-    unsafe fn mul(a: v128, b: v128) -> v128 {
-        f32x4_mul(a, b)
-    }
-    #[inline(always)]
-    unsafe fn max(a: v128, b: v128) -> v128 {
-        // `b < a ? a : b` is one instruction on x86; `f32x4_max` takes several for NaN and signed zeros.
-        f32x4_pmax(b, a)
-    }
-    #[inline(always)]
-    unsafe fn equal(a: v128, b: v128) -> bool {
-        i32x4_all_true(f32x4_eq(a, b))
-    }
-    #[cfg(target_feature = "relaxed-simd")]
-    #[inline(always)]
-    unsafe fn mul_add(a: v128, b: v128, c: v128) -> v128 {
-        f32x4_relaxed_madd(a, b, c)
-    }
-    #[cfg(not(target_feature = "relaxed-simd"))]
-    #[inline(always)]
-    unsafe fn mul_add(a: v128, b: v128, c: v128) -> v128 {
-        f32x4_add(f32x4_mul(a, b), c)
-    }
+        // SAFETY of every block: the trait's contract covers the pointers. The instructions are safe on wasm32, as a
+        // module with unknown ones is never run.
+        impl Simd for $name {
+            type V = v128;
+            const LANES: usize = 4;
+            const WIDE: bool = false;
+            const SPARE: bool = true;
+            const FUSED: bool = $fused;
+            #[inline(always)]
+            unsafe fn splat(value: f32) -> v128 {
+                f32x4_splat(value)
+            }
+            #[inline(always)]
+            unsafe fn splat_from(from: *const f32) -> v128 {
+                unsafe { v128_load32_splat(from.cast()) }
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const f32) -> v128 {
+                unsafe { v128_load(from.cast()) }
+            }
+            #[inline(always)]
+            unsafe fn store(to: *mut f32, value: v128) {
+                unsafe { v128_store(to.cast(), value) }
+            }
+            #[inline(always)]
+            unsafe fn add(a: v128, b: v128) -> v128 {
+                f32x4_add(a, b)
+            }
+            #[inline(always)]
+            unsafe fn sub(a: v128, b: v128) -> v128 {
+                f32x4_sub(a, b)
+            }
+            #[inline(always)]
+            unsafe fn mul(a: v128, b: v128) -> v128 {
+                f32x4_mul(a, b)
+            }
+            #[inline(always)]
+            unsafe fn max(a: v128, b: v128) -> v128 {
+                // `b < a ? a : b` is one instruction on x86; `f32x4_max` takes several for NaN and signed zeros.
+                f32x4_pmax(b, a)
+            }
+            #[inline(always)]
+            unsafe fn equal(a: v128, b: v128) -> bool {
+                i32x4_all_true(f32x4_eq(a, b))
+            }
+            #[inline(always)]
+            unsafe fn mul_add($x: v128, $y: v128, $z: v128) -> v128 {
+                $mul_add
+            }
+        }
+    };
 }
 
-kernel_table!(SIMD128, if cfg!(target_feature = "relaxed-simd") { "relaxed-simd" } else { "simd128" }, Simd128,);
+instructions!(Simd128, false, |a, b, c| f32x4_add(f32x4_mul(a, b), c));
+#[cfg(feature = "relaxed-simd")]
+instructions!(RelaxedSimd, true, |a, b, c| f32x4_relaxed_madd(a, b, c));
+
+kernel_table!(SIMD128, "simd128", Simd128, #[target_feature(enable = "simd128")]);
+#[cfg(feature = "relaxed-simd")]
+kernel_table!(RELAXED_SIMD, "relaxed-simd", RelaxedSimd, #[target_feature(enable = "simd128,relaxed-simd")]);

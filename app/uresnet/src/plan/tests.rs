@@ -7,14 +7,14 @@ use super::*;
 use crate::compare::distance;
 use crate::reference::{bilinear, convolution, max_pool, transposed_convolution};
 use crate::team::Alone;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 use crate::team::Threads;
 use crate::weights::unit_interval;
 
 /// Every kind of team there is here.
 const TEAMS: &[&dyn Team] = &[
     &Alone,
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
     &Threads(2),
 ];
 

@@ -50,12 +50,17 @@ pub(super) fn ensure() -> Result<Vec<PathBuf>> {
 
 /// Where the compiled tools go: `bin/` inside is what PATH needs.
 pub(super) fn folder() -> Result<PathBuf> {
+    Ok(cache()?.join("tools"))
+}
+
+/// The project's folder in the user's cache.
+pub(crate) fn cache() -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = set("XDG_CACHE_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".cache")))
         .or_else(|| set("LOCALAPPDATA"))
         .context("neither XDG_CACHE_HOME nor HOME is set: no place for the build tools")?;
-    Ok(cache.join("portolan").join("tools"))
+    Ok(cache.join("portolan"))
 }
 
 impl Tool {

@@ -1,27 +1,33 @@
-//! npm packages: wasm-opt for the build, Playwright's driver for the browser tests. One lock file for both.
+//! npm packages: wasm-opt for the build, Playwright's driver for the browser tests, with one lock file for both; and the
+//! peers that a benchmark measures, with one of their own.
 
 use super::{missing, there};
 use crate::step::{on_path, run};
 use crate::workspace;
 use anyhow::{Context, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Installs what the lock file names, unless the last installation was of the same lock file.
+/// Installs the packages of build and tests.
 pub(super) fn ensure() -> Result<PathBuf> {
-    let folder = folder();
-    let lock = std::fs::read_to_string(folder.join("package-lock.json"))
-        .context("cannot read tests/browser/package-lock.json")?;
+    ensure_in(&folder())?;
+    Ok(programs())
+}
+
+/// Installs what a folder's lock file names, unless the last installation was of the same lock file.
+pub(crate) fn ensure_in(folder: &Path) -> Result<()> {
+    let file = folder.join("package-lock.json");
+    let lock = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let stamp = folder.join("node_modules").join(".installed-package-lock.json");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
         there("npm packages", "there");
     } else {
         missing("npm packages", "npm downloads them; seconds");
         let npm = on_path("npm").context("npm is not on PATH")?;
-        run(Command::new(npm).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(&folder))?;
+        run(Command::new(npm).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder))?;
         std::fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))?;
     }
-    Ok(programs())
+    Ok(())
 }
 
 /// The folder with the packages' programs.

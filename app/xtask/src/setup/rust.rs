@@ -13,12 +13,7 @@ pub(super) fn ensure(need: Need) -> Result<()> {
         ask("rustc", &["--print", "sysroot"]).context("cannot run rustc: install Rust from https://rustup.rs")?;
     let version = ask("rustc", &["--version"]).unwrap_or_default();
     there("Rust", version.trim_start_matches("rustc "));
-    if Path::new(&sysroot).join("lib/rustlib").join(TARGET).join("lib").is_dir() {
-        there(TARGET, "there");
-    } else {
-        missing(TARGET, "rustup downloads it; seconds");
-        rustup(&["target", "add", TARGET])?;
-    }
+    target_in(&sysroot, TARGET)?;
     if need == Need::Test {
         for (component, program) in [("rustfmt", "rustfmt"), ("clippy", "cargo-clippy")] {
             // rustup leaves a proxy for every program it knows, so only asking tells.
@@ -29,6 +24,21 @@ pub(super) fn ensure(need: Need) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Installs the standard library of one more target.
+pub(crate) fn target(name: &str) -> Result<()> {
+    let sysroot = ask("rustc", &["--print", "sysroot"]).context("cannot run rustc")?;
+    target_in(&sysroot, name)
+}
+
+fn target_in(sysroot: &str, name: &str) -> Result<()> {
+    if Path::new(sysroot).join("lib/rustlib").join(name).join("lib").is_dir() {
+        there(name, "there");
+        return Ok(());
+    }
+    missing(name, "rustup downloads it; seconds");
+    rustup(&["target", "add", name])
 }
 
 fn rustup(args: &[&str]) -> Result<()> {
