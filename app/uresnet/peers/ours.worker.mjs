@@ -12,18 +12,15 @@ self.onmessage = ({ data: { module, memory, words, boxes, helper } }) => {
     wasi: {
       "thread-spawn"(argument) {
         const box = new Int32Array(boxes);
-        // A thread that has been joined may not have come back to its mailbox yet.
-        for (let tries = 0; tries < 1000; tries++) {
-          for (let at = 0; at < box.length; at += BOX) {
-            if (Atomics.compareExchange(box, at + STATE, FREE, TAKEN) === FREE) {
-              box[at + NUMBER] = ++threads;
-              box[at + ARGUMENT] = argument;
-              Atomics.store(box, at + STATE, FULL);
-              Atomics.notify(box, at + STATE);
-              return threads;
-            }
+        // No waiting here: the C library holds a lock by now that an ending thread needs.
+        for (let at = 0; at < box.length; at += BOX) {
+          if (Atomics.compareExchange(box, at + STATE, FREE, TAKEN) === FREE) {
+            box[at + NUMBER] = ++threads;
+            box[at + ARGUMENT] = argument;
+            Atomics.store(box, at + STATE, FULL);
+            Atomics.notify(box, at + STATE);
+            return threads;
           }
-          Atomics.wait(box, STATE, FULL, 1);
         }
         return -1;
       },
@@ -38,7 +35,6 @@ self.onmessage = ({ data: { module, memory, words, boxes, helper } }) => {
       for (let state; (state = Atomics.load(box, STATE)) !== FULL; ) Atomics.wait(box, STATE, state);
       instance.exports.wasi_thread_start(box[NUMBER], box[ARGUMENT]);
       Atomics.store(box, STATE, FREE);
-      Atomics.notify(box, STATE);
     }
   }
   let failure;

@@ -9,7 +9,9 @@ window.ours = async (url, words, threads) => {
   const module = await WebAssembly.compileStreaming(fetch(url));
   const wanted = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
   const memory = wanted ? new WebAssembly.Memory({ initial: 64, maximum: 4 * 2 ** 30 / PAGE, shared: true }) : undefined;
-  const boxes = wanted ? new SharedArrayBuffer(BOX * 4 * Math.max(threads - 1, 1)) : undefined;
+  // A thread that the program has joined may not be back at its mailbox when the next one starts, hence the spare ones.
+  const count = wanted ? 4 * (threads - 1) : 0;
+  const boxes = wanted ? new SharedArrayBuffer(BOX * 4 * count) : undefined;
   const start = (message) =>
     new Promise((resolve, reject) => {
       const worker = new Worker("ours.worker.mjs", { type: "module" });
@@ -17,7 +19,7 @@ window.ours = async (url, words, threads) => {
       worker.onerror = (event) => reject(new Error(event.message));
       worker.postMessage({ module, memory, boxes, words: ["forward", ...words], ...message });
     });
-  const helpers = wanted ? Array.from({ length: threads - 1 }, (_, helper) => start({ helper })) : [];
+  const helpers = Array.from({ length: count }, (_, helper) => start({ helper }));
   await Promise.all(helpers);
   const { data, worker } = await start({});
   for (const other of await Promise.all(helpers)) other.worker.terminate();
