@@ -26,7 +26,8 @@ impl std::fmt::Display for CheckFailure {
 }
 
 /// Runs every example of a guide and checks what it promises: `before` becomes `after`, `after` stays, `unchanged` stays,
-/// the output parses, bytes outside the edits are the original's, every rule fires, and no two recipes cut into one another.
+/// the output parses, bytes outside the edits are the original's, every rule fires, no two recipes cut into one another, and
+/// each says its source and its versions.
 #[must_use]
 pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
     let Some(target) = &guide.front.target else { return Vec::new() };
@@ -36,6 +37,9 @@ pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
         for case in section.cases() {
             check_case(guide, target, &case, recipes, &mut fired, &mut failures);
         }
+    }
+    for section in guide.sections.iter().filter(|section| !section.rules.is_empty()) {
+        failures.extend(ungrounded(guide, section));
     }
     for section in &guide.sections {
         every_rule_fires(guide, section, &fired, &mut failures);
@@ -112,6 +116,20 @@ fn check_case(
     if again.files[0].text != *text {
         fail(case.input.line, format!("a second port changes more:\n{}", difference(text, &again.files[0].text)), None);
     }
+}
+
+/// Whoever reads a change has to know what it is drawn from and which versions it was made for.
+fn ungrounded(guide: &Guide, section: &Section) -> Vec<CheckFailure> {
+    let wanted = [("Source:", &section.source), ("Holds for:", &section.holds_for)];
+    let missing = wanted.into_iter().filter(|(_, text)| text.is_empty());
+    missing
+        .map(|(word, _)| CheckFailure {
+            path: guide.path.clone(),
+            line: section.line,
+            message: format!("this recipe lacks a paragraph that begins with `{word}`"),
+            fill: None,
+        })
+        .collect()
 }
 
 fn every_rule_fires(

@@ -34,6 +34,8 @@ pub(crate) struct Recipe {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) reason: String,
+    pub(crate) holds_for: String,
+    pub(crate) source: String,
     pub(crate) rules: Vec<CompiledRule>,
 }
 
@@ -88,6 +90,12 @@ pub struct RecipeInfo {
     pub title: String,
     /// First paragraph of its section.
     pub reason: String,
+    /// SDK versions of the target that at least one of its rules is for.
+    pub sdks: Vec<String>,
+    /// What its section says it holds for, in words.
+    pub holds_for: String,
+    /// What its section is drawn from.
+    pub source: String,
     /// Whether it only reports.
     pub manual: bool,
     /// Whether all its edits are unsafe.
@@ -160,6 +168,8 @@ impl RecipeSet {
                     id: format!("{}#{}", guide.name, section.id),
                     title: section.title.clone(),
                     reason: section.reason.clone(),
+                    holds_for: section.holds_for.clone(),
+                    source: section.source.clone(),
                     rules: Vec::new(),
                 };
                 for rule in &section.rules {
@@ -241,6 +251,9 @@ impl RecipeSet {
                     target: name.clone(),
                     title: r.title.clone(),
                     reason: r.reason.clone(),
+                    sdks: target.sdks.iter().filter(|s| r.rules.iter().any(|r| r.sdk.admits(s))).cloned().collect(),
+                    holds_for: r.holds_for.clone(),
+                    source: r.source.clone(),
                     manual: r.rules.iter().all(|r| r.manual),
                     is_unsafe: r.rules.iter().all(|r| r.is_unsafe),
                 })

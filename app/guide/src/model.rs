@@ -140,6 +140,10 @@ pub struct Section {
     pub line: usize,
     /// First paragraph as plain text: the reason shown beside a hunk.
     pub reason: String,
+    /// What a paragraph that begins with `Holds for:` says behind it, as plain text; empty without one.
+    pub holds_for: String,
+    /// What a paragraph that begins with `Source:` says behind it, as plain text; empty without one.
+    pub source: String,
     /// The section's rules. A section with rules is a recipe.
     pub rules: Vec<Rule>,
     /// The section's examples, in order.

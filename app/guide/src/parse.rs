@@ -74,7 +74,7 @@ enum Last {
 enum Open {
     Heading { level: u8, id: Option<String>, attributes: bool, line: usize, text: String },
     Fence { info: Option<String>, line: usize, body: String, range: Range<usize> },
-    Reason(String),
+    Paragraph(String),
 }
 
 struct Reader<'a, 'f> {
@@ -134,18 +134,14 @@ impl<'a, 'f> Reader<'a, 'f> {
             }
             Event::Start(Tag::Paragraph) if self.depth == 0 => {
                 self.last = Last::Other;
-                if self.sections.last().is_some_and(|section| section.reason.is_empty()) {
-                    self.open = Some(Open::Reason(String::new()));
-                }
+                self.open = Some(Open::Paragraph(String::new()));
             }
             Event::Start(Tag::HtmlBlock) => self.raw_html(range.start),
             Event::InlineHtml(_) => self.raw_html(range.start),
             Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph) if self.depth > 0 => {}
             Event::End(TagEnd::Paragraph) => {
-                if let Some(Open::Reason(text)) = self.open.take()
-                    && let Some(section) = self.sections.last_mut()
-                {
-                    section.reason = text.trim().to_string();
+                if let Some(Open::Paragraph(text)) = self.open.take() {
+                    self.paragraph(text.trim());
                 }
             }
             Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Table(_)) => {
@@ -164,9 +160,21 @@ impl<'a, 'f> Reader<'a, 'f> {
 
     fn text(&mut self, more: &str) {
         match &mut self.open {
-            Some(Open::Heading { text, .. } | Open::Reason(text)) => text.push_str(more),
+            Some(Open::Heading { text, .. } | Open::Paragraph(text)) => text.push_str(more),
             Some(Open::Fence { body, .. }) => body.push_str(more),
             None => {}
+        }
+    }
+
+    /// The first paragraph of a section is its reason; those about versions and sources say so at their beginning.
+    fn paragraph(&mut self, text: &str) {
+        let Some(section) = self.sections.last_mut() else { return };
+        if let Some(versions) = text.strip_prefix("Holds for:") {
+            section.holds_for = versions.trim().to_string();
+        } else if let Some(source) = text.strip_prefix("Source:") {
+            section.source = source.trim().to_string();
+        } else if section.reason.is_empty() {
+            section.reason = text.to_string();
         }
     }
 
@@ -214,6 +222,8 @@ impl<'a, 'f> Reader<'a, 'f> {
             level,
             line,
             reason: String::new(),
+            holds_for: String::new(),
+            source: String::new(),
             rules: Vec::new(),
             examples: Vec::new(),
         });

@@ -8,7 +8,7 @@ fn guide(example: &str) -> String {
     format!(
         "---\ntitle: Port to a test machine\ntarget: hpu\ndescription: For tests.\nsdks: 1.0\norder: 1\n---\n\n\
          ## Move the model {{#move}}\n\nIt has to be there.\n\n\
-         ```diff rule\n- $M.to_gpu()\n+ $M.to_test()\n```\n\n{example}\nSource: made up.\n"
+         ```diff rule\n- $M.to_gpu()\n+ $M.to_test()\n```\n\n{example}\nHolds for: every version.\n\nSource: made up.\n"
     )
 }
 
@@ -35,6 +35,14 @@ fn faults_are_named_by_page_and_line() {
     let ran = portolan(home.path(), &["recipes", "test"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.err.starts_with("guides/t.md:13: ") && ran.err.contains("usafe"), "{ran:?}");
+
+    let sound = "```python before\nnet.to_gpu()\n```\n```python after\nnet.to_test()\n```\n";
+    for word in ["Source:", "Holds for:"] {
+        let home = folder(&[("guides/t.md", &guide(sound).replace(word, "Note:"))]);
+        let ran = portolan(home.path(), &["recipes", "test"]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.err.starts_with("guides/t.md:9: ") && ran.err.contains(word), "{ran:?}");
+    }
 
     let home = folder(&[("guides/t.md", &guide("").replace("+ $M.to_test()", "+ $N.to_test()"))]);
     let ran = portolan(home.path(), &["recipes", "test"]);
@@ -65,6 +73,10 @@ fn the_list_has_every_recipe() {
     let recipes = json["recipes"].as_array().unwrap();
     assert!(recipes.len() > 10);
     for recipe in recipes {
+        for said in ["source", "holds_for"] {
+            assert!(!recipe[said].as_str().unwrap().is_empty(), "{recipe}");
+        }
+        assert!(!recipe["sdks"].as_array().unwrap().is_empty(), "{recipe}");
         assert!(text.out.contains(recipe["id"].as_str().unwrap()), "{recipe}");
     }
     for target in json["coverage"].as_array().unwrap() {

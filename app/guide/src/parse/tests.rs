@@ -61,6 +61,17 @@ fn check_fault(body: &str, expected: &str) {
 }
 
 #[test]
+fn versions_and_source_are_no_reason() {
+    let page = format!(
+        "{FRONT}## A\nHolds for: every\n`1.x`.\n\nWhy.\n\nSource: [a page](https://a.example), 1.2.\n\nMore.\n"
+    );
+    let guide = Guide::parse("guides/hpu.md", &page).expect("it is right");
+    let section = &guide.sections[0];
+    let read = (section.reason.as_str(), section.holds_for.as_str(), section.source.as_str());
+    assert_eq!(read, ("Why.", "every 1.x.", "a page, 1.2."));
+}
+
+#[test]
 fn a_recipe_with_everything() {
     check(
         "Intro.\n\n## Move *the* `model` {#model}\nWhy `this`\nis so.\n\nMore.\n\n\
