@@ -27,18 +27,19 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     } else if let Some(out) = &args.out {
         output::write_tree(&project, &ported, out)?;
     }
-    match args.format {
-        Format::Text if args.write || args.out.is_some() => {}
-        Format::Text => output::print(&patch(&project, &ported))?,
-        Format::Json => output::print(&codemod::report_json(&ported))?,
-        Format::Sarif => output::print(&sarif::sarif(&ported))?,
-    }
-    eprintln!("{}", summary(&ported));
     let texts = project
         .inputs
         .iter()
         .map(|input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() });
-    eprint!("{}", account(&codemod::ledger(&texts.collect::<Vec<_>>(), &ported)));
+    let ledger = codemod::ledger(&texts.collect::<Vec<_>>(), &ported);
+    match args.format {
+        Format::Text if args.write || args.out.is_some() => {}
+        Format::Text => output::print(&patch(&project, &ported))?,
+        Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledger))?,
+        Format::Sarif => output::print(&sarif::sarif(&ported))?,
+    }
+    eprintln!("{}", summary(&ported));
+    eprint!("{}", account(&ledger));
 
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
     Ok(written && !found(Severity::Error) && !(args.check && found(Severity::Warning)))

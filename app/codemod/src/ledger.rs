@@ -1,19 +1,23 @@
-//! The ledger of a port: how many samples an optimizer step sees before and after, and what that changes.
+//! The ledger of a port: how many samples an optimizer step sees before and after, how the scheduler steps, how losses and
+//! gradients are reduced, and what of that changes.
 //!
 //! Figures are read off the source, as literals or as the expressions that stand there; what can't be read is left out, and a
 //! product with an expression in it stays one. Nothing is evaluated.
 
-use crate::facts::FileView;
+mod side;
+
 use crate::ported::{Ported, SourceFile};
-use crate::tree::{Id, Tree, fields, kinds};
 use serde::{Deserialize, Serialize};
+use side::{Side, side};
+
+pub(crate) use side::{keyword, micro_batch};
 
 /// The arithmetic of a port. Empty where the project has no loader that the engine can read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// What multiplies up to the samples of a step, then that product.
+    /// What multiplies up to the samples of a step, then that product, then what else a step means.
     pub entries: Vec<LedgerEntry>,
-    /// Changes of meaning, each a sentence.
+    /// Changes of meaning, each a sentence without its full stop.
     pub flags: Vec<String>,
 }
 
@@ -40,6 +44,12 @@ pub enum Quantity {
     Replicas,
     /// Samples that one optimizer step sees: the product of the three.
     SamplesPerStep,
+    /// Optimizer steps that the device makes in one call of the model.
+    DeviceIterations,
+    /// When the scheduler steps.
+    SchedulerSteps,
+    /// How the losses of samples, and the gradients of batches and replicas, become one.
+    LossReduction,
 }
 
 impl std::fmt::Display for Quantity {
@@ -49,11 +59,14 @@ impl std::fmt::Display for Quantity {
             Self::Accumulation => "gradient accumulation",
             Self::Replicas => "replicas",
             Self::SamplesPerStep => "samples per optimizer step",
+            Self::DeviceIterations => "device iterations",
+            Self::SchedulerSteps => "scheduler steps",
+            Self::LossReduction => "loss reduction",
         })
     }
 }
 
-/// A number or an expression, and where it stands.
+/// A number, an expression or a few words, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
     /// `32`, `args.batch_size`, `32 × replicas of poprun`.
@@ -66,15 +79,10 @@ impl Figure {
     fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), place: None }
     }
-}
 
-/// What one side says.
-#[derive(Default)]
-struct Side {
-    micro_batch: Option<Figure>,
-    accumulation: Option<Figure>,
-    replicas: Option<Figure>,
-    drops_last: bool,
+    fn one() -> Self {
+        Self::plain("1")
+    }
 }
 
 /// Reads the ledger of a port from the files it was made from and what became of them.
@@ -82,41 +90,65 @@ struct Side {
 pub fn ledger(files: &[SourceFile], ported: &Ported) -> Ledger {
     let before = side(files.iter().map(|file| (file.path.as_str(), file.text.as_str())));
     let after = side(ported.files.iter().map(|file| (file.path.as_str(), file.text.as_str())));
-    let (Some(micro_before), Some(micro_after)) = (before.micro_batch, after.micro_batch) else {
+    let (Some(micro_before), Some(micro_after)) = (before.micro_batch.clone(), after.micro_batch.clone()) else {
         return Ledger::default();
     };
-    let one = || Figure::plain("1");
+    let pair = |quantity, read: fn(&Side) -> Option<Figure>| LedgerEntry {
+        quantity,
+        before: read(&before).unwrap_or_else(Figure::one),
+        after: read(&after).unwrap_or_else(Figure::one),
+    };
     let mut entries = vec![
         LedgerEntry { quantity: Quantity::MicroBatch, before: micro_before, after: micro_after },
-        LedgerEntry {
-            quantity: Quantity::Accumulation,
-            before: before.accumulation.unwrap_or_else(one),
-            after: after.accumulation.unwrap_or_else(one),
-        },
-        LedgerEntry {
-            quantity: Quantity::Replicas,
-            before: before.replicas.unwrap_or_else(one),
-            after: after.replicas.unwrap_or_else(one),
-        },
+        pair(Quantity::Accumulation, |side| side.accumulation.clone()),
+        pair(Quantity::Replicas, |side| side.replicas.clone()),
     ];
-    let total = LedgerEntry {
+    entries.push(LedgerEntry {
         quantity: Quantity::SamplesPerStep,
         before: product(entries.iter().map(|entry| entry.before.text.as_str())),
         after: product(entries.iter().map(|entry| entry.after.text.as_str())),
+    });
+    entries.push(pair(Quantity::DeviceIterations, |side| side.device_iterations.clone()));
+    let both = |quantity, before: Option<Figure>, after: Option<Figure>| {
+        Some(LedgerEntry { quantity, before: before?, after: after? })
     };
+    entries.extend(both(Quantity::SchedulerSteps, before.scheduler_steps(), after.scheduler_steps()));
+    entries.extend(both(Quantity::LossReduction, before.reduction(), after.reduction()));
+    let flags = flags(&entries, &before, &after);
+    Ledger { entries, flags }
+}
+
+/// What a change of a figure means for the training.
+fn flags(entries: &[LedgerEntry], before: &Side, after: &Side) -> Vec<String> {
     let mut flags = Vec::new();
-    if total.before.text != total.after.text {
+    for LedgerEntry { quantity, before, after } in entries.iter().filter(|entry| entry.before.text != entry.after.text)
+    {
+        let (old, new) = (&before.text, &after.text);
+        flags.extend(match quantity {
+            Quantity::SamplesPerStep => Some(format!(
+                "An optimizer step sees {new} samples in place of {old}: the learning rate and the number of scheduler \
+                 steps in an epoch mean something else"
+            )),
+            Quantity::DeviceIterations => Some(format!(
+                "One call of the model makes {new} optimizer steps in place of {old}: what the loop does after a call, \
+                 it does less often"
+            )),
+            Quantity::SchedulerSteps => Some(format!("The scheduler steps {new} in place of {old}")),
+            _ => None,
+        });
+    }
+    if let (Some(old), Some(new)) = (before.accumulated(), after.accumulated())
+        && old != new
+    {
         flags.push(format!(
-            "An optimizer step sees {} samples in place of {}: the learning rate and the number of scheduler steps in an epoch \
-             mean something else",
-            total.after.text, total.before.text
+            "The gradients of accumulated batches become their {new} in place of their {old}: the learning rate means \
+             something else"
         ));
     }
     if after.drops_last && !before.drops_last {
         flags.push("The last batch of an epoch is left out when it is not full".to_owned());
     }
-    entries.push(total);
-    Ledger { entries, flags }
+    flags
 }
 
 /// Numbers multiplied, expressions kept, ones left out.
@@ -141,114 +173,6 @@ fn product<'f>(factors: impl Iterator<Item = &'f str>) -> Figure {
         }
     }));
     Figure::plain(parts.join(" × "))
-}
-
-fn side<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Side {
-    let mut side = Side::default();
-    for (path, text) in files.filter(|(path, _)| crate::port::is_python(path)) {
-        let tree = Tree::parse(text);
-        if tree.has_error() {
-            continue;
-        }
-        let view = FileView::read(path, &tree);
-        read_loader(&view, &mut side);
-        let argument = |name: &str| {
-            let call = view.calls(name).first()?;
-            let value = view.index.parts(view.index.field(*call, fields().arguments)?).next()?;
-            Some(figure(&view, value))
-        };
-        side.accumulation = side.accumulation.or_else(|| argument("gradientAccumulation")).or_else(|| divisor(&view));
-        if view.names.imports("popdist") {
-            side.replicas.get_or_insert_with(|| Figure::plain("replicas of poprun"));
-        }
-        side.replicas = side.replicas.or_else(|| argument("replicationFactor")).or_else(|| {
-            let wrap = view.calls("DistributedDataParallel").first()?;
-            Some(Figure { text: "processes".to_owned(), ..figure(&view, *wrap) })
-        });
-    }
-    side
-}
-
-/// The loader that shuffles, or has a sampler, trains; without one the first.
-fn read_loader(view: &FileView<'_>, side: &mut Side) {
-    if side.micro_batch.is_some() {
-        return;
-    }
-    let loaders: Vec<Id> = view
-        .calls("DataLoader")
-        .iter()
-        .copied()
-        .filter(|call| {
-            let name = view.index.field(*call, fields().function).and_then(|f| view.names.qualify(&view.index, f));
-            name.is_some_and(|n| n.starts_with("torch.utils.data") || n.starts_with("poptorch"))
-        })
-        .collect();
-    let trains = |call: &&Id| {
-        ["shuffle", "sampler"].iter().any(|name| {
-            keyword(view, **call, name).is_some_and(|value| !matches!(view.index.text_of(value), "False" | "None"))
-        })
-    };
-    let Some(loader) = loaders.iter().find(trains).or(loaders.first()).copied() else { return };
-    let takes_options = view
-        .index
-        .field(loader, fields().function)
-        .and_then(|f| view.names.qualify(&view.index, f))
-        .is_some_and(|name| name.starts_with("poptorch"));
-    let positional = view.index.field(loader, fields().arguments).and_then(|arguments| {
-        let mut parts = view.index.parts(arguments).filter(|part| view.index.kind(*part) != kinds().keyword_argument);
-        parts.nth(if takes_options { 2 } else { 1 })
-    });
-    let batch = keyword(view, loader, "batch_size").or(positional);
-    side.micro_batch = Some(batch.map_or_else(|| Figure::plain("1"), |value| figure(view, value)));
-    side.drops_last = keyword(view, loader, "drop_last").is_some_and(|value| view.index.text_of(value) == "True");
-}
-
-/// What the training loader of a file is given as its batch.
-pub(crate) fn micro_batch(view: &FileView<'_>) -> Option<Figure> {
-    let mut side = Side::default();
-    read_loader(view, &mut side);
-    side.micro_batch
-}
-
-/// `n` of `loss / n`, where the quotient is what `backward()` begins at.
-fn divisor(view: &FileView<'_>) -> Option<Figure> {
-    let index = &view.index;
-    view.calls("backward").iter().find_map(|call| {
-        let object = index.field(*call, fields().function).and_then(|f| index.field(f, fields().object))?;
-        let text = index.text_of(object);
-        let quotient = |id: Id| {
-            let (left, right) = index.text_of(id).trim_matches(['(', ')']).rsplit_once('/')?;
-            let divisor = right.trim();
-            let is_name = divisor.chars().all(|c| c.is_alphanumeric() || "._".contains(c)) && !divisor.is_empty();
-            (is_name && !left.ends_with('/')).then(|| Figure { text: divisor.to_owned(), ..figure(view, id) })
-        };
-        quotient(object).or_else(|| {
-            let assignments = index.of_kind(kinds().assignment).iter().copied();
-            let of_loss = |a: &Id| index.field(*a, fields().left).is_some_and(|left| index.text_of(left) == text);
-            assignments
-                .filter(|a| a < call)
-                .filter(of_loss)
-                .filter_map(|a| index.field(a, fields().right))
-                .find_map(quotient)
-        })
-    })
-}
-
-/// The argument of that name in a call.
-pub(crate) fn keyword(view: &FileView<'_>, call: Id, name: &str) -> Option<Id> {
-    let index = &view.index;
-    let arguments = index.field(call, fields().arguments)?;
-    index
-        .parts(arguments)
-        .filter(|part| index.kind(*part) == kinds().keyword_argument)
-        .find(|part| index.field(*part, fields().name).is_some_and(|n| index.text_of(n) == name))
-        .and_then(|part| index.field(part, fields().value))
-}
-
-fn figure(view: &FileView<'_>, id: Id) -> Figure {
-    let start = view.index.item(id).start;
-    let line = 1 + view.index.text[..start].matches('\n').count();
-    Figure { text: view.index.text_of(id).to_owned(), place: Some((view.path.to_owned(), line)) }
 }
 
 #[cfg(test)]
@@ -285,11 +209,78 @@ mod tests {
         check("import torch\nloader = torch.utils.data.DataLoader(data, 8)\nbroken(\n", "hpu", None);
     }
 
+    /// Before and after of a quantity, and the flags that speak of `word`.
+    fn check_entry(
+        text: &str,
+        target: &str,
+        quantity: Quantity,
+        expected: Option<(&str, &str)>,
+        word: &str,
+        flags: usize,
+    ) {
+        let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
+        let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
+        let ported = port(&files, &RecipeSet::embedded(), &options);
+        let ledger = ledger(&files, &ported);
+        let entry = ledger.entries.iter().find(|entry| entry.quantity == quantity);
+        let read = entry.map(|entry| (entry.before.text.as_str(), entry.after.text.as_str()));
+        assert_eq!(read, expected, "{target}: {ledger:#?}\n{}", ported.files[0].text);
+        let spoken = ledger.flags.iter().filter(|flag| flag.contains(word)).count();
+        assert_eq!(spoken, flags, "{target}: {:#?}", ledger.flags);
+    }
+
+    #[test]
+    fn a_scheduler_steps_by_batch_or_by_epoch() {
+        let with = |after_step: &str, after_loop: &str| {
+            STEP.replace("SIZE", "8").replace(
+                "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n",
+                "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nsched = torch.optim.lr_scheduler.StepLR(opt, 1)\n",
+            ) + after_step
+                + after_loop
+        };
+        let steps = Quantity::SchedulerSteps;
+        let each = Some(("with every optimizer step", "with every optimizer step"));
+        check_entry(&with("        sched.step()\n", ""), "hpu", steps, each, "scheduler steps", 0);
+        check_entry(&with("        sched.step()\n", ""), "ipu", steps, each, "scheduler steps", 0);
+        let behind = Some(("outside the loop over batches", "outside the loop over batches"));
+        check_entry(&with("", "    sched.step()\n"), "ipu", steps, behind, "scheduler steps", 0);
+        check_entry(&STEP.replace("SIZE", "8"), "ipu", steps, None, "scheduler steps", 0);
+    }
+
+    #[test]
+    fn losses_and_gradients_become_one() {
+        let sum = STEP.replace("SIZE", "8").replace("CrossEntropyLoss()", "CrossEntropyLoss(reduction=\"sum\")");
+        let reduction = Quantity::LossReduction;
+        check_entry(&sum, "hpu", reduction, Some(("sum over a batch", "sum over a batch")), "gradients", 0);
+        let by_turns = |divided: &str| {
+            STEP.replace("SIZE", "8")
+                .replace("for image, label in loader:", "for i, (image, label) in enumerate(loader):")
+                .replace("        opt.zero_grad()\n", "")
+                .replace("criterion(net(image), label)", &format!("criterion(net(image), label){divided}"))
+                .replace(
+                    "        opt.step()\n",
+                    "        if (i + 1) % 4 == 0:\n            opt.step()\n            opt.zero_grad()\n",
+                )
+        };
+        let mean = "mean over a batch, mean over accumulated batches";
+        check_entry(&by_turns(" / 4"), "ipu", reduction, Some((mean, mean)), "gradients", 0);
+        let added = "mean over a batch, sum over accumulated batches";
+        check_entry(&by_turns(""), "ipu", reduction, Some((added, added)), "gradients", 0);
+        check_entry(&by_turns(""), "hpu", Quantity::Accumulation, Some(("4", "4")), "gradients", 0);
+    }
+
     #[test]
     fn accumulation_counts() {
-        let by_hand = STEP
-            .replace("SIZE", "8")
-            .replace("loss = criterion(net(image), label)", "loss = criterion(net(image), label) / 4");
-        check(&by_hand, "hpu", Some(("32", "32", 0)));
+        let inner = STEP.replace("SIZE", "8").replace(
+            "        loss = criterion(net(image), label)\n        loss.backward()\n",
+            "        for part in range(4):\n            loss = criterion(net(image[part]), label[part]) / 4\n            loss.backward()\n",
+        );
+        check(&inner, "hpu", Some(("32", "32", 0)));
+        // A quotient alone accumulates nothing.
+        check(
+            &STEP.replace("SIZE", "8").replace("net(image), label)", "net(image), label) / 4"),
+            "hpu",
+            Some(("8", "8", 0)),
+        );
     }
 }

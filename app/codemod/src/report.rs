@@ -1,7 +1,7 @@
 //! The JSON report of a port: what `--format json` prints and the page lets people download. Its schema is
 //! `schema/ported.schema.json`.
 
-use crate::{Certificate, Diagnostic, Edit, Ported, Style};
+use crate::{Certificate, Diagnostic, Edit, Figure, Ledger, Ported, Quantity, RecipeInfo, RecipeSet, Style};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -13,6 +13,8 @@ struct Report<'a> {
     style: Style,
     options: &'a BTreeMap<String, String>,
     files: Vec<FileReport<'a>>,
+    recipes: BTreeMap<&'a str, RecipeReport<'a>>,
+    ledger: LedgerReport<'a>,
     certificate: &'a Certificate,
 }
 
@@ -24,8 +26,47 @@ struct FileReport<'a> {
     diagnostics: &'a [Diagnostic],
 }
 
-/// The report as indented JSON with a line end behind it.
-pub fn report_json(ported: &Ported) -> String {
+/// What stands behind the edits and messages that name a recipe.
+#[derive(Serialize)]
+struct RecipeReport<'a> {
+    title: &'a str,
+    sdks: &'a [String],
+    holds_for: &'a str,
+    source: &'a str,
+}
+
+#[derive(Serialize)]
+struct LedgerReport<'a> {
+    entries: Vec<EntryReport<'a>>,
+    flags: &'a [String],
+}
+
+#[derive(Serialize)]
+struct EntryReport<'a> {
+    quantity: Quantity,
+    before: FigureReport<'a>,
+    after: FigureReport<'a>,
+}
+
+#[derive(Serialize)]
+struct FigureReport<'a> {
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+}
+
+impl<'a> From<&'a Figure> for FigureReport<'a> {
+    fn from(Figure { text, place }: &'a Figure) -> Self {
+        let place = place.as_ref().map(|(path, line)| (path.as_str(), *line));
+        Self { text, path: place.map(|(path, _)| path), line: place.map(|(_, line)| line) }
+    }
+}
+
+/// The report as indented JSON with a line end behind it: of a port, the recipes it was made with, and its ledger.
+#[must_use]
+pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledger: &Ledger) -> String {
     let Ported { target, sdk, style, options, files, certificate } = ported;
     let files = files
         .iter()
@@ -36,7 +77,23 @@ pub fn report_json(ported: &Ported) -> String {
             diagnostics: &file.diagnostics,
         })
         .collect();
-    let report = Report { target, sdk, style: *style, options, files, certificate };
+    let named = |id: &str| {
+        let edits = ported.files.iter().flat_map(|file| &file.edits).map(|edit| &edit.recipe);
+        edits.chain(ported.files.iter().flat_map(|file| &file.diagnostics).map(|d| &d.recipe)).any(|named| named == id)
+    };
+    let infos = recipes.recipes();
+    let recipes = infos.iter().filter(|recipe| recipe.target == *target && named(&recipe.id)).map(|recipe| {
+        let RecipeInfo { id, title, sdks, holds_for, source, .. } = recipe;
+        (id.as_str(), RecipeReport { title, sdks, holds_for, source })
+    });
+    let recipes = recipes.collect();
+    let entries = ledger.entries.iter().map(|entry| EntryReport {
+        quantity: entry.quantity,
+        before: (&entry.before).into(),
+        after: (&entry.after).into(),
+    });
+    let ledger = LedgerReport { entries: entries.collect(), flags: &ledger.flags };
+    let report = Report { target, sdk, style: *style, options, files, recipes, ledger, certificate };
     // Strings, numbers and maps with string keys: nothing here can fail to be JSON.
     serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
 }

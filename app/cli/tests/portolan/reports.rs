@@ -28,8 +28,47 @@ fn the_json_is_what_the_schema_says() {
         let (_, report) = json(home.path(), words);
         schema::check(&report);
         let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
-        assert_eq!(keys.len(), 6, "{keys:?}");
+        assert_eq!(keys.len(), 8, "{keys:?}");
     }
+}
+
+#[test]
+fn every_edit_has_its_source_and_its_versions() {
+    let home = folder(&[("trainer.py", TRAINER)]);
+    let (_, report) = json(home.path(), &["trainer.py"]);
+    let file = &report["files"][0];
+    let named = ["edits", "diagnostics"].map(|list| file[list].as_array().unwrap().clone()).concat();
+    assert!(!named.is_empty());
+    for entry in named {
+        let id = entry["recipe"].as_str().unwrap();
+        let known = report["recipes"].get(id).is_some() || id.starts_with("engine#");
+        assert!(known, "{id}: {:#}", report["recipes"]);
+    }
+}
+
+#[test]
+fn the_ledger_says_what_a_step_sees() {
+    let text = "import torch\nfrom torch.utils.data import DataLoader\n\nnet = torch.nn.Linear(4, 2)\n\
+        criterion = torch.nn.CrossEntropyLoss()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+        loader = DataLoader(data, batch_size=32, shuffle=True)\n\n\ndef train():\n    for image, label in loader:\n        \
+        opt.zero_grad()\n        loss = criterion(net(image), label)\n        loss.backward()\n        opt.step()\n";
+    let home = folder(&[("a.py", text)]);
+    let ran = portolan(home.path(), &["port", "--target", "popdist", "--format", "json", "a.py"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    schema::check(&report);
+    let entries = report["ledger"]["entries"].as_array().unwrap();
+    let entry = |name: &str| entries.iter().find(|entry| entry["quantity"] == name).unwrap_or_else(|| panic!("{name}"));
+    assert_eq!(entry("micro-batch")["before"]["text"], "32");
+    assert_eq!(
+        (&entry("micro-batch")["before"]["path"], &entry("micro-batch")["before"]["line"]),
+        (&"a.py".into(), &7.into())
+    );
+    assert_eq!(entry("samples-per-step")["after"]["text"], "32 × replicas of poprun");
+    assert_eq!(entry("device-iterations")["after"]["text"], "1");
+    assert_eq!(entry("loss-reduction")["after"]["text"], "mean over a batch, mean over replicas");
+    let flags = report["ledger"]["flags"].as_array().unwrap();
+    assert!(flags.iter().any(|flag| flag.as_str().unwrap().contains("samples in place of 32")), "{flags:?}");
+    assert!(ran.err.contains("samples per optimizer step"), "{ran:?}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
-use crate::port::parts::matrix;
+use crate::port::parts::{certificate, ledger, matrix};
 use crate::port::protocol::{
     Answer, Ask, Catalogue, EditNote, Example, ExampleId, FileOutcome, Outcome, Parcel, Shown,
 };
 use codemod::{
-    Diagnostic, FileDiff, Highlight, Matrix, Options, Ported, PortedFile, RecipeSet, SourceFile, Style, TargetInfo,
-    diff_texts, embedded_guides, git_patch, report_json,
+    Diagnostic, FileDiff, Highlight, Ledger, Matrix, Options, Ported, PortedFile, RecipeSet, SourceFile, Style,
+    TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
 
@@ -21,6 +21,7 @@ pub struct Desk {
 
 struct Port {
     result: Ported,
+    ledger: Ledger,
     diffs: Vec<FileDiff>,
     /// The texts that were ported; the files may have changed since.
     sources: Vec<SourceFile>,
@@ -55,7 +56,10 @@ impl Desk {
             Ask::Matrix { options, column } => self.column(&options, column),
             Ask::Rows(rows) => self.matrix(rows),
             Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
-            Ask::Report => self.written(|port| report_json(&port.result)),
+            Ask::Report => {
+                let recipes = self.recipes().clone();
+                self.written(|port| report_json(&port.result, &recipes, &port.ledger))
+            }
             Ask::Texts => self.texts(),
         }
     }
@@ -73,7 +77,8 @@ impl Desk {
             false => unchanged(&source.text),
         });
         let diffs = diffs.collect();
-        self.port = Some(Port { result, diffs, sources: self.files.clone() });
+        let ledger = codemod::ledger(&self.files, &result);
+        self.port = Some(Port { result, ledger, diffs, sources: self.files.clone() });
     }
 
     /// Adds a column to the matrix. A question that skips one is answered with what there is.
@@ -184,11 +189,11 @@ fn outcome(port: &Port) -> Outcome {
         }
     };
     Outcome {
-        target: port.result.target.clone(),
-        sdk: port.result.sdk.clone(),
         style: port.result.style,
         files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
-        certificate: port.result.certificate.clone(),
+        residue: port.result.certificate.residue.clone(),
+        flags: port.ledger.flags.len(),
+        certificate: certificate::panel(&port.result, &ledger::section(&port.ledger, &port.result.files)),
     }
 }
 

@@ -5,12 +5,14 @@ pub mod bar;
 pub mod certificate;
 pub mod diff;
 pub mod files;
+pub mod ledger;
 pub mod matrix;
 pub mod needs;
 pub mod recipes;
 pub mod result;
 
 use crate::port::state::State;
+use codemod::RecipeInfo;
 
 /// Text as HTML, also inside quotes.
 pub fn escape(text: &str) -> String {
@@ -42,6 +44,11 @@ fn guide_link(state: &State, recipe: &str) -> String {
         ),
         None => String::new(),
     }
+}
+
+/// What a recipe holds for and is drawn from, in words.
+fn grounds(recipe: &RecipeInfo) -> String {
+    format!("Holds for: {} Source: {}", recipe.holds_for, recipe.source)
 }
 
 /// The address of a recipe's section, seen from the page.

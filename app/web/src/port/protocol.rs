@@ -3,7 +3,7 @@
 //! A message is a small head, and beside it the big things as they are: texts as strings, colours as numbers. So a
 //! long file is copied, never quoted and parsed again.
 
-use codemod::{Applicability, Certificate, Diagnostic, FileDiff, Options, RecipeInfo, Style, TargetInfo};
+use codemod::{Applicability, Diagnostic, FileDiff, Options, RecipeInfo, Style, TargetInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -117,18 +117,18 @@ pub struct Catalogue {
 }
 
 /// A port without its texts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Target id.
-    pub target: String,
-    /// SDK version.
-    pub sdk: String,
     /// Style that was used.
     pub style: Style,
     /// One entry a file.
     pub files: Vec<FileOutcome>,
-    /// What was checked.
-    pub certificate: Certificate,
+    /// What is left of the source vendor, as `path:line:column text`.
+    pub residue: Vec<String>,
+    /// Changes of meaning that the ledger flags.
+    pub flags: usize,
+    /// Ledger and certificate, as HTML.
+    pub certificate: String,
 }
 
 /// One file of a port.

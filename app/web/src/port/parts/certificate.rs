@@ -1,13 +1,12 @@
-//! What was checked of this port.
+//! What was checked of this port. The worker writes it.
 
 use super::escape;
-use crate::port::state::{State, count};
-use codemod::Style;
+use crate::port::state::count;
+use codemod::{Ported, Style};
 
-/// The certificate. It says what was found, in the words of the checks.
-pub fn panel(state: &State) -> String {
-    let Some(outcome) = &state.outcome else { return String::new() };
-    let c = &outcome.certificate;
+/// The ledger, and the certificate below it. The latter says what was found, in the words of the checks.
+pub fn panel(ported: &Ported, ledger: &str) -> String {
+    let c = &ported.certificate;
     let checks = [
         (c.parses, "Every changed file parses.", "A changed file does not parse."),
         (c.idempotent, "Porting the result again changes nothing.", "Porting the result again would change it."),
@@ -37,15 +36,16 @@ pub fn panel(state: &State) -> String {
         format!("<tr><th scope=\"row\">{path}</th><td><code>{input}</code></td><td><code>{output}</code></td></tr>")
     };
     format!(
-        "<div class=\"scroll certificate\" tabindex=\"0\" role=\"region\" aria-label=\"Certificate\">\
+        "<div class=\"scroll certificate\" tabindex=\"0\" role=\"region\" aria-label=\"Ledger and certificate\">{ledger}\
+         <h3>Certificate</h3>\
          <p>Target {}, SDK {}, style {}, {}.</p><ul class=\"checks\">{}</ul><ul class=\"residue\">{residue}</ul>\
          <p class=\"fine\">These checks are about the text. Whether the port trains as well as the original, only a run \
          can tell.</p><dl><dt>Engine</dt><dd><code>{}</code></dd><dt>Recipes</dt><dd><code>{}</code></dd></dl>\
          <table><caption>SHA-256</caption><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Original</th>\
          <th scope=\"col\">Port</th></tr></thead><tbody>{}</tbody></table></div>",
-        escape(&outcome.target.to_ascii_uppercase()),
-        escape(&outcome.sdk),
-        if outcome.style == Style::Branch { "branch" } else { "in place" },
+        escape(&ported.target.to_ascii_uppercase()),
+        escape(&ported.sdk),
+        if ported.style == Style::Branch { "branch" } else { "in place" },
         count(c.rounds, "round"),
         checks.map(check).concat(),
         escape(&c.engine),

@@ -40,7 +40,7 @@ pub fn list(state: &State) -> String {
         }
     }
     if html.is_empty() {
-        let rest = match outcome.certificate.residue.is_empty() {
+        let rest = match outcome.residue.is_empty() {
             true => "",
             false => " Names of the source vendor are left; the certificate lists them.",
         };

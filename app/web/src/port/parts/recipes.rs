@@ -1,6 +1,6 @@
 //! The recipes of this port, each with its switch.
 
-use super::{escape, guide_address, only};
+use super::{escape, grounds, guide_address, only};
 use crate::port::state::{State, Tally, count};
 
 /// The list, in the order of the guides. Turning one off takes its edits out, and those that only they needed.
@@ -14,8 +14,9 @@ pub fn list(state: &State) -> String {
         };
         let reason = match state.recipe(&id) {
             Some(recipe) => format!(
-                "{} <a class=\"guide-link\" target=\"_blank\" href=\"{}\">In the guide<span class=\"visually-hidden\">: {}</span></a>",
+                "{}<br>{} <a class=\"guide-link\" target=\"_blank\" href=\"{}\">In the guide<span class=\"visually-hidden\">: {}</span></a>",
                 escape(&recipe.reason),
+                escape(&grounds(recipe)),
                 guide_address(&id),
                 escape(&recipe.title)
             ),

@@ -1,6 +1,6 @@
 //! The right-hand pane: what came out, and every way in which nothing did.
 
-use super::{certificate, diff, escape, matrix, needs, only, recipes};
+use super::{diff, escape, matrix, needs, only, recipes};
 use crate::port::state::{Panel, Phase, Run, State, needs_person};
 
 /// The tabs, in order: panel, name for ids, label.
@@ -8,7 +8,7 @@ pub const PANELS: [(Panel, &str, &str); 5] = [
     (Panel::Changes, "changes", "Changes"),
     (Panel::Needs, "needs", "Needs you"),
     (Panel::Recipes, "recipes", "Recipes"),
-    (Panel::Certificate, "certificate", "Certificate"),
+    (Panel::Certificate, "certificate", "Ledger, certificate"),
     (Panel::Matrix, "matrix", "All targets"),
 ];
 
@@ -34,14 +34,16 @@ pub fn tabs(state: &State) -> String {
     }
     let (changes, needs) = state.totals();
     let recipes = state.tally().len();
+    let flags = state.outcome.as_ref().map_or(0, |outcome| outcome.flags);
     let tab = |(panel, name, label): (Panel, &str, &str)| {
         let number = match panel {
             Panel::Changes => Some(changes),
             Panel::Needs => Some(needs),
             Panel::Recipes => Some(recipes),
-            Panel::Certificate | Panel::Matrix => None,
+            Panel::Certificate => Some(flags).filter(|n| *n > 0),
+            Panel::Matrix => None,
         };
-        let warn = only(panel == Panel::Needs && needs > 0, " warn");
+        let warn = only((panel == Panel::Needs && needs > 0) || (panel == Panel::Certificate && flags > 0), " warn");
         let number = number.map(|n| format!("<span class=\"count{warn}\">{n}</span>")).unwrap_or_default();
         let on = state.panel == panel;
         format!(
@@ -60,7 +62,7 @@ pub fn panel(state: &State) -> String {
         Panel::Changes => changes(state),
         Panel::Needs => needs::list(state),
         Panel::Recipes => recipes::list(state),
-        Panel::Certificate => certificate::panel(state),
+        Panel::Certificate => state.outcome.as_ref().map(|o| o.certificate.clone()).unwrap_or_default(),
         Panel::Matrix => matrix::panel(state),
     }
 }
@@ -115,7 +117,7 @@ fn nothing(state: &State) -> String {
     let needs = messages.iter().filter(|d| needs_person(d)).count();
     let path = state.file().map(|file| file.path.as_str()).unwrap_or_default();
     let here = |line: &&String| line.strip_prefix(path).is_some_and(|rest| rest.starts_with(':'));
-    let residue = state.outcome.iter().flat_map(|o| &o.certificate.residue).filter(here).count();
+    let residue = state.outcome.iter().flat_map(|o| &o.residue).filter(here).count();
     let off = !state.rejected.recipes.is_empty() || state.rejected.edits.iter().any(|edit| edit.path == path);
     let target = escape(&state.choice.target.to_ascii_uppercase());
     let text = match (needs, residue) {

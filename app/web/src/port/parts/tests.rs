@@ -1,8 +1,7 @@
 use super::*;
 use crate::port::protocol::{Catalogue, FileOutcome, Outcome};
 use crate::port::state::{Engine, Notice, Panel, Run, View};
-use codemod::{Certificate, Diagnostic, RecipeInfo, RecipeSet, Severity, SourceFile, Style};
-use std::collections::BTreeMap;
+use codemod::{Diagnostic, RecipeInfo, RecipeSet, Severity, SourceFile, Style};
 use std::sync::Arc;
 
 /// A project that nothing was done to yet.
@@ -19,24 +18,12 @@ fn opened(text: &str) -> State {
 fn unchanged(diagnostics: Vec<Diagnostic>, residue: &[&str]) -> State {
     let mut state = opened("x = 1\n");
     let file = FileOutcome { path: "a<b>.py".into(), diagnostics, ..FileOutcome::default() };
-    let certificate = Certificate {
-        engine: "1".into(),
-        recipes: "2".into(),
-        files: BTreeMap::new(),
-        parses: true,
-        idempotent: true,
-        untouched_bytes_equal: true,
-        comments_kept: true,
-        rounds: 1,
-        residue: residue.iter().map(|line| line.to_string()).collect(),
-    };
     let files = vec![file];
     state.set_outcome(Some(Arc::new(Outcome {
-        target: "hpu".into(),
-        sdk: "1.23".into(),
         style: Style::InPlace,
         files,
-        certificate,
+        residue: residue.iter().map(|line| line.to_string()).collect(),
+        ..Outcome::default()
     })));
     state.view = Some(Arc::<View>::default());
     state
@@ -53,10 +40,27 @@ fn nothing_left_is_said_only_when_it_is_true() {
     assert!(result::panel(&unchanged(vec![], &[])).contains(nothing));
     assert!(!result::panel(&unchanged(vec![], &["a<b>.py:1:1 torch.cuda"])).contains(nothing));
     assert!(!result::panel(&unchanged(vec![message(Severity::Warning)], &[])).contains(nothing));
-    let certificate = |residue: &[&str]| certificate::panel(&unchanged(vec![], residue));
-    assert!(certificate(&[]).contains("No name of the source vendor"));
-    assert!(certificate(&["x.py:1:1 nccl"]).contains("<code>x.py:1:1 nccl</code>"));
-    assert!(!certificate(&["x.py:1:1 nccl"]).contains("No name of the source vendor"));
+}
+
+#[test]
+fn the_certificate_says_what_is_left_and_the_ledger_what_changes() {
+    let text = "import torch\nnet = torch.nn.Linear(2, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+        loader = torch.utils.data.DataLoader(data, batch_size=4, shuffle=True)\nfor x, y in loader:\n    \
+        loss = torch.nn.functional.mse_loss(net(x), y)\n    loss.backward()\n    opt.step()\n";
+    let html = |text: &str, target: &str| {
+        let files = [SourceFile { path: "a<b>.py".into(), text: text.into() }];
+        let options = codemod::Options { target: target.into(), ..codemod::Options::default() };
+        let ported = codemod::port(&files, &RecipeSet::embedded(), &options);
+        certificate::panel(&ported, &ledger::section(&codemod::ledger(&files, &ported), &ported.files))
+    };
+    let calm = html(text, "hpu");
+    assert!(calm.contains("No name of the source vendor") && calm.contains("means what it meant"), "{calm}");
+    let many = html(text, "popdist");
+    assert!(many.contains("4 × replicas of poprun") && many.contains("class=\"flags\""), "{many}");
+    assert!(many.contains("data-do=\"go\" data-to=\"0 ") && !many.contains("<b>.py"), "{many}");
+    let left = html(&text.replace("import torch\n", "import torch\nwhere = \"nccl\"\n"), "rdu");
+    assert!(left.contains("Names of the source vendor are left"), "{left}");
+    assert!(html("x = 1\n", "hpu").contains("No loader of this project"));
 }
 
 #[test]

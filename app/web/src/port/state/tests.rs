@@ -1,6 +1,6 @@
 use super::*;
 use crate::port::protocol::EditNote;
-use codemod::{Applicability, Certificate};
+use codemod::Applicability;
 
 fn source(path: &str, text: &str) -> SourceFile {
     SourceFile { path: path.into(), text: text.into() }
@@ -22,20 +22,6 @@ fn message(severity: Severity) -> Diagnostic {
     }
 }
 
-fn certificate() -> Certificate {
-    Certificate {
-        engine: String::new(),
-        recipes: String::new(),
-        files: BTreeMap::new(),
-        parses: true,
-        idempotent: true,
-        untouched_bytes_equal: true,
-        comments_kept: true,
-        rounds: 1,
-        residue: Vec::new(),
-    }
-}
-
 /// A project of two files after a port.
 fn ported() -> State {
     let mut state = State { engine: Engine::Ready, ..State::default() };
@@ -48,13 +34,7 @@ fn ported() -> State {
         diagnostics: vec![message(Severity::Warning), message(Severity::Hint)],
     };
     let b = FileOutcome { path: "b.py".into(), ..FileOutcome::default() };
-    state.outcome = Some(Arc::new(Outcome {
-        target: "hpu".into(),
-        sdk: "1.23".into(),
-        style: Style::InPlace,
-        files: vec![a, b],
-        certificate: certificate(),
-    }));
+    state.outcome = Some(Arc::new(Outcome { style: Style::InPlace, files: vec![a, b], ..Outcome::default() }));
     state.view = Some(Arc::default());
     state
 }

@@ -2,7 +2,7 @@
 
 use crate::port::lines::Lines;
 use crate::port::order::sort_few;
-use crate::port::parts::guide_link;
+use crate::port::parts::{grounds, guide_link};
 use crate::port::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::port::state::{RejectedEdit, State, View};
 use codemod::{Applicability, Diagnostic, Pair, Severity};
@@ -85,6 +85,8 @@ pub struct HunkRecipe {
     pub title: String,
     /// Why it does what it does.
     pub reason: String,
+    /// Versions and source.
+    pub grounds: String,
     /// Whether one of its edits here is unsafe.
     pub is_unsafe: bool,
     /// An earlier hunk gave the reason in full.
@@ -188,8 +190,9 @@ fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
     let prose = if narrow { (width - 32.0) * 0.9 } else { width - 150.0 };
     let one = |recipe: &HunkRecipe| {
         let titles = prose_lines(&format!("{}        safe", recipe.title), prose * 0.92);
-        let reason = if recipe.again || recipe.reason.is_empty() { 0 } else { prose_lines(&recipe.reason, prose) };
-        titles * 26 + reason * 18
+        let texts = [&recipe.reason, &recipe.grounds];
+        let lines = texts.into_iter().filter(|text| !recipe.again && !text.is_empty());
+        titles * 26 + lines.map(|text| prose_lines(text, prose)).sum::<u32>() * 18
     };
     let recipes: u32 = hunk.recipes.iter().map(one).sum();
     let buttons = if narrow { 36 } else { 0 };
@@ -219,6 +222,7 @@ fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
                 id: edit.recipe.clone(),
                 title: state.title(&edit.recipe),
                 reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
+                grounds: recipe.map(grounds).unwrap_or_default(),
                 is_unsafe,
                 again: told.contains(&edit.recipe),
             });

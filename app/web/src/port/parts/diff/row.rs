@@ -74,10 +74,11 @@ fn head(hunk: &HunkInfo) -> String {
             true => title,
             false => format!("<a href=\"{}\" target=\"_blank\">{title}</a>", guide_address(&r.id)),
         };
-        let reason = match r.again || r.reason.is_empty() {
+        let prose = |class: &str, text: &str| match r.again || text.is_empty() {
             true => String::new(),
-            false => format!("<p class=\"reason\">{}</p>", escape(&r.reason)),
+            false => format!("<p class=\"{class}\">{}</p>", escape(text)),
         };
+        let reason = prose("reason", &r.reason) + &prose("grounds", &r.grounds);
         format!("<div><p class=\"title\">{title}<span class=\"badge {class}\">{word}</span></p>{reason}</div>")
     };
     let titles: Vec<&str> = hunk.recipes.iter().map(|recipe| recipe.title.as_str()).collect();
