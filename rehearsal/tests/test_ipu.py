@@ -104,6 +104,12 @@ torch.save(net.state_dict(), 'net.pt')
         for kind in ("SGD", "Adam", "AdamW", "RMSprop", "LAMB"):
             self.good(NET + f"poptorch.trainingModel(net, opts, poptorch.optim.{kind}(net.parameters(), lr=0.1, loss_scaling=2.0))(x, y)")
         self.bad("ipu.optimizer-kind", NET + "poptorch.optim.RMSprop(net.parameters(), lr=0.1, max_grad_norm=1.0)")
+        later = ")\nipu = poptorch.trainingModel(net, opts, own)\nipu(x, y)\nown.param_groups[0]['lr'] = 0.2\nipu.setOptimizer(own)"
+        self.bad("ipu.variable-rate", NET + "own = poptorch.optim.Adam(net.parameters()" + later)
+        self.good(NET + "own = poptorch.optim.Adam(net.parameters(), lr=0.1" + later)
+        load = "own = poptorch.optim.Adam(net.parameters(), lr=0.1)\nown.load_state_dict({0}.Adam(net.parameters(), lr=0.1).state_dict())"
+        self.bad("ipu.optimizer-state", NET + load.format("torch.optim"))
+        self.good(NET + load.format("poptorch.optim"))
 
     def test_shapes_and_constants(self):
         self.bad("ipu.static-shapes", STEP + "ipu(x[:4], y[:4])")

@@ -47,6 +47,7 @@ class Checkout:
             self._collect(relative, tree, "", None)
         self.enum = self._mode_enum()
         self.flags = self._flags()
+        self.identities = {node.name for tree in self.files.values() for node in ast.walk(tree) if gives_back(node)}
 
     def _collect(self, path, node, prefix, owner):
         for child in ast.iter_child_nodes(node):
@@ -194,9 +195,21 @@ def is_no_grad(expression):
     return bool(re.search(r"\b(no_grad|inference_mode)\(", name)) or "set_grad_enabled(False)" in name
 
 
+def gives_back(node):
+    """Whether a function gives back the one thing it takes, unless poprun started the program."""
+    if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 1:
+        return False
+    *rest, last = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))] or [None]
+    under_poprun = all(isinstance(s, ast.If) and "isPopdistEnvSet()" in text(s.test) and " or " not in text(s.test) for s in rest)
+    return bool(rest) and under_poprun and isinstance(last, ast.Return) and text(last) == f"return {node.args.args[0].arg}"
+
+
 class Neutral(ast.NodeTransformer):
     """Takes away what a port may change for every mode: no_grad around validation, `nullcontext` called, `.item()`,
-    Hydra's `version_base`."""
+    Hydra's `version_base`, and functions that give back what they take."""
+
+    def __init__(self, identities=()):
+        self.identities = identities
 
     def visit_With(self, node):
         self.generic_visit(node)
@@ -217,13 +230,15 @@ class Neutral(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
             return node.func.value
+        if isinstance(node.func, ast.Name) and node.func.id in self.identities and len(node.args) == 1:
+            return node.args[0]
         if text(node.func) == "hydra.main":
             node.keywords = [k for k in node.keywords if k.arg != "version_base"]
         return node
 
 
-def neutral(node):
-    return text(ast.fix_missing_locations(Neutral().visit(copy.deepcopy(node))))
+def neutral(node, identities=()):
+    return text(ast.fix_missing_locations(Neutral(identities).visit(copy.deepcopy(node))))
 
 
 def calls(node):
@@ -323,7 +338,7 @@ def changed_for(before, after, modes, functions):
             old, new = before.seen_by(was.node, mode), after.seen_by(now.node, mode)
             if text(old) == text(new):
                 continue
-            old, new = neutral(old), neutral(new)
+            old, new = neutral(old), neutral(new, after.identities)
             if old != new:
                 pairs = zip(old.splitlines() + [""] * 999, new.splitlines())
                 line = next((f"{b.strip()!r} for {a.strip()!r}" for a, b in pairs if a != b), "lines are missing")

@@ -7,6 +7,7 @@ mod config_field;
 mod host_loss;
 mod hydra;
 mod load_bridge;
+mod own_reader;
 mod pipeline_stages;
 mod requirements;
 mod steps_per_execution;
@@ -85,6 +86,7 @@ pub(crate) fn all() -> &'static [Handler] {
         Handler { name: "add-config-field", run: config_field::run },
         Handler { name: "load-bridge", run: load_bridge::run },
         Handler { name: "validation-no-grad", run: validation::run },
+        Handler { name: "shard-own-reader", run: own_reader::run },
         Handler { name: "comment-requirements", run: requirements::run },
         Handler { name: "hydra-version-base", run: hydra::run },
         Handler { name: "keras-pipeline-stages", run: pipeline_stages::run },

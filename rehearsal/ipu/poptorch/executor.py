@@ -85,6 +85,10 @@ class PoplarExecutor:
         own = {id(p) for p in self._user_model.parameters()}
         given = {id(p) for group in optimizer.param_groups for p in group["params"]}
         expect("ipu.optimizer-parameters", given <= own, "the optimizer holds parameters of another model")
+        if self._compiled and optimizer is self._optimizer:
+            names = optim.frozen(optimizer, self._rates, rates(optimizer))
+            require("ipu.variable-rate", not names,
+                    f"{', '.join(names)} changed and was compiled in as a constant: give it to the optimizer when that is built")
         self._optimizer, self._rates, self._stepped = optimizer, rates(optimizer), False
         optimizer.__dict__["_ipu_executor"] = self
         host_steps_watched(optimizer)

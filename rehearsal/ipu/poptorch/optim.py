@@ -1,10 +1,12 @@
 """PopTorch's optimizers: those of torch with a few arguments more, and LAMB.
 
-Source: https://github.com/graphcore/poptorch, `python/optim.py`. Other kinds cannot be compiled (`python/_optimizer_attributes.py`).
+Source: https://github.com/graphcore/poptorch, `python/optim.py`: what an optimizer is given is variable, what it is not given is a
+constant of the compiled program (`_parseArgs`, `VariableAttributes`); a state that no IPU wrote is refused (`set_state_dict`).
+Other kinds cannot be compiled (`python/_optimizer_attributes.py`).
 """
 
 import torch
-from contracts import refused
+from contracts import refused, require
 
 KINDS = ("SGD", "Adam", "AdamW", "RMSprop", "LAMB")
 _OWN = {
@@ -30,8 +32,17 @@ class Optimizer:
         elif kind == "SGD":
             raise TypeError("SGD needs lr")
         super().__init__(params, **options)
+        self.variable = {name for name, value in options.items() if value is not None}
         for name, value in own.items():
             setattr(self, name, value)
+
+    def state_dict(self):
+        return {"ipu_state": None, "ipu_param": None, **super().state_dict()}
+
+    def load_state_dict(self, state):
+        super().load_state_dict({name: value for name, value in state.items() if not name.startswith("ipu_")})
+        require("ipu.optimizer-state", "ipu_state" in state and "ipu_param" in state,
+                "only the state of an optimizer of poptorch.optim can be loaded: this one was written without an IPU")
 
 
 class SGD(Optimizer, torch.optim.SGD):
@@ -57,3 +68,12 @@ class LAMB(Optimizer, torch.optim.AdamW):
 def kind_of(optimizer):
     """The name of the kind that can be compiled, or None."""
     return next((base.__name__ for base in type(optimizer).__mro__ if base.__name__ in KINDS), None)
+
+
+def frozen(optimizer, before, after):
+    """Names of numbers that changed and were compiled in, because the optimizer was not given them."""
+    variable = getattr(optimizer, "variable", None)
+    if variable is None:
+        return []
+    pairs = [(was, now) for was, now in zip(before, after)]
+    return sorted({name for was, now in pairs for name in now if was.get(name) != now[name] and name not in variable})

@@ -206,14 +206,12 @@ pub(super) fn plan<'a, 't>(
         .collect();
     let phase =
         phase_test(view, &tests).filter(|_| !branch && far.is_none() && near.is_none() && accumulation.is_none());
-    if phase.is_none() {
-        if let Some(test) = tests.iter().copied().flatten().next() {
-            return refuse(
-                test,
-                "this test decides whether the weights learn, and the compiled step always updates them. Give training a loop \
-                 of its own, without the test",
-            );
-        }
+    if let Some(test) = tests.iter().copied().flatten().next().filter(|_| phase.is_none()) {
+        return refuse(
+            test,
+            "this test decides whether the weights learn, and the compiled step always updates them. Give training a loop \
+             of its own, without the test",
+        );
     }
     // The call goes to the last moved statement, unless something in between reads what it gives.
     let outputs: BTreeSet<&str> =
