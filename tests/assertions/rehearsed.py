@@ -11,7 +11,10 @@ import tempfile
 KIT = pathlib.Path(__file__).resolve().parents[2] / "rehearsal"
 # What the machine at home has: `cpu`, or `cuda` to judge the GPU's path.
 MACHINE = os.environ.get("STAND_IN_MACHINE", "cpu")
-MODULES = {"home": [], "ipu": ["ipu"], "popdist": ["ipu", "popdist"], "rdu": ["rdu"]}
+MODULES = {
+    "home": [], "ipu": ["ipu"], "popdist": ["ipu", "popdist"], "rdu": ["rdu"],
+    "tensorflow": ["tf"], "tensorflow-ipu": ["popdist", "tf_ipu", "tf"],
+}
 
 
 def poprun(instance=0, instances=2, local=2):

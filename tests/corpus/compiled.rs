@@ -97,3 +97,34 @@ fn cristae_holds_the_assertions_for_popdist() {
 fn cristae_holds_the_assertions_for_rdu() {
     assertions("rdu", "run.compute=RDU", &["R2", "R3", "R5", "R6", "R7", "R8", "R9", "R10"]);
 }
+
+/// The scoring list of Keras scripts, on every fixture of them.
+#[test]
+fn keras_scripts_hold_the_scoring_list() {
+    let fixtures = [
+        ("keras_class", 1, ""),
+        ("keras_dataset", 1, ""),
+        ("keras_functional", 1, ""),
+        ("keras_stages", 4, "pipeline=on replicas=2"),
+        ("keras_subclass", 1, ""),
+        ("keras_validation", 2, "replicas=2"),
+    ];
+    for (name, ipus, chosen) in fixtures {
+        let before = here().join("fixtures/targets").join(name);
+        let mut options = to("ipu");
+        options.options.extend(
+            chosen.split_whitespace().filter_map(|o| o.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned())),
+        );
+        let files: Vec<_> = read_tree(&before).into_iter().filter(|file| file.path != "fixture.json").collect();
+        let after = folder(name);
+        write_tree(&after, texts(&assert_sound(&files, &options)));
+        let output = Command::new("python3")
+            .arg(here().join("assertions/tensorflow_ipu.py"))
+            .args([&before, &after])
+            .args(["--", "train.py", "--", &ipus.to_string()])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.matches(" PASS ").count() == 11, "{name}:\n{text}");
+    }
+}

@@ -12,6 +12,7 @@ fn assert_python_tests(script: &str) {
 fn the_assertions_are_tested() {
     assert_python_tests("assertions/test_hpu.py");
     assert_python_tests("assertions/test_compiled.py");
+    assert_python_tests("assertions/test_tensorflow_ipu.py");
 }
 
 #[test]
