@@ -111,7 +111,7 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_enum, default_value_t = SchedulerArg::Bash)]
     pub(crate) scheduler: SchedulerArg,
     /// The program that trains
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup"])]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup", "project"])]
     pub(crate) entry: Option<String>,
     /// Its arguments, split as a shell would; nothing in them is expanded
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
@@ -131,9 +131,9 @@ pub(crate) struct LaunchArgs {
     /// Samples of one micro-batch, to show the samples of a step
     #[arg(long, value_name = "N")]
     pub(crate) batch: Option<u32>,
-    /// Micro-batches that one step adds up
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) accumulation: u32,
+    /// Micro-batches that one step adds up; 1 when absent
+    #[arg(long, value_name = "N")]
+    pub(crate) accumulation: Option<u32>,
     /// Who starts the processes; the target's usual one when absent
     #[arg(long, value_enum)]
     pub(crate) launcher: Option<LauncherArg>,
@@ -149,9 +149,30 @@ pub(crate) struct LaunchArgs {
     /// Names of the machines, where no scheduler knows them
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,
-    /// The program's key that joins its processes, e.g. run.distributed; the script sets it
-    #[arg(long, value_name = "KEY")]
+    /// Read what is left open out of the ported project: program, batch, keys; says on stderr what it found and where
+    #[arg(long, value_name = "DIR", conflicts_with = "lint")]
+    pub(crate) project: Option<PathBuf>,
+    /// The program's key or switch that joins its processes, e.g. run.distributed; the script sets it
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) distributed_key: Option<String>,
+    /// The program's key or option that takes the batch, e.g. run.minibatch_size; the script sets it
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) batch_key: Option<String>,
+    /// Where the batch was read, shown beside the sum
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) batch_from: Option<String>,
+    /// Where the program divides its batch by the number of processes
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) shared_batch: Option<String>,
+    /// The program's key or option that takes the micro-batches of a step
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) accumulation_key: Option<String>,
+    /// Nothing in the program joins processes: several would train apart, and are refused
+    #[arg(long)]
+    pub(crate) alone: bool,
+    /// Keys and options that the program does not start without
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) needs: Vec<String>,
     /// The program is TensorFlow's
     #[arg(long)]
     pub(crate) tensorflow: bool,

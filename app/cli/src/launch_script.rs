@@ -1,8 +1,10 @@
 //! `portolan launch`: reads a site file, prints or writes the script.
 
 use crate::args::{LaunchArgs, LauncherArg, SchedulerArg, TargetArg};
+use crate::launch_project;
 use crate::usage::usage;
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use launch::{Launcher, Mode, Request, Scheduler, Script, Site, Target};
 use std::io::Write;
 use std::path::Path;
@@ -46,14 +48,20 @@ const OWN: [&str; 9] = ["account", "partition", "time", "venv", "output", "pef",
 fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     let line = args.args.as_deref().unwrap_or_default();
     let words = launch::split_words(line).ok_or_else(|| usage("--args: a quote is left open"))?;
-    let mut request = Request::new(target, args.entry.as_deref().unwrap_or_default());
-    request.args = words;
+    let read = match &args.project {
+        Some(folder) => launch_project::read(folder, args.entry.as_deref(), target)?,
+        None => launch_project::Read::default(),
+    };
+    let text = |own: &Option<String>, name: &str| own.clone().or_else(|| read.get(name).map(str::to_string));
+    let mut request = Request::new(target, &text(&args.entry, "entry").unwrap_or_default());
+    request.args = read.args(words);
     request.scheduler = match args.scheduler {
         SchedulerArg::Bash => Scheduler::Bash,
         SchedulerArg::Slurm => Scheduler::Slurm,
         SchedulerArg::Pbs => Scheduler::Pbs,
     };
-    request.launcher = args.launcher.map(|launcher| match launcher {
+    let launcher = args.launcher.or_else(|| LauncherArg::from_str(read.get("launcher")?, false).ok());
+    request.launcher = launcher.map(|launcher| match launcher {
         LauncherArg::Mpirun => Launcher::Mpirun,
         LauncherArg::Torchrun => Launcher::Torchrun,
         LauncherArg::Srun => Launcher::Srun,
@@ -62,17 +70,30 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     });
     request.script = if args.setup { Script::Setup } else { Script::Train };
     request.mode = if args.lazy { Mode::Lazy } else { Mode::Eager };
-    request.tensorflow = args.tensorflow;
+    request.tensorflow = args.tensorflow || read.get("tensorflow").is_some();
     request.nodes = args.nodes;
     request.instances = args.instances;
     request.replicas = args.replicas;
     request.ipus_per_replica = args.ipus_per_replica;
-    request.batch = args.batch;
-    request.accumulation = args.accumulation;
+    request.batch_key = text(&args.batch_key, "batch-key");
+    // What the arguments say is what runs; without a word from anybody it is what stands in the code.
+    request.accumulation_key = text(&args.accumulation_key, "accumulation-key");
+    let told = |key: &Option<String>| launch::said(&request.args, key.as_deref()?)?.parse::<u32>().ok();
+    let accumulation = told(&request.accumulation_key);
+    let told = told(&request.batch_key);
+    request.batch = args.batch.or(told).or_else(|| read.number("batch"));
+    let from_code = args.batch.is_none() && told.is_none();
+    request.batch_from =
+        args.batch_from.clone().or_else(|| read.get("batch-from").filter(|_| from_code).map(Into::into));
+    request.shared_batch = text(&args.shared_batch, "shared-batch");
+    request.accumulation = args.accumulation.or(accumulation).or_else(|| read.number("accumulation")).unwrap_or(1);
     request.modules.clone_from(&args.modules);
     request.port = args.port;
     request.hosts.clone_from(&args.hosts);
-    request.distributed_key.clone_from(&args.distributed_key);
+    request.distributed_key = text(&args.distributed_key, "distributed-key");
+    request.alone = args.alone || read.get("alone").is_some();
+    request.needs.clone_from(&args.needs);
+    request.needs.extend(read.get("needs").into_iter().flat_map(|list| list.split(',')).map(str::to_string));
     request.values = args.values.iter().cloned().collect();
     Ok(request)
 }

@@ -38,6 +38,16 @@ impl Project {
     /// Reads what the paths name. A file that can't be read is in the list with its message.
     /// What lies in `out` is the result of an earlier run, not part of the project.
     pub(crate) fn read(paths: &[PathBuf], out: Option<&Path>) -> Result<Project, Usage> {
+        Project::read_those(paths, out, is_source)
+    }
+
+    /// The same with the YAML files that a program's configuration is made of.
+    pub(crate) fn read_with_configuration(paths: &[PathBuf]) -> Result<Project, Usage> {
+        let is_yaml = |file: &Path| file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        Project::read_those(paths, None, |file| is_source(file) || is_yaml(file))
+    }
+
+    fn read_those(paths: &[PathBuf], out: Option<&Path>, wanted: impl Fn(&Path) -> bool) -> Result<Project, Usage> {
         let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
         if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(usage("`-` stands for stdin and can be given once"));
@@ -52,7 +62,7 @@ impl Project {
             } else if path.is_dir() {
                 let mut files = Vec::new();
                 let out = out.and_then(|out| fs::canonicalize(out).ok()).filter(|out| !same(path, out));
-                walk(path, out.as_deref(), &mut |file| files.extend(is_source(&file).then_some(file)));
+                walk(path, out.as_deref(), &mut |file| files.extend(wanted(&file).then_some(file)));
                 if files.is_empty() {
                     let message = "no Python file and no requirements.txt in this folder".to_string();
                     project.inputs.push(project.input(path, Err(refusal(&[], "engine#input", message))));

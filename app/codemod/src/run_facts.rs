@@ -33,6 +33,8 @@ pub struct Program {
     pub joins: Vec<Join>,
     /// Where a batch is divided by the number of processes, so that it is the batch of all of them together.
     pub shared_batch: Option<Place>,
+    /// Whether nothing in it speaks of several processes: started eight times, it is eight trainings.
+    pub alone: bool,
     /// Whether it is TensorFlow that trains.
     pub tensorflow: bool,
 }
@@ -190,8 +192,9 @@ impl Program {
                 say("batch-key", setting.name.clone());
             }
         }
-        if let Some((_, accumulation)) = number(RunRole::Accumulation).filter(|(_, number)| *number > 0) {
+        if let Some((setting, accumulation)) = number(RunRole::Accumulation).filter(|(_, number)| *number > 0) {
             say("accumulation", accumulation.to_string());
+            say("accumulation-key", setting.name.clone());
         }
         if let Some(place) = &self.shared_batch {
             say("shared-batch", place.to_string());
@@ -205,6 +208,9 @@ impl Program {
                 SettingKind::Value => say("distributed-key", setting.name.clone()),
                 SettingKind::SwitchOff | SettingKind::Constant => {}
             }
+        }
+        if self.alone && target == "hpu" {
+            say("alone", "on".to_owned());
         }
         if let Some(launcher) = self.launcher().filter(|_| target == "hpu") {
             say("launcher", launcher.to_owned());
@@ -284,8 +290,7 @@ fn role_of(name: &str, value: Option<&str>, kind: SettingKind) -> Option<RunRole
     if batch && whole && kind != SettingKind::Switch && !elsewhere.iter().any(|word| last.contains(word)) {
         return Some(RunRole::Batch);
     }
-    let length =
-        ["epochs", "nepochs", "numepochs", "maxepochs", "epoch", "iterations", "maxiters", "maxsteps", "steps"];
+    let length = ["epochs", "nepochs", "numepochs", "maxepochs", "iterations", "maxiters", "maxsteps", "steps"];
     if length.contains(&last.as_str()) && whole && kind != SettingKind::Switch {
         return Some(RunRole::Length);
     }

@@ -108,6 +108,9 @@ pub fn form(fields: &Fields) -> Vec<FormGroup> {
     if !is_setup {
         groups.push(FormGroup { title: "How much", fields: size(fields, target) });
     }
+    if !is_setup {
+        groups.push(FormGroup { title: "What the program says", fields: said_by_program(target) });
+    }
     groups.push(FormGroup { title: "More", fields: more(fields, target, is_setup) });
     groups
 }
@@ -259,17 +262,36 @@ fn size(fields: &Fields, target: Target) -> Vec<FormField> {
     list
 }
 
+/// What `--project`, or a link from a port, reads out of the code.
+fn said_by_program(target: Target) -> Vec<FormField> {
+    let mut list = Vec::new();
+    if target != Target::Rdu {
+        let help =
+            "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
+        list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
+    }
+    list.push(field("batch-from", "Where the batch was read", "Shown beside the sum.", FieldKind::Text));
+    if target == Target::Hpu {
+        let help =
+            "The line that divides the batch by the number of processes; empty where each process takes all of it.";
+        list.push(field("shared-batch", "Where processes share the batch", help, FieldKind::Text));
+    }
+    if target != Target::Rdu {
+        let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
+                    sets it as the numbers above ask.";
+        list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
+    }
+    let help = "Keys and options that the program does not start without, with commas between them.";
+    list.push(field("needs", "Arguments it asks for", help, FieldKind::Text));
+    list
+}
+
 fn more(fields: &Fields, target: Target, is_setup: bool) -> Vec<FormField> {
     let venv = field("venv", "Virtual environment", "Folder of it.", FieldKind::Text);
     if is_setup {
         return vec![required(venv)];
     }
     let mut list = vec![venv];
-    if matches!(target, Target::Hpu | Target::Popdist) {
-        let help = "Key of the program's configuration that joins its processes, such as run.distributed. The script sets it \
-                    as the numbers above ask.";
-        list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
-    }
     match target {
         Target::Hpu => {
             list.push(field("output", "Folder for output", "Gaudi's logs go below it.", FieldKind::Text));
@@ -341,6 +363,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     let list =
         |name: &str| text(fields, name).split(',').map(str::trim).filter(|one| !one.is_empty()).map(String::from);
     request.hosts = list("hosts").collect();
+    request.needs = list("needs").collect();
     for module in list("modules") {
         match module.parse() {
             Ok(module) => request.modules.push(module),
@@ -359,8 +382,13 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
             None
         }
     };
-    let key = text(fields, "distributed-key");
-    request.distributed_key = (!key.is_empty()).then(|| key.to_string());
+    let own = |name: &str| Some(text(fields, name)).filter(|said| !said.is_empty()).map(str::to_string);
+    request.distributed_key = own("distributed-key");
+    request.batch_key = own("batch-key");
+    request.batch_from = own("batch-from");
+    request.shared_batch = own("shared-batch");
+    request.accumulation_key = own("accumulation-key");
+    request.alone = text(fields, "alone") == "on";
     // What else the form shows at this site and was filled in is a value of `--set`.
     for shown in form(fields).into_iter().flat_map(|group| group.fields) {
         let value = fields.get(&shown.name).map(String::as_str).unwrap_or_default();
@@ -372,7 +400,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
 }
 
 /// Fields that are options of the command of their own; all others are values of `--set`.
-const OPTIONS: [&str; 20] = [
+const OPTIONS: [&str; 26] = [
     "target",
     "site",
     OWN_SITE,
@@ -393,6 +421,12 @@ const OPTIONS: [&str; 20] = [
     "hosts",
     "tensorflow",
     "distributed-key",
+    "batch-key",
+    "batch-from",
+    "shared-batch",
+    "needs",
+    "accumulation-key",
+    "alone",
 ];
 
 /// The script that the fields ask for.
@@ -429,8 +463,10 @@ pub fn command(fields: &Fields) -> String {
             // The command takes bash where a site that has no bash takes its first.
             "scheduler" if !is_set && shown.default != "bash" => add(&["--scheduler", &shown.default]),
             _ if !is_set || said == shown.default => {}
-            "tensorflow" | "lazy" => add(&[&format!("--{}", shown.name)]),
-            "args" => add(&[&format!("--args={said}")]),
+            "tensorflow" | "lazy" | "alone" => add(&[&format!("--{}", shown.name)]),
+            "args" | "needs" | "batch-key" | "accumulation-key" | "distributed-key" => {
+                add(&[&format!("--{}={said}", shown.name)]);
+            }
             name if OPTIONS.contains(&name) => add(&[&format!("--{name}"), said.trim()]),
             name => add(&["--set", &format!("{name}={said}")]),
         }

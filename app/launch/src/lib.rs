@@ -24,5 +24,5 @@ pub use plan::{Monitor, Plan, Resources, Setting, Step};
 pub use render::render;
 pub use request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
 pub use site::{Field, Site, Status, site_named, sites};
-pub use targets::plan;
+pub use targets::{plan, said};
 pub use word::{Part, Word, split_words};

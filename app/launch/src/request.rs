@@ -129,8 +129,21 @@ pub struct Request {
     pub port: Option<u16>,
     /// Names of the machines, where no scheduler knows them.
     pub hosts: Vec<String>,
-    /// A key of the program's configuration that says whether it joins its processes, such as `run.distributed`.
+    /// What tells the program that it joins its processes: a key such as `run.distributed`, a switch such as
+    /// `--distributed`, or, with `=` at its end, an option with a value.
     pub distributed_key: Option<String>,
+    /// What tells the program its batch: a key such as `run.minibatch_size`, or an option such as `--batch-size`.
+    pub batch_key: Option<String>,
+    /// Where `batch` was read, in words.
+    pub batch_from: Option<String>,
+    /// Where the program divides its batch by the number of processes, in words; none where each takes all of it.
+    pub shared_batch: Option<String>,
+    /// What tells the program how many micro-batches a step adds up.
+    pub accumulation_key: Option<String>,
+    /// Whether nothing in the program joins processes.
+    pub alone: bool,
+    /// Keys and options that the program does not start without.
+    pub needs: Vec<String>,
     /// Values of the site's fields.
     pub values: BTreeMap<String, String>,
 }
@@ -157,6 +170,12 @@ impl Request {
             port: None,
             hosts: Vec::new(),
             distributed_key: None,
+            batch_key: None,
+            batch_from: None,
+            shared_batch: None,
+            accumulation_key: None,
+            alone: false,
+            needs: Vec::new(),
             values: BTreeMap::new(),
         }
     }

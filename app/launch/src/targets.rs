@@ -2,12 +2,15 @@
 
 mod gaudi;
 mod graphcore;
+mod program;
 mod sambanova;
 
 use crate::plan::{Plan, Resources, Setting, Step};
 use crate::request::{Problem, Request, Scheduler, Script, Target};
 use crate::site::{Site, Status};
 use crate::word::Word;
+
+pub use program::said;
 
 /// More of anything than any of these machines has.
 const MOST: u32 = 4096;
@@ -86,7 +89,8 @@ impl<'a> Draft<'a> {
         } else if request.entry.starts_with('-') {
             self.problem("entry", "would be read as an option; write ./ before it");
         }
-        let texts = std::iter::once(&request.entry).chain(&request.args).chain(request.values.values());
+        let keys = [&request.batch_key, &request.distributed_key].into_iter().flatten();
+        let texts = std::iter::once(&request.entry).chain(keys).chain(&request.args).chain(request.values.values());
         if texts.chain(&request.hosts).any(|text| text.contains('\0')) {
             self.problem("args", "no argument of a command can hold a NUL byte");
         }
@@ -120,6 +124,9 @@ impl<'a> Draft<'a> {
             if value.is_some_and(|value| value.starts_with('-') || !value.chars().all(plain)) {
                 self.problem(field, "takes letters, digits and . _ - : only");
             }
+        }
+        if request.script == Script::Train {
+            self.needs();
         }
         self.problems.extend(site.missing(request));
     }
@@ -163,46 +170,6 @@ impl<'a> Draft<'a> {
     fn program(&self) -> Vec<Word> {
         let words = ["python3", "-u", &self.request.entry].map(Word::from).into_iter();
         words.chain(self.request.args.iter().chain(&self.own_args).map(|arg| Word::text(arg.clone()))).collect()
-    }
-
-    /// Samples of a step, when the batch is known.
-    fn samples(&mut self, copies: u32, what: &str) {
-        let Some(batch) = self.request.batch else { return };
-        let accumulation = self.request.accumulation;
-        let all = u64::from(batch) * u64::from(accumulation) * u64::from(copies);
-        let line = format!("{batch} samples × {accumulation} micro-batches × {copies} {what} = {all} samples a step");
-        self.plan.arithmetic.push(line);
-    }
-
-    /// A key such as `run.distributed` says whether the program itself joins its processes. When an argument says
-    /// otherwise than the choice of launcher, N processes are N trainings, or a launcher's work is done twice.
-    fn joined(&mut self, wanted: bool) {
-        if let Some(key) = &self.request.distributed_key {
-            let is_said = |arg: &String| arg.split_once('=').is_some_and(|(said, _)| said == key);
-            if key.starts_with('=') || key.chars().any(|c| c.is_whitespace() || c.is_control() || c == '=') {
-                self.problems.push(Problem::new("distributed-key", "takes the key alone, such as run.distributed"));
-            } else if !self.request.args.iter().any(is_said) {
-                self.own_args.push(format!("{key}={}", if wanted { "True" } else { "False" }));
-            }
-        }
-        for arg in &self.request.args {
-            let Some((key, value)) = arg.trim_start_matches('-').split_once('=') else { continue };
-            let said = match &*value.to_ascii_lowercase() {
-                "true" | "1" | "yes" => true,
-                "false" | "0" | "no" => false,
-                _ => continue,
-            };
-            let named = self.request.distributed_key.as_deref().map(|name| name.trim_start_matches('-'));
-            if (key.rsplit('.').next() == Some("distributed") || Some(key) == named) && said != wanted {
-                let right = if wanted { "True" } else { "False" };
-                let why = match (wanted, self.request.target) {
-                    (true, _) => "otherwise every process is a training of its own",
-                    (false, Target::Popdist) => "poprun joins the instances, not the program",
-                    (false, _) => "there is one process",
-                };
-                self.problems.push(Problem::new("args", format!("`{key}` must be {right} here: {why}")));
-            }
-        }
     }
 
     fn is_setup(&self) -> bool {

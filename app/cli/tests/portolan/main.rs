@@ -3,6 +3,7 @@
 mod bad_input;
 mod checkpoints;
 mod forward;
+mod launch;
 mod matrix;
 mod places;
 mod recipes;

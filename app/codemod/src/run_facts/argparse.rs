@@ -40,6 +40,10 @@ fn option(view: &FileView<'_>, call: Id) -> Option<RunSetting> {
     let choices = keyword(view, call, "choices").map_or_else(Vec::new, |list| strings(view, list));
     let optional = text("nargs").is_some_and(|nargs| nargs.contains(['?', '*']));
     let mut role = role_of(&name, value.as_deref(), kind);
+    // `type=bool` takes any text for yes, "False" too: no launcher can say no to it.
+    if text("type") == Some("bool") && role == Some(RunRole::Distributed) {
+        role = None;
+    }
     if are_devices(&choices) {
         role = Some(RunRole::Device);
     }

@@ -61,20 +61,55 @@ fn program(reached: &[&FileView<'_>], start: Id, main: Option<Id>, yaml: &[(&str
             (kind, found.unwrap_or_default())
         }
     };
+    for setting in settings.iter_mut().filter(|setting| setting.required) {
+        setting.required = !is_assigned(reached, &setting.name);
+    }
     batch_role(reached, &mut settings);
+    let uses = |framework: &str| reached.iter().any(|view| view.names.uses_framework(framework));
+    let tensorflow = uses("tensorflow") && !uses("torch");
+    // A project for several frameworks has a trainer for each; the ports that this is about are of PyTorch's.
+    let trains: Vec<&FileView<'_>> =
+        reached.iter().copied().filter(|view| tensorflow || !is_of_tensorflow(view)).collect();
     let shared_batch = settings
         .iter()
         .find(|setting| setting.role == Some(RunRole::Batch))
-        .and_then(|setting| divided(reached, last_name(&setting.name)));
-    let uses = |framework: &str| reached.iter().any(|view| view.names.uses_framework(framework));
+        .and_then(|setting| divided(&trains, last_name(&setting.name)));
     Program {
         place: place(view, start),
         command_line,
-        joins: joins(reached),
+        joins: joins(&trains),
         shared_batch,
-        tensorflow: uses("tensorflow") && !uses("torch"),
+        alone: !reached.iter().any(|view| speaks_of_processes(view)),
+        tensorflow,
         settings,
     }
+}
+
+fn is_of_tensorflow(view: &FileView<'_>) -> bool {
+    let by_name = |module: &String| module.split('.').any(|part| part == "tensorflow");
+    view.names.uses_framework("tensorflow")
+        || view.names.modules.iter().any(by_name)
+        || view.names.bindings.iter().any(|binding| by_name(&binding.qualified))
+}
+
+/// Any word that programs of several processes have. One that only looks like it costs a warning that is not given.
+fn speaks_of_processes(view: &FileView<'_>) -> bool {
+    let words = ["distribut", "ddp", "fsdp", "rank", "world", "accelerate", "hvd", "horovod", "mpi4py", "popdist"];
+    let more = ["parallel", "deepspeed", "lightning", "strategy", "transformers", "devices", "trainer"];
+    let text = view.index.text.to_ascii_lowercase();
+    words.iter().chain(&more).any(|word| text.contains(word))
+}
+
+/// Whether the program gives a key its value itself: `args.network.data_format = …`.
+fn is_assigned(reached: &[&FileView<'_>], key: &str) -> bool {
+    let ending = format!(".{key}");
+    key.contains('.')
+        && reached.iter().any(|view| {
+            let index = &view.index;
+            index.of_kind(kinds().assignment).iter().any(|assignment| {
+                index.field(*assignment, fields().left).is_some_and(|left| index.text_of(left).ends_with(&ending))
+            })
+        })
 }
 
 /// Says which setting is the batch: the one that the training loader is given, else the first that is called so. A number

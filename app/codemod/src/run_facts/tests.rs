@@ -32,7 +32,7 @@ fn options_of_argparse() {
         &[("train.py", OPTIONS)],
         "hpu",
         "entry=train.py; args=--device hpu; batch=256; batch-from=--batch-size train.py:6; batch-key=--batch-size; \
-         accumulation=2; distributed-key=--distributed; launcher=torchrun; needs=--run",
+         accumulation=2; accumulation-key=--accum-iter; distributed-key=--distributed; launcher=torchrun; needs=--run",
     );
     let program = read(&[("train.py", OPTIONS)]).remove(0);
     assert_eq!(program.place.to_string(), "train.py:19");
@@ -42,7 +42,7 @@ fn options_of_argparse() {
         &[("t.py", &OPTIONS.replace(", 'hpu'", "").replace("'--run', required=True", "'--run'"))],
         "rdu",
         "entry=t.py; batch=256; batch-from=--batch-size t.py:6; batch-key=--batch-size; accumulation=2; \
-         distributed-key=--distributed",
+         accumulation-key=--accum-iter; distributed-key=--distributed",
     );
 }
 
@@ -77,7 +77,7 @@ fn keys_of_a_configuration_in_dataclasses() {
         &project(plain),
         "hpu",
         "entry=bin/exec.py; args=run.mode=HPU; batch=2; batch-from=run.minibatch_size app/config.py:17; \
-         batch-key=run.minibatch_size; accumulation=4; shared-batch=app/trainer.py:7; \
+         batch-key=run.minibatch_size; accumulation=4; accumulation-key=mode.optimizer.gradient_accumulation; shared-batch=app/trainer.py:7; \
          distributed-key=run.distributed; needs=run.id",
     );
     let programs = read(&project(plain));
@@ -139,8 +139,34 @@ fn a_parser_in_another_file_and_the_program_that_trains_first() {
     check(
         &[("a_eval.py", other), ("lib/__init__.py", ""), ("lib/options.py", options), ("tools/train.py", train)],
         "hpu",
-        "entry=tools/train.py; batch=8; batch-from=--batch_size lib/options.py:2; batch-key=--batch_size",
+        "entry=tools/train.py; batch=8; batch-from=--batch_size lib/options.py:2; batch-key=--batch_size; alone=on",
     );
+}
+
+#[test]
+fn a_program_of_one_process() {
+    let one = "import torch\n\n\ndef main():\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
+    check(&[("a.py", one)], "hpu", "entry=a.py; alone=on");
+    check(&[("a.py", &one.replace("loss", "DDP(net).loss"))], "hpu", "entry=a.py");
+}
+
+/// A key without a value that the program sets is nobody's to give; a trainer for another framework says nothing.
+#[test]
+fn what_the_program_sets_itself() {
+    let assigned = TRAINER.replace("self.loss.b", "self.args.run.id = 'x'\n        self.loss.b");
+    let horovod = "import horovod.tensorflow as hvd\nn = int(args.run.minibatch_size / hvd.size())\n";
+    let main = MAIN.replace("import hydra", "import hydra, app.tf_trainer");
+    let trainer = assigned.replace("/ self.world_size", "");
+    let programs = read(&[
+        ("app/config.py", CONFIG),
+        ("app/conf/base.yaml", "defaults:\n  - base_config\n"),
+        ("app/trainer.py", &trainer),
+        ("app/tf_trainer.py", horovod),
+        ("bin/exec.py", &main),
+    ]);
+    assert!(programs[0].settings.iter().all(|setting| !setting.required), "{programs:#?}");
+    assert_eq!(programs[0].shared_batch, None);
+    assert_eq!(programs[0].joins.len(), 1);
 }
 
 #[test]

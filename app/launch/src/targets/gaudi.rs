@@ -138,6 +138,11 @@ fn start(draft: &mut Draft<'_>, launcher: Launcher, cards: u32, local: u32) {
                 return draft.problem("nodes", "DeepSpeed is written for one machine; several need a host file");
             }
             let mut argv = words(["python3", &spawn, "--world_size", &cards.to_string(), "--use_deepspeed"]);
+            // DeepSpeed's launcher reads no variable for it; 29500 is everybody's, so tenants would meet each other.
+            if cards > 1 {
+                argv.push("--master_port".into());
+                argv.push(Word::variable("MASTER_PORT"));
+            }
             argv.extend(program.into_iter().skip(2));
             draft.run(argv, "DeepSpeed starts a process for each card.", OPTIMUM);
         }

@@ -1,0 +1,109 @@
+//! `portolan launch --project`: what the command line leaves open is read out of the project.
+
+use crate::project::Project;
+use crate::usage::usage;
+use anyhow::Result;
+use codemod::{JoinedBy, Program, RunFacts, RunRole, SourceFile, run_facts};
+use launch::Target;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// What a program of the project says, by the words of the command line.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Read {
+    /// What the program says for a word.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The arguments with what the project wants for the target before them, unless they speak of it themselves.
+    pub(crate) fn args(&self, own: Vec<String>) -> Vec<String> {
+        let wanted = self.get("args").and_then(launch::split_words).unwrap_or_default();
+        let key = wanted.first().map(|first| first.split('=').next().unwrap_or(first));
+        if key.is_some_and(|key| launch::said(&own, key).is_some()) {
+            return own;
+        }
+        wanted.into_iter().chain(own).collect()
+    }
+
+    /// The same as a number; one that is none is as good as not said.
+    pub(crate) fn number(&self, name: &str) -> Option<u32> {
+        self.get(name)?.parse().ok()
+    }
+}
+
+/// Reads a folder, says on stderr what was found and where, and gives it.
+pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result<Read> {
+    if !folder.is_dir() {
+        return Err(usage(format!("--project {}: there is no such folder", folder.display())).into());
+    }
+    let project = Project::read_with_configuration(&[PathBuf::from(folder)])?;
+    let mut files = Vec::new();
+    for input in project.inputs {
+        match input.text {
+            Ok(text) => files.push(SourceFile { path: input.path, text }),
+            Err(diagnostic) => eprintln!("{}", crate::messages::message(&input.shown, &diagnostic)),
+        }
+    }
+    let facts = run_facts(&files);
+    let program = chosen(&facts, entry, folder)?;
+    eprint!("{}", summary(&facts, program));
+    Ok(Read { fields: program.launch_fields(target.name()) })
+}
+
+fn chosen<'f>(facts: &'f RunFacts, entry: Option<&str>, folder: &Path) -> Result<&'f Program> {
+    let Some(entry) = entry else {
+        let nothing =
+            || usage(format!("--project {}: no file in it is a program; name one with --entry", folder.display()));
+        return Ok(facts.programs.first().ok_or_else(nothing)?);
+    };
+    let wanted = entry.trim_start_matches("./");
+    let found = facts.programs.iter().find(|program| program.place.path == wanted);
+    Ok(found.ok_or_else(|| {
+        let known: Vec<&str> = facts.programs.iter().map(|program| program.place.path.as_str()).collect();
+        usage(format!("--entry {entry}: not a program of the project; there are {}", known.join(", ")))
+    })?)
+}
+
+/// What was read, each with its place.
+fn summary(facts: &RunFacts, program: &Program) -> String {
+    let mut out = format!("{}: the program", program.place);
+    let others = facts.programs.len() - 1;
+    if others > 0 {
+        let _ = write!(out, "; {others} more, take one with --entry");
+    }
+    out.push('\n');
+    let roles = [
+        (RunRole::Batch, "the batch"),
+        (RunRole::Accumulation, "micro-batches of a step"),
+        (RunRole::Length, "how long it trains"),
+        (RunRole::Distributed, "whether it joins its processes"),
+        (RunRole::Device, "the device"),
+    ];
+    for (role, what) in roles {
+        if let Some(setting) = program.setting(role) {
+            let value = setting.value.as_deref().unwrap_or("no value");
+            let _ = writeln!(out, "{}: {what}: {} ({value})", setting.place, setting.name);
+        }
+    }
+    if let Some(place) = &program.shared_batch {
+        let _ = writeln!(out, "{place}: processes share the batch");
+    }
+    for join in &program.joins {
+        let by = match join.by {
+            JoinedBy::Environment => "RANK and LOCAL_RANK tell a process its place",
+            JoinedBy::Mpi => "MPI tells a process its place",
+            JoinedBy::Slurm => "Slurm tells a process its place",
+            JoinedBy::Spawn => "the program starts processes itself",
+            JoinedBy::Lightning => "Lightning's Trainer starts the processes",
+            JoinedBy::Deepspeed => "DeepSpeed",
+            JoinedBy::Horovod => "Horovod tells a process its place",
+        };
+        let _ = writeln!(out, "{}: {by}", join.place);
+    }
+    out
+}

@@ -1,0 +1,97 @@
+//! `portolan launch`.
+
+use crate::{folder, portolan};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The last command of a script, on one line.
+fn command_of(script: &str) -> String {
+    let at = script.rfind("\nrun ").expect("a command");
+    script[at + 5..].replace("\\\n", "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A project that was ported is started with the keys that its own configuration has.
+#[test]
+fn what_is_left_open_is_read_out_of_the_ported_project() {
+    let home = folder(&[]);
+    let project = root().join("tests/fixtures/projects/cristae");
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--out", "ported", project.to_str().expect("UTF-8")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let yaml = "cristae/config/config.yaml";
+    std::fs::copy(project.join(yaml), home.path().join("ported").join(yaml)).expect("copied");
+
+    let launch = |words: &[&str]| {
+        let words = [&["launch", "--target", "hpu", "--project", "ported", "--args"], words].concat();
+        portolan(home.path(), &words)
+    };
+    let ran = launch(&["run.id=x", "--instances", "8"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let line = command_of(&ran.out);
+    let ending = "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.batch=2";
+    assert!(line.starts_with("mpirun -n 8 ") && line.ends_with(ending), "{line}");
+    assert!(ran.out.contains("# 2 samples × 1 micro-batches × 8 cards = 16 samples a step"), "{}", ran.out);
+    assert!(ran.out.contains("# batch 2: run.batch cristae/config/run.py:"), "{}", ran.out);
+    assert!(ran.err.contains("whether it joins its processes: run.distributed (False)"), "{}", ran.err);
+
+    // What the arguments say is what runs.
+    let ran = launch(&["run.id=x run.batch=16 mode.optimizer.accumulate=4"]);
+    assert!(ran.out.contains("# 16 samples × 4 micro-batches × 1 cards = 64 samples a step"), "{ran:?}");
+    assert_eq!(ran.out.matches("run.batch=").count(), 1, "{}", ran.out);
+    assert!(ran.out.contains("run.distributed=False"), "{}", ran.out);
+    let ran = launch(&["run.id=x run.batch=16", "--batch", "8"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("--batch: is 8 here and `16` among the arguments"), "{ran:?}");
+
+    // A value that only the user knows is asked for by its name.
+    let ran = launch(&["mode=train"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("--args: the program asks for `run.id`: add run.id=…"), "{ran:?}");
+}
+
+#[test]
+fn eight_trainings_in_place_of_one_are_refused() {
+    let script = "import torch\n\n\ndef main():\n    net(x).backward()\n\n\nif __name__ == '__main__':\n    main()\n";
+    let home = folder(&[("train.py", script)]);
+    let launch =
+        |instances| portolan(home.path(), &["launch", "--target", "hpu", "--project", ".", "--instances", instances]);
+    let ran = launch("8");
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.err.contains("--instances: nothing in the program joins processes"), "{ran:?}");
+    assert_eq!(launch("1").code, 0);
+    // A batch that processes share has to be shareable.
+    let shared = "import argparse, os\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n\
+        p.add_argument('--batch-size', type=int, default=100)\nargs = p.parse_args()\n\
+        size = args.batch_size // dist.get_world_size()\nrank = os.environ['RANK']\nnet(size).backward()\n";
+    let home = folder(&[("train.py", shared)]);
+    let ran = portolan(home.path(), &["launch", "--target", "hpu", "--project", ".", "--instances", "8"]);
+    assert!(ran.err.contains("--batch: 100 samples can't be shared evenly by 8 cards, as train.py:6 does"), "{ran:?}");
+    let words = ["launch", "--target", "hpu", "--project", ".", "--instances", "8", "--batch", "64"];
+    let ran = portolan(home.path(), &words);
+    assert!(ran.out.contains("# 64 samples ÷ 8 cards = 8 each (train.py:6); × 1 micro-batches = 64"), "{ran:?}");
+    assert!(command_of(&ran.out).ends_with("train.py --batch-size=64"), "{ran:?}");
+    // Its processes look for what torchrun sets.
+    assert!(command_of(&ran.out).starts_with("torchrun "), "{ran:?}");
+}
+
+#[test]
+fn a_project_that_says_nothing() {
+    let home = folder(&[("lib.py", "x = 1\n"), ("odd/a.py", "def broken(:\n"), ("evil/$(id) \"'\n.py", "train()\n")]);
+    let launch = |words: &[&str]| portolan(home.path(), &[&["launch", "--target", "ipu"], words].concat());
+    let ran = launch(&["--project", "nowhere"]);
+    assert_eq!((ran.code, ran.err.contains("there is no such folder")), (2, true), "{ran:?}");
+    let ran = launch(&["--project", "odd"]);
+    assert_eq!((ran.code, ran.err.contains("no file in it is a program")), (2, true), "{ran:?}");
+    let ran = launch(&["--project", ".", "--entry", "lib.py"]);
+    assert_eq!((ran.code, ran.err.contains("--entry lib.py: not a program")), (2, true), "{ran:?}");
+    // A file's name is no more than a name.
+    let words = ["--project", "evil", "--set", "poplar=/p", "--set", "popart=/p", "--set", "cache=/c"];
+    let ran = launch(&words);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let dry =
+        std::process::Command::new("bash").env("DRY_RUN", "1").args(["-c", &ran.out]).output().expect("bash runs");
+    assert!(dry.status.success(), "{dry:?}");
+    assert!(String::from_utf8_lossy(&dry.stderr).contains(r#"$'$(id) "\'\n.py'"#), "{dry:?}");
+}

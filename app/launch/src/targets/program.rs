@@ -1,0 +1,136 @@
+//! What the program's own arguments say, and what follows from the choice of launcher and numbers for them.
+
+use super::Draft;
+use crate::request::{Problem, Target};
+
+impl Draft<'_> {
+    /// Samples of a step, when the batch is known. `copies` of the model average their gradients.
+    pub(super) fn samples(&mut self, copies: u32, what: &str) {
+        let request = self.request;
+        let Some(batch) = request.batch else { return };
+        if let Some(from) = &request.batch_from {
+            self.plan.arithmetic.push(format!("batch {batch}: {from}"));
+        }
+        // The RDU's programs are told by an option of the vendor's own.
+        if let Some(key) = request.batch_key.as_deref().filter(|_| request.target != Target::Rdu)
+            && self.is_key("batch-key", key)
+        {
+            match said(&request.args, key) {
+                Some(said) if said != batch.to_string() => {
+                    self.problem("batch", format!("is {batch} here and `{said}` among the arguments: {key}"));
+                }
+                Some(_) => {}
+                None => self.own_args.push(format!("{key}={batch}")),
+            }
+        }
+        let accumulation = request.accumulation;
+        if let Some(key) = request.accumulation_key.as_deref()
+            && let Some(said) = said(&request.args, key)
+            && said != accumulation.to_string()
+        {
+            self.problem("accumulation", format!("is {accumulation} here and `{said}` among the arguments: {key}"));
+        }
+        let one_step = u64::from(batch) * u64::from(accumulation);
+        // poprun's programs learn nothing of a world to share with: there a batch is a replica's.
+        let line = match request.shared_batch.as_deref().filter(|_| request.target == Target::Hpu && copies > 1) {
+            Some(place) if !batch.is_multiple_of(copies) => {
+                let message = format!("{batch} samples can't be shared evenly by {copies} {what}, as {place} does");
+                return self.problem("batch", message);
+            }
+            Some(place) => {
+                let own = batch / copies;
+                format!(
+                    "{batch} samples ÷ {copies} {what} = {own} each ({place}); × {accumulation} micro-batches = \
+                     {one_step} samples a step"
+                )
+            }
+            None => {
+                let all = one_step * u64::from(copies);
+                format!("{batch} samples × {accumulation} micro-batches × {copies} {what} = {all} samples a step")
+            }
+        };
+        self.plan.arithmetic.push(line);
+    }
+
+    /// A key such as `run.distributed` says whether the program itself joins its processes. When an argument says
+    /// otherwise than the choice of launcher, N processes are N trainings, or a launcher's work is done twice.
+    pub(super) fn joined(&mut self, wanted: bool) {
+        let request = self.request;
+        if wanted && request.alone {
+            let message = "nothing in the program joins processes: each would be a training of its own. Wrap the model in \
+                           DistributedDataParallel first, or take 1";
+            self.problem("instances", message);
+        }
+        if let Some(key) = request.distributed_key.as_deref()
+            && self.is_key("distributed-key", key.strip_suffix('=').unwrap_or(key))
+        {
+            let is_switch = key.starts_with('-') && !key.ends_with('=');
+            let key = key.strip_suffix('=').unwrap_or(key);
+            if is_switch {
+                let given = request.args.iter().any(|arg| arg == key);
+                if given && !wanted {
+                    let why = self.why_joined(wanted);
+                    self.problem("args", format!("`{key}` must not be here: {why}"));
+                } else if wanted && !given {
+                    self.own_args.push(key.to_string());
+                }
+            } else if said(&request.args, key).is_none() {
+                self.own_args.push(format!("{key}={}", if wanted { "True" } else { "False" }));
+            }
+        }
+        for arg in &request.args {
+            let Some((key, value)) = arg.trim_start_matches('-').split_once('=') else { continue };
+            let said = match &*value.to_ascii_lowercase() {
+                "true" | "1" | "yes" => true,
+                "false" | "0" | "no" => false,
+                _ => continue,
+            };
+            let known = request.distributed_key.as_deref().map(|name| name.trim_matches(['-', '=']));
+            if (key.rsplit('.').next() == Some("distributed") || Some(key) == known) && said != wanted {
+                let right = if wanted { "True" } else { "False" };
+                let why = self.why_joined(wanted);
+                self.problems.push(Problem::new("args", format!("`{key}` must be {right} here: {why}")));
+            }
+        }
+    }
+
+    fn why_joined(&self, wanted: bool) -> &'static str {
+        match (wanted, self.request.target) {
+            (true, _) => "otherwise every process is a training of its own",
+            (false, Target::Popdist) => "poprun joins the instances, not the program",
+            (false, _) => "there is one process",
+        }
+    }
+
+    /// Arguments that the program asks for and nobody gave. Their values are the user's to know.
+    pub(super) fn needs(&mut self) {
+        for key in &self.request.needs {
+            if said(&self.request.args, key).is_none() {
+                let example = if key.starts_with('-') { format!("{key} …") } else { format!("{key}=…") };
+                self.problems.push(Problem::new("args", format!("the program asks for `{key}`: add {example}")));
+            }
+        }
+    }
+
+    fn is_key(&mut self, field: &str, key: &str) -> bool {
+        let is_key = !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=');
+        if !is_key {
+            self.problem(field, "takes the key alone, such as run.distributed or --batch-size");
+        }
+        is_key
+    }
+}
+
+/// What the arguments say for a key or an option; the last word counts. Hydra's `+key` and `++key` are the key too.
+pub fn said<'a>(args: &'a [String], key: &str) -> Option<&'a str> {
+    let is_option = key.starts_with('-');
+    let mut found = None;
+    for (at, arg) in args.iter().enumerate() {
+        match arg.split_once('=') {
+            Some((name, value)) if name.trim_start_matches('+') == key => found = Some(value),
+            None if is_option && arg == key => found = Some(args.get(at + 1).map_or("", String::as_str)),
+            _ => {}
+        }
+    }
+    found
+}
