@@ -19,7 +19,7 @@ pub(crate) enum Command {
     /// Show what every target makes of a project, line by line
     Matrix(MatrixArgs),
     /// Write a script that starts the ported program, or check one
-    Launch(LaunchArgs),
+    Launch(Box<LaunchArgs>),
     /// Run CosmicTagger's UResNet on the CPU, and compare another run's outputs with it
     Forward(ForwardArgs),
     /// Write synthetic events with labels, to train on or to try things with
