@@ -1,12 +1,13 @@
 // The built site on a free port, under a folder of its own: nothing may depend on lying at the root of a server.
 
 import { createServer } from "node:http";
+import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
-const dist = process.env.PORTOLAN_DIST ?? join(root, "dist");
+export const dist = process.env.PORTOLAN_DIST ?? join(root, "dist");
 
 const types = {
   ".html": "text/html; charset=utf-8",
@@ -16,11 +17,20 @@ const types = {
   ".wasm": "application/wasm",
   ".svg": "image/svg+xml",
   ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".png": "image/png",
   ".py": "text/plain; charset=utf-8",
 };
 
-/** Serves dist/ below /sub/; resolves to the address and a function that ends it. */
-export async function serve() {
+/** Addresses of all pages below the site's root, `guides/hpu/` and the like. */
+export const pages = readdirSync(dist, { recursive: true })
+  .map((file) => String(file).replaceAll("\\", "/"))
+  .filter((file) => /(^|\/)index\.html$/.test(file))
+  .map((file) => file.slice(0, -"index.html".length))
+  .sort();
+
+/** Serves a folder, dist/ unless told, below /sub/; resolves to the address and a function that ends it. */
+export async function serve(folder = dist) {
   const server = createServer(async (request, response) => {
     let path = decodeURIComponent(new URL(request.url, "http://x").pathname);
     if (!path.startsWith("/sub/")) {
@@ -30,7 +40,7 @@ export async function serve() {
     path = normalize(path.slice("/sub".length));
     if (path.endsWith("/")) path += "index.html";
     try {
-      const bytes = await readFile(join(dist, path));
+      const bytes = await readFile(join(folder, path));
       response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(bytes);
     } catch {
       response.writeHead(404).end();

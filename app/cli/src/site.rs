@@ -3,7 +3,7 @@
 use crate::args::BuildArgs;
 use crate::recipes::read_guides;
 use anyhow::{Context, Result};
-use site::{Input, Page};
+use site::{Input, Page, SERVICE_WORKER, SiteFile, service_worker};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -37,8 +37,24 @@ pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
     for (path, bytes) in &pages {
         write(&args.out.join(path), bytes)?;
     }
+    let files = finished(&args.out)?;
+    write(&args.out.join(SERVICE_WORKER), service_worker(files, &THREADED).as_bytes())?;
     eprintln!("portolan: {} files written to {}", assets.len() + pages.len(), args.out.display());
     Ok(true)
+}
+
+/// Folders whose pages use threads that share memory.
+const THREADED: [&str; 1] = ["check/"];
+
+/// Every file of the finished site, Trunk's among them.
+fn finished(out: &Path) -> Result<Vec<SiteFile>> {
+    let mut paths = BTreeSet::new();
+    list(out, "", &mut paths)?;
+    let read = |path: String| {
+        let bytes = fs::read(out.join(&path)).with_context(|| format!("{path} can't be read"))?;
+        Ok(SiteFile::new(path, &bytes))
+    };
+    paths.into_iter().map(read).collect()
 }
 
 /// Every file below a folder, as paths with `/`. Hidden ones stay out.

@@ -87,6 +87,41 @@ impl Document {
         });
     }
 
+    /// The text of each section without markup, in page order: the section's anchor (empty for what stands above the first
+    /// heading), and its blocks. Of fences only rules are text: examples repeat what they say.
+    pub fn passages(&self) -> Vec<(String, Vec<String>)> {
+        let mut passages = vec![(String::new(), Vec::new())];
+        for node in &self.nodes {
+            match &node.kind {
+                Kind::Heading { id, .. } => passages.push((id.clone(), Vec::new())),
+                _ => {
+                    if let Some((_, blocks)) = passages.last_mut() {
+                        tree::blocks(node, blocks);
+                    }
+                }
+            }
+        }
+        passages
+    }
+
+    /// Every link that leads to another site, with its text and the anchor of the section it stands in.
+    pub fn outward(&self) -> Vec<(String, Link)> {
+        let mut found = Vec::new();
+        let mut section = String::new();
+        for node in &self.nodes {
+            if let Kind::Heading { id, .. } = &node.kind {
+                section.clone_from(id);
+            }
+            tree::links(node, &mut |to, text, line| {
+                if to.starts_with("https://") || to.starts_with("http://") {
+                    let link = Link { to: to.to_string(), text, is_image: false, line };
+                    found.push((section.clone(), link));
+                }
+            });
+        }
+        found
+    }
+
     /// The HTML.
     pub fn html(&self) -> String {
         write::html(&self.nodes)

@@ -2,6 +2,7 @@
 
 use crate::example_names;
 use crate::filter::{self, Choice, Filter};
+use crate::search::Entry;
 use crate::shell::{Frame, shell};
 use guide::html::escape;
 use guide::{Guide, Rule};
@@ -23,12 +24,13 @@ struct Fate {
     is_code: bool,
 }
 
-/// The page at `apis/`. `targets` are the targets that the port offers.
-pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
-    let columns: Vec<Column<'_>> =
-        targets.iter().map(|target| Column { target, guides: guides_of(guides, target) }).collect();
-    let mut rows: BTreeMap<String, BTreeMap<&str, BTreeSet<Fate>>> = BTreeMap::new();
-    for column in &columns {
+/// Names, each with what becomes of it by target.
+type Rows<'a> = BTreeMap<String, BTreeMap<&'a str, BTreeSet<Fate>>>;
+
+/// Every name that the recipes of the targets look for. Links lead from a page one folder deep.
+fn rows<'a>(columns: &[Column<'a>]) -> Rows<'a> {
+    let mut rows: Rows<'a> = BTreeMap::new();
+    for column in columns {
         for guide in &column.guides {
             for section in guide.sections.iter().filter(|section| !section.rules.is_empty()) {
                 let link = format!("../guides/{}/#{}", guide.name, section.id);
@@ -40,7 +42,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
             }
         }
     }
-    for column in &columns {
+    for column in columns {
         for guide in &column.guides {
             for section in &guide.sections {
                 let fate = Fate {
@@ -56,6 +58,36 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
             }
         }
     }
+    rows
+}
+
+fn columns<'a>(guides: &'a [Guide], targets: &[&'a str]) -> Vec<Column<'a>> {
+    targets.iter().map(|target| Column { target, guides: guides_of(guides, target) }).collect()
+}
+
+/// The names for the search, each with what becomes of it.
+pub(crate) fn entries(guides: &[Guide], targets: &[&str]) -> Vec<Entry> {
+    let columns = columns(guides, targets);
+    let fate_on = |(target, fates): (&&str, &BTreeSet<Fate>)| {
+        let words: Vec<&str> = fates.iter().map(|fate| &*fate.text).collect();
+        format!("{}: {}", named(target).1, words.join(" or "))
+    };
+    rows(&columns)
+        .into_iter()
+        .map(|(name, by_target)| Entry {
+            group: "API names",
+            to: format!("apis/#{}", anchor(&name)),
+            place: "What becomes of an API".to_string(),
+            text: by_target.iter().map(fate_on).collect::<Vec<_>>().join("\n"),
+            title: name,
+        })
+        .collect()
+}
+
+/// The page at `apis/`. `targets` are the targets that the port offers.
+pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
+    let columns = columns(guides, targets);
+    let rows = rows(&columns);
     let narrowed_by = Filter {
         items: ".apis tbody tr",
         noun: ("name", "names"),
@@ -93,7 +125,7 @@ fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide> {
     of_base.chain(own()).collect()
 }
 
-fn table(columns: &[Column<'_>], rows: &BTreeMap<String, BTreeMap<&str, BTreeSet<Fate>>>) -> String {
+fn table(columns: &[Column<'_>], rows: &Rows<'_>) -> String {
     let mut html = String::from(
         "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"APIs by target\"><table class=\"apis\">\n\
          <thead><tr><th scope=\"col\">Name</th>",

@@ -20,6 +20,8 @@ pub enum SiteError {
     },
     /// The page that ports, as Trunk wrote it, lacks something.
     PortPage(&'static str),
+    /// What the search looks through could not be written down.
+    Index(String),
 }
 
 impl fmt::Display for SiteError {
@@ -30,6 +32,7 @@ impl fmt::Display for SiteError {
             SiteError::SameName { path, name } => {
                 write!(f, "{path}:1: there is another guide named `{name}`; rename one")
             }
+            SiteError::Index(why) => write!(f, "the search's file can't be written: {why}"),
             SiteError::PortPage(what) => write!(f, "app/web/index.html:1: the built page {what}"),
         }
     }

@@ -1,6 +1,7 @@
 //! A guide as a page: its prose, and in the place of its fences what the engine does with them.
 
 use crate::pages::Source;
+use crate::search::{self, Entry};
 use crate::shell::{Frame, shell};
 use crate::{badge, figure, links::Map};
 use codemod::{Options, RecipeSet, SourceFile, Style, port};
@@ -8,10 +9,20 @@ use guide::html::{Document, Fence, escape};
 use guide::{Case, Guide, GuideError, Rule, Section};
 use std::collections::BTreeMap;
 
-/// The page, and the faults of its links.
-pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet) -> (String, Vec<GuideError>) {
+/// A guide's page, and what others make of the guide.
+pub(crate) struct Written {
+    pub(crate) html: String,
+    /// What the search finds in it.
+    pub(crate) entries: Vec<Entry>,
+    /// Links that lead nowhere.
+    pub(crate) faults: Vec<GuideError>,
+}
+
+/// The page of one guide.
+pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet) -> Written {
     let guide = &source.guide;
     let mut document = Document::new(guide, source.text);
+    let entries = search::of_guide(guide, &document);
     let faults = document.resolve_links(|link| map.resolve(&guide.name, link));
     let fences = Fences::new(guide, recipes);
     document.replace_fences(|fence| fences.html(fence));
@@ -26,14 +37,14 @@ pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet) -> 
         facts = badge::list(&facts(guide)),
         body = document.html(),
     );
-    let page = shell(&Frame {
+    let html = shell(&Frame {
         path: &format!("guides/{}/", guide.name),
         title: &guide.front.title,
         description: &guide.front.description,
         main: &main,
         ..Frame::default()
     });
-    (page, faults)
+    Written { html, entries, faults }
 }
 
 /// What a guide's card and head say of it in badges.

@@ -1,7 +1,8 @@
 //! All pages of the site.
 
 use crate::{
-    SiteError, api_list, guide_list, guide_page, home, launch_page, links::Map, missing, port_page, recipe_list, theme,
+    SiteError, api_list, guide_list, guide_page, home, launch_page, links::Map, manifest, missing, port_page, recipe_list,
+    search, theme,
 };
 use codemod::RecipeSet;
 use guide::Guide;
@@ -25,7 +26,8 @@ pub struct Input<'a> {
     pub port_page: Option<&'a str>,
     /// Files of `public/`, which guides may show; as paths from the site's root.
     pub assets: &'a BTreeSet<String>,
-    /// Where the site will live, with `/` at both ends. Only `404.html` needs it, because it is shown for any address.
+    /// Where the site will live, with `/` at both ends. `404.html` needs it, because it is shown for any address, and the
+    /// manifest, because an installed app is known by it.
     pub base: &'a str,
 }
 
@@ -60,10 +62,12 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     };
     let map = Map::new(sources.iter().map(|source| &source.guide), input.assets);
     let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut entries = Vec::new();
     for source in &sources {
-        let (html, found) = guide_page::write(source, &map, &recipes);
-        faults.extend(found.into_iter().map(SiteError::Guide));
-        pages.insert(format!("guides/{}/index.html", source.guide.name), html.into_bytes());
+        let page = guide_page::write(source, &map, &recipes);
+        faults.extend(page.faults.into_iter().map(SiteError::Guide));
+        pages.insert(format!("guides/{}/index.html", source.guide.name), page.html.into_bytes());
+        entries.extend(page.entries);
     }
     pages.insert("index.html".to_string(), home::write(&guides, &recipes).into_bytes());
     pages.insert("guides/index.html".to_string(), guide_list::write(&guides).into_bytes());
@@ -72,6 +76,12 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     pages.insert("recipes/index.html".to_string(), recipe_list::write(&guides, &targets).into_bytes());
     pages.insert("apis/index.html".to_string(), api_list::write(&guides, &targets).into_bytes());
     pages.insert("launch/index.html".to_string(), launch_page::write().into_bytes());
+    entries.extend(api_list::entries(&guides, &targets));
+    match search::write(&entries) {
+        Ok(text) => drop(pages.insert(search::FILE.to_string(), text.into_bytes())),
+        Err(fault) => faults.push(fault),
+    }
+    pages.insert(manifest::FILE.to_string(), manifest::write(input.base).into_bytes());
     pages.insert("404.html".to_string(), missing::write(input.base).into_bytes());
     if let Some(built) = input.port_page {
         match port_page::wrap_port(built) {

@@ -1,6 +1,6 @@
 //! The frame of every page: head, skip link, header, footer.
 
-use crate::theme;
+use crate::{manifest, policy, theme};
 use guide::html::escape;
 
 /// What differs from page to page.
@@ -42,30 +42,39 @@ pub fn shell(frame: &Frame<'_>) -> String {
     let title =
         if frame.path.is_empty() { escape(frame.title) } else { format!("{} – Portolan", escape(frame.title)) };
     format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{policy}\
          <title>{title}</title>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"description\" content=\"{description}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
-         <script src=\"{root}{script}\"></script>\n\
+         <script src=\"{root}{script}\" data-search=\"{root}{search}\" data-offline=\"{root}{offline}\"></script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"{root}{icon}\">\n\
+         <link rel=\"manifest\" href=\"{root}{manifest}\">\n\
+         <meta name=\"theme-color\" content=\"#fffdf8\" media=\"(prefers-color-scheme: light)\">\n\
+         <meta name=\"theme-color\" content=\"#0f171c\" media=\"(prefers-color-scheme: dark)\">\n\
          {head}</head>\n<body{class}>\n\
          <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
          <header class=\"site-head\"><div class=\"wrap\">\
          <a class=\"brand\" href=\"{root}\">{ROSE}Portolan</a>\
-         <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav></div></header>\n\
+         <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav>\
+         <button class=\"search-open\" id=\"search-open\" type=\"button\" aria-haspopup=\"dialog\" \
+         aria-keyshortcuts=\"Control+K\">Search<kbd aria-hidden=\"true\">Ctrl K</kbd></button></div></header>\n\
          <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n\
          <footer class=\"site-foot\"><div class=\"wrap\">\
          <p>Porting runs in your browser; your code is not uploaded.</p>\
          <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
          <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
          </div></footer>\n</body>\n</html>\n",
+        policy = policy::tag(),
         description = escape(frame.description),
         class = if frame.wide { " class=\"wide\"" } else { "" },
         style = names.style,
         script = names.script,
         icon = names.icon,
+        manifest = manifest::FILE,
+        search = names.search,
+        offline = names.offline,
         head = frame.head,
         main = frame.main,
     )

@@ -3,13 +3,21 @@
 
 use sha2::{Digest, Sha256};
 
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 8] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("portolan", "js", include_str!("../theme/portolan.js")),
     ("portolan", "svg", include_str!("../theme/portolan.svg")),
     ("filter", "js", include_str!("../theme/filter.js")),
     ("launch", "css", include_str!("../theme/launch.css")),
     ("launch-start", "js", include_str!("../theme/launch-start.js")),
+    ("search", "js", include_str!("../theme/search.js")),
+    ("offline", "js", include_str!("../theme/offline.js")),
+];
+
+/// Files whose names say their version already: what others wrote, with its licence.
+const VENDORED: [(&str, &str); 2] = [
+    ("minisearch-7.2.0.js", include_str!("../vendor/minisearch-7.2.0.js")),
+    ("minisearch-LICENSE.txt", include_str!("../vendor/minisearch-LICENSE.txt")),
 ];
 
 /// Names of the theme's files, relative to the site's root.
@@ -23,17 +31,22 @@ pub(crate) struct Names {
     pub(crate) launch_style: String,
     /// Loads that page's program.
     pub(crate) launch_start: String,
+    /// Asked for by the first search.
+    pub(crate) search: String,
+    /// Asked for once a page is at rest.
+    pub(crate) offline: String,
 }
 
 pub(crate) fn names() -> Names {
-    let [style, script, icon, filter, launch_style, launch_start] =
+    let [style, script, icon, filter, launch_style, launch_start, search, offline] =
         FILES.map(|(stem, extension, text)| name(stem, extension, text));
-    Names { style, script, icon, filter, launch_style, launch_start }
+    Names { style, script, icon, filter, launch_style, launch_start, search, offline }
 }
 
 /// Names and contents.
 pub(crate) fn files() -> impl Iterator<Item = (String, &'static str)> {
-    FILES.iter().map(|(stem, extension, text)| (name(stem, extension, text), *text))
+    let vendored = VENDORED.iter().map(|(name, text)| ((*name).to_string(), *text));
+    FILES.iter().map(|(stem, extension, text)| (name(stem, extension, text), *text)).chain(vendored)
 }
 
 /// A file's name with a hash of its text.

@@ -1,4 +1,53 @@
-// The only script of a guide page: keeps the reader's choice of light or dark. Without it the system's choice holds.
+// The only script that every page loads. Without it a page is whole: the system's choice of light or dark holds.
+
+// The one way from a string to markup or to a script's address, where the browser asks for one. Whoever writes markup
+// escapes what is not theirs; this is the second lock: nothing that runs, loads or leads away is let through.
+if (window.trustedTypes) {
+  const active = /<(?:script|iframe|frame|object|embed|link|meta|base|form)\b|<[^<>]*\son[a-z]+\s*=/i;
+  trustedTypes.createPolicy("default", {
+    createHTML(html) {
+      if (active.test(html)) throw new TypeError("This markup is not the site's own.");
+      return html;
+    },
+    createScriptURL(address) {
+      const url = new URL(address, location.href);
+      if (url.origin !== location.origin) throw new TypeError("Scripts come from the site alone.");
+      return address;
+    },
+  });
+}
+
+{
+  // What needs a script shows itself only where scripts run; said before anything is painted.
+  document.documentElement.dataset.scripts = "";
+  const here = document.currentScript;
+  const search = () => import(new URL(here.dataset.search, document.baseURI)).then((module) => module.open());
+  const slashWanted = () => {
+    try {
+      return localStorage.getItem("search-slash") !== "off";
+    } catch {
+      return true;
+    }
+  };
+  const typing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
+  addEventListener("keydown", (event) => {
+    const control = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    const slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !typing(event.target);
+    if ((control && event.key.toLowerCase() === "k") || (slash && slashWanted())) {
+      event.preventDefault();
+      search();
+    }
+  });
+  addEventListener("DOMContentLoaded", () => document.getElementById("search-open")?.addEventListener("click", search));
+
+  // Keeping the site for later must not slow down its being read now.
+  const atRest = window.requestIdleCallback ?? ((then) => setTimeout(then, 200));
+  if (navigator.serviceWorker && location.protocol.startsWith("http") && here.dataset.offline) {
+    addEventListener("load", () => atRest(() => import(new URL(here.dataset.offline, document.baseURI))));
+  }
+}
+
+// Keeps the reader's choice of light or dark.
 (() => {
   const root = document.documentElement;
   const modes = ["auto", "light", "dark"];

@@ -81,3 +81,21 @@ fn fences_are_the_callers() {
     assert_eq!(seen, "6 python \"x\\n\\ny<\\n\" before  unsafe\n11 python \"\" after\n13 sh \"ls\\n\" \n");
     assert!(page.html().ends_with("<b><b><ul>\n<li><b></li>\n</ul>\n"), "{}", page.html());
 }
+
+#[test]
+fn text_and_sources_of_sections() {
+    let page = document(
+        "Above `x`.\n\n## A\nOne\ntwo [b](https://b.org/c).\n\n- i\n- j\n\n```diff rule\n- a.b($X)\n+ c($X)\n```\n\
+         | k | l |\n|---|---|\n| 1 | 2 |\n",
+    );
+    let blocks = |all: &[&str]| all.iter().map(|block| block.to_string()).collect::<Vec<_>>();
+    assert_eq!(
+        page.passages(),
+        [
+            (String::new(), blocks(&["Above x."])),
+            ("a".to_string(), blocks(&["One two b.", "i", "j", "a.b($X)", "c($X)", "k · l", "1 · 2"])),
+        ]
+    );
+    let outward: Vec<_> = page.outward().into_iter().map(|(id, link)| (id, link.to, link.text, link.line)).collect();
+    assert_eq!(outward, [("a".to_string(), "https://b.org/c".to_string(), "b".to_string(), 8)]);
+}

@@ -160,6 +160,31 @@ pub(super) fn plain(nodes: &[Node]) -> String {
     text
 }
 
+/// The text of a node, one piece a paragraph, item, row or line of a rule.
+pub(super) fn blocks(node: &Node, found: &mut Vec<String>) {
+    match &node.kind {
+        Kind::Fence(fence) if fence.words.starts_with("rule") => {
+            found.extend(fence.body.lines().map(|line| line.get(2..).unwrap_or("").trim().to_string()));
+        }
+        Kind::Fence(_) => {}
+        Kind::Quote | Kind::List { .. } | Kind::Table { .. } => {
+            node.children.iter().for_each(|child| blocks(child, found));
+        }
+        Kind::Head | Kind::Row => {
+            found.push(node.children.iter().map(|cell| plain(&cell.children)).collect::<Vec<_>>().join(" · "));
+        }
+        _ => found.push(plain(&node.children).replace('\n', " ")),
+    }
+}
+
+/// Calls `see` with the target, the text and the line of every link below a node.
+pub(super) fn links(node: &Node, see: &mut impl FnMut(&str, String, usize)) {
+    if let Kind::Link { to } = &node.kind {
+        see(to, plain(&node.children), node.line);
+    }
+    node.children.iter().for_each(|child| links(child, see));
+}
+
 /// Calls `pass` on every node, parents first.
 pub(super) fn visit(nodes: &mut [Node], pass: &mut impl FnMut(&mut Node)) {
     for node in nodes {

@@ -78,6 +78,9 @@ fn every_page_is_there_and_comes_out_the_same() {
         ]
     );
     assert_eq!(pages, self::pages());
+    for file in ["search.json", "manifest.webmanifest"] {
+        assert!(pages.contains_key(file), "{file}");
+    }
 }
 
 #[test]

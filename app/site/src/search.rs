@@ -1,0 +1,81 @@
+//! What the search looks through: sections of guides, API names and pages, as one JSON file that the browser asks for when
+//! somebody searches for the first time. The index itself is made there, by MiniSearch (`vendor/`).
+
+use crate::SiteError;
+use guide::Guide;
+use guide::html::Document;
+use serde::Serialize;
+
+/// Name of the file, from the site's root.
+pub(crate) const FILE: &str = "search.json";
+
+/// One thing that can be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Entry {
+    /// What it is, which is the heading it is listed under.
+    pub(crate) group: &'static str,
+    /// Address from the site's root.
+    pub(crate) to: String,
+    /// Its name.
+    pub(crate) title: String,
+    /// Where it stands, as people read it.
+    pub(crate) place: String,
+    /// Its text, one block a line.
+    pub(crate) text: String,
+}
+
+/// The sections of a guide; those that are recipes are a group of their own.
+pub(crate) fn of_guide(guide: &Guide, document: &Document) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (id, blocks) in document.passages() {
+        let section = guide.sections.iter().find(|section| section.id == id);
+        let path = format!("guides/{}/", guide.name);
+        let text = blocks.join("\n");
+        entries.push(match section {
+            Some(section) => Entry {
+                group: if section.rules.is_empty() { "Guides" } else { "Recipes" },
+                to: format!("{path}#{id}"),
+                title: section.title.clone(),
+                place: guide.front.title.clone(),
+                text,
+            },
+            None => Entry {
+                group: "Guides",
+                to: path,
+                title: guide.front.title.clone(),
+                place: "Guide".to_string(),
+                text: format!("{}\n{text}", guide.front.description).trim_end().to_string(),
+            },
+        });
+    }
+    entries
+}
+
+/// The file's text.
+pub(crate) fn write(entries: &[Entry]) -> Result<String, SiteError> {
+    serde_json::to_string(entries).map_err(|error| SiteError::Index(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_guide;
+    use guide::Guide;
+    use guide::html::Document;
+
+    #[test]
+    fn sections_are_found_by_what_they_say() {
+        let text = "---\ntitle: T\ntarget: t\ndescription: D.\n---\nAbove.\n\n## A {#x}\nWhy.\n```diff rule\n- a.b()\n+ c.d()\n```\n## B\nProse.\n";
+        let guide = Guide::parse("t.md", text).expect("it is right");
+        let entries = of_guide(&guide, &Document::new(&guide, text));
+        let shown: Vec<String> =
+            entries.iter().map(|e| format!("{} | {} | {} | {:?}", e.group, e.to, e.title, e.text)).collect();
+        assert_eq!(
+            shown,
+            [
+                "Guides | guides/t/ | T | \"D.\\nAbove.\"",
+                "Recipes | guides/t/#x | A | \"Why.\\na.b()\\nc.d()\"",
+                "Guides | guides/t/#b | B | \"Prose.\"",
+            ]
+        );
+    }
+}

@@ -1,0 +1,68 @@
+// Keeps the site for when there is no network, and says so. Loaded once a page is at rest.
+
+const root = new URL(".", import.meta.url);
+
+function element(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+function button(text, act) {
+  const made = element("button", { type: "button", class: "button quiet small" }, text);
+  made.addEventListener("click", act);
+  return made;
+}
+
+const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
+/** Asks the worker and waits for its answer. */
+function ask(worker, message) {
+  return new Promise((answer) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = (event) => answer(event.data);
+    worker.postMessage(message, [port2]);
+  });
+}
+
+/** A newer site is there. It waits until the reader wants it: work may be open. */
+function offer(worker) {
+  if (document.getElementById("update")) return;
+  const later = button("Later", () => bar.remove());
+  const now = button("Load it", () => {
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
+    worker.postMessage("take over");
+  });
+  const bar = element("div", { id: "update", role: "status", class: "update" }, element("p", {}, "There is a newer version of this site. Loading it reloads this page."), now, later);
+  document.body.append(bar);
+}
+
+/** A line in the footer: what is kept, and what can be. */
+async function tell(worker) {
+  const foot = document.querySelector(".site-foot .wrap");
+  if (!foot) return;
+  const line = element("p", { role: "status", id: "offline" }, "Ready for use without a network.");
+  foot.querySelector("#offline")?.remove();
+  foot.insertBefore(line, foot.querySelector(".theme"));
+  const { missing } = await ask(worker, "what is missing");
+  if (missing > 0) {
+    const fetchRest = button(`Keep the large samples too (${mebibytes(missing)})`, async () => {
+      fetchRest.disabled = true;
+      const { failed } = await ask(worker, "keep the rest");
+      line.textContent = failed ? `Not everything could be loaded: ${failed}` : "Ready for use without a network, large samples too.";
+    });
+    line.append(" ", fetchRest);
+  }
+}
+
+const registration = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root.pathname });
+if (registration.waiting && navigator.serviceWorker.controller) offer(registration.waiting);
+registration.addEventListener("updatefound", () => {
+  const coming = registration.installing;
+  coming?.addEventListener("statechange", () => {
+    if (coming.state === "installed" && navigator.serviceWorker.controller) offer(coming);
+  });
+});
+const ready = await navigator.serviceWorker.ready;
+if (ready.active) await tell(ready.active);

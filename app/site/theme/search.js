@@ -1,0 +1,217 @@
+// The search, loaded when somebody searches for the first time. It looks through search.json with MiniSearch, here in the
+// page; nothing that is typed leaves it.
+import MiniSearch from "./minisearch-7.2.0.js";
+
+const root = new URL(".", import.meta.url);
+const groups = ["API names", "Recipes", "Guides", "Pages"];
+const most = { "API names": 6, Recipes: 8, Guides: 6, Pages: 4 };
+const slashKey = "search-slash";
+
+/** `torch.cuda.amp` is found by any part and by any end of it: torch, cuda, amp, cuda.amp, torch.cuda.amp. */
+function indexed(text) {
+  const terms = [];
+  for (const [name] of text.matchAll(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu)) {
+    terms.push(name);
+    const parts = name.split(".");
+    for (let from = 1; from < parts.length; from++) terms.push(parts.slice(from).join("."));
+    for (const part of parts) {
+      if (parts.length > 1) terms.push(part);
+      if (part.includes("_")) terms.push(...part.split("_").filter(Boolean));
+      const words = part.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [];
+      if (words.length > 1) terms.push(...words);
+    }
+  }
+  return terms;
+}
+
+/** What is typed stays in one piece where it has dots. */
+const asked = (text) => text.match(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu) ?? [];
+
+async function load() {
+  const response = await fetch(new URL("search.json", root));
+  if (!response.ok) throw new Error(`search.json: ${response.status}`);
+  const entries = await response.json();
+  const index = new MiniSearch({
+    fields: ["title", "text"],
+    tokenize: indexed,
+    searchOptions: {
+      tokenize: asked,
+      boost: { title: 3 },
+      prefix: (term) => term.length > 1,
+      fuzzy: (term) => (term.length > 3 ? 0.2 : false),
+      maxFuzzy: 2,
+      combineWith: "AND",
+    },
+  });
+  index.addAll(entries.map((entry, id) => ({ id, title: entry.title, text: entry.text })));
+  return { index, entries };
+}
+
+/** Results by group, each group's best first. Fewer words are enough when not all are found together. */
+function find({ index, entries }, query) {
+  let found = index.search(query);
+  if (found.length === 0) found = index.search(query, { combineWith: "OR" });
+  return groups
+    .map((name) => {
+      const hits = found.filter((hit) => entries[hit.id].group === name);
+      return { name, count: hits.length, hits: hits.slice(0, most[name]).map((hit) => ({ ...entries[hit.id], terms: hit.terms })) };
+    })
+    .filter((group) => group.count > 0);
+}
+
+/** Where one of the terms stands in a text; longer terms first, so that `amp.autocast` is marked as a whole. */
+function pattern(terms) {
+  const escaped = [...terms].sort((a, b) => b.length - a.length).map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(escaped.join("|"), "giu");
+}
+
+/** The line of the text that holds most of the terms, cut to what is read at a glance. */
+function passage(text, terms) {
+  const lines = text.split("\n");
+  const hits = (line) => new Set([...line.matchAll(pattern(terms))].map(([hit]) => hit.toLowerCase())).size;
+  const best = lines.reduce((best, line) => (hits(line) > hits(best) ? line : best), lines[0] ?? "");
+  const first = best.search(pattern(terms));
+  if (best.length <= 150) return best;
+  const from = first > 60 ? best.indexOf(" ", first - 50) + 1 : 0;
+  const cut = best.slice(from, from + 150);
+  return `${from > 0 ? "… " : ""}${cut}${from + 150 < best.length ? " …" : ""}`;
+}
+
+function marked(text, terms) {
+  const place = document.createElement("span");
+  let at = 0;
+  for (const hit of text.matchAll(pattern(terms))) {
+    place.append(text.slice(at, hit.index), element("mark", {}, hit[0]));
+    at = hit.index + hit[0].length;
+  }
+  place.append(text.slice(at));
+  return place;
+}
+
+function element(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+class Search {
+  constructor() {
+    this.field = element("input", {
+      type: "search",
+      role: "combobox",
+      "aria-label": "Search guides, recipes and API names",
+      "aria-expanded": "false",
+      "aria-controls": "search-results",
+      "aria-autocomplete": "list",
+      autocomplete: "off",
+      autocapitalize: "off",
+      spellcheck: "false",
+      placeholder: "amp.autocast, loss scaling, …",
+    });
+    this.list = element("div", { id: "search-results", role: "listbox", "aria-label": "Results" });
+    this.status = element("p", { role: "status", class: "search-status" });
+    this.slash = element("input", { type: "checkbox", id: "search-slash" });
+    this.slash.checked = slashWanted();
+    this.slash.addEventListener("change", () => {
+      try {
+        localStorage.setItem(slashKey, this.slash.checked ? "on" : "off");
+      } catch {
+        // Storage may be forbidden; then the key stays as it is.
+      }
+    });
+    const close = element("button", { type: "button", class: "button quiet small" }, "Close");
+    close.addEventListener("click", () => this.dialog.close());
+    this.dialog = element(
+      "dialog",
+      { class: "search", "aria-label": "Search" },
+      element("div", { class: "search-head" }, this.field, close),
+      this.status,
+      this.list,
+      element("p", { class: "search-foot" }, element("label", {}, this.slash, " The / key opens this search"), element("span", {}, "Ctrl+K always does")),
+    );
+    this.field.addEventListener("input", () => this.show());
+    this.field.addEventListener("keydown", (event) => this.key(event));
+    this.dialog.addEventListener("click", (event) => {
+      if (event.target === this.dialog || event.target.closest("a")) this.dialog.close();
+    });
+    document.body.append(this.dialog);
+  }
+
+  async open() {
+    if (!this.dialog.open) this.dialog.showModal();
+    this.field.focus();
+    this.field.select();
+    if (this.found) return;
+    this.status.textContent = "Loading the index …";
+    try {
+      this.found = await load();
+      this.show();
+    } catch (error) {
+      this.status.textContent = `The index can't be loaded: ${error.message}`;
+    }
+  }
+
+  show() {
+    if (!this.found) return;
+    const query = this.field.value.trim();
+    const results = query ? find(this.found, query) : [];
+    this.list.replaceChildren();
+    let number = 0;
+    for (const group of results) {
+      const name = element("h2", { id: `search-group-${groups.indexOf(group.name)}`, role: "presentation" }, group.name);
+      const box = element("div", { role: "group", "aria-labelledby": name.id }, name);
+      for (const hit of group.hits) {
+        const option = element("a", { role: "option", id: `search-hit-${number++}`, href: new URL(hit.to, root), tabindex: "-1", "aria-selected": "false" });
+        option.append(element("b", {}, marked(hit.title, hit.terms)), element("small", {}, hit.place));
+        if (hit.text) option.append(element("p", {}, marked(passage(hit.text, hit.terms), hit.terms)));
+        box.append(option);
+      }
+      this.list.append(box);
+    }
+    const all = results.reduce((sum, group) => sum + group.count, 0);
+    const words = all === 1 ? "1 result" : `${all} results`;
+    this.status.textContent = query ? (all ? `${words}${all > number ? `, the best ${number} shown` : ""}` : `Nothing found for “${query}”`) : "";
+    this.field.setAttribute("aria-expanded", String(number > 0));
+    this.choose(number > 0 ? 0 : -1);
+  }
+
+  choose(index) {
+    const options = [...this.list.querySelectorAll("[role=option]")];
+    options.forEach((option, at) => option.setAttribute("aria-selected", String(at === index)));
+    this.chosen = index;
+    const option = options[index];
+    if (option) {
+      this.field.setAttribute("aria-activedescendant", option.id);
+      option.scrollIntoView({ block: "nearest" });
+    } else this.field.removeAttribute("aria-activedescendant");
+  }
+
+  key(event) {
+    const options = this.list.querySelectorAll("[role=option]");
+    const steps = { ArrowDown: 1, ArrowUp: -1 };
+    if (event.key in steps && options.length) {
+      event.preventDefault();
+      this.choose((this.chosen + steps[event.key] + options.length) % options.length);
+    } else if (event.key === "Enter" && options[this.chosen]) {
+      event.preventDefault();
+      options[this.chosen].click();
+    }
+  }
+}
+
+function slashWanted() {
+  try {
+    return localStorage.getItem(slashKey) !== "off";
+  } catch {
+    return true;
+  }
+}
+
+let search;
+
+/** Opens the search; the first call makes it. */
+export function open() {
+  search ??= new Search();
+  return search.open();
+}

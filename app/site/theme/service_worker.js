@@ -1,0 +1,131 @@
+// Serves the site out of a cache, so that it is whole without a network. Written by `portolan site build`, which puts in
+// the list of files: path, content revision, size, and whether it is large enough to be kept only on request.
+
+const files = new Map(/* FILES */[].map(([path, revision, size, heavy]) => [path, { revision, size, heavy }]));
+const isolated = /* ISOLATED */[];
+const cacheName = "portolan-site";
+const sharedName = "portolan-shared";
+const scope = new URL(registration.scope);
+
+/** A file is kept under its name and revision: an unchanged one outlives an update, and two versions can lie side by side. */
+const key = (path) => new URL(`${path}?revision=${files.get(path).revision}`, scope).href;
+
+/** The file that an address means; nothing when the site has none there. */
+function pathOf(url) {
+  if (url.origin !== scope.origin || !url.pathname.startsWith(scope.pathname)) return undefined;
+  let path = decodeURIComponent(url.pathname.slice(scope.pathname.length));
+  if (path === "" || path.endsWith("/")) path += "index.html";
+  if (!files.has(path) && files.has(`${path}/index.html`)) path += "/index.html";
+  return files.has(path) ? path : undefined;
+}
+
+async function keep(cache, path) {
+  if (await cache.match(key(path))) return;
+  const response = await fetch(new URL(path, scope), { cache: "no-cache" });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  await cache.put(key(path), response);
+}
+
+/** All of the paths, a few at a time. */
+async function keepAll(paths) {
+  const cache = await caches.open(cacheName);
+  const queue = [...paths];
+  const next = async () => {
+    for (let path = queue.shift(); path !== undefined; path = queue.shift()) await keep(cache, path);
+  };
+  await Promise.all(Array.from({ length: 6 }, next));
+}
+
+async function missing() {
+  const cache = await caches.open(cacheName);
+  const kept = new Set((await cache.keys()).map((request) => request.url));
+  return [...files.keys()].filter((path) => !kept.has(key(path)));
+}
+
+addEventListener("install", (event) => {
+  event.waitUntil(keepAll([...files].filter(([, file]) => !file.heavy).map(([path]) => path)));
+});
+
+addEventListener("activate", (event) => {
+  const tidy = async () => {
+    const cache = await caches.open(cacheName);
+    const wanted = new Set([...files.keys()].map(key));
+    const old = (await cache.keys()).filter((request) => !wanted.has(request.url));
+    await Promise.all(old.map((request) => cache.delete(request)));
+    await clients.claim();
+  };
+  event.waitUntil(tidy());
+});
+
+addEventListener("message", (event) => {
+  const answer = (message) => event.ports[0]?.postMessage(message);
+  const act = async () => {
+    if (event.data === "take over") await skipWaiting();
+    if (event.data === "what is missing") {
+      answer({ missing: (await missing()).reduce((sum, path) => sum + files.get(path).size, 0) });
+    }
+    if (event.data === "keep the rest") {
+      await keepAll(await missing()).then(
+        () => answer({}),
+        (error) => answer({ failed: error.message }),
+      );
+    }
+  };
+  event.waitUntil(act());
+});
+
+addEventListener("fetch", (event) => {
+  const url = new URL(event.request.url);
+  if (event.request.method === "POST" && url.href === new URL("port/share", scope).href) {
+    return event.respondWith(takeShared(event.request));
+  }
+  if (event.request.method !== "GET") return;
+  const path = pathOf(url);
+  if (path !== undefined) event.respondWith(serve(path, event.request));
+  else if (event.request.mode === "navigate" && url.href.startsWith(scope.href)) event.respondWith(notFound(event.request));
+});
+
+async function serve(path, request) {
+  const cache = await caches.open(cacheName);
+  const kept = await cache.match(key(path));
+  if (kept) return withHeaders(path, kept);
+  const response = await fetch(request);
+  // A large file that was asked for once is kept from then on.
+  if (response.status === 200) await cache.put(key(path), response.clone());
+  return withHeaders(path, response);
+}
+
+/** Threads share memory only on isolated pages, and only headers isolate them; a static host sends none. */
+function withHeaders(path, response) {
+  const page = isolated.some((folder) => path.startsWith(folder)) && path.endsWith(".html");
+  if (!page && !(isolated.length > 0 && /\.(js|wasm)$/.test(path))) return response;
+  const headers = new Headers(response.headers);
+  headers.set("Cross-Origin-Embedder-Policy", "require-corp");
+  headers.set("Cross-Origin-Resource-Policy", "same-origin");
+  if (page) headers.set("Cross-Origin-Opener-Policy", "same-origin");
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+}
+
+async function notFound(request) {
+  try {
+    return await fetch(request);
+  } catch {
+    const page = await (await caches.open(cacheName)).match(key("404.html"));
+    return page ? new Response(page.body, { status: 404, headers: page.headers }) : Response.error();
+  }
+}
+
+/** Files shared from another app wait in a cache until the page that ports takes them. */
+async function takeShared(request) {
+  const form = await request.formData();
+  await caches.delete(sharedName);
+  const cache = await caches.open(sharedName);
+  const shared = form.getAll("files").filter((file) => file instanceof File);
+  const text = form.get("text");
+  if (shared.length === 0 && text) shared.push(new File([text], "shared.py"));
+  for (const [index, file] of shared.entries()) {
+    const name = encodeURIComponent(file.name || `shared-${index}.py`);
+    await cache.put(new URL(`port/shared/${index}/${name}`, scope), new Response(file));
+  }
+  return Response.redirect(new URL("port/?shared", scope), 303);
+}

@@ -1,0 +1,121 @@
+// The search of the site, by keyboard, as a person uses it.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { launch } from "./port_page.mjs";
+import { root, serve } from "./site.mjs";
+
+let browser, site;
+
+before(async () => {
+  [browser, site] = await Promise.all([launch(), serve()]);
+});
+
+after(async () => {
+  await browser?.close();
+  site?.end();
+});
+
+async function open(path = "guides/") {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(site.address + path);
+  const field = page.getByRole("combobox", { name: "Search guides, recipes and API names" });
+  return { context, page, requests, field };
+}
+
+/** The results of a query: `group: title`, best first. */
+async function results(query) {
+  const { context, page, field } = await open();
+  await page.keyboard.press("Control+K");
+  await field.fill(query);
+  await page.locator(".search-status", { hasText: /result|Nothing/ }).waitFor();
+  const found = await page.$$eval(".search [role=option]", (options) =>
+    options.map((option) => ({
+      group: option.parentElement.querySelector("h2").textContent,
+      title: option.querySelector("b").textContent,
+      marks: [...option.querySelectorAll("mark")].map((mark) => mark.textContent),
+    })),
+  );
+  await context.close();
+  return found;
+}
+
+async function check(query, group, title) {
+  const found = await results(query);
+  const hit = found.find((hit) => hit.group === group && hit.title === title);
+  assert.ok(hit, `${query}: ${group}, ${title} is not in ${JSON.stringify(found.map((hit) => `${hit.group}: ${hit.title}`))}`);
+  assert.ok(hit.marks.length > 0, `${query}: nothing marked`);
+}
+
+test("names are found by any end of them, and with typos", async () => {
+  await check("torch.cuda.amp.GradScaler", "API names", "torch.cuda.amp.GradScaler");
+  await check("amp.GradScaler", "API names", "torch.cuda.amp.GradScaler");
+  await check("gradscalr", "API names", "torch.cuda.amp.GradScaler");
+  await check("device_count", "API names", "torch.cuda.device_count");
+  await check("amp.autcast", "API names", "torch.cuda.amp.autocast");
+  assert.deepEqual(await results("qqqqzzzz"), []);
+});
+
+test("recipes and prose are found by their words", async () => {
+  const recipes = await results("poptorch inference model");
+  assert.ok(recipes.some((hit) => hit.group === "Recipes"), JSON.stringify(recipes));
+  const prose = await results("fence info string");
+  assert.ok(prose.some((hit) => hit.group === "Guides"), JSON.stringify(prose));
+});
+
+test("by keyboard: open, choose, follow, and the index is fetched by the first search only", async () => {
+  const { context, page, requests, field } = await open();
+  assert.ok(!requests.some((url) => /search|minisearch/.test(url)), "nothing is fetched before");
+  await page.keyboard.press("/");
+  await field.waitFor();
+  assert.equal(await field.evaluate((field) => field === document.activeElement), true);
+  await page.keyboard.type("amp.GradScaler");
+  await page.locator(".search-status", { hasText: "result" }).waitFor();
+  const active = () => field.getAttribute("aria-activedescendant");
+  const first = await active();
+  await page.keyboard.press("ArrowDown");
+  assert.notEqual(await active(), first);
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await active(), first);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/apis\/#torch\.(cuda\.)?amp\.GradScaler/);
+  await context.close();
+});
+
+test("Escape closes and gives the focus back; the / key can be turned off", async () => {
+  const { context, page, field } = await open();
+  const button = page.getByRole("button", { name: "Search" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await field.waitFor();
+  await page.getByLabel("The / key opens this search").uncheck();
+  await page.keyboard.press("Escape");
+  assert.equal(await field.isVisible(), false);
+  assert.equal(await button.evaluate((button) => button === document.activeElement), true);
+  await page.reload();
+  await page.keyboard.press("/");
+  await page.waitForTimeout(300);
+  assert.equal(await field.count(), 0);
+  await page.keyboard.press("Control+K");
+  await field.waitFor();
+  await context.close();
+});
+
+test("the / key writes a slash where one types", async () => {
+  const { context, page, field } = await open("apis/");
+  await page.getByRole("searchbox").first().focus();
+  await page.keyboard.press("/");
+  await page.waitForTimeout(200);
+  assert.equal(await field.count(), 0);
+  await context.close();
+});
+
+test("the engine of the search is the released one, byte for byte", () => {
+  const released = readFileSync(join(root, "tests/browser/node_modules/minisearch/dist/es/index.js"));
+  assert.ok(released.equals(readFileSync(join(root, "app/site/vendor/minisearch-7.2.0.js"))));
+});

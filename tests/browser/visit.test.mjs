@@ -1,0 +1,81 @@
+// A visit of the whole site: nothing leaves the origin, and no page breaks its own policy.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { PortPage, launch } from "./port_page.mjs";
+import { dist, pages, root, serve } from "./site.mjs";
+
+let browser, site;
+
+before(async () => {
+  [browser, site] = await Promise.all([launch(), serve()]);
+});
+
+after(async () => {
+  await browser?.close();
+  site?.end();
+});
+
+test("every page states a policy that keeps everything at home", () => {
+  for (const path of [...pages.map((path) => `${path}index.html`), "404.html"]) {
+    const html = readFileSync(join(dist, path), "utf8");
+    const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(html)?.[1] ?? "";
+    for (const part of ["default-src 'self'", "connect-src 'self'", "require-trusted-types-for 'script'"]) {
+      assert.ok(policy.includes(part), `${path}: ${part}`);
+    }
+    assert.ok(!/unsafe-eval'(?<!wasm-unsafe-eval')|script-src[^;]*unsafe-inline/.test(policy), path);
+    assert.ok(html.indexOf("Content-Security-Policy") < html.search(/<(script|link|style)\b/), `${path}: policy first`);
+    assert.doesNotMatch(html, /<script(?![^>]*\ssrc=)(?![^>]*application\/ld\+json)[^>]*>|<style\b|\son[a-z]+="/, path);
+  }
+});
+
+test("a whole visit stays on the site and breaks no policy", { timeout: 180_000 }, async () => {
+  const context = await browser.newContext();
+  const requests = [];
+  const broken = [];
+  // Workers and the service worker are part of the visit: the context hears their requests too.
+  context.on("request", (request) => requests.push(request.url()));
+  await context.exposeBinding("policyBroken", (_, what) => void broken.push(what));
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) =>
+      window.policyBroken(`${location.pathname}: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`),
+    );
+  });
+  const page = await context.newPage();
+  page.on("console", (message) => message.type() === "error" && broken.push(`${page.url()}: ${message.text()}`));
+  page.on("pageerror", (error) => broken.push(`${page.url()}: ${error}`));
+  for (const path of pages) {
+    await page.goto(site.address + path, { waitUntil: "networkidle" });
+  }
+  const port = new PortPage(page, context);
+  await page.goto(`${site.address}port/`);
+  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await port.fill(readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8"));
+  await port.ported();
+  for (const name of ["recipes", "changes"]) await port.tab(name);
+  await context.close();
+  assert.ok(requests.length > pages.length);
+  const home = new URL(site.address).origin;
+  const local = (url) => url.startsWith(`${home}/`) || url.startsWith("blob:") || url.startsWith("data:");
+  assert.deepEqual(requests.filter((url) => !local(url)), []);
+  assert.deepEqual(broken, []);
+});
+
+test("what is not the site's own markup, or a script from elsewhere, is refused", async () => {
+  const page = await browser.newPage();
+  await page.goto(site.address);
+  const outcome = (body) => page.evaluate(body).then(String, (error) => `refused: ${error.message.split("\n")[0]}`);
+  assert.match(
+    await outcome(() => (document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=alert(1)>"), "done")),
+    /refused/,
+  );
+  assert.match(await outcome(() => (new Worker("https://example.org/x.js"), "done")), /refused/);
+  // Later, because what a debugger evaluates may call eval at once.
+  const later = () => new Promise((done, fail) => setTimeout(() => { try { done(eval("'done'")); } catch (error) { fail(error); } }));
+  assert.match(await outcome(later), /refused/);
+  assert.match(await outcome(() => fetch("https://example.org/").then(() => "done")), /refused/);
+  assert.equal(await outcome(() => (document.body.insertAdjacentHTML("beforeend", "<b>x</b>"), "done")), "done");
+  await page.close();
+});
