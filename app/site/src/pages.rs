@@ -1,8 +1,8 @@
 //! All pages of the site.
 
 use crate::{
-    SiteError, api_list, guide_list, guide_page, home, launch_page, links::Map, manifest, missing, port_page, recipe_list,
-    search, theme,
+    SiteError, api_list, guide_list, guide_page, home, launch_page, links::Map, manifest, missing, port_page,
+    recipe_list, search, theme,
 };
 use codemod::RecipeSet;
 use guide::Guide;
