@@ -94,6 +94,16 @@ class StandIns(unittest.TestCase):
         step = "opt = torch.optim.SGD(net.parameters(), lr=1); net(x).mean().backward(); opt.step()"
         self.assertEqual(run("cpu", net + step)[-1], ["optimizer.step", {"updated": 2}])
 
+    def test_hooks_see_what_a_module_gives(self):
+        program = (
+            "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(4, 2))\nseen = []\n"
+            "handle = net[0].register_forward_hook(lambda module, inputs, output: seen.append(output.shape))\n"
+            "net(torch.zeros(3, 4)); handle.remove(); net(torch.zeros(3, 4))\n"
+            "assert seen == [(3, 2)], seen\n"
+            "assert 'running_var' in torch.nn.BatchNorm2d(4).state_dict()\n"
+        )
+        self.assertIsInstance(run("cpu", program), list)
+
     def test_values_are_one_for_all(self):
         run_ok = (
             "import torch\nt = torch.tensor([[1.0, 3.0], [1.0, 3.0]])\nassert t.sum().item() == 8.0 and t.mean().item() == 2.0\n"

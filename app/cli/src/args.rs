@@ -269,6 +269,9 @@ pub(crate) struct ForwardArgs {
     /// Write every module's output into it as `stage.PATH.plane0` to `2` or `stage.PATH.all`
     #[arg(long, requires = "out")]
     pub(crate) stages: bool,
+    /// Write a Python script that runs a ported project's own network on that file, for --compare
+    #[arg(long, value_name = "FILE.py", requires = "bundle")]
+    pub(crate) script: Option<PathBuf>,
     /// Compare with the outputs, and stages if there are any, that another run wrote
     #[arg(long, value_name = "FILE.safetensors")]
     pub(crate) compare: Option<PathBuf>,

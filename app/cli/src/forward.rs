@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 use uresnet::{
-    Config, Event, Network, Options, Plan, Precision, Report, StageDistance, Tensor, Threads, Weights, one_plane,
-    scores, write_safetensors,
+    Config, Event, Network, Options, Plan, Precision, Report, StageDistance, Tensor, Threads, Weights, check_script,
+    one_plane, scores, write_safetensors,
 };
 
 /// Size of a synthetic event that nobody gave a size.
@@ -63,6 +63,9 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
         tensors.extend(stages.outputs);
         let bytes = write_safetensors(tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)))?;
         std::fs::write(path, bytes).with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = &args.script {
+        std::fs::write(path, check_script(&network.config)).with_context(|| path.display().to_string())?;
     }
     let agrees = comparison.as_ref().is_none_or(|report| report.agrees);
     let told = report::Told { network: &network, plan: &plan, threads, seconds: &seconds, logits: &logits };

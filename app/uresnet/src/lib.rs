@@ -25,6 +25,7 @@ mod numpy;
 mod plan;
 mod reference;
 mod report;
+mod script;
 mod stage;
 mod team;
 mod tensor;
@@ -42,6 +43,7 @@ pub use numpy::{read_npy, read_npz};
 pub use plan::{Method, Options, Plan, Progress, Step, instructions, peak, run};
 pub use reference::{bilinear, convolution, forward, forward_with, max_pool, transposed_convolution};
 pub use report::{Precision, Report, Scores, StageDistance, one_plane, report, scores};
+pub use script::check_script;
 pub use stage::Stage;
 #[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 pub use team::Threads;

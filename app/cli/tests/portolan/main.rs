@@ -1,6 +1,7 @@
 //! The command as a user meets it: the real binary, real folders.
 
 mod bad_input;
+mod check_port;
 mod checkpoints;
 mod forward;
 mod launch;

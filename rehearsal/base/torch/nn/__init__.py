@@ -16,6 +16,14 @@ class Parameter(Tensor):
         super().__init__(data.value, data.shape, data.dtype, data.device, requires_grad=requires_grad)
 
 
+class HookHandle:
+    def __init__(self, hooks):
+        self.hooks = hooks
+
+    def remove(self):
+        self.hooks.pop(self, None)
+
+
 class Module:
     training = True
 
@@ -158,7 +166,10 @@ class Module:
             parameter.grad = None
 
     def register_forward_hook(self, hook):
-        return hook
+        hooks = self.__dict__.setdefault("_forward_hooks", {})
+        handle = HookHandle(hooks)
+        hooks[handle] = hook
+        return handle
 
     def extra_repr(self):
         return ""
@@ -179,7 +190,11 @@ class Module:
             )
         DEPTH[0] += 1
         try:
-            return self.forward(*args, **kwargs)
+            result = self.forward(*args, **kwargs)
+            for hook in list(self.__dict__.get("_forward_hooks", {}).values()):
+                changed = hook(self, args, result)
+                result = result if changed is None else changed
+            return result
         finally:
             DEPTH[0] -= 1
 
@@ -258,6 +273,8 @@ class _Norm(_Layer):
         self.weight, self.bias = weight(features), weight(features)
         if track_running_stats and not isinstance(self, (LayerNorm, GroupNorm)):
             self.register_buffer("running_mean", Tensor(0.0, (features,)))
+            self.register_buffer("running_var", Tensor(1.0, (features,)))
+            self.register_buffer("num_batches_tracked", Tensor(0, (), DTYPES["int64"]))
 
     def forward(self, x):
         return self.result(x, x.shape)

@@ -1,0 +1,11 @@
+//! The script that runs a ported network on a bundle.
+
+use crate::config::Config;
+
+/// The text of `check_port.py` for a configuration: plain Python that loads a bundle (`input` and the weights) beside the
+/// ported project, runs the project's own network on a device of choice, and writes `output.plane0` to `2`, and stages
+/// if asked, as [`crate::report`] takes them.
+pub fn check_script(config: &Config) -> String {
+    let config = serde_json::to_string_pretty(config).expect("a configuration has only words, numbers and booleans");
+    include_str!("check_port.py").replace("{{CONFIG}}", &config)
+}
