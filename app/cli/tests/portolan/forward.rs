@@ -71,3 +71,19 @@ fn what_cannot_be_used_is_named() {
     let ran = portolan(home, &["forward", "--config", "unet"]);
     assert!(ran.code == 2 && ran.err.contains("uresnet, a21, scc21, polaris"), "{ran:?}");
 }
+
+#[test]
+fn the_sample_weights_tell_the_classes_apart() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../public/check");
+    let path = |name: &str| sample.join(name).to_str().unwrap().to_string();
+    assert!(fs::metadata(path("sample.safetensors")).unwrap().len() <= 2 << 20);
+    // Of the events that the training has not seen.
+    let words = ["forward", "--config", &path("sample.json"), "--weights", &path("sample.safetensors"), "--event", "1"];
+    let ran = portolan(Path::new("."), &[&words[..], &["--format", "json"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let scores = &told["scores"];
+    assert!(scores["accuracy"].as_f64().unwrap() > 0.995, "{scores}");
+    assert!(scores["non_background_accuracy"].as_f64().unwrap() > 0.95, "{scores}");
+    assert!(scores["iou"].as_array().unwrap().iter().all(|iou| iou.as_f64().unwrap() > 0.75), "{scores}");
+}
