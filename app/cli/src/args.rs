@@ -227,9 +227,11 @@ pub(crate) enum LauncherArg {
 }
 
 const FORWARD_HELP: &str = "\
-FILE is safetensors, or .npy for a picture: `input` [pictures, 3, height, width], or one entry for each pixel that is
-not empty in `plane`, `row`, `col`, `value` and, if known, `label` and `event`. Weights have PyTorch's names.
+FILE is safetensors, a checkpoint of torch.save (nothing in it is run), .npz or .npy. An event is `input`
+[pictures, 3, height, width], or one entry for each pixel that is not empty in `plane`, `row`, `col`, `value` and, if
+known, `label` and `event`. Weights have PyTorch's names, with or without `module.` in front.
 The outputs, written and compared, are `output.plane0` to `output.plane2` [pictures, 3 classes, height, width].
+What is written or compared is computed by a method that rounds less than the fastest.
 
 Exit status: 0 done; 1 a file could not be used, or the outputs do not agree; 2 wrong usage.";
 

@@ -123,6 +123,7 @@ fn compared(out: &mut String, report: &Report) -> std::fmt::Result {
     if apart.not_finite > 0 {
         writeln!(out, "  {} numbers are NaN or infinite on one side", apart.not_finite)?;
     }
+    writeln!(out, "  {}", units_of_the_last_place(&apart.ulps))?;
     for (plane, apart) in report.planes.iter().enumerate() {
         writeln!(out, "  plane {plane}: {:.3e} at most", apart.max_absolute)?;
     }
@@ -134,6 +135,17 @@ fn compared(out: &mut String, report: &Report) -> std::fmt::Result {
         }
     }
     writeln!(out, "{}", if report.agrees { "the outputs agree" } else { "the outputs do not agree" })
+}
+
+/// The histogram of distances in a line: what share of the numbers is off by how much.
+fn units_of_the_last_place(ulps: &[u64]) -> String {
+    let all = ulps.iter().sum::<u64>().max(1) as f64;
+    // Count `b` of the histogram has the distances of `b` binary digits.
+    let parts =
+        [("0", 0..1), ("1", 1..2), ("2 to 15", 2..5), ("16 to 255", 5..9), ("256 to 4095", 9..13), ("more", 13..33)];
+    let share = |range: std::ops::Range<usize>| 100.0 * ulps[range].iter().sum::<u64>() as f64 / all;
+    let parts = parts.map(|(name, range)| format!("{name}: {:.2} %", share(range)));
+    format!("off by units of the last place: {}", parts.join(", "))
 }
 
 fn per_class(iou: &[Option<f64>; CLASSES]) -> String {

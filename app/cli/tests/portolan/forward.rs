@@ -1,5 +1,6 @@
 //! `portolan forward`: a bundle goes out, comes back in, and agrees; what can't be used is named.
 
+use crate::schema::check_forward;
 use crate::{folder, portolan};
 use std::fs;
 use std::path::Path;
@@ -23,6 +24,7 @@ fn a_bundle_runs_again_and_agrees() {
     let ran = forward(home, &[&again[..], &["--threads", "2", "--format", "json"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    check_forward(&told);
     let compared = &told["comparison"];
     assert_eq!((&compared["agrees"], &compared["first_diverging_stage"]), (&true.into(), &serde_json::Value::Null));
     assert!(compared["stages"].as_array().unwrap().len() > 10, "{compared}");
@@ -32,6 +34,7 @@ fn a_bundle_runs_again_and_agrees() {
     let ran = forward(home, &other);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.out.contains("the first further off is initial_convolution.plane0"), "{ran:?}");
+    assert!(ran.out.contains("off by units of the last place: 0: 0.00 %"), "{ran:?}");
     assert!(ran.out.ends_with("the outputs do not agree\n"), "{ran:?}");
 }
 
@@ -82,8 +85,85 @@ fn the_sample_weights_tell_the_classes_apart() {
     let ran = portolan(Path::new("."), &[&words[..], &["--format", "json"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    check_forward(&told);
     let scores = &told["scores"];
     assert!(scores["accuracy"].as_f64().unwrap() > 0.995, "{scores}");
     assert!(scores["non_background_accuracy"].as_f64().unwrap() > 0.95, "{scores}");
     assert!(scores["iou"].as_array().unwrap().iter().all(|iou| iou.as_f64().unwrap() > 0.75), "{scores}");
+}
+
+/// What PyTorch gave, by the command: every golden case at its own configuration.
+#[test]
+fn pytorchs_outputs_agree() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/uresnet");
+    let mut cases = 0;
+    for entry in fs::read_dir(&fixtures).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let facts: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let home = folder(&[("config.json", &facts["config"].to_string())]);
+        let golden = path.with_extension("safetensors");
+        let golden = golden.to_str().unwrap();
+        let files = ["--weights", golden, "--input", golden, "--compare", golden];
+        let ran = portolan(home.path(), &[&["forward", "--config", "config.json"], &files[..]].concat());
+        assert_eq!(ran.code, 0, "{golden}: {ran:?}");
+        assert!(ran.out.ends_with("the outputs agree\n"), "{golden}: {ran:?}");
+        cases += 1;
+    }
+    assert_eq!(cases, 16);
+}
+
+#[test]
+fn events_are_written_and_read() {
+    let home = folder(&[("small.json", SMALL)]);
+    let home = home.path();
+    let ran = portolan(home, &["events", "--first", "5", "--count", "3", "--size", "32x48", "--out", "e.safetensors"]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
+    let made = forward(home, &["--event", "6", "--size", "32x48", "--out", "made.safetensors"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    let read = ["--input", "e.safetensors", "--event", "6", "--size", "32x48", "--compare", "made.safetensors"];
+    let ran = forward(home, &read);
+    assert!(ran.code == 0 && ran.out.contains("compared: 0.000e0 at most"), "{ran:?}");
+    let ran = forward(home, &["--input", "e.safetensors", "--event", "8", "--size", "32x48"]);
+    assert!(ran.code == 1 && ran.err.contains("the file holds no event 8"), "{ran:?}");
+}
+
+#[test]
+fn a_picture_comes_in_any_format() {
+    let home = folder(&[("small.json", SMALL)]);
+    let home = home.path();
+    let numbers: Vec<u8> = (0..3 * 4 * 8).flat_map(|i| (i as f32 / 7.0).to_le_bytes()).collect();
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 4, 8), }";
+    let npy = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &numbers].concat();
+    fs::write(home.join("picture.npy"), &npy).unwrap();
+    let script = "import sys, zipfile\n\
+                  for name, packing in (('stored.npz', 0), ('deflated.npz', 8)):\n\
+                  \x20   with zipfile.ZipFile(name, 'w', packing) as archive:\n\
+                  \x20       archive.write('picture.npy', 'input.npy')\n";
+    let packed = std::process::Command::new("python3").args(["-c", script]).current_dir(home).status();
+    assert!(packed.unwrap().success());
+    let ran = forward(home, &["--input", "picture.npy", "--out", "b.safetensors"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for name in ["stored.npz", "deflated.npz", "b.safetensors"] {
+        let ran = forward(home, &["--input", name, "--compare", "b.safetensors"]);
+        assert!(ran.code == 0 && ran.out.contains("compared: 0.000e0 at most"), "{name}: {ran:?}");
+    }
+    let whole = fs::read(home.join("deflated.npz")).unwrap();
+    fs::write(home.join("cut.npz"), &whole[..whole.len() - 40]).unwrap();
+    let huge = [&u64::MAX.to_le_bytes()[..], b"{}"].concat();
+    fs::write(home.join("huge.safetensors"), huge).unwrap();
+    fs::write(home.join("empty.npz"), "").unwrap();
+    let sparse = fs::File::create(home.join("large.safetensors")).unwrap();
+    sparse.set_len(3 << 30).unwrap();
+    for (name, expected) in [
+        ("cut.npz", "not a whole zip archive"),
+        ("huge.safetensors", "not a whole safetensors file"),
+        ("empty.npz", "the file is empty"),
+        ("large.safetensors", "larger than 1 GiB"),
+    ] {
+        let ran = forward(home, &["--input", name]);
+        assert!(ran.code == 1 && ran.err.contains(expected), "{name}: {ran:?}");
+    }
 }

@@ -1,12 +1,20 @@
-//! Checks a value against `schema/ported.schema.json`.
+//! Checks values against the schemas in `schema/`.
 //!
-//! Only the keywords that this schema uses are known; an unknown one fails, so that nothing in it is decoration.
+//! Only the keywords that they use are known; an unknown one fails, so that nothing in them is decoration.
 
 use serde_json::Value;
 
-/// Panics with the place of the first difference.
+/// The report of a port. Panics with the place of the first difference.
 pub(crate) fn check(value: &Value) {
-    let text = include_str!("../../../../schema/ported.schema.json");
+    check_by(include_str!("../../../../schema/ported.schema.json"), value);
+}
+
+/// The report of a forward pass.
+pub(crate) fn check_forward(value: &Value) {
+    check_by(include_str!("../../../../schema/forward.schema.json"), value);
+}
+
+fn check_by(text: &str, value: &Value) {
     let root: Value = serde_json::from_str(text).unwrap();
     assert_eq!(root["$schema"], "https://json-schema.org/draft/2020-12/schema");
     valid(&root, &root, value, "$");
@@ -14,6 +22,10 @@ pub(crate) fn check(value: &Value) {
 
 fn valid(root: &Value, schema: &Value, value: &Value, at: &str) {
     let Some(keywords) = schema.as_object() else { panic!("{at}: a schema is an object") };
+    // Null is all that a value which may be missing has to be.
+    if value.is_null() && schema["type"].as_array().is_some_and(|types| types.contains(&"null".into())) {
+        return;
+    }
     for (keyword, rule) in keywords {
         match keyword.as_str() {
             "$schema" | "$defs" | "title" | "description" => {}
@@ -24,14 +36,17 @@ fn valid(root: &Value, schema: &Value, value: &Value, at: &str) {
                 valid(root, target, value, at);
             }
             "type" => {
-                let fits = match rule.as_str().unwrap() {
+                let is = |name: &Value| match name.as_str().unwrap() {
                     "object" => value.is_object(),
                     "array" => value.is_array(),
                     "string" => value.is_string(),
                     "boolean" => value.is_boolean(),
                     "integer" => value.is_u64() || value.is_i64(),
+                    "number" => value.is_number(),
+                    "null" => value.is_null(),
                     other => panic!("{at}: type {other} is not checked"),
                 };
+                let fits = rule.as_array().map_or_else(|| is(rule), |types| types.iter().any(is));
                 assert!(fits, "{at}: {value} is no {rule}");
             }
             "enum" => assert!(rule.as_array().unwrap().contains(value), "{at}: {value} is none of {rule}"),
@@ -40,7 +55,7 @@ fn valid(root: &Value, schema: &Value, value: &Value, at: &str) {
                 assert!(pattern.is_match(value.as_str().unwrap()), "{at}: {value} does not match {rule}");
             }
             "minLength" => assert!(value.as_str().unwrap().chars().count() as u64 >= rule.as_u64().unwrap(), "{at}"),
-            "minimum" => assert!(value.as_i64().unwrap() >= rule.as_i64().unwrap(), "{at}: {value}"),
+            "minimum" => assert!(value.as_f64().unwrap() >= rule.as_f64().unwrap(), "{at}: {value}"),
             "required" => {
                 for name in rule.as_array().unwrap() {
                     assert!(value.get(name.as_str().unwrap()).is_some(), "{at}: {name} is missing");
