@@ -189,6 +189,7 @@ fn outcome(port: &Port) -> Outcome {
         }
     };
     Outcome {
+        target: port.result.target.clone(),
         style: port.result.style,
         files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
         residue: port.result.certificate.residue.clone(),

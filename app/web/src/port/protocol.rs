@@ -119,6 +119,8 @@ pub struct Catalogue {
 /// A port without its texts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
+    /// Target id.
+    pub target: String,
     /// Style that was used.
     pub style: Style,
     /// One entry a file.
