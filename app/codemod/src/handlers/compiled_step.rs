@@ -18,23 +18,34 @@ use crate::change::Change;
 use crate::facts::FileView;
 use crate::facts::modes::Region;
 use crate::facts::roles::Role;
-use crate::tree::{Id, kinds};
+use crate::tree::{Id, fields, kinds};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
-    if view.names.imports("poptorch") || view.names.is_of_other_framework() || view.calls("backward").is_empty() {
+    if view.names.imports("poptorch") || view.names.is_of_other_framework() {
+        return Vec::new();
+    }
+    if view.calls("backward").is_empty() {
+        note_step_elsewhere(input, view);
         return Vec::new();
     }
     let [step] = view.steps.training.as_slice() else {
         for step in &view.steps.training {
-            input.note(view, *step, "not ported: several training steps in one file. Give each a file of its own");
+            let reason = helper(view, *step);
+            let reason = reason
+                .map_or("several training steps in one file. Give each a file of its own".to_owned(), |r| r.reason);
+            input.note(view, *step, &format!("not ported: {reason}"));
         }
         return Vec::new();
     };
     if input.project.is_lightning(view, *step) {
         return Vec::new();
     }
-    match plan::plan(input, view, *step) {
+    let planned = match helper(view, *step) {
+        Some(refusal) => Err(refusal),
+        None => plan::plan(input, view, *step),
+    };
+    match planned {
         Ok(plan) => {
             let simpler = plan.preparations();
             if simpler.is_empty() { plan.wishes() } else { simpler }
@@ -50,6 +61,53 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
 pub(super) struct Refusal {
     at: Id,
     reason: String,
+}
+
+/// A loop that clears gradients and hands its loss to a function of another file.
+fn note_step_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let clears = view.calls("zero_grad").iter().copied().find(|c| {
+        let of = index.field(*c, f.function).and_then(|g| index.field(g, f.object));
+        of.is_some_and(|o| input.project.role(view, o) == Some(Role::Optimizer))
+            && index.ancestors(*c).any(|a| index.kind(a) == k.for_statement)
+            && is_reached(input, view, *c)
+    });
+    if let Some(call) = clears {
+        input.note(
+            view,
+            call,
+            "not ported: the backward pass of this loop is in another function. Write `loss.backward()` and \
+             `optimizer.step()` here, then port again",
+        );
+    }
+}
+
+/// A step that somebody else makes: a function that is handed the loss, or an object that takes it.
+pub(super) fn helper(view: &FileView<'_>, step: Id) -> Option<Refusal> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    view.calls("backward").iter().copied().filter(|c| index.is_within(*c, step)).find_map(|call| {
+        let given = index.field(call, f.arguments).and_then(|a| index.parts(a).next());
+        let by = index.field(call, f.function).and_then(|g| index.field(g, f.object))?;
+        let names_loss = |id: Id| index.text_of(id).to_ascii_lowercase().contains("loss");
+        if given.is_some_and(|g| index.kind(g) != k.keyword_argument && names_loss(g)) && !names_loss(by) {
+            let by = index.text_of(by);
+            let reason = format!(
+                "`{by}` makes the backward pass, and the IPU has no use for it. Take it out of the script: \
+                 `loss.backward()` and `optimizer.step()` on the plain model, then port again"
+            );
+            return Some(Refusal { at: call, reason });
+        }
+        let handed = index.kind(step) == k.function_definition
+            && far::is_parameter(view, step, index.text_of(plan::loss_of(view, call).0));
+        handed.then(|| Refusal {
+            at: call,
+            reason: "this function is handed the loss, and the IPU compiles model and loss together. Write the backward pass and \
+                     the step where the model is called, then port again"
+                .to_owned(),
+        })
+    })
 }
 
 fn refuse<T>(at: Id, reason: &str) -> Result<T, Refusal> {

@@ -492,7 +492,7 @@ fn end_of_imports(view: &FileView<'_>, torch: Id, step: Id) -> Id {
 }
 
 /// The expression that `backward()` is called on, without a scaler around it.
-fn loss_of(view: &FileView<'_>, backward: Id) -> (Id, String) {
+pub(super) fn loss_of(view: &FileView<'_>, backward: Id) -> (Id, String) {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let object = index.field(backward, f.function).and_then(|g| index.field(g, f.object)).unwrap_or(backward);
