@@ -41,5 +41,28 @@ assert len(loader.dataset) == 32 and len(loader) == 4
         self.bad("popdist.same-seed", START + "poptorch.DataLoader(popdist.poptorch.Options(), data, shuffle=True)", env=POPRUN)
 
 
+KERAS = """
+from tensorflow import keras
+from tensorflow.python import ipu
+from tensorflow.python.ipu.distributed import popdist_strategy
+import popdist.tensorflow
+config = ipu.config.IPUConfig()
+popdist.tensorflow.set_ipu_config(config, ipus_per_replica=1)
+config.configure_ipu_system()
+strategy = popdist_strategy.PopDistStrategy()
+assert popdist.getNumInstances() == 2
+"""
+
+
+class Keras(Programs):
+    target = "tensorflow-ipu"
+
+    def test_under_poprun(self):
+        self.good(KERAS, env=POPRUN)
+
+    def test_without_poprun(self):
+        self.bad("popdist.init", KERAS)
+
+
 if __name__ == "__main__":
     unittest.main()
