@@ -45,7 +45,6 @@ pub use reference::{bilinear, convolution, forward, forward_with, max_pool, tran
 pub use report::{Precision, Report, Scores, StageDistance, one_plane, report, scores};
 pub use script::check_script;
 pub use stage::Stage;
-#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 pub use team::Threads;
 pub use team::{Alone, Team};
 pub use tensor::Tensor;

@@ -1,6 +1,6 @@
 /// Workers that run one function at the same time.
 ///
-/// The crate brings [`Alone`] and, where there are threads, [`Threads`]; a page brings its own workers.
+/// The crate brings [`Alone`] and [`Threads`]; a page brings its own workers.
 pub trait Team: Sync {
     /// How many workers there are.
     fn size(&self) -> usize;
@@ -26,18 +26,17 @@ impl Team for Alone {
     }
 }
 
-/// Threads of the operating system, the caller's among them, started for each run.
-#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
+/// Threads of the operating system, the caller's among them, started for each run. On wasm32 there are none without the
+/// feature `threads`, and the caller's works alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(
     /// How many; zero counts as one.
     pub usize,
 );
 
-#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 impl Team for Threads {
     fn size(&self) -> usize {
-        self.0.max(1)
+        if cfg!(all(target_arch = "wasm32", not(feature = "threads"))) { 1 } else { self.0.max(1) }
     }
 
     fn run(&self, work: &(dyn Fn(usize) + Sync)) {

@@ -18,11 +18,38 @@ pub(crate) fn run_all(tools: &Tools) -> Result<()> {
         run(tools.command("cargo").args(line.split_whitespace()))
     })?;
     step("tests", || cargo("test --workspace"))?;
+    step("kernels as wasm, without SIMD and with all of it", wasm_tests)?;
     step("recipes", || cargo("run --quiet --package cli -- recipes test"))?;
     dist::build(tools)?;
     step("sizes", || size::run(size::Limit::Ceiling))?;
     step("tests in a browser", browser_tests)?;
     println!("\nAll checks passed in {}.", seconds(start));
+    Ok(())
+}
+
+/// The tests of the forward pass in Node's engine, the same as a browser's. Optimised, or they would take minutes.
+fn wasm_tests() -> Result<()> {
+    let target = "wasm32-wasip1";
+    setup::target(target)?;
+    for features in ["", "relaxed-simd"] {
+        let mut cargo = workspace::command("cargo");
+        cargo.args([
+            "test",
+            "--quiet",
+            "--release",
+            "--package",
+            "uresnet",
+            "--target",
+            target,
+            "--features",
+            features,
+        ]);
+        // Cargo starts the runner in the package's folder.
+        cargo.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", "node ../../tests/wasm/run.mjs");
+        // Whole-program optimisation is for what is delivered.
+        cargo.envs([("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")]);
+        run(&mut cargo)?;
+    }
     Ok(())
 }
 

@@ -7,16 +7,11 @@ use super::*;
 use crate::compare::distance;
 use crate::reference::{bilinear, convolution, max_pool, transposed_convolution};
 use crate::team::Alone;
-#[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
 use crate::team::Threads;
 use crate::weights::unit_interval;
 
 /// Every kind of team there is here.
-const TEAMS: &[&dyn Team] = &[
-    &Alone,
-    #[cfg(any(not(target_arch = "wasm32"), feature = "threads"))]
-    &Threads(2),
-];
+const TEAMS: &[&dyn Team] = &[&Alone, &Threads(2)];
 
 /// Numbers that look random and are the same on every machine.
 struct Random(u64, usize);
