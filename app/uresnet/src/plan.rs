@@ -11,6 +11,7 @@
 mod arena;
 mod capture;
 mod fold;
+mod packing;
 mod progress;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use crate::weights::Weights;
 use arena::Arena;
 use capture::{Capture, Planes};
 use fold::Folded;
+use packing::Packing;
 pub use progress::Progress;
 use progress::cost;
 
@@ -128,7 +130,7 @@ impl Plan {
         let mut planner = Planner::new(weights, kernels, options.method, shows);
         planner.network(network, pictures, height, width, (out_height, out_width));
         Ok(Plan {
-            weights: planner.packed,
+            weights: planner.packed.finish(),
             arena: planner.arena.length(),
             kept: Mutex::new(None),
             input: shape.to_vec(),
@@ -269,7 +271,7 @@ struct Planner<'a> {
     kernels: Vec<Kernels>,
     method: Method,
     arena: Arena,
-    packed: Aligned,
+    packed: Packing,
     jobs: Vec<Job>,
     steps: Vec<Step>,
     /// Whether a module's output is to be shown.
@@ -340,7 +342,7 @@ impl<'a> Planner<'a> {
             kernels,
             method,
             arena: Arena::default(),
-            packed: Aligned::with_room(0),
+            packed: Packing::with_room(0),
             jobs: Vec::new(),
             steps: Vec::new(),
             shows,
@@ -356,7 +358,7 @@ impl<'a> Planner<'a> {
         let images = pictures * PLANES;
         self.images = images;
         self.plane_by_plane = network.stages().iter().any(|path| (self.shows)(path));
-        self.packed = Aligned::with_room(network.units().into_iter().map(|unit| self.room(unit)).sum());
+        self.packed = Packing::with_room(network.units().into_iter().map(|unit| self.room(unit)).sum());
         let input =
             Map { space: Space::Input, offset: 0, image_step: height * width, images, height, width, channels: 1 };
         let first = self.take(images, (height, width), network.initial.outputs);
@@ -623,8 +625,8 @@ impl<'a> Planner<'a> {
         let folded = Folded::new(unit, self.weights);
         let vectors = to / kernels.lanes;
         let transformed = transform_weights(&folded.weight, unit.inputs, from, vectors, kernels.lanes, size);
-        let weights = self.packed.push(&transformed);
-        let bias = self.packed.push(&folded.pack_bias(to));
+        let weights = self.packed.place(&transformed);
+        let bias = self.packed.place(&folded.pack_bias(to));
         Packed { weights, bias, inputs: from, vectors }
     }
 
@@ -729,8 +731,8 @@ impl<'a> Planner<'a> {
 
     fn pack(&mut self, folded: &Folded, kernels: Kernels, channels: usize) -> Packed {
         let vectors = channels.next_multiple_of(BLOCK) / kernels.lanes;
-        let weights = self.packed.push(&folded.pack(vectors, kernels.lanes));
-        let bias = self.packed.push(&folded.pack_bias(vectors * kernels.lanes));
+        let weights = self.packed.place(&folded.pack(vectors, kernels.lanes));
+        let bias = self.packed.place(&folded.pack_bias(vectors * kernels.lanes));
         Packed { weights, bias, inputs: folded.inputs * folded.taps, vectors }
     }
 

@@ -22,6 +22,9 @@ fn maps_take_little_more_than_the_largest_layer_needs() {
         let plan = Plan::new(&network, &Weights::seeded(&network, 0), &shape, &Options::default()).unwrap();
         let (maps, pair) = (plan.map_bytes(), plan.largest_pair_bytes());
         assert!(maps * 2 <= pair * 3, "{name}: {maps} bytes of maps, the largest pair has {pair}");
+        // Each weight lies there once, though the planes of large maps are planned one by one.
+        let small = Plan::new(&network, &Weights::seeded(&network, 0), &[1, 3, 128, 128], &Options::default()).unwrap();
+        assert_eq!(plan.weight_bytes(), small.weight_bytes(), "{name}");
         // 3 planes, 16 channels, in and out.
         assert_eq!(pair, 2 * shape[2] * shape[3] * 3 * network.config.n_initial_filters * 4);
     };

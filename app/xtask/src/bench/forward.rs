@@ -36,8 +36,9 @@ struct Bench {
     runs: usize,
 }
 
-/// Measures pictures of these sizes (`320x512`), `runs` times each.
+/// Measures pictures of these sizes (`320x512`; two of them where none is given), `runs` times each.
 pub(crate) fn compare(sizes: &[&str], runs: usize) -> Result<()> {
+    let sizes = if sizes.is_empty() { &["320x512", "640x1024"] } else { sizes };
     let bench = step("what is measured", || Bench::prepare(runs))?;
     for size in sizes {
         let (height, width) = size.split_once('x').context("a size is written as 320x512")?;
