@@ -315,6 +315,10 @@ fn more(fields: &Fields, target: Target, is_setup: bool) -> Vec<FormField> {
             let help = "Threads of the host's part of each process.";
             list.push(field("threads", "Threads", help, FieldKind::Number));
         }
+        Target::Popdist if !matches!(text(fields, "nodes"), "" | "1") => {
+            let help = "Network that the hosts' first words go through, for MPI.";
+            list.push(field("interface", "Network interface", help, FieldKind::Text));
+        }
         Target::Ipu | Target::Popdist => {}
     }
     list

@@ -78,6 +78,13 @@ fn words_that_could_be_read_otherwise() {
     check(Target::Hpu, "generic", |request| request.entry.clear(), "entry");
     check(Target::Hpu, "generic", |request| request.hosts = vec!["a;b".into()], "hosts");
     check(Target::Popdist, "alcf", |_| {}, "scheduler");
+    let split_again = |request: &mut Request| {
+        (request.nodes, request.hosts) = (2, vec!["a".into(), "b".into()]);
+        for (name, value) in [("poplar", "/p"), ("popart", "/q"), ("interface", "eno1 -x EVIL=1")] {
+            request.values.insert(name.into(), value.into());
+        }
+    };
+    check(Target::Popdist, "generic", split_again, "interface");
 }
 
 #[test]

@@ -95,3 +95,35 @@ fn a_project_that_says_nothing() {
     assert!(dry.status.success(), "{dry:?}");
     assert!(String::from_utf8_lossy(&dry.stderr).contains(r#"$'$(id) "\'\n.py'"#), "{dry:?}");
 }
+
+/// What stands between backticks.
+fn code_of(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// The guide's table of published command lines: the words in a row give the lines that stand behind them.
+#[test]
+fn published_command_lines_come_out_of_the_choices() {
+    let guide = std::fs::read_to_string(root().join("guides/launching.md")).expect("the guide is there");
+    let home = folder(&[]);
+    let mut seen = 0;
+    for row in guide.lines().filter(|line| line.contains("| `portolan launch ")) {
+        let ours = row.trim_end_matches([' ', '|']).rsplit(" | ").next().expect("a cell");
+        let mut code = code_of(ours);
+        let words = launch::split_words(code.next().expect("a command")).expect("quotes are closed");
+        let ran = portolan(home.path(), &words[1..].iter().map(String::as_str).collect::<Vec<_>>());
+        if ours.contains("is refused") {
+            assert_eq!(ran.code, 2, "{row}\n{ran:?}");
+            assert!(code.all(|said| ran.err.contains(said)), "{row}\n{ran:?}");
+        } else {
+            assert_eq!(ran.code, 0, "{row}\n{ran:?}");
+            let script = ran.out.replace(" \\\n ", "");
+            for line in code {
+                let is_there = script.lines().any(|own| own.strip_prefix("run ").unwrap_or(own) == line);
+                assert!(is_there, "{line}\nis not in\n{script}");
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen > 25, "{seen} rows");
+}

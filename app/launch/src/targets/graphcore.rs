@@ -77,6 +77,9 @@ pub(super) fn build(draft: &mut Draft<'_>) {
             return draft.problem("hosts", message);
         }
         argv.push(format!("--host={}", request.hosts.join(",")).into());
+        if !several_hosts(draft, &mut argv) {
+            return;
+        }
     }
     argv.push(format!("--num-instances={instances}").into());
     argv.push(format!("--num-replicas={replicas}").into());
@@ -85,6 +88,34 @@ pub(super) fn build(draft: &mut Draft<'_>) {
     argv.push(Word::text("--executable-cache-path=").and(cache));
     argv.extend(draft.program());
     draft.run(argv, "poprun starts the instances and joins them; --num-replicas is their total.", POPRUN);
+}
+
+/// What the hosts need besides their names: the V-IPU server that gives out the IPUs, and what MPI hands on to the
+/// processes there. False when a problem was reported.
+fn several_hosts(draft: &mut Draft<'_>, argv: &mut Vec<Word>) -> bool {
+    let request = draft.request;
+    let own = |name: &str| draft.site.value(request, name).map(str::to_string);
+    let (server, partition, interface) = (own("vipu_server"), own("vipu_partition"), own("interface"));
+    if let Some(server) = server {
+        argv.push(format!("--vipu-server-host={server}").into());
+    }
+    if let Some(partition) = partition {
+        argv.push(format!("--vipu-partition={partition}").into());
+        argv.push("--reset-partition=no".into());
+    }
+    if let Some(interface) = interface {
+        // poprun splits these words itself, so a blank in one of them would be the start of the next.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:,".contains(c);
+        if !interface.chars().all(plain) {
+            draft.problem("interface", "takes the name of an interface or a network such as 10.1.3.0/24");
+            return false;
+        }
+        argv.push(format!("--mpi-global-args=--mca btl_tcp_if_include {interface}").into());
+    }
+    let cache = if request.tensorflow { "TF_POPLAR_FLAGS" } else { "POPTORCH_CACHE_DIR" };
+    let names = ["LD_LIBRARY_PATH", "OPAL_PREFIX", "PATH", "CPATH", "PYTHONPATH", cache];
+    argv.push(format!("--mpi-local-args={}", names.map(|name| format!("-x {name}")).join(" ")).into());
+    true
 }
 
 fn enable(draft: &mut Draft<'_>) {
