@@ -11,8 +11,10 @@ use crate::tree::{Id, ROOT, fields, kinds};
 pub(super) struct Accumulation {
     /// The test whose body happens at every turn now.
     pub(super) test: Id,
-    /// The number of batches, as the program writes it.
+    /// The number of batches, as the step writes it.
     pub(super) count: String,
+    /// The same where the options are made: a parameter's default in place of its name.
+    value: String,
     /// The statement behind which the number is known; none when it is known from the start.
     pub(super) known_after: Option<Id>,
 }
@@ -57,13 +59,33 @@ pub(super) fn accumulation(
         if !plain || !loads || otherwise {
             return refuse(test, ADVICE);
         }
-        let known_after = match known_after(view, count, step, header) {
+        let value = default_of(view, step, count).unwrap_or(count);
+        let known_after = match known_after(view, value, step, header) {
             Some(place) => place,
             None => return refuse(test, ADVICE),
         };
-        return Ok(Some(Accumulation { test, count: count.to_owned(), known_after }));
+        return Ok(Some(Accumulation { test, count: count.to_owned(), value: value.to_owned(), known_after }));
     }
     Ok(None)
+}
+
+/// The number that a parameter of the step is by default, when every caller leaves it at that.
+fn default_of<'t>(view: &FileView<'t>, step: Id, name: &str) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let parameters = (index.kind(step) == k.function_definition).then(|| index.field(step, f.parameters)).flatten()?;
+    let named = |p: &Id| index.parts(*p).next().is_some_and(|n| index.text_of(n) == name);
+    let place = index.parts(parameters).position(|p| named(&p))?;
+    let value = index.parts(parameters).nth(place).and_then(|p| index.field(p, f.value))?;
+    let left_out = |call: &Id| {
+        let given: Vec<Id> = index.field(*call, f.arguments).map_or_else(Vec::new, |a| index.parts(a).collect());
+        let by_name = given
+            .iter()
+            .any(|a| index.text_of(*a).starts_with(&format!("{name}=")) || index.text_of(*a).starts_with('*'));
+        !by_name && given.iter().filter(|a| index.kind(**a) != k.keyword_argument).count() <= place
+    };
+    (index.kind(value) == k.integer && view.calls(view.name_of(step)).iter().all(left_out))
+        .then(|| index.text_of(value))
 }
 
 /// The statement behind which a number is known and no loader is made yet: `Some(None)` for a literal.
@@ -96,7 +118,7 @@ fn known_after(view: &FileView<'_>, count: &str, step: Id, header: Id) -> Option
 impl Accumulation {
     /// What is told to the options.
     pub(super) fn lines(&self, opts: &str, divided: bool) -> String {
-        let mut out = format!("{opts}.Training.gradientAccumulation({})", self.count);
+        let mut out = format!("{opts}.Training.gradientAccumulation({})", self.value);
         if !divided {
             out.push_str(&format!(
                 "\n{opts}.Training.accumulationAndReplicationReductionType(poptorch.ReductionType.Sum)"

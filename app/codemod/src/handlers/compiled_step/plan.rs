@@ -277,7 +277,13 @@ pub(super) fn plan<'a, 't>(
         .filter(|s| alive(*s) && !slice.iter().any(|u| index.is_within(*s, *u)) && *s != moved_from && *s != end)
         .collect();
     for name in moved_names(view, &slice, far.as_ref()) {
-        let users: Vec<Id> = stays.iter().copied().filter(|s| *s > moved_from && reads_name(view, *s, &name)).collect();
+        let users: Vec<Id> = stays
+            .iter()
+            .copied()
+            .filter(|s| {
+                *s > moved_from && reads_name(view, *s, &name) && !is_assigned_anew(view, (step, end), *s, &name)
+            })
+            .collect();
         let in_headers = index
             .of_kind_in(k.identifier, step)
             .iter()
@@ -433,7 +439,8 @@ fn obstacles(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<(), Refusal> 
         }
         let optimizer =
             name.strip_prefix("torch.optim.").filter(|n| !n.contains('.') && n.starts_with(char::is_uppercase));
-        if let Some(kind) = optimizer.filter(|n| !SUPPORTED.contains(n)) {
+        let foreign = foreign_optimizer(&name);
+        if let Some(kind) = optimizer.filter(|n| !SUPPORTED.contains(n)).or(foreign) {
             return refuse(
                 call,
                 &format!("the IPU has no {kind}. Take SGD, Adam, AdamW, RMSprop or LAMB, then port again"),
@@ -467,6 +474,47 @@ fn obstacles(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<(), Refusal> 
         }
     }
     Ok(())
+}
+
+/// Whether a name is given another value between the backward pass and a statement that reads it.
+fn is_assigned_anew(view: &FileView<'_>, (step, end): (Id, Id), reader: Id, name: &str) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    leaves(view, step).into_iter().any(|s| {
+        // What stands in a `with` happens.
+        let mut at = s;
+        while let Some(with) =
+            index.parent(at).and_then(|b| index.parent(b)).filter(|w| index.kind(*w) == k.with_statement)
+        {
+            at = with;
+        }
+        let before = s > end && s < reader && assigned(view, s).contains(&name);
+        before && index.parent(at).is_some_and(|block| index.is_within(reader, block)) && !reads_name(view, s, name)
+    })
+}
+
+/// An optimizer of another package that PopTorch has no counterpart of (guides/ipu.md#optimizer has those it has).
+fn foreign_optimizer(name: &str) -> Option<&str> {
+    const KNOWN: [&str; 6] = [
+        "timm.optim.Lamb",
+        "torch_optimizer.Lamb",
+        "apex.optimizers.FusedLAMB",
+        "apex.optimizers.FusedAdam",
+        "apex.optimizers.FusedSGD",
+        "transformers.AdamW",
+    ];
+    const PACKAGES: [&str; 7] = [
+        "timm.optim",
+        "torch_optimizer",
+        "apex.optimizers",
+        "transformers.optimization",
+        "bitsandbytes.optim",
+        "lion_pytorch",
+        "pytorch_optimizer",
+    ];
+    let (package, kind) = name.rsplit_once('.')?;
+    let class = kind.starts_with(|c: char| c.is_ascii_uppercase()) && !kind.contains("Schedule");
+    (class && PACKAGES.contains(&package) && !KNOWN.contains(&name)).then_some(kind)
 }
 
 /// The last import at the top, before anything that needs the options.
