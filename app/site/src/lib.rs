@@ -11,6 +11,7 @@
 
 mod api_list;
 mod badge;
+mod check_page;
 mod error;
 mod example_names;
 mod figure;

@@ -1,8 +1,8 @@
 //! All pages of the site.
 
 use crate::{
-    SiteError, api_list, guide_list, guide_page, home, launch_page, links::Map, manifest, missing, port_page,
-    recipe_list, search, theme,
+    SiteError, api_list, check_page, guide_list, guide_page, home, launch_page, links::Map, manifest, missing,
+    port_page, recipe_list, search, theme,
 };
 use codemod::RecipeSet;
 use guide::Guide;
@@ -76,6 +76,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     pages.insert("recipes/index.html".to_string(), recipe_list::write(&guides, &targets).into_bytes());
     pages.insert("apis/index.html".to_string(), api_list::write(&guides, &targets).into_bytes());
     pages.insert("launch/index.html".to_string(), launch_page::write().into_bytes());
+    pages.insert("check/index.html".to_string(), check_page::write().into_bytes());
     entries.extend(api_list::entries(&guides, &targets));
     match search::write(&entries) {
         Ok(text) => drop(pages.insert(search::FILE.to_string(), text.into_bytes())),

@@ -23,7 +23,8 @@ pub struct Frame<'a> {
 }
 
 /// The site's navigation: address and name.
-const PLACES: [(&str, &str); 3] = [("port/", "Port a script"), ("launch/", "Launch it"), ("guides/", "Guides")];
+const PLACES: [(&str, &str); 4] =
+    [("port/", "Port a script"), ("launch/", "Launch it"), ("check/", "Check a port"), ("guides/", "Guides")];
 
 /// A whole page.
 pub fn shell(frame: &Frame<'_>) -> String {

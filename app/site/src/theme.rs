@@ -3,13 +3,15 @@
 
 use sha2::{Digest, Sha256};
 
-const FILES: [(&str, &str, &str); 8] = [
+const FILES: [(&str, &str, &str); 10] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("portolan", "js", include_str!("../theme/portolan.js")),
     ("portolan", "svg", include_str!("../theme/portolan.svg")),
     ("filter", "js", include_str!("../theme/filter.js")),
     ("launch", "css", include_str!("../theme/launch.css")),
     ("launch-start", "js", include_str!("../theme/launch-start.js")),
+    ("check", "css", include_str!("../theme/check.css")),
+    ("check-start", "js", include_str!("../theme/check-start.js")),
     ("search", "js", include_str!("../theme/search.js")),
     ("offline", "js", include_str!("../theme/offline.js")),
 ];
@@ -31,6 +33,10 @@ pub(crate) struct Names {
     pub(crate) launch_style: String,
     /// Loads that page's program.
     pub(crate) launch_start: String,
+    /// Of the page that checks a port.
+    pub(crate) check_style: String,
+    /// Loads that page's program.
+    pub(crate) check_start: String,
     /// Asked for by the first search.
     pub(crate) search: String,
     /// Asked for once a page is at rest.
@@ -38,9 +44,9 @@ pub(crate) struct Names {
 }
 
 pub(crate) fn names() -> Names {
-    let [style, script, icon, filter, launch_style, launch_start, search, offline] =
+    let [style, script, icon, filter, launch_style, launch_start, check_style, check_start, search, offline] =
         FILES.map(|(stem, extension, text)| name(stem, extension, text));
-    Names { style, script, icon, filter, launch_style, launch_start, search, offline }
+    Names { style, script, icon, filter, launch_style, launch_start, check_style, check_start, search, offline }
 }
 
 /// Names and contents.

@@ -5,9 +5,13 @@
 //!
 //! [`launch`] writes launch scripts: one program (`bin/launch.rs`).
 //!
+//! [`check`] computes CosmicTagger's network and holds a port's outputs against it: its page (`bin/check.rs`) and the
+//! worker that holds the network (`bin/forward.rs`).
+//!
 //! What can be said without a browser is said without one and tested natively; what touches elements is compiled for the
 //! browser only. `browser` holds the calls that Leptos does not know.
 
+pub mod check;
 pub mod launch;
 pub mod port;
 

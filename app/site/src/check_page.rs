@@ -1,0 +1,68 @@
+//! The page that checks a port, in the site's frame. What it says is there without JavaScript; the form is not.
+
+use crate::shell::{Frame, shell};
+use crate::theme;
+
+/// The page at `check/`. The program `check.js` in the site's root fills in its form.
+pub(crate) fn write() -> String {
+    let names = theme::names();
+    let head = format!(
+        "<link rel=\"stylesheet\" href=\"../{}\">\n<link rel=\"modulepreload\" href=\"../check.js\">\n\
+         <script type=\"module\" src=\"../{}\"></script>\n",
+        names.check_style, names.check_start
+    );
+    shell(&Frame {
+        path: "check/",
+        title: "Check a port",
+        description: "Run CosmicTagger’s network on your CPU, in the page, and hold a port’s outputs against it.",
+        head: &head,
+        main: MAIN,
+        ..Frame::default()
+    })
+}
+
+const MAIN: &str = r#"<div class="wrap band check">
+<h1>Check a port</h1>
+<p class="lead">Run CosmicTagger’s 2D network here, on your CPU, and hold the outputs of the ported one against it. Your
+weights and events are read in this page; nothing is sent anywhere.</p>
+<div id="check">
+<noscript><p>The form needs JavaScript and WebAssembly. The command below does the same.</p></noscript>
+</div>
+<section class="prose">
+<h2>How a check goes</h2>
+<ol>
+<li>Choose the network’s configuration, its weights and an event. Weights made from a seed and a synthetic event will do:
+a port that computes another function differs on any of them.</li>
+<li>Run it, and download the reference: input, weights and logits in one safetensors file.</li>
+<li>Load that input and those weights next to the ported project, run it on the accelerator, and write its logits as
+<code>output.plane0</code>, <code>output.plane1</code> and <code>output.plane2</code>.</li>
+<li>Drop that file back in. The verdict depends on the numbers that the accelerator computes in: float32, bfloat16 or
+float16.</li>
+</ol>
+<p>Outputs of single modules, written as <code>stage.PATH.plane0</code> to <code>2</code> (or <code>stage.PATH.all</code>
+where the planes are joined), let the report name the first module that is off. <code>PATH</code> is PyTorch’s own, as in
+<code>named_modules()</code>.</p>
+<h2>The same with the command</h2>
+<pre tabindex="0">portolan forward --config uresnet --seed 0 --event 0 --size 320x512 \
+  --out reference.safetensors --bundle
+portolan forward --config uresnet --seed 0 --event 0 --size 320x512 \
+  --compare candidate.safetensors --precision bf16 --format json</pre>
+<p><code>--weights FILE</code> and <code>--input FILE</code> take what the page takes, <code>--stages</code> writes every
+module’s output, and the exit status says whether the outputs agree.</p>
+<h2>When two runs agree</h2>
+<p>Two orders of summation give two roundings, so equal bits are not asked for. Allowed is a largest difference, as a share
+of the largest logit, and each precision has its own; and nearly all pixels have to keep their class. The report says both
+limits beside what it found.</p>
+</section>
+</div>
+"#;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_reads_without_a_script() {
+        let page = super::write();
+        assert!(page.contains("portolan forward --config uresnet") && page.contains("<noscript>"), "{page}");
+        assert!(page.contains("<a href=\"../check/\" aria-current=\"page\">Check a port</a>"), "{page}");
+    }
+}

@@ -1,0 +1,124 @@
+use super::*;
+use uresnet::Config;
+
+/// Somebody who only waits.
+struct Nobody;
+
+impl Watch for Nobody {
+    fn now(&self) -> f64 {
+        0.0
+    }
+
+    fn tell(&self, _: Progress) {}
+
+    fn memory(&self) -> usize {
+        0
+    }
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    let path = format!("{}/../../tests/fixtures/uresnet/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn golden() -> Config {
+    Config {
+        n_initial_filters: 4,
+        depth: 3,
+        blocks_per_layer: 1,
+        blocks_deepest_layer: 1,
+        blocks_final: 1,
+        bottleneck_deepest: 16,
+        ..Config::default()
+    }
+}
+
+fn small() -> Run {
+    Run { config: golden(), weights: From::Seeded(1), input: Input::Synthetic(2), size: (32, 64), downsample: 1 }
+}
+
+/// The network of a case made with PyTorch; its configuration lies beside it.
+fn golden_run() -> Run {
+    let text = String::from_utf8(fixture("base_concat_maxpool_interp.json")).unwrap();
+    let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let config = Config::from_json(&whole["config"].to_string()).unwrap();
+    Run { config, weights: From::File, input: Input::File(0), size: (64, 64), downsample: 1 }
+}
+
+#[test]
+fn pytorch_s_outputs_agree_with_the_run_on_them() {
+    let file = fixture("base_concat_maxpool_interp.safetensors");
+    let mut desk = Desk::default();
+    let done = desk.run(&golden_run(), Some(file.clone()), Some(file.clone()), &Nobody).unwrap();
+    assert!(matches!(&done.head, Answer::Done(Done { input: (64, 64), output: (64, 64), .. })), "{:?}", done.head);
+    assert_eq!((done.floats[0].len(), done.bytes[0].len(), done.bytes[1].len()), (3 * 4096, 3 * 4096, 0));
+    let compared = desk.compare(file, 0, &Nobody).unwrap();
+    assert_eq!(compared.head, Answer::Compared { agrees: true });
+    assert!(compared.floats[0].iter().all(|&difference| difference < 1e-4));
+    assert!(compared.texts[0].contains("The outputs agree"), "{}", compared.texts[0]);
+}
+
+#[test]
+fn a_bundle_is_a_candidate_that_agrees_to_the_bit_and_one_that_was_changed_is_found() {
+    let mut desk = Desk::default();
+    let done = desk.run(&small(), None, None, &Nobody).unwrap();
+    assert_eq!(done.bytes[1].len(), done.bytes[0].len(), "a synthetic event has labels");
+    let bundle = desk.bundle(true, Stages::All, &Nobody).unwrap().bytes.remove(0);
+    let compared = desk.compare(bundle.clone(), 0, &Nobody).unwrap();
+    assert_eq!(compared.head, Answer::Compared { agrees: true });
+    assert!(compared.texts[0].contains("outputs in the file is further off"), "{}", compared.texts[0]);
+    assert!(compared.floats[0].iter().all(|&difference| difference == 0.0));
+
+    let mut tensors = uresnet::read_tensors(&bundle).unwrap();
+    tensors.get_mut("output.plane1").unwrap().data_mut()[5] += 100.0;
+    let stage = "stage.net_core.down_blocks.plane0";
+    tensors.get_mut(stage).unwrap_or_else(|| panic!("{stage}")).data_mut()[0] = f32::NAN;
+    let changed = write_safetensors(tensors.iter().map(|(name, tensor)| (name.as_str(), tensor))).unwrap();
+    let compared = desk.compare(changed, 1, &Nobody).unwrap();
+    assert_eq!(compared.head, Answer::Compared { agrees: false });
+    assert_eq!(compared.floats[0][32 * 64 + 5], 100.0);
+    assert!(compared.texts[0].contains("<code>net_core.down_blocks.plane0</code>"), "{}", compared.texts[0]);
+    let json: serde_json::Value = serde_json::from_str(&compared.texts[1]).unwrap();
+    assert_eq!(json["comparison"]["precision"], "bf16");
+    assert_eq!(json["comparison"]["first_diverging_stage"], "net_core.down_blocks.plane0");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_part() {
+    let check = |run: Run, weights: Option<&[u8]>, input: Option<&[u8]>, part, expected: &str| {
+        let (weights, input) = (weights.map(<[u8]>::to_vec), input.map(<[u8]>::to_vec));
+        let Fault(found, text) = Desk::default().run(&run, weights, input, &Nobody).unwrap_err();
+        assert_eq!(found, part, "{text}");
+        assert!(text.contains(expected), "{text}");
+    };
+    let whole = fixture("base_concat_maxpool_interp.safetensors");
+    let config = |change: &dyn Fn(&mut Config)| {
+        let mut run = small();
+        change(&mut run.config);
+        run
+    };
+    check(config(&|c| c.filter_size_deepest = 4), None, None, Part::Config, "filter_size_deepest");
+    check(Run { size: (30, 64), ..small() }, None, None, Part::Size, "32 x 64");
+    check(Run { downsample: 3, size: (96, 97), ..small() }, None, None, Part::Size, "3 by 3");
+    let file = Run { weights: From::File, ..small() };
+    check(file.clone(), Some(&whole[..whole.len() / 2]), None, Part::Weights, "safetensors");
+    check(file.clone(), Some(b""), None, Part::Weights, "empty");
+    check(file, Some(b"\x80\x04\x95"), None, Part::Weights, "pickle");
+    let other = Run { config: Config::default(), ..golden_run() };
+    check(Run { input: Input::Synthetic(0), ..other }, Some(&whole), None, Part::Weights, "");
+    let nan = Tensor::from_vec(&[3, 8, 8], vec![f32::NAN; 192]).unwrap();
+    let nan = write_safetensors([("input", &nan)]).unwrap();
+    check(Run { input: Input::File(0), ..small() }, None, Some(&nan), Part::Input, "not a finite number");
+}
+
+#[test]
+fn a_candidate_of_another_shape_is_refused_and_the_run_stays() {
+    let mut desk = Desk::default();
+    assert_eq!(desk.bundle(false, Stages::None, &Nobody).unwrap_err().0, Part::Run);
+    desk.run(&small(), None, None, &Nobody).unwrap();
+    let plane = Tensor::zeros(&[1, 3, 32, 32]);
+    let candidate = write_safetensors([("output.plane0", &plane)]).unwrap();
+    let Fault(part, text) = desk.compare(candidate, 0, &Nobody).unwrap_err();
+    assert_eq!((part, &*text), (Part::Candidate, "output.plane0: expected shape [1, 3, 32, 64], found [1, 3, 32, 32]"));
+    assert_eq!(desk.bundle(false, Stages::None, &Nobody).unwrap().head, Answer::Bundle);
+}

@@ -1,0 +1,89 @@
+//! Files that the user chooses or drops. They are read by the worker, when it needs them.
+
+use super::{fault, on, show_choice, text, with};
+use crate::browser;
+use crate::check::choice::Choice;
+use crate::check::parts::mebibytes;
+use crate::check::protocol::LARGEST;
+use wasm_bindgen::prelude::*;
+use web_sys::{DragEvent, Element, File, FileList, HtmlElement, HtmlInputElement};
+
+/// The files that are chosen.
+#[derive(Default)]
+pub(crate) struct Files {
+    pub(crate) weights: Option<File>,
+    pub(crate) input: Option<File>,
+    pub(crate) candidate: Option<File>,
+}
+
+impl Files {
+    /// A file is wanted that is not chosen.
+    pub(crate) fn lacks(&self, choice: &Choice) -> bool {
+        (choice.weights == 1 && self.weights.is_none()) || (choice.input == 1 && self.input.is_none())
+    }
+}
+
+/// Takes files that are dropped.
+pub(super) fn listen(place: &HtmlElement) {
+    on(place, "dragover", |event: DragEvent| {
+        if zone(&event).is_some() {
+            event.prevent_default();
+        }
+    });
+    on(place, "drop", |event: DragEvent| {
+        let Some(name) = zone(&event) else { return };
+        event.prevent_default();
+        if let Some(file) = event.data_transfer().and_then(|data| first(data.files())) {
+            take(&name, file);
+        }
+    });
+}
+
+fn zone(event: &DragEvent) -> Option<String> {
+    let target: Element = event.target()?.dyn_into().ok()?;
+    target.closest("[data-drop]").ok()??.get_attribute("data-drop")
+}
+
+fn first(files: Option<FileList>) -> Option<File> {
+    files?.get(0)
+}
+
+/// Takes the file of an input.
+pub(super) fn chosen(name: &str, input: &HtmlInputElement) {
+    if let Some(file) = first(input.files()) {
+        take(name, file);
+    }
+}
+
+fn take(name: &str, file: File) {
+    let key = format!("file-{name}");
+    if file.size() > LARGEST as f64 {
+        let size = file.size() / LARGEST as f64;
+        let problem =
+            format!("{} has {size:.1} GiB; no weights and no event of this network are larger than 1", file.name());
+        fault(&key, &problem);
+        return;
+    }
+    fault(&key, "");
+    text(&format!("name-{name}"), &format!("{}, {}", file.name(), mebibytes(file.size() as usize)));
+    with(|state| match name {
+        "weights" => {
+            state.files.weights = Some(file);
+            state.choice.weights = 1;
+        }
+        "input" => {
+            state.files.input = Some(file);
+            state.choice.input = 1;
+        }
+        _ => state.files.candidate = Some(file),
+    });
+    text("notice", "");
+    match name {
+        "candidate" => super::running::compare_again(),
+        _ => {
+            show_choice();
+            let fragment = with(|state| state.choice.fragment());
+            let _ = browser::set_address(&format!("#{fragment}"));
+        }
+    }
+}

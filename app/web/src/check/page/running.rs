@@ -1,0 +1,300 @@
+//! Asks the worker, and shows what it answers.
+
+use super::{fault, focus, html, offer_layers, shown, text, with};
+use crate::browser::{self, element, now};
+use crate::check::parts::short_path;
+use crate::check::picture::Layer;
+use crate::check::planes::Planes;
+use crate::check::protocol::{Answer, Ask, Done, Part, Progress, Stages};
+use crate::check::wire::{self, Answered};
+use wasm_bindgen::prelude::*;
+use web_sys::{ErrorEvent, File, HtmlInputElement, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+/// The worker and what it is doing.
+#[derive(Default)]
+pub(crate) struct Worked {
+    worker: Option<Worker>,
+    /// It has said that it listens.
+    ready: bool,
+    /// Waits for a worker that listens.
+    waiting: Option<(Ask, Vec<File>)>,
+    /// It has been asked and has not answered, since this moment.
+    busy: Option<f64>,
+    /// Its last run's statistics are on the page.
+    has_run: bool,
+    /// The last comparison as JSON.
+    report: Option<String>,
+}
+
+/// Computes what the form says.
+pub(super) fn run() {
+    let (ask, files, faults) = with(|state| {
+        let mut files = Vec::new();
+        let mut faults: Vec<(String, String)> = Vec::new();
+        let wanted = [
+            ("weights", state.choice.weights, &state.files.weights),
+            ("input", state.choice.input, &state.files.input),
+        ];
+        for (name, kind, file) in wanted {
+            match file {
+                _ if kind == 0 => {}
+                Some(file) => files.push(file.clone()),
+                None => faults.push((format!("file-{name}"), "Choose a file first, or drop one here.".to_string())),
+            }
+        }
+        let bad =
+            state.refused.keys().cloned().chain(state.choice.faults().into_iter().map(|(key, ..)| key.to_string()));
+        faults.extend(bad.map(|key| (key, String::new())));
+        (Ask::Run(Box::new(state.choice.run())), files, faults)
+    });
+    for key in ["run", "file-weights", "file-input"] {
+        fault(key, "");
+    }
+    if let Some((key, _)) = faults.first() {
+        for (key, problem) in faults.iter().filter(|(_, problem)| !problem.is_empty()) {
+            fault(key, problem);
+        }
+        let id = if key.starts_with("file-") { key.clone() } else { format!("f-{key}") };
+        focus(&id);
+        return;
+    }
+    ask_worker(ask, files, "Loading the network");
+}
+
+/// Writes the last run into a file.
+pub(super) fn bundle() {
+    let weights = element("with-weights").is_none_or(|tick| tick.unchecked_ref::<HtmlInputElement>().checked());
+    let stages = with(|state| [Stages::None, Stages::Coarse, Stages::All][state.choice.stages]);
+    ask_worker(Ask::Bundle { weights, stages }, Vec::new(), "Writing the reference");
+}
+
+/// Compares the chosen outputs, if there are any, by the chosen precision.
+pub(super) fn compare_again() {
+    let (file, precision) = with(|state| (state.files.candidate.clone(), state.choice.precision));
+    if let Some(file) = file {
+        fault("file-candidate", "");
+        ask_worker(Ask::Compare { precision }, vec![file], "Comparing");
+    }
+}
+
+/// Gives the user the last comparison.
+pub(super) fn report() {
+    let report = with(|state| state.worked.report.clone()).unwrap_or_default();
+    if let Err(why) = browser::download("portolan-check.json", "application/json", report.as_bytes()) {
+        text("said", &browser::reason(&why));
+    }
+}
+
+/// Ends the worker in the middle of what it does. The form and the last results stay.
+pub(super) fn cancel() {
+    end();
+    text("said", "Cancelled. The form is as it was.");
+    focus("run");
+}
+
+fn end() {
+    with(|state| {
+        if let Some(worker) = state.worked.worker.take() {
+            worker.terminate();
+        }
+        (state.worked.ready, state.worked.busy, state.worked.waiting) = (false, None, None);
+        state.worked.has_run = false;
+    });
+    show_busy(false);
+}
+
+fn ask_worker(ask: Ask, files: Vec<File>, doing: &str) {
+    let is_run = matches!(ask, Ask::Run(_));
+    let refusal = with(|state| match state.worked.busy {
+        Some(_) => Some("One thing at a time: wait for what is going on, or cancel it."),
+        None if !is_run && !state.worked.has_run => Some("Press Run first: the worker that held the last run is gone."),
+        None => None,
+    });
+    if let Some(refusal) = refusal {
+        fault("run", refusal);
+        return;
+    }
+    fault("run", "");
+    text("said", doing);
+    text("step", doing);
+    if with(|state| state.worked.worker.is_none()) {
+        match start() {
+            Ok(worker) => with(|state| state.worked.worker = Some(worker)),
+            Err(why) => {
+                fault("run", &format!("The worker can’t be started: {}", browser::reason(&why)));
+                return;
+            }
+        }
+    }
+    with(|state| {
+        state.worked.busy = Some(now());
+        state.worked.waiting = Some((ask, files));
+    });
+    show_busy(true);
+    send();
+}
+
+/// Sends what waits, when the worker listens.
+fn send() {
+    let sent = with(|state| {
+        let worked = &mut state.worked;
+        let (Some(worker), true) = (&worked.worker, worked.ready) else { return Ok(()) };
+        match worked.waiting.take() {
+            Some((ask, files)) => worker.post_message(&wire::ask(&ask, &files)),
+            None => Ok(()),
+        }
+    });
+    if let Err(why) = sent {
+        end();
+        fault("run", &browser::reason(&why));
+    }
+}
+
+fn start() -> Result<Worker, JsValue> {
+    let options = WorkerOptions::new();
+    options.set_type(WorkerType::Module);
+    let worker = Worker::new_with_options(&browser::beside("start_forward.js"), &options)?;
+    let hear = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
+        if let Some(answer) = wire::answered(event.data()) {
+            hear(answer);
+        }
+    });
+    worker.set_onmessage(Some(hear.as_ref().unchecked_ref()));
+    let fail = Closure::<dyn FnMut(ErrorEvent)>::new(|event: ErrorEvent| {
+        event.prevent_default();
+        end();
+        text("said", "");
+        let why = match event.message() {
+            message if message.is_empty() => "it could not be loaded".to_string(),
+            message => message,
+        };
+        fault(
+            "run",
+            &format!(
+                "The worker stopped: {why}. If the picture is large, its maps may need more memory than the browser gives; \
+             take a smaller picture or downsample."
+            ),
+        );
+    });
+    worker.set_onerror(Some(fail.as_ref().unchecked_ref()));
+    hear.forget();
+    fail.forget();
+    Ok(worker)
+}
+
+fn hear(answer: Answered) {
+    let Answered { head, texts, floats, bytes } = answer;
+    if let Answer::Progress(progress) = &head {
+        show_progress(progress);
+        return;
+    }
+    if head == Answer::Ready {
+        with(|state| state.worked.ready = true);
+        send();
+        return;
+    }
+    let took = with(|state| state.worked.busy.take()).map_or(0.0, |start| (now() - start) / 1e3);
+    show_busy(false);
+    let mut texts = texts.into_iter();
+    let mut text_of = || texts.next().unwrap_or_default();
+    match head {
+        Answer::Done(Done { input, output, brightest }) => {
+            let mut bytes = bytes.iter().map(js_sys::Uint8Array::to_vec);
+            with(|state| {
+                state.worked.has_run = true;
+                state.worked.report = None;
+                state.planes = Planes {
+                    input_size: input,
+                    output_size: output,
+                    charge: floats.first().map(js_sys::Float32Array::to_vec).unwrap_or_default(),
+                    brightest,
+                    predicted: bytes.next().unwrap_or_default(),
+                    labels: bytes.next().unwrap_or_default(),
+                    ..Planes::default()
+                };
+            });
+            html("statistics", &text_of());
+            html("layers", &text_of());
+            html("comparison", "");
+            shown("reported", false);
+            shown("empty", false);
+            shown("results", true);
+            for plane in 0..uresnet::PLANES {
+                text(&format!("value-{plane}"), "");
+            }
+            text("said", &format!("Done after {took:.1} s."));
+            offer_layers(Layer::Input);
+            if with(|state| state.files.candidate.is_some()) {
+                compare_again();
+            }
+        }
+        Answer::Bundle => {
+            let bytes = bytes.first().map(js_sys::Uint8Array::to_vec).unwrap_or_default();
+            let given = browser::download("reference.safetensors", "application/octet-stream", &bytes);
+            text(
+                "said",
+                &given.map_or_else(|why| browser::reason(&why), |()| "The reference is in your downloads.".into()),
+            );
+        }
+        Answer::Compared { agrees } => {
+            let difference = floats.first().map(js_sys::Float32Array::to_vec).unwrap_or_default();
+            with(|state| {
+                let finite = difference.iter().copied().filter(|value| value.is_finite());
+                state.planes.largest = finite.fold(0.0, f32::max);
+                state.planes.difference = difference;
+                state.planes.candidate = bytes.first().map(js_sys::Uint8Array::to_vec).unwrap_or_default();
+            });
+            html("comparison", &text_of());
+            let json = text_of();
+            with(|state| state.worked.report = Some(json));
+            shown("reported", true);
+            offer_layers(Layer::Difference);
+            text("said", if agrees { "Compared: the outputs agree." } else { "Compared: the outputs do not agree." });
+        }
+        Answer::Failed(part, problem) => {
+            text("said", "");
+            let (key, control) = match part {
+                Part::Config => ("preset", "f-preset"),
+                Part::Size => ("height", "f-height"),
+                Part::Weights => ("file-weights", "file-weights"),
+                Part::Input => ("file-input", "file-input"),
+                Part::Candidate => ("file-candidate", "file-candidate"),
+                Part::Run => ("run", "run"),
+            };
+            fault(key, &problem);
+            if part == Part::Candidate {
+                html("comparison", "");
+                shown("reported", false);
+            }
+            focus(control);
+        }
+        Answer::Ready | Answer::Progress(_) => {}
+    }
+}
+
+fn show_progress(progress: &Progress) {
+    let Progress { path, step, count, share, left } = progress;
+    if let Some(bar) = element("bar") {
+        // An attribute of this name is always taken.
+        let _ = bar.set_attribute("value", &share.to_string());
+    }
+    let left = left.map_or(String::new(), |left| format!(" · about {left:.0} s left"));
+    let path = short_path(path);
+    let line = match count {
+        0 => path,
+        _ => format!("{:.0} % · step {} of {count} · {path}{left}", 100.0 * share, step.min(count)),
+    };
+    text("step", &line);
+}
+
+fn show_busy(busy: bool) {
+    shown("cancel", busy);
+    shown("going", busy);
+    if let Some(button) = element("run") {
+        let button: &HtmlInputElement = button.unchecked_ref();
+        button.set_disabled(busy);
+    }
+    if let Some(bar) = element("bar").filter(|_| busy) {
+        let _ = bar.set_attribute("value", "0");
+    }
+}

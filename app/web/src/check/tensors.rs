@@ -1,0 +1,33 @@
+//! The outputs of a run as a ported project has them: one tensor a plane.
+
+use std::collections::BTreeMap;
+use uresnet::{Error, PLANES, Tensor, one_plane};
+
+/// `output.plane0` to `output.plane2`, each [pictures, 3 classes, height, width].
+pub(crate) fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>, Error> {
+    let named = |plane| Ok((format!("output.plane{plane}"), one_plane(logits, plane)?));
+    (0..PLANES).map(named).collect()
+}
+
+/// The logits in the shape of ours out of another run's file.
+pub(crate) fn logits_of(found: &mut BTreeMap<String, Tensor>, logits: &Tensor) -> Result<Tensor, String> {
+    let &[pictures, _, classes, height, width] = logits.shape() else { return Err("logits without planes".into()) };
+    let expected = [pictures, classes, height, width];
+    let mut planes = Vec::new();
+    for plane in 0..PLANES {
+        let name = format!("output.plane{plane}");
+        let Some(tensor) = found.remove(&name) else {
+            let others: Vec<&str> = found.keys().take(4).map(String::as_str).collect();
+            let others = if others.is_empty() { "nothing".to_string() } else { others.join(", ") };
+            return Err(format!("{name} is missing; expected it with shape {expected:?}. The file holds {others}"));
+        };
+        if tensor.shape() != expected {
+            return Err(format!("{name}: expected shape {expected:?}, found {:?}", tensor.shape()));
+        }
+        planes.push(tensor);
+    }
+    let length = classes * height * width;
+    let parts = (0..pictures).flat_map(|picture| planes.iter().map(move |plane| &plane.data()[picture * length..]));
+    let data = parts.flat_map(|image| image[..length].iter().copied()).collect();
+    Tensor::from_vec(logits.shape(), data).ok_or_else(|| "logits of another size".to_string())
+}

@@ -1,0 +1,327 @@
+// The page that checks a port, end to end in a real browser, held against PyTorch's outputs and the command's.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { launch } from "./port_page.mjs";
+import { root, serve } from "./site.mjs";
+
+const command = ["debug", "release"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
+const fixture = (name) => readFileSync(join(root, "tests/fixtures/uresnet", name));
+const golden = fixture("d_convdown_convup.safetensors");
+const config = JSON.parse(fixture("d_convdown_convup.json")).config;
+const goldenLink = "#" + new URLSearchParams({ ...config, height: 32, width: 48 });
+const tiny = "#depth=2&n_initial_filters=4&height=32&width=64";
+
+let browser, site;
+
+before(async () => {
+  [browser, site] = await Promise.all([launch(), serve()]);
+});
+
+after(async () => {
+  await browser?.close();
+  site?.end();
+});
+
+/** The page as a person sees it. */
+class CheckPage {
+  static async open(address, { fragment = "", width = 1280, height = 900, scheme = "light", ready = true } = {}) {
+    const self = new CheckPage();
+    self.context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: scheme,
+      acceptDownloads: true,
+      permissions: ["clipboard-read", "clipboard-write"],
+      javaScriptEnabled: ready,
+    });
+    self.page = await self.context.newPage();
+    self.errors = [];
+    self.requests = [];
+    self.page.on("pageerror", (error) => self.errors.push(String(error)));
+    self.page.on("console", (message) => message.type() === "error" && self.errors.push(message.text()));
+    self.page.on("request", (request) => self.requests.push(request.url()));
+    await self.page.goto(`${address}check/${fragment}`);
+    if (ready) await self.page.locator("#run").waitFor();
+    return self;
+  }
+
+  /** Sets a control as a person does. */
+  async set(key, value) {
+    const control = this.page.locator(`#f-${key}`);
+    const kind = await control.evaluate((element) => element.type);
+    if (kind === "checkbox") await control.setChecked(value);
+    else if (kind === "select-one") await control.selectOption(value);
+    else {
+      await control.fill(String(value));
+      await control.blur();
+    }
+  }
+
+  async showFields() {
+    if (!(await this.page.locator("#fields").getAttribute("open"))) await this.page.locator("#fields > summary").click();
+  }
+
+  value(key) {
+    return this.page.locator(`#f-${key}`).inputValue();
+  }
+
+  choose(name, file, bytes) {
+    return this.page.locator(`#file-${name}`).setInputFiles({ name: file, mimeType: "", buffer: bytes });
+  }
+
+  fault(key) {
+    return this.page.locator(`#fault-${key}`);
+  }
+
+  /** Waits for a fault at a control; resolves to its text. */
+  async faultAt(key) {
+    await this.page.waitForFunction((key) => document.querySelector(`#fault-${key}`)?.textContent, key);
+    return this.fault(key).textContent();
+  }
+
+  async run() {
+    await this.page.locator("#run").click();
+    await this.page.waitForFunction(() => /^Done/.test(document.querySelector("#said").textContent));
+  }
+
+  async compared() {
+    await this.page.waitForFunction(() => /^Compared/.test(document.querySelector("#said").textContent));
+    return this.page.locator("#verdict").textContent();
+  }
+
+  async download(id) {
+    const [download] = await Promise.all([this.page.waitForEvent("download"), this.page.locator(`#${id}`).click()]);
+    return readFileSync(await download.path());
+  }
+
+  /** The different colours on a plane's canvas. */
+  colours(plane) {
+    return this.page.locator(`#plane-${plane}`).evaluate((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size;
+    });
+  }
+}
+
+/** A test with a page of its own; what the page complained about is part of the result. */
+function onPage(name, options, body) {
+  test(name, { timeout: 90_000 }, async () => {
+    const page = await CheckPage.open(site.address, options);
+    try {
+      await body(page);
+      assert.deepEqual(page.errors, []);
+      assert.deepEqual(page.requests.filter((url) => !url.startsWith(site.address) && !url.startsWith("blob:")), []);
+    } finally {
+      await page.context.close();
+    }
+  });
+}
+
+onPage("a network, weights and outputs of PyTorch: they agree", { fragment: goldenLink }, async (page) => {
+  assert.match(await page.page.locator("#parameters").textContent(), /^39,571 parameters/);
+  assert.ok(!page.requests.some((url) => url.includes("forward")), "the network is loaded when Run is pressed");
+  await page.choose("weights", "golden.safetensors", golden);
+  await page.choose("input", "golden.safetensors", golden);
+  await page.run();
+  assert.ok((await page.colours(0)) > 10, "charge is drawn");
+  await page.choose("candidate", "golden.safetensors", golden);
+  assert.match(await page.compared(), /The outputs agree/);
+  assert.match(await page.page.locator("#stages").textContent(), /None of the \d+ modules/);
+  assert.equal(await page.page.locator("[data-layer=difference]").isChecked(), true);
+  const report = JSON.parse((await page.download("report")).toString());
+  assert.equal(report.comparison.agrees, true);
+  assert.ok(report.comparison.distance.max_relative_to_range < 1e-4);
+  assert.equal(report.parameters, 39571);
+});
+
+test("the reference is the command's, and the command accepts it", { skip: !command, timeout: 90_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  const page = await CheckPage.open(site.address, { fragment: tiny + "&seed=3&event=5&stages=all" });
+  try {
+    await page.run();
+    const ours = join(folder, "page.safetensors");
+    writeFileSync(ours, await page.download("bundle"));
+    const file = join(folder, "config.json");
+    await page.page.locator("#command").evaluate((command) => (command.closest("details").open = true));
+    writeFileSync(file, await page.download("config"));
+    const words = ["forward", "--config", file, "--seed", "3", "--event", "5", "--size", "32x64"];
+    const compared = JSON.parse(execFileSync(command, [...words, "--compare", ours, "--format", "json"]));
+    assert.equal(compared.comparison.agrees, true);
+    assert.ok(compared.comparison.stages.length > 10);
+    assert.equal(compared.comparison.first_diverging_stage, null);
+
+    const theirs = join(folder, "command.safetensors");
+    execFileSync(command, [...words, "--out", theirs]);
+    await page.choose("candidate", "command.safetensors", readFileSync(theirs));
+    assert.match(await page.compared(), /The outputs agree/);
+    // Another event's outputs don't.
+    execFileSync(command, [...words.with(6, "6"), "--out", theirs]);
+    await page.page.locator("#said").evaluate((said) => (said.textContent = ""));
+    await page.choose("candidate", "command.safetensors", readFileSync(theirs));
+    assert.match(await page.compared(), /do not agree/);
+    assert.deepEqual(page.errors, []);
+  } finally {
+    await page.context.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+onPage("a size that can't be halved names the next, and takes it", {}, async (page) => {
+  await page.set("preset", "uresnet");
+  await page.set("height", 160);
+  await page.set("width", 256);
+  assert.match(await page.faultAt("height"), /the next size that fits is 192 x 256/);
+  await page.page.locator("#run").click();
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "f-height");
+  assert.ok(!page.requests.some((url) => url.includes("forward")), "nothing was run");
+  await page.fault("height").locator("button").click();
+  assert.equal(await page.value("height"), "192");
+  assert.equal(await page.fault("height").textContent(), "");
+});
+
+onPage("what is no value is refused beside its control, and stays to be mended", {}, async (page) => {
+  await page.showFields();
+  await page.set("depth", "three");
+  assert.match(await page.faultAt("depth"), /“three” is not a whole number/);
+  assert.equal(await page.value("depth"), "three");
+  assert.equal(await page.page.locator("#f-depth").getAttribute("aria-invalid"), "true");
+  await page.set("depth", 3);
+  assert.equal(await page.fault("depth").textContent(), "");
+  await page.set("normalization", "layer");
+  assert.match(await page.faultAt("normalization"), /use batch or none/);
+  await page.set("preset", "small");
+  assert.equal(await page.fault("normalization").textContent(), "");
+});
+
+onPage("bad files are refused beside their control, and the page goes on", { fragment: goldenLink }, async (page) => {
+  const refused = async (name, file, bytes, expected) => {
+    await page.choose(name, file, bytes);
+    await page.page.locator("#run").click();
+    assert.match(await page.faultAt(`file-${name}`), expected, file);
+    await page.choose(name, "golden.safetensors", golden);
+    assert.equal(await page.fault(`file-${name}`).textContent(), "");
+  };
+  await page.choose("weights", "golden.safetensors", golden);
+  await page.choose("input", "golden.safetensors", golden);
+  await refused("weights", "cut.safetensors", golden.subarray(0, 5000), /not a whole safetensors file/);
+  await refused("weights", "empty.pt", Buffer.alloc(0), /empty/);
+  await refused("weights", "code.pt", Buffer.from("\x80\x04cos\nsystem\n(S'x'\ntR.", "latin1"), /pickle/);
+  await refused("weights", "other.safetensors", fixture("block_concat.safetensors"), /expected shape|missing|no place/);
+  await refused("input", "wrong.npy", npy([2, 2], [1, 2, 3, 4]), /expected \[pictures, 3, height, width\]/);
+  await refused("input", "nan.npy", npy([3, 8, 8], Array(192).fill(NaN)), /not a finite number/);
+  await page.run();
+  await page.choose("candidate", "block.safetensors", npy([3, 8, 8], Array(192).fill(0)));
+  assert.match(await page.faultAt("file-candidate"), /output.plane0 is missing/);
+  await page.choose("candidate", "golden.safetensors", golden);
+  assert.match(await page.compared(), /The outputs agree/);
+});
+
+onPage("a file of 3 GB is refused before it is read", {}, async (page) => {
+  await page.set("weights", "file");
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  try {
+    // A file with a hole: it takes no room on the disk.
+    const huge = join(folder, "huge.pt");
+    writeFileSync(huge, "PK");
+    truncateSync(huge, 3e9);
+    await page.page.locator("#file-weights").setInputFiles(huge);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  assert.match(await page.faultAt("file-weights"), /huge.pt has 2.8 GiB/);
+});
+
+onPage("a long run is cancelled, and the form is as it was", { fragment: "#preset=uresnet&height=640&width=1024&seed=4" }, async (page) => {
+  await page.page.locator("#run").click();
+  await page.page.waitForFunction(() => /step \d+ of/.test(document.querySelector("#step").textContent));
+  await page.page.locator("#cancel").click();
+  assert.match(await page.page.locator("#said").textContent(), /^Cancelled/);
+  assert.equal(await page.value("seed"), "4");
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "run");
+  await page.set("preset", "small");
+  await page.set("height", 64);
+  await page.set("width", 64);
+  await page.run();
+  assert.match(await page.page.locator("#statistics").textContent(), /GFLOP\/s/);
+});
+
+onPage("a link carries the form", {}, async (page) => {
+  await page.set("preset", "a21");
+  await page.set("height", 384);
+  await page.set("seed", 9);
+  const address = await page.page.evaluate(() => location.hash);
+  assert.equal(address, "#preset=a21&height=384&seed=9");
+  await page.page.locator("#link").click();
+  await page.page.waitForFunction(() => /clipboard/.test(document.querySelector("#said").textContent));
+  const link = await page.page.evaluate(() => navigator.clipboard.readText());
+  await page.page.goto("about:blank");
+  await page.page.goto(link);
+  await page.page.locator("#run").waitFor();
+  assert.deepEqual([await page.value("preset"), await page.value("height"), await page.value("seed")], ["a21", "384", "9"]);
+  await page.page.evaluate(() => (location.hash = "#filters=3&depth=2"));
+  await page.page.waitForFunction(() => document.querySelector("#notice").textContent);
+  assert.match(await page.page.locator("#notice").textContent(), /filters/);
+  assert.equal(await page.value("depth"), "2");
+});
+
+onPage("planes by keyboard: move, zoom, read", { fragment: tiny }, async (page) => {
+  await page.run();
+  await page.page.locator("#plane-1").focus();
+  const value = page.page.locator("#value-1");
+  assert.match(await value.textContent(), /^row 16, column 32 · charge .* · predicted \w+ · label \w+$/);
+  await page.page.keyboard.press("ArrowRight");
+  await page.page.keyboard.press("Shift+ArrowUp");
+  assert.match(await value.textContent(), /^row 6, column 33 /);
+  const whole = await page.page.locator("#plane-1").screenshot();
+  await page.page.keyboard.press("+");
+  await page.page.waitForTimeout(100);
+  assert.notDeepEqual(await page.page.locator("#plane-1").screenshot(), whole);
+  await page.page.keyboard.press("0");
+  await page.page.locator("[data-layer=input]").focus();
+  await page.page.keyboard.press("ArrowRight");
+  assert.equal(await page.page.locator("[data-layer=prediction]").isChecked(), true);
+  assert.match(await page.page.locator("#legend").textContent(), /background.*cosmic.*neutrino/);
+});
+
+onPage("planes by mouse: the pixel under it, zoom by wheel, drag", { fragment: tiny }, async (page) => {
+  await page.run();
+  await page.page.locator("#plane-0").scrollIntoViewIfNeeded();
+  const box = await page.page.locator("#plane-0").boundingBox();
+  const middle = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.page.mouse.move(...middle);
+  const value = page.page.locator("#value-0");
+  assert.match(await value.textContent(), /^row 1\d, column 3\d /);
+  const before = await value.textContent();
+  await page.page.keyboard.down("Control");
+  await page.page.mouse.wheel(0, -800);
+  await page.page.keyboard.up("Control");
+  await page.page.mouse.down();
+  await page.page.mouse.move(middle[0] + 60, middle[1] + 40, { steps: 4 });
+  await page.page.mouse.up();
+  await page.page.mouse.move(...middle);
+  assert.notEqual(await value.textContent(), before);
+});
+
+onPage("on a phone nothing is wider than the screen", { fragment: tiny, width: 360, height: 740 }, async (page) => {
+  await page.run();
+  await page.showFields();
+  const wide = () => page.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.equal(await wide(), 0);
+});
+
+onPage("without JavaScript the page says what it does", { ready: false }, async (page) => {
+  assert.match(await page.page.locator("main").textContent(), /portolan forward --config uresnet/);
+});
+
+/** An array of float32 as NumPy writes it. */
+function npy(shape, numbers) {
+  const list = shape.join(", ");
+  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${list}), }`.padEnd(117) + "\n";
+  const length = Buffer.from([header.length, 0]);
+  const data = Buffer.from(new Float32Array(numbers).buffer);
+  return Buffer.concat([Buffer.from("\x93NUMPY\x01\x00", "latin1"), length, Buffer.from(header), data]);
+}
