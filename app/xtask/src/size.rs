@@ -60,6 +60,8 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("launch", 150.0, 150.0),
         ("check", 150.0, 150.0),
         ("forward", 150.0, 150.0),
+        ("relaxed_forward", 150.0, 150.0),
+        ("scalar_forward", 150.0, 150.0),
     ] {
         let parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
         for kind in ["wasm", "js"] {

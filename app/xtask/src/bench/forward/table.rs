@@ -49,7 +49,8 @@ pub(super) fn print(size: &str, lines: &[Value]) {
         for other in &ours[i + 1..] {
             if one["instructions"] == other["instructions"] {
                 let same = if one["bits"] == other["bits"] { "the same bits" } else { "DIFFERENT BITS" };
-                println!("{}, {} and {} threads: {same}", other["name"], one["threads"], other["threads"]);
+                let name = other["name"].as_str().unwrap_or("?");
+                println!("{name}, {} and {} threads: {same}", one["threads"], other["threads"]);
             }
         }
     }
