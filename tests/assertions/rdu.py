@@ -4,8 +4,8 @@
     python3 rdu.py BEFORE AFTER -- HOME… -- RDU…
 
 RDU… is the program, and in it the word COMMAND, for which `compile --pef-name rehearsal --output-folder pef` and
-`run --pef pef/rehearsal/rehearsal.pef` are put, one after the other in one folder; the arguments after it go to both. The run is made
-once more with `--data-parallel --reduce-on-rdu`. One line an assertion; exit 1 when one fails.
+`run --pef pef/rehearsal/rehearsal.pef` are put, one after the other in one folder; the arguments after it go to both: SambaFlow's, and
+behind another `--` the program's own. The run is made once more with `--data-parallel --reduce-on-rdu`. One line an assertion; exit 1 when one fails.
 """
 
 import sys
@@ -29,7 +29,7 @@ def check(before_root, after_root, home, command):
     with tempfile.TemporaryDirectory() as folder:
         compiled = Run(after.root, started(command, COMPILE), "rdu", folder)
         ran = Run(after.root, started(command, RUN), "rdu", folder)
-        parallel = Run(after.root, started(command, RUN) + ["--data-parallel", "--reduce-on-rdu"], "rdu", folder)
+        parallel = Run(after.root, started(command, [*RUN, "--data-parallel", "--reduce-on-rdu"]), "rdu", folder)
     without = Run(after.root, started(command, ["run"]), "rdu")
     report = Report()
     report.say("R1", mode_faults(before, after, MODE), "the compute mode is there")

@@ -86,8 +86,8 @@ def same_calls(before, after):
 
 
 def command_line(arguments, usage):
-    """BEFORE AFTER -- HOME… -- TARGET…: two folders, the command at home and on the target; None when the form is another."""
-    if arguments.count("--") != 2 or arguments.index("--") != 2:
+    """BEFORE AFTER -- HOME… -- TARGET…: two folders, the command at home and on the target, which may hold more `--`; None when the form is another."""
+    if arguments.count("--") < 2 or arguments.index("--") != 2:
         print(usage.strip(), file=sys.stderr)
         return None
     rest = arguments[3:]

@@ -1,9 +1,11 @@
 //! `compile-and-run`: the training step of a script whose model is compiled by SambaFlow. Forward pass and update become
 //! sections of the compiled program; the loss and its `backward()` stay on the host, as the user wrote them.
 //!
-//! Works in place on a script that has its imports already, and does the whole of it or nothing.
+//! Does the whole of it or nothing: what only makes sense beside it, such as the import, asks for the class it adds.
 
+mod branch;
 mod edits;
+mod entry;
 mod optimizer;
 mod plan;
 mod runtime;
@@ -17,34 +19,30 @@ const RUNTIME: &str = "RduTraining";
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
+    let beside_other_modes = input.project.modes.is_some();
+    if beside_other_modes && let Some(wish) = entry::wish(input, view) {
+        return vec![wish];
+    }
     let trains = !view.steps.training.is_empty();
     if !trains || view.defines(RUNTIME) || view.names.is_of_other_framework() {
         return Vec::new();
     }
-    // The import comes in an earlier round; a step that calls the session is somebody's own port.
-    if !view.names.imports("sambaflow") || view.has_word("session") {
+    // A step that calls the session is somebody's own port.
+    if view.names.imports("sambaflow") && view.has_word("session") {
         return Vec::new();
     }
-    if input.project.modes.is_some() {
-        let mode = &input.settings.target.mode;
-        let told = format!(
-            "the step is not ported: this project chooses between compute modes. Until the step is written by hand, a run with mode {mode} trains on the host"
-        );
-        for step in &view.steps.training {
-            input.note(view, *step, &told);
-        }
-        return Vec::new();
-    }
-    match plan::Plan::read(input, view) {
-        Ok(plan) => {
+    let done = if beside_other_modes {
+        branch::wishes(input, view)
+    } else {
+        plan::Plan::read(input, view).map(|plan| {
             let (at, changes, imports) = edits::of(&plan);
             vec![Wish { at, changes, imports }]
-        }
-        Err(refusal) => {
-            input.note(view, refusal.at, &format!("the step is not ported: {}", refusal.reason));
-            Vec::new()
-        }
-    }
+        })
+    };
+    done.unwrap_or_else(|refusal| {
+        input.note(view, refusal.at, &format!("the step is not ported: {}", refusal.reason));
+        Vec::new()
+    })
 }
 
 /// Why a script can't be rewritten, and where.

@@ -1,8 +1,8 @@
 //! The changes of one script, all of them or none.
 
-use super::optimizer::Kind;
+use super::expression;
 use super::plan::{Plan, is_statement, object};
-use super::{expression, runtime};
+use super::runtime::Program;
 use crate::change::Change;
 use crate::facts::FileView;
 use crate::facts::roles::Role;
@@ -17,15 +17,11 @@ pub(super) fn of(plan: &Plan<'_, '_>) -> (usize, Vec<Change>, Vec<String>) {
     if let Some(first) = first_code(view) {
         let above = index.text[..index.item(first).start].replace('\r', "");
         let gap = "\n".repeat(3usize.saturating_sub(above.len() - above.trim_end_matches('\n').len()));
-        changes.push(Change::Insert { at: first, after: false, text: format!("{gap}{}\n\n", runtime::text(plan)) });
+        changes.push(Change::Insert { at: first, after: false, text: format!("{gap}{}\n\n", program(plan).text()) });
     }
     // The optimizer, between handing the model over and compiling.
     let optimizer = &plan.optimizer;
-    if let Some(function) = index.field(optimizer.call, f.function) {
-        let class = if optimizer.kind == Kind::Sgd { "SGD" } else { "AdamW" };
-        changes.push(expression(view, function, format!("samba.optim.{class}")));
-    }
-    changes.extend(fixed_decay(plan));
+    changes.push(expression(view, optimizer.call, optimizer.text(view)));
     let mut before = format!("rdu.take({})", optimizer.model);
     let (asking, data) = (command_line(plan.view, plan.optimizer.call), data_above(plan));
     if let Some(statement) = asking {
@@ -64,10 +60,22 @@ pub(super) fn of(plan: &Plan<'_, '_>) -> (usize, Vec<Change>, Vec<String>) {
         changes.push(Change::Insert { at: statement, after: false, text: "rdu.fetch()".to_owned() });
     }
     let mut imports = vec!["import sys".to_owned()];
-    if runtime::torch(plan).is_none() {
+    if program(plan).torch().is_none() {
         imports.push("import torch".to_owned());
     }
     (index.item(optimizer.statement).start, changes, imports)
+}
+
+/// What the class is written from.
+fn program<'a>(plan: &'a Plan<'_, '_>) -> Program<'a> {
+    Program {
+        view: plan.view,
+        settings: plan.input.settings,
+        inputs: &plan.inputs,
+        kinds: vec![plan.optimizer.kind],
+        anchor: plan.optimizer.call,
+        beside_other_modes: false,
+    }
 }
 
 /// The first statement of the module that is neither a text nor an import.
@@ -81,25 +89,6 @@ fn first_code(view: &FileView<'_>) -> Option<Id> {
         let tried = kind == k.try_statement
             && index.of_kind_in(k.import_statement, *s).len() + index.of_kind_in(k.import_from_statement, *s).len() > 0;
         !text && !import && !tried
-    })
-}
-
-/// Adam without decay as AdamW without decay, and AdamW's default of PyTorch spelled out.
-fn fixed_decay(plan: &Plan<'_, '_>) -> Option<Change> {
-    let value = match plan.optimizer.kind {
-        Kind::Sgd => return None,
-        Kind::AdamW => "0.01",
-        Kind::Adam => "0.0",
-    };
-    let index = &plan.view.index;
-    let list = index.field(plan.optimizer.call, fields().arguments)?;
-    let named = |a: Id| index.text_of(a).starts_with("weight_decay");
-    let last = index.parts(list).last()?;
-    let end = index.item(last).end;
-    (!index.parts(list).any(named)).then(|| Change::Expression {
-        node: last,
-        range: end..end,
-        text: format!(", weight_decay={value}"),
     })
 }
 
@@ -230,12 +219,13 @@ fn idle_scaler(plan: &Plan<'_, '_>, removed: &[Id]) -> Option<Id> {
     (!used).then(|| view.statement_of(made)).flatten()
 }
 
-/// Statements that take the model's weights.
+/// Statements that take the model's weights, or put others in their place on the host.
 fn savings(plan: &Plan<'_, '_>) -> Vec<Id> {
     let (view, f) = (plan.view, fields());
     let index = &view.index;
     let is_model = |id: Id| dotted(index, id).is_some() && plan.input.project.role(view, id) == Some(Role::Model);
-    let dictionaries = view.calls("state_dict").iter().copied().filter(|c| object(view, *c).is_some_and(is_model));
+    let named = view.calls("state_dict").iter().chain(view.calls("load_state_dict")).copied();
+    let dictionaries = named.filter(|c| object(view, *c).is_some_and(is_model));
     let saves = view.calls("save").iter().copied().filter(|c| {
         let first = index.field(*c, f.arguments).and_then(|a| index.parts(a).next());
         first.is_some_and(is_model)

@@ -13,6 +13,10 @@ pub(super) struct Optimizer<'t> {
     pub(super) name: &'t str,
     pub(super) model: &'t str,
     pub(super) kind: Kind,
+    /// Arguments that are given by their place, with their names.
+    unnamed: Vec<(Id, &'static str)>,
+    /// Arguments that are off.
+    off: Vec<Id>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,21 +37,40 @@ impl Kind {
     }
 }
 
-/// The one optimizer of the file, with the model that it updates.
-pub(super) fn only_optimizer<'t>(view: &FileView<'t>, step: Id) -> Result<Optimizer<'t>, Refusal> {
+/// The calls that make an optimizer of PyTorch, with the name of its class.
+pub(super) fn made<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = (Id, String)> + 'v {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
-    let mut made = index.of_kind(k.call).iter().copied().filter_map(|call| {
+    index.of_kind(k.call).iter().copied().filter_map(move |call| {
         let qualified = view.names.qualify(index, index.field(call, f.function)?)?;
         let class = qualified.strip_prefix("torch.optim.")?;
         class.starts_with(|c: char| c.is_ascii_uppercase()).then(|| (call, class.to_owned()))
-    });
+    })
+}
+
+/// The one optimizer of the file, with the model that it updates.
+pub(super) fn only_optimizer<'t>(view: &FileView<'t>, step: Id) -> Result<Optimizer<'t>, Refusal> {
+    let k = kinds();
+    let index = &view.index;
+    let mut made = made(view);
     let Some((call, class)) = made.next() else {
         return refuse(step, "the optimizer is not made in this file. Make it beside the model, from `torch.optim`");
     };
     if let Some((second, _)) = made.next() {
         return refuse(second, "several optimizers are made here; one is compiled. Keep the one that is used");
     }
+    if view.function_of(call) == Some(step)
+        && index.ancestors(call).any(|a| index.kind(a) == k.for_statement && a > step)
+    {
+        return refuse(call, "the optimizer is made in a loop, and the program is compiled once");
+    }
+    read(view, call, &class)
+}
+
+/// An optimizer that SambaFlow has too.
+pub(super) fn read<'t>(view: &FileView<'t>, call: Id, class: &str) -> Result<Optimizer<'t>, Refusal> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
     let statement =
         view.statement_of(call).filter(|_| index.parent(call).is_some_and(|p| index.kind(p) == k.assignment));
     let left = index.parent(call).and_then(|a| index.field(a, f.left)).filter(|l| dotted(index, *l).is_some());
@@ -65,28 +88,42 @@ pub(super) fn only_optimizer<'t>(view: &FileView<'t>, step: Id) -> Result<Optimi
             "the optimizer is not given `model.parameters()` as a whole; groups of parameters can't be compiled",
         );
     };
-    let allowed: &[&str] = match class.as_str() {
-        "SGD" => &["lr", "momentum", "weight_decay"],
+    // In the order in which PyTorch takes them by place.
+    let allowed: &[&'static str] = match class {
+        "SGD" => &["lr", "momentum"],
         "AdamW" | "Adam" => &["lr", "betas", "eps", "weight_decay"],
         _ => return refuse(call, "samba.optim has no such optimizer; SGD and AdamW are there"),
     };
     let mut decays = false;
-    for argument in given.iter().skip(1) {
-        let name = index.field(*argument, f.name).map_or("", |n| index.text_of(n));
-        let value = index.field(*argument, f.value).map_or("", |v| index.text_of(v));
-        if index.kind(*argument) != k.keyword_argument || !allowed.contains(&name) {
+    let (mut unnamed, mut off) = (Vec::new(), Vec::new());
+    for (place, argument) in given.iter().skip(1).enumerate() {
+        let named = index.kind(*argument) == k.keyword_argument;
+        let name = if named {
+            index.field(*argument, f.name).map_or("", |n| index.text_of(n))
+        } else {
+            allowed.get(place).copied().unwrap_or("")
+        };
+        let value = if named { index.field(*argument, f.value) } else { Some(*argument) };
+        let value = value.map_or("", |v| index.text_of(v));
+        let known = allowed.contains(&name) || class == "SGD" && name == "weight_decay";
+        let splat = index.text_of(*argument).starts_with('*');
+        if splat || !known {
             // A setting that is off asks for nothing.
-            if !matches!(value, "False" | "None") {
-                return refuse(
-                    *argument,
-                    "samba.optim does not take this argument; name the arguments, and leave this one out",
-                );
+            if !splat && named && matches!(value, "False" | "None") {
+                off.push(*argument);
+                continue;
             }
-            return refuse(*argument, "this argument is off and samba.optim does not know it; leave it out");
+            return refuse(
+                *argument,
+                "samba.optim does not take this argument; name the arguments, and leave this one out",
+            );
+        }
+        if !named {
+            unnamed.extend(allowed.get(place).map(|name| (*argument, *name)));
         }
         decays |= name == "weight_decay" && value.parse::<f64>() != Ok(0.0);
     }
-    let kind = match class.as_str() {
+    let kind = match class {
         "SGD" => Kind::Sgd,
         "AdamW" => Kind::AdamW,
         _ if decays => {
@@ -97,13 +134,53 @@ pub(super) fn only_optimizer<'t>(view: &FileView<'t>, step: Id) -> Result<Optimi
         }
         _ => Kind::Adam,
     };
-    if kind == Kind::Sgd && !given.iter().any(|a| index.text_of(*a).starts_with("lr")) {
+    let rate = unnamed.iter().any(|(_, n)| *n == "lr") || given.iter().any(|a| index.text_of(*a).starts_with("lr"));
+    if kind == Kind::Sgd && !rate {
         return refuse(call, "the learning rate is not named: write `lr=…`");
     }
-    if view.function_of(call) == Some(step)
-        && index.ancestors(call).any(|a| index.kind(a) == k.for_statement && a > step)
-    {
-        return refuse(call, "the optimizer is made in a loop, and the program is compiled once");
+    Ok(Optimizer { statement, call, name: index.text_of(left), model: index.text_of(model), kind, unnamed, off })
+}
+
+impl Optimizer<'_> {
+    /// The call as SambaFlow takes it: every argument named, nothing that is off, the weight decay spelled out. Adam
+    /// without decay is AdamW without decay; AdamW's own decay is PyTorch's.
+    pub(super) fn text(&self, view: &FileView<'_>) -> String {
+        let f = fields();
+        let index = &view.index;
+        let start = index.item(self.call).start;
+        let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+        if let Some(function) = index.field(self.call, f.function) {
+            let class = if self.kind == Kind::Sgd { "SGD" } else { "AdamW" };
+            edits.push((index.range(function), format!("samba.optim.{class}")));
+        }
+        for (argument, name) in &self.unnamed {
+            let at = index.item(*argument).start;
+            edits.push((at..at, format!("{name}=")));
+        }
+        let given = arguments(view, self.call);
+        for pair in given.windows(2).filter(|pair| self.off.contains(&pair[1])) {
+            edits.push((index.item(pair[0]).end..index.item(pair[1]).end, String::new()));
+        }
+        let decay = match self.kind {
+            Kind::Sgd => None,
+            Kind::AdamW => Some("0.01"),
+            Kind::Adam => Some("0.0"),
+        };
+        let spelled = given.iter().any(|a| index.text_of(*a).starts_with("weight_decay"))
+            || self.unnamed.iter().any(|(_, name)| *name == "weight_decay");
+        if let (Some(decay), Some(last), false) = (decay, given.last(), spelled) {
+            let end = index.item(*last).end;
+            edits.push((end..end, format!(", weight_decay={decay}")));
+        }
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
+        let mut text = String::new();
+        let mut at = start;
+        for (range, new) in edits {
+            text.push_str(&index.text[at..range.start]);
+            text.push_str(&new);
+            at = range.end;
+        }
+        text.push_str(&index.text[at..index.item(self.call).end]);
+        text
     }
-    Ok(Optimizer { statement, call, name: index.text_of(left), model: index.text_of(model), kind })
 }

@@ -52,11 +52,10 @@ impl<'a, 't> Plan<'a, 't> {
         let update = only_update(input, view, step)?;
         let forward = only_forward(input, view, step)?;
         same_loop(view, step, backward, update, forward)?;
-        untouched_gradients(view, step)?;
+        untouched_gradients(view, step, &|_| true)?;
         tensors_only(view, step, forward)?;
         let inputs = input_names(view, forward)?;
         let optimizer = only_optimizer(view, step)?;
-        restored_before(input, view, &optimizer)?;
         // SambaFlow's part of the command line has to be taken off before the program reads its own.
         if view.function_of(optimizer.call).is_some() && command_line(view, optimizer.call).is_none() {
             return refuse(
@@ -70,7 +69,7 @@ impl<'a, 't> Plan<'a, 't> {
 }
 
 /// What trains on several machines or compiles by itself does not go together with SambaFlow.
-fn stands_alone(view: &FileView<'_>) -> Result<(), Refusal> {
+pub(super) fn stands_alone(view: &FileView<'_>) -> Result<(), Refusal> {
     const PARALLEL: [&str; 5] =
         ["DistributedDataParallel", "DDP", "DataParallel", "init_process_group", "FullyShardedDataParallel"];
     if let Some(call) = PARALLEL.iter().find_map(|n| view.calls(n).first()) {
@@ -102,7 +101,13 @@ pub(super) fn object(view: &FileView<'_>, call: Id) -> Option<Id> {
 }
 
 fn only_backward(view: &FileView<'_>, step: Id) -> Result<Id, Refusal> {
-    let calls: Vec<Id> = view.calls("backward").iter().copied().filter(|c| view.index.is_within(*c, step)).collect();
+    plain_backward(view, step, &|_| true)
+}
+
+/// The one `backward()` of a step, as far as the target comes there.
+pub(super) fn plain_backward(view: &FileView<'_>, step: Id, is_reached: &dyn Fn(Id) -> bool) -> Result<Id, Refusal> {
+    let calls: Vec<Id> =
+        view.calls("backward").iter().copied().filter(|c| view.index.is_within(*c, step) && is_reached(*c)).collect();
     match calls.as_slice() {
         [call] if arguments(view, *call).is_empty() => Ok(*call),
         [call] => refuse(*call, "`backward` is given arguments; only a plain `loss.backward()` is followed"),
@@ -112,8 +117,18 @@ fn only_backward(view: &FileView<'_>, step: Id) -> Result<Id, Refusal> {
 }
 
 fn only_update(input: &Input<'_, '_>, view: &FileView<'_>, step: Id) -> Result<Id, Refusal> {
+    plain_update(input, view, step, &|_| true)
+}
+
+/// The one update of a step, as far as the target comes there.
+pub(super) fn plain_update(
+    input: &Input<'_, '_>,
+    view: &FileView<'_>,
+    step: Id,
+    is_reached: &dyn Fn(Id) -> bool,
+) -> Result<Id, Refusal> {
     let mut found = None;
-    for &call in view.calls("step").iter().filter(|c| view.index.is_within(**c, step)) {
+    for &call in view.calls("step").iter().filter(|c| view.index.is_within(**c, step) && is_reached(**c)) {
         let Some(object) = object(view, call) else { continue };
         let given = arguments(view, call);
         match input.project.role(view, object) {
@@ -149,11 +164,24 @@ fn in_module(input: &Input<'_, '_>, view: &FileView<'_>, id: Id) -> bool {
     view.class_of(id).is_some_and(|c| input.project.models.contains(view.name_of(c)))
 }
 
-fn model_calls<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>) -> impl Iterator<Item = Id> + 'v {
+pub(super) fn model_calls<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>) -> impl Iterator<Item = Id> + 'v {
     let f = fields();
     view.index.of_kind(kinds().call).iter().copied().filter(move |call| {
-        let makes = called_name(&view.index, *call).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()));
+        // `Net()` makes a model, `self.init_network()` is a method, and a loss can be a module, too.
+        let makes = called_name(&view.index, *call).is_some_and(|n| {
+            let lower = n.to_ascii_lowercase();
+            n.starts_with(|c: char| c.is_ascii_uppercase())
+                || view.defines(n)
+                || lower.contains("loss")
+                || lower.contains("criteri")
+        });
+        let of_torch = view
+            .index
+            .field(*call, f.function)
+            .and_then(|g| view.names.qualify(&view.index, g))
+            .is_some_and(|q| q.starts_with("torch."));
         !makes
+            && !of_torch
             && view
                 .index
                 .field(*call, f.function)
@@ -226,13 +254,17 @@ fn same_loop(view: &FileView<'_>, step: Id, backward: Id, update: Id, forward: I
 }
 
 /// Weights and their gradients are on the RDU during the step.
-fn untouched_gradients(view: &FileView<'_>, step: Id) -> Result<(), Refusal> {
+pub(super) fn untouched_gradients(
+    view: &FileView<'_>,
+    step: Id,
+    is_reached: &dyn Fn(Id) -> bool,
+) -> Result<(), Refusal> {
     const ON_THE_RDU: [&str; 6] =
         ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "parameters", "named_parameters", "register_hook"];
     let call = ON_THE_RDU
         .iter()
         .flat_map(|n| view.calls(n))
-        .find(|c| view.index.is_within(**c, step) && !in_optimizer_call(view, **c));
+        .find(|c| view.index.is_within(**c, step) && is_reached(**c) && !in_optimizer_call(view, **c));
     if let Some(call) = call {
         return refuse(
             *call,
@@ -264,7 +296,7 @@ fn in_optimizer_call(view: &FileView<'_>, call: Id) -> bool {
 }
 
 /// A compiled program gives tensors back, and no objects or tables of them.
-fn tensors_only(view: &FileView<'_>, step: Id, forward: Id) -> Result<(), Refusal> {
+pub(super) fn tensors_only(view: &FileView<'_>, step: Id, forward: Id) -> Result<(), Refusal> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     const OF_OBJECTS: [&str; 5] = ["logits", "loss", "last_hidden_state", "pooler_output", "hidden_states"];
@@ -294,7 +326,7 @@ fn tensors_only(view: &FileView<'_>, step: Id, forward: Id) -> Result<(), Refusa
 }
 
 /// A name for each argument of the model: what the compiled program calls it.
-fn input_names(view: &FileView<'_>, forward: Id) -> Result<Vec<String>, Refusal> {
+pub(super) fn input_names(view: &FileView<'_>, forward: Id) -> Result<Vec<String>, Refusal> {
     let k = kinds();
     let index = &view.index;
     let mut names: Vec<String> = Vec::new();
@@ -326,22 +358,6 @@ fn input_names(view: &FileView<'_>, forward: Id) -> Result<Vec<String>, Refusal>
         names.push(name);
     }
     if names.is_empty() { refuse(forward, "the model is called without a tensor") } else { Ok(names) }
-}
-
-/// Weights that are loaded after the program was traced stay on the host.
-fn restored_before(input: &Input<'_, '_>, view: &FileView<'_>, optimizer: &Optimizer<'_>) -> Result<(), Refusal> {
-    let late = view.calls("load_state_dict").iter().copied().find(|call| {
-        *call > optimizer.call
-            && view.function_of(*call) == view.function_of(optimizer.call)
-            && object(view, *call).is_some_and(|o| input.project.role(view, o) == Some(Role::Model))
-    });
-    match late {
-        Some(call) => refuse(
-            call,
-            "weights are loaded after the optimizer is made. Load them above it: what is traced goes to the RDU",
-        ),
-        None => Ok(()),
-    }
 }
 
 /// Calls of the model outside the step, which the host makes.

@@ -1,62 +1,94 @@
 //! The class that holds what is compiled: written once into the ported script.
 
 use super::RUNTIME;
-use super::plan::Plan;
+use super::optimizer::Kind;
+use crate::facts::FileView;
+use crate::settings::Settings;
+use crate::tree::Id;
 
-/// The class and its one instance, in the file's indentation.
-pub(super) fn text(plan: &Plan<'_, '_>) -> String {
-    let shapes = shapes(plan);
-    let options: String = plan
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(n, name)| {
-            let option = name.replace('_', "-");
-            let known = shapes.get(n).and_then(Option::as_deref);
-            let asked = known.map_or_else(|| "required=True".to_owned(), |s| format!("default=({s},)"));
-            format!(
-                "        parser.add_argument(\"--{option}-shape\", type=int, nargs=\"+\", {asked})\n        \
-                 parser.add_argument(\"--{option}-dtype\", choices=(\"bfloat16\", \"int64\"), default=\"bfloat16\")\n"
-            )
-        })
-        .collect();
-    let names = plan.inputs.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ");
-    let kept: Vec<String> = plan.optimizer.kind.hyperparameters().iter().map(|h| format!("\"{h}\"")).collect();
-    let text = TEMPLATE
-        .replace("CLASS", RUNTIME)
-        .replace("        OPTIONS\n", &options)
-        .replace("NAMES", &format!("({names},)"))
-        .replace("HYPERPARAMETERS", &format!("({},)", kept.join(", ")))
-        .replace("TORCH", &torch(plan).unwrap_or_else(|| "torch".to_owned()))
-        .replace("PROGRAM", &program(plan.view.path));
-    let quoted = crate::rewrite::requote(&text, '"');
-    let unit = &plan.view.layout.indent;
-    quoted
-        .lines()
-        .map(|line| {
-            let depth = (line.len() - line.trim_start().len()) / 4;
-            format!("{}{}", unit.repeat(depth), line.trim_start())
-        })
-        .collect::<Vec<_>>()
-        .join("\n")
+/// What is compiled, as far as the class has to know it.
+pub(super) struct Program<'a> {
+    pub(super) view: &'a FileView<'a>,
+    pub(super) settings: &'a Settings<'a>,
+    /// A name for each tensor that the model is given.
+    pub(super) inputs: &'a [String],
+    /// The optimizers that the program chooses from.
+    pub(super) kinds: Vec<Kind>,
+    /// A place where torch is known.
+    pub(super) anchor: Id,
+    /// Whether the program runs on other machines, too.
+    pub(super) beside_other_modes: bool,
 }
 
-/// The name under which the file knows torch, if it has one for the module itself.
-pub(super) fn torch(plan: &Plan<'_, '_>) -> Option<String> {
-    let spelled = plan.view.names.spelling(&plan.view.index, plan.optimizer.call, "torch.zeros_like")?;
-    spelled.strip_suffix(".zeros_like").map(str::to_owned)
-}
+impl Program<'_> {
+    /// The class and its one instance, in the file's indentation.
+    pub(super) fn text(&self) -> String {
+        let shapes = self.shapes();
+        let options: String = self
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(n, name)| {
+                let option = name.replace('_', "-");
+                let known = shapes.get(n).and_then(Option::as_deref);
+                let asked = known.map_or_else(|| "required=True".to_owned(), |s| format!("default=({s},)"));
+                format!(
+                    "        parser.add_argument(\"--{option}-shape\", type=int, nargs=\"+\", {asked})\n        \
+                     parser.add_argument(\"--{option}-dtype\", choices=(\"bfloat16\", \"int64\"), default=\"bfloat16\")\n"
+                )
+            })
+            .collect();
+        let names = self.inputs.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ");
+        let text = TEMPLATE
+            .replace("CLASS", RUNTIME)
+            .replace("        OPTIONS\n", &options)
+            .replace("    CALL\n", if self.beside_other_modes { CALL } else { "" })
+            .replace("NAMES", &format!("({names},)"))
+            .replace("HYPERPARAMETERS", &self.hyperparameters())
+            .replace("TORCH", &self.torch().unwrap_or_else(|| "torch".to_owned()))
+            .replace("PROGRAM", &program(self.view.path));
+        let quoted = crate::rewrite::requote(&text, '"');
+        let unit = &self.view.layout.indent;
+        quoted
+            .lines()
+            .map(|line| {
+                let depth = (line.len() - line.trim_start().len()) / 4;
+                format!("{}{}", unit.repeat(depth), line.trim_start())
+            })
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
 
-/// Shapes that the user gave (`--option input_shape=3x224x224,10`), as the elements of a tuple.
-fn shapes(plan: &Plan<'_, '_>) -> Vec<Option<String>> {
-    let given = plan.input.settings.values.get("input_shape").map_or("", String::as_str);
-    given
-        .split(',')
-        .map(|shape| {
-            let sizes: Vec<&str> = shape.split('x').map(str::trim).collect();
-            sizes.iter().all(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit())).then(|| sizes.join(", "))
-        })
-        .collect()
+    /// The name under which the file knows torch, if it has one for the module itself.
+    pub(super) fn torch(&self) -> Option<String> {
+        let spelled = self.view.names.spelling(&self.view.index, self.anchor, "torch.zeros_like")?;
+        spelled.strip_suffix(".zeros_like").map(str::to_owned)
+    }
+
+    /// What every update is given, as a Python tuple: of several optimizers the one in use decides.
+    fn hyperparameters(&self) -> String {
+        let tuple = |kind: &Kind| {
+            let names: Vec<String> = kind.hyperparameters().iter().map(|h| format!("\"{h}\"")).collect();
+            format!("({},)", names.join(", "))
+        };
+        let has = |sgd: bool| self.kinds.iter().find(|k| (**k == Kind::Sgd) == sgd).map(tuple);
+        match (has(true), has(false)) {
+            (Some(sgd), Some(adam)) => format!("({sgd} if \"momentum\" in group else {adam})"),
+            (one, other) => one.or(other).unwrap_or_default(),
+        }
+    }
+
+    /// Shapes that the user gave (`--option input_shape=3x224x224,10`), as the elements of a tuple.
+    fn shapes(&self) -> Vec<Option<String>> {
+        let given = self.settings.values.get("input_shape").map_or("", String::as_str);
+        given
+            .split(',')
+            .map(|shape| {
+                let sizes: Vec<&str> = shape.split('x').map(str::trim).collect();
+                sizes.iter().all(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit())).then(|| sizes.join(", "))
+            })
+            .collect()
+    }
 }
 
 /// The name of the compiled program: the file's.
@@ -67,6 +99,14 @@ fn program(path: &str) -> String {
     if name.is_empty() { "train".to_owned() } else { name }
 }
 
+const CALL: &str = r#"    def call(self, model, *tensors):
+        """The model on the RDU while it trains, else on the host with the weights as they are by now."""
+        if model is not self.model:
+            return model(*tensors)
+        return self.forward(*tensors) if model.training else self.evaluate(*tensors)
+
+"#;
+
 const TEMPLATE: &str = r#"class CLASS:
     """The model as SambaFlow compiles it: forward pass and update run on the RDU, the loss on the host."""
 
@@ -75,7 +115,8 @@ const TEMPLATE: &str = r#"class CLASS:
     def __init__(self):
         self.args = None
         self.model = None
-        self.is_ahead = False
+        self.outputs = []
+        self.is_traced = self.is_ahead = False
 
     def read_command_line(self):
         """What stands in front of `--` is SambaFlow's, the rest is the program's own."""
@@ -102,22 +143,18 @@ const TEMPLATE: &str = r#"class CLASS:
         return shape, getattr(TORCH, getattr(self.args, f"{name}_dtype"))
 
     def take(self, model):
-        """Hands the model over: its weights are loaded, its optimizer is not made yet."""
+        """Hands the model over, before its optimizer is made."""
         self.compiles()
         self.model = model.bfloat16()
         samba.from_torch_model_(self.model)
 
     def start(self, optimizer):
-        """Compiles and ends the program, or loads what was compiled."""
+        """Compiles and ends the program. A run loads what was compiled with its first batch."""
         self.optimizer = optimizer
-        inputs = []
-        for name in self.names:
-            shape, dtype = self.expected(name)
-            inputs.append(samba.from_torch_tensor(TORCH.zeros(shape, dtype=dtype), name=name, batch_dim=0))
         if self.args.command == "compile":
             samba.session.compile(
                 self.model,
-                inputs,
+                self.dummies(),
                 optimizer,
                 name="PROGRAM",
                 app_dir=samba_utils.get_file_dir(__file__),
@@ -126,16 +163,33 @@ const TEMPLATE: &str = r#"class CLASS:
                 pef_metadata=get_pefmeta(self.args, self.model),
             )
             raise SystemExit(0)
-        samba_utils.trace_graph(self.model, inputs, optimizer, init_output_grads=True, pef=self.args.pef)
 
+    def dummies(self):
+        """Inputs without data, by which the model is traced."""
+        inputs = []
+        for name in self.names:
+            shape, dtype = self.expected(name)
+            inputs.append(samba.from_torch_tensor(TORCH.zeros(shape, dtype=dtype), name=name, batch_dim=0))
+        return inputs
+
+    def trace(self):
+        """Loads what was compiled, with the weights as they are: a checkpoint has been read by now."""
+        samba_utils.trace_graph(self.model, self.dummies(), self.optimizer, init_output_grads=True, pef=self.args.pef)
+        self.is_traced = True
+
+    CALL
     def forward(self, *tensors):
         """One batch, forward. The host's graph begins at what comes back."""
+        if any(output.grad is not None for output in self.outputs):
+            raise RuntimeError("every batch is followed by an update on an RDU; gradients of several are not gathered")
         self.inputs = []
         for name, tensor in zip(self.names, tensors):
             shape, dtype = self.expected(name)
             if tuple(tensor.shape) != shape or tensor.dtype.is_floating_point != dtype.is_floating_point:
                 raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}, compiled was {dtype} {shape}")
             self.inputs.append(samba.from_torch_tensor(tensor.to(dtype), name=name, batch_dim=0))
+        if not self.is_traced:
+            self.trace()
         outputs = samba.session.run(
             input_tensors=self.inputs,
             output_tensors=self.model.output_tensors,
@@ -148,6 +202,8 @@ const TEMPLATE: &str = r#"class CLASS:
 
     def update(self):
         """Backward pass and update, from the gradients that the loss left at the outputs."""
+        if not self.outputs:
+            raise RuntimeError("an update without a forward pass on the RDU before it")
         group = self.optimizer.param_groups[0]
         grads = [TORCH.zeros_like(out) if out.grad is None else out.grad for out in self.outputs]
         samba.session.run(
@@ -155,10 +211,11 @@ const TEMPLATE: &str = r#"class CLASS:
             output_tensors=self.model.output_tensors,
             section_types=["bckwd", "opt"],
             grad_of_outputs=[samba.from_torch_tensor(grad.bfloat16()) for grad in grads],
-            hyperparam_dict={name: group[name] for name in HYPERPARAMETERS if name in group},
+            hyperparam_dict={name: float(group[name]) for name in HYPERPARAMETERS if name in group},
             data_parallel=self.args.data_parallel,
             reduce_on_rdu=self.args.reduce_on_rdu,
         )
+        self.outputs = []
         self.is_ahead = True
 
     def fetch(self):
