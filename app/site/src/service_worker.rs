@@ -10,7 +10,7 @@ pub const SERVICE_WORKER: &str = "sw.js";
 const TEXT: &str = include_str!("../theme/service_worker.js");
 
 /// From this size on a file that is not a program is fetched only when somebody asks for it.
-const HEAVY: usize = 1 << 20;
+const HEAVY: usize = 1 << 19;
 
 /// A file of the finished site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

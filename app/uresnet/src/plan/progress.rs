@@ -27,8 +27,9 @@ impl Progress<'_> {
 impl Plan {
     /// How far a run is when it calls back with the number of a step.
     pub fn progress(&self, step: usize) -> Progress<'_> {
-        let done = self.costs.iter().take(step).sum::<f64>();
-        let whole = self.costs.iter().sum::<f64>();
+        // Not `sum`, whose nothing is -0.
+        let sum = |steps: usize| self.costs.iter().take(steps).fold(0.0, |sum, cost| sum + cost);
+        let (done, whole) = (sum(step), sum(usize::MAX));
         Progress {
             step,
             count: self.steps.len(),
