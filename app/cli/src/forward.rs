@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     let plan = Plan::new(&network, &weights, event.picture.shape(), &options)?;
     let (logits, seconds) = pass(&plan, &event.picture, threads)?;
 
-    let candidate = args.compare.as_ref().map(|path| files::tensors(path).map(|found| (path, found))).transpose()?;
+    let candidate = args.compare.as_ref().map(|path| files::outputs(path).map(|found| (path, found))).transpose()?;
     let stages = stages(args, &network, &weights, &event.picture, candidate.as_ref(), threads)?;
     let comparison = candidate
         .map(|(path, found)| {

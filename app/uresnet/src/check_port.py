@@ -172,15 +172,16 @@ def run_on_rdu(network, picture, pef):
 
 
 class Stages:
-    """Keeps what the network's modules give, on the host."""
+    """Keeps what the network's modules give, on the host: the levels and what lies between them, or every module."""
 
-    def __init__(self, network):
+    def __init__(self, network, which):
         self.calls = {}
+        fine = re.compile(r"\.blocks\.|(sample|connection)\.bottleneck$") if which == "levels" else re.compile(r"$.")
         # A module with weights below it is a stage; a convolution inside a unit is not.
         weighted = {name.rsplit(".", 1)[0] for name in network.state_dict()}
         for name, module in network.named_modules():
             below = any(owner == name or owner.startswith(name + ".") for owner in weighted)
-            if name and below and name.rsplit(".", 1)[-1] not in ("conv", "norm"):
+            if name and below and name.rsplit(".", 1)[-1] not in ("conv", "norm") and not fine.search(name):
                 module.register_forward_hook(self.keeper(name))
 
     def keeper(self, name):
@@ -234,8 +235,18 @@ def to_tensor(torch, tensor):
 def to_numbers(tensor):
     """Shape and bytes of a tensor of any device and type."""
     tensor = tensor.detach().to("cpu").float().contiguous()
-    numbers = tensor.view(-1).tolist()
-    return tuple(tensor.shape), struct.pack(f"<{len(numbers)}f", *numbers)
+    shape = tuple(tensor.shape)
+    try:
+        import numpy
+
+        data = numpy.asarray(tensor.numpy(), dtype="<f4").tobytes()
+    except (ImportError, RuntimeError, AttributeError, TypeError):
+        # A torch without NumPy says so by one of these.
+        data = b""
+    if len(data) != 4 * tensor.numel():
+        numbers = tensor.view(-1).tolist()
+        data = struct.pack(f"<{len(numbers)}f", *numbers)
+    return shape, data
 
 
 def write_safetensors(path, tensors):
@@ -261,7 +272,13 @@ def main():
     parser.add_argument("--network", metavar="MODULE:CLASS", help="the network's class, where the search finds another")
     parser.add_argument("--device", choices=["cpu", "cuda", "hpu", "ipu", "rdu"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16", "fp16"], default="fp32", help="what to compute with")
-    parser.add_argument("--stages", action="store_true", help="write the modules' outputs too (cpu, cuda and hpu)")
+    parser.add_argument(
+        "--stages",
+        nargs="?",
+        const="levels",
+        choices=["levels", "all"],
+        help="write the outputs of the levels, or of all modules, too (cpu, cuda and hpu)",
+    )
     parser.add_argument("--pef", help="the compiled program to run on an RDU; without it one is compiled")
     parser.add_argument("--out", default="candidate.safetensors")
     arguments = parser.parse_args()
@@ -284,7 +301,7 @@ def main():
     network.eval()
     kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[arguments.precision]
     network, picture = network.to(kind), to_tensor(torch, tensors["input"]).to(kind)
-    stages = Stages(network) if arguments.stages else None
+    stages = Stages(network, arguments.stages) if arguments.stages else None
     with torch.no_grad():
         if arguments.device == "hpu":
             outputs = run_on_hpu(network, picture)

@@ -1,30 +1,37 @@
 //! Files with named tensors.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use uresnet::{Tensor, read_tensors};
 
-/// No checkpoint or event that the network takes is larger.
-const LARGEST: u64 = 1 << 30;
+/// In GiB: no checkpoint or event that the network takes is larger.
+const INPUT: u64 = 1;
 
-const TOO_LARGE: &str = "larger than 1 GiB, which no weights and no event of this network are";
+/// In GiB: outputs with those of all modules, of the largest picture.
+const OUTPUTS: u64 = 16;
 
 /// Reads a file of any format that the network's weights and events come in.
 pub(crate) fn tensors(path: &Path) -> Result<BTreeMap<String, Tensor>> {
-    read(path).with_context(|| path.display().to_string())
+    read(path, INPUT).with_context(|| path.display().to_string())
 }
 
-fn read(path: &Path) -> Result<BTreeMap<String, Tensor>> {
+/// The same for what another run has written, which may be larger.
+pub(crate) fn outputs(path: &Path) -> Result<BTreeMap<String, Tensor>> {
+    read(path, OUTPUTS).with_context(|| path.display().to_string())
+}
+
+fn read(path: &Path, most: u64) -> Result<BTreeMap<String, Tensor>> {
     let file = std::fs::File::open(path)?;
-    if file.metadata()?.len() > LARGEST {
-        bail!(TOO_LARGE);
+    let too_large = || anyhow!("larger than {most} GiB, which no file for this network is");
+    if file.metadata()?.len() > most << 30 {
+        return Err(too_large());
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        bail!(TOO_LARGE);
+    file.take((most << 30) + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most << 30 {
+        return Err(too_large());
     }
     Ok(read_tensors(&bytes)?)
 }

@@ -63,10 +63,10 @@ fn the_projects_network_runs_on_every_device() {
     let home = bundle_and_project();
     let home = home.path();
     for (target, words, stages) in [
-        ("cpu", &["--device", "cpu", "--stages"][..], true),
-        ("hpu", &["--device", "hpu", "--precision", "bf16", "--stages"], true),
-        ("ipu", &["--device", "ipu", "--precision", "fp16"], false),
-        ("rdu", &["--device", "rdu", "--precision", "bf16", "--pef", "out/check_port/check_port.pef"], false),
+        ("cpu", &["--device", "cpu", "--stages", "all"][..], 100..200),
+        ("hpu", &["--device", "hpu", "--precision", "bf16", "--stages"], 20..50),
+        ("ipu", &["--device", "ipu", "--precision", "fp16"], 0..1),
+        ("rdu", &["--device", "rdu", "--precision", "bf16", "--pef", "out/check_port/check_port.pef"], 0..1),
     ] {
         if target == "rdu" {
             let said = rehearse(home, target, &words[..4]);
@@ -80,7 +80,7 @@ fn the_projects_network_runs_on_every_device() {
         assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{target}: {ran:?}");
         let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         let compared = told["comparison"]["stages"].as_array().unwrap().len();
-        assert_eq!(compared > 50, stages, "{target}: {compared} stages");
+        assert!(stages.contains(&compared), "{target}: {compared} stages");
     }
 }
 
