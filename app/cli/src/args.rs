@@ -388,6 +388,9 @@ pub(crate) struct BuildArgs {
     /// Folder whose files are copied as they are
     #[arg(long, value_name = "DIR", default_value = "public")]
     pub(crate) public: PathBuf,
+    /// Folder with the rehearsal kit, which the site offers as an archive; none when there is no such folder
+    #[arg(long, value_name = "DIR", default_value = "rehearsal")]
+    pub(crate) kit: PathBuf,
     /// The built page that ports; without it the site has guides only
     #[arg(long, value_name = "FILE")]
     pub(crate) port_page: Option<PathBuf>,

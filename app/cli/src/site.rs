@@ -3,7 +3,7 @@
 use crate::args::BuildArgs;
 use crate::recipes::read_guides;
 use anyhow::{Context, Result};
-use site::{Input, Page, SERVICE_WORKER, SiteFile, service_worker};
+use site::{Input, Kit, Page, SERVICE_WORKER, SiteFile, service_worker};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,9 @@ pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
     if args.public.is_dir() {
         list(&args.public, "", &mut assets)?;
     }
-    let input = Input { guides: &guides, port_page: port_page.as_deref(), assets: &assets, base: &args.base };
+    let kit = read_kit(&args.kit)?;
+    let input =
+        Input { guides: &guides, port_page: port_page.as_deref(), assets: &assets, kit: &kit, base: &args.base };
     let pages = match site::build(&input) {
         Ok(pages) => pages,
         Err(faults) => {
@@ -55,6 +57,20 @@ fn finished(out: &Path) -> Result<Vec<SiteFile>> {
         Ok(SiteFile::new(path, &bytes))
     };
     paths.into_iter().map(read).collect()
+}
+
+/// The files of the rehearsal kit, without what Python leaves behind.
+fn read_kit(folder: &Path) -> Result<Kit> {
+    let mut paths = BTreeSet::new();
+    if folder.is_dir() {
+        list(folder, "", &mut paths)?;
+    }
+    let paths = paths.into_iter().filter(|path| !path.contains("__pycache__/"));
+    let read = |path: String| {
+        let bytes = fs::read(folder.join(&path)).with_context(|| format!("{path} can't be read"))?;
+        Ok((path, bytes))
+    };
+    paths.map(read).collect()
 }
 
 /// Every file below a folder, as paths with `/`. Hidden ones stay out.

@@ -1,5 +1,6 @@
 //! A guide as a page: its prose, and in the place of its fences what the engine does with them.
 
+use crate::kit::{self, Kit};
 use crate::pages::Source;
 use crate::search::{self, Entry};
 use crate::shell::{Frame, shell};
@@ -19,7 +20,7 @@ pub(crate) struct Written {
 }
 
 /// The page of one guide.
-pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet) -> Written {
+pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet, kit: &Kit) -> Written {
     let guide = &source.guide;
     let mut document = Document::new(guide, source.text);
     let entries = search::of_guide(guide, &document);
@@ -30,11 +31,12 @@ pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet) -> 
     document.below_headings(|id| sections.get(id).map(|section| badge::of_section(section)).unwrap_or_default());
 
     let main = format!(
-        "<div class=\"wrap guide\">\n{contents}<article class=\"prose\">\n<h1>{title}</h1>\n{lead}{facts}{body}</article>\n</div>\n",
+        "<div class=\"wrap guide\">\n{contents}<article class=\"prose\">\n<h1>{title}</h1>\n{lead}{facts}{offer}{body}</article>\n</div>\n",
         contents = contents(guide),
         title = escape(&guide.front.title),
         lead = lead(guide),
         facts = badge::list(&facts(guide)),
+        offer = kit::offer(kit, &guide.name),
         body = document.html(),
     );
     let html = shell(&Frame {

@@ -19,6 +19,7 @@ mod filter;
 mod guide_list;
 mod guide_page;
 mod home;
+mod kit;
 mod launch_page;
 mod links;
 mod manifest;
@@ -33,6 +34,7 @@ mod shell;
 mod theme;
 
 pub use error::SiteError;
+pub use kit::Kit;
 pub use pages::{Input, Page, build};
 pub use port_page::{PortPage, wrap_port};
 pub use service_worker::{SERVICE_WORKER, SiteFile, service_worker};

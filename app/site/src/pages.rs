@@ -1,5 +1,6 @@
 //! All pages of the site.
 
+use crate::kit::{self, Kit};
 use crate::{
     SiteError, api_list, check_page, guide_list, guide_page, home, launch_page, links::Map, manifest, missing,
     port_page, recipe_list, search, theme,
@@ -26,6 +27,8 @@ pub struct Input<'a> {
     pub port_page: Option<&'a str>,
     /// Files of `public/`, which guides may show; as paths from the site's root.
     pub assets: &'a BTreeSet<String>,
+    /// Files of `rehearsal/`; none for a site without the kit.
+    pub kit: &'a Kit,
     /// Where the site will live, with `/` at both ends. `404.html` needs it, because it is shown for any address, and the
     /// manifest, because an installed app is known by it.
     pub base: &'a str,
@@ -64,7 +67,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut entries = Vec::new();
     for source in &sources {
-        let page = guide_page::write(source, &map, &recipes);
+        let page = guide_page::write(source, &map, &recipes, input.kit);
         faults.extend(page.faults.into_iter().map(SiteError::Guide));
         pages.insert(format!("guides/{}/index.html", source.guide.name), page.html.into_bytes());
         entries.extend(page.entries);
@@ -90,6 +93,12 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
                 pages.insert("port/index.html".to_string(), page.html.into_bytes());
                 pages.extend(page.scripts.into_iter().map(|(name, text)| (name, text.into_bytes())));
             }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !input.kit.is_empty() {
+        match kit::pack(input.kit) {
+            Ok(bytes) => drop(pages.insert(kit::ARCHIVE.to_string(), bytes)),
             Err(fault) => faults.push(fault),
         }
     }

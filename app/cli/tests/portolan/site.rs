@@ -12,8 +12,19 @@ fn build_writes_the_pages_of_the_guides() {
     let home = folder(&[]);
     let ran = portolan(&root, &["site", "build", "--out", home.path().to_str().unwrap()]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    for page in ["index.html", "guides/hpu/index.html", "404.html"] {
+    for page in ["index.html", "guides/hpu/index.html", "404.html", "portolan-rehearsal.zip"] {
         assert!(home.path().join(page).is_file(), "{page}");
+    }
+    // Every guide that the kit covers says how to use it, and the archive unpacks to a program that runs.
+    for (guide, offered) in [("hpu", true), ("ipu", true), ("tensorflow-ipu", true), ("writing-a-recipe", false)] {
+        let page = crate::read(home.path(), &format!("guides/{guide}/index.html"));
+        assert_eq!(page.contains("href=\"../../portolan-rehearsal.zip\""), offered, "{guide}");
+    }
+    let unpack = ["-m", "zipfile", "-e", "portolan-rehearsal.zip", "."];
+    let program = ["rehearsal/rehearse.py", "--help"];
+    for words in [&unpack[..], &program[..]] {
+        let ran = Command::new("python3").args(words).current_dir(home.path()).stdout(Stdio::piped()).output().unwrap();
+        assert!(ran.status.success(), "{words:?}: {ran:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Input, Page, build};
+use super::{Input, Kit, Page, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 const HPU: &str = r#"---
@@ -47,7 +47,7 @@ const WRITING: &str = "---\ntitle: Writing\ndescription: How to.\norder: 9\n---\
 fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<String, String>, String> {
     let guides: Vec<Page> =
         guides.iter().map(|(path, text)| Page { path: path.to_string(), text: text.to_string() }).collect();
-    let input = Input { guides: &guides, port_page, assets: &BTreeSet::new(), base: "/sub/" };
+    let input = Input { guides: &guides, port_page, assets: &BTreeSet::new(), kit: &Kit::new(), base: "/sub/" };
     match build(&input) {
         Ok(pages) => {
             Ok(pages.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes).expect("UTF-8"))).collect())

@@ -110,7 +110,8 @@ pub fn take(state: &State) -> String {
         button("download-file", "", "This file, ported", changed),
         button("download-zip", "", "All files (.zip)", ported),
         button("download-report", "", "Report (.json)", ported),
-        "</div></details>".to_owned(),
+        "<a href=\"../portolan-rehearsal.zip\" id=\"download-kit\" download>Rehearsal kit (.zip)</a></div></details>"
+            .to_owned(),
     ]
     .concat()
 }

@@ -35,12 +35,17 @@ pub fn panel(ported: &Ported, ledger: &str) -> String {
         let (path, input, output) = (escape(path), &hashes.input, &hashes.output);
         format!("<tr><th scope=\"row\">{path}</th><td><code>{input}</code></td><td><code>{output}</code></td></tr>")
     };
+    let main = ported.files.iter().find(|file| file.text.contains("__main__"));
+    let program = main.or(ported.files.first()).map_or("train.py", |file| &file.path);
     format!(
         "<div class=\"scroll certificate\" tabindex=\"0\" role=\"region\" aria-label=\"Ledger and certificate\">{ledger}\
          <h3>Certificate</h3>\
          <p>Target {}, SDK {}, style {}, {}.</p><ul class=\"checks\">{}</ul><ul class=\"residue\">{residue}</ul>\
          <p class=\"fine\">These checks are about the text. Whether the port trains as well as the original, only a run \
-         can tell.</p><dl><dt>Engine</dt><dd><code>{}</code></dd><dt>Recipes</dt><dd><code>{}</code></dd></dl>\
+         can tell. \
+         The <a href=\"../portolan-rehearsal.zip\" download>rehearsal kit</a> tells on any machine with Python whether the port \
+         keeps the vendor's rules; unpacked beside it:</p>\
+         <pre><code>python3 rehearsal/rehearse.py --target {} -- {}</code></pre><dl><dt>Engine</dt><dd><code>{}</code></dd><dt>Recipes</dt><dd><code>{}</code></dd></dl>\
          <table><caption>SHA-256</caption><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Original</th>\
          <th scope=\"col\">Port</th></tr></thead><tbody>{}</tbody></table></div>",
         escape(&ported.target.to_ascii_uppercase()),
@@ -48,6 +53,8 @@ pub fn panel(ported: &Ported, ledger: &str) -> String {
         if ported.style == Style::Branch { "branch" } else { "in place" },
         count(c.rounds, "round"),
         checks.map(check).concat(),
+        escape(&ported.target),
+        escape(program),
         escape(&c.engine),
         escape(&c.recipes),
         c.files.iter().map(file).collect::<String>(),

@@ -55,6 +55,7 @@ fn the_certificate_says_what_is_left_and_the_ledger_what_changes() {
     };
     let calm = html(text, "hpu");
     assert!(calm.contains("No name of the source vendor") && calm.contains("means what it meant"), "{calm}");
+    assert!(calm.contains("rehearse.py --target hpu -- a&lt;b&gt;.py"), "{calm}");
     let many = html(text, "popdist");
     assert!(many.contains("4 × replicas of poprun") && many.contains("class=\"flags\""), "{many}");
     assert!(many.contains("data-do=\"go\" data-to=\"0 ") && !many.contains("<b>.py"), "{many}");
