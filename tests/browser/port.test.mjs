@@ -364,6 +364,86 @@ onPage("typing goes on while the matrix is made, and makes it anew", {}, async (
   assert.ok(parseInt(first) > 20, `the rows are of the text as it is now: ${first}`);
 });
 
+onPage("the ledger stands beside the certificate, and says what changes", {}, async (page) => {
+  await page.fill(
+    [
+      "import torch",
+      "from torch.utils.data import DataLoader",
+      "net = torch.nn.Linear(4, 2)",
+      "criterion = torch.nn.CrossEntropyLoss()",
+      "opt = torch.optim.SGD(net.parameters(), lr=0.1)",
+      "loader = DataLoader(data, batch_size=32, shuffle=True)",
+      "def train():",
+      "    for image, label in loader:",
+      "        opt.zero_grad()",
+      "        loss = criterion(net(image), label)",
+      "        loss.backward()",
+      "        opt.step()",
+      "",
+    ].join("\n"),
+  );
+  await page.ported();
+  await page.choose("target", "popdist");
+  await page.page.locator("#tab-certificate .count.warn").waitFor();
+  await page.tab("certificate");
+  const row = page.page.locator(".ledger tr.changed", { hasText: "samples per optimizer step" });
+  assert.match(await row.textContent(), /32.*32 × replicas of poprun/);
+  assert.ok((await page.page.locator(".flags li").count()) >= 1);
+  await page.page.locator(".ledger [data-do=go]").first().click();
+  await page.page.locator(".changes .here").waitFor();
+  // Each change names what it is drawn from.
+  assert.match(await page.page.locator(".changes .grounds").first().textContent(), /^Holds for: .+ Source: .+/);
+});
+
+onPage("the rehearsal kit unpacks to a program that runs", {}, async (page) => {
+  await page.fill(trainer);
+  await page.ported();
+  const kit = await page.download("download-kit");
+  assert.equal(kit.name, "portolan-rehearsal.zip");
+  await page.tab("certificate");
+  assert.match(await page.panel().textContent(), /rehearse\.py --target hpu -- trainer\.py/);
+  await inFolder((folder) => {
+    writeFileSync(join(folder, "kit.zip"), kit.bytes);
+    execFileSync("python3", ["-m", "zipfile", "-e", "kit.zip", "."], { cwd: folder });
+    const help = execFileSync("python3", ["rehearsal/rehearse.py", "--help"], { cwd: folder });
+    assert.match(help.toString(), /--target/);
+  });
+});
+
+onPage("options are labelled, explained, and in the link", {}, async (page) => {
+  await page.fill(trainer);
+  const before = await page.ported();
+  await page.page.locator(".options > summary").click();
+  const zero = page.page.getByLabel("DeepSpeed ZeRO stage");
+  assert.match(await zero.evaluate((e) => document.getElementById(e.getAttribute("aria-describedby")).textContent), /1 or 2 or 3; 2 if/);
+  await zero.selectOption("3");
+  await page.page.getByLabel(/^Cards/).fill("8");
+  await page.page.getByLabel("Lazy mode").selectOption("on");
+  assert.notEqual(await page.summaryOtherThan(before), before);
+  assert.match(await page.page.locator("#options-chosen").textContent(), /3/);
+  const link = await page.share();
+  const other = await PortPage.open(browser, site.address, { fragment: new URL(link).hash });
+  try {
+    await other.ported();
+    assert.equal(await other.page.locator("#option-zero").inputValue(), "3");
+    assert.equal(await other.page.locator("#option-devices").inputValue(), "8");
+    assert.equal(await other.page.locator("#option-lazy").inputValue(), "on");
+    assert.deepEqual(other.errors, []);
+  } finally {
+    await other.close();
+  }
+});
+
+onPage("a port leads to its launch scripts", {}, async (page) => {
+  await page.fill(trainer);
+  await page.ported();
+  const href = await page.page.locator("#launch").getAttribute("href");
+  assert.match(href, /^\.\.\/launch\/#/);
+  const fields = new URLSearchParams(href.split("#")[1]);
+  assert.equal(fields.get("target"), "hpu");
+  assert.equal(fields.get("entry"), "trainer.py");
+});
+
 onPage("an empty page, a cleared page, nothing to do", {}, async (page) => {
   assert.match(await page.panel().textContent(), /No script yet/);
   await page.fill("x = 1\n");

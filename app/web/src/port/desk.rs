@@ -194,8 +194,18 @@ fn outcome(port: &Port) -> Outcome {
         files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
         residue: port.result.certificate.residue.clone(),
         flags: port.ledger.flags.len(),
+        launch: launch(&port.result),
         certificate: certificate::panel(&port.result, &ledger::section(&port.ledger, &port.result.files)),
     }
+}
+
+/// The fields of a launch that can be read off the ported project.
+fn launch(ported: &Ported) -> String {
+    let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
+    let facts = codemod::run_facts(&ported.files.iter().map(file).collect::<Vec<_>>());
+    let read = facts.programs.first().map(|program| program.launch_fields(&ported.target)).unwrap_or_default();
+    let fields = read.into_iter().chain([("target", ported.target.clone())]);
+    crate::launch::fragment::write(&fields.map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {

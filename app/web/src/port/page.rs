@@ -22,10 +22,11 @@ use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEv
 type Html = fn(&State) -> String;
 
 /// Places of the skeleton, and what fills them. A place that stands inside another comes after it.
-const PLACES: [(&str, Html); 14] = [
+const PLACES: [(&str, Html); 15] = [
     ("target", bar::targets),
     ("style", bar::styles),
     ("sdk", bar::sdks),
+    ("options-chosen", bar::chosen),
     ("named", bar::named),
     ("unsafe-switch", bar::unsafe_switch),
     ("notice", bar::notice),
@@ -58,8 +59,11 @@ pub(crate) fn Port() -> impl IntoView {
                         <span>"Style"</span><select id="style" data-set="style"></select>
                     </label>
                     <label class="field"><span>"SDK"</span><select id="sdk" data-set="sdk"></select></label>
-                    <span class="controls" id="named"></span>
                     <label class="switch" id="unsafe-switch"></label>
+                    <details class="options">
+                        <summary class="button quiet small">"Options"<span id="options-chosen"></span></summary>
+                        <div id="named"></div>
+                    </details>
                 </div>
             </div>
             <p class="visually-hidden" role="status" id="spoken"></p>

@@ -129,6 +129,8 @@ pub struct Outcome {
     pub residue: Vec<String>,
     /// Changes of meaning that the ledger flags.
     pub flags: usize,
+    /// What the page that writes launch scripts is told of this port: the fragment of its address, without `#`.
+    pub launch: String,
     /// Ledger and certificate, as HTML.
     pub certificate: String,
 }

@@ -117,6 +117,19 @@ fn the_matrix_comes_a_column_at_a_time() {
 }
 
 #[test]
+fn a_port_says_how_it_is_launched() {
+    let mut desk = Desk::default();
+    let text = "import argparse\nimport torch\n\nif __name__ == \"__main__\":\n    parser = argparse.ArgumentParser()\n    \
+        parser.add_argument(\"--batch-size\", type=int, default=8)\n    args = parser.parse_args()\n    \
+        loader = torch.utils.data.DataLoader([], batch_size=args.batch_size)\n    net = torch.nn.Linear(2, 2).cuda()\n";
+    let Answer::Ported(outcome, _) = port(&mut desk, text).head else { panic!() };
+    let fields = crate::launch::fragment::read(&outcome.launch);
+    assert_eq!((fields["target"].as_str(), fields["entry"].as_str()), ("hpu", "a.py"), "{fields:?}");
+    let Answer::Ported(outcome, _) = port(&mut desk, "x = 1\n").head else { panic!() };
+    assert_eq!(outcome.launch, "target=hpu");
+}
+
+#[test]
 fn nothing_asked_too_early_breaks_it() {
     let mut desk = Desk::default();
     assert_eq!(ask(&mut desk, Ask::Patch, &[]).texts, [""]);

@@ -35,14 +35,23 @@ pub fn sdks(state: &State) -> String {
     sdks.iter().rev().map(|sdk| option(sdk, &label(sdk), Some(sdk) == chosen)).collect()
 }
 
-/// Fields for the recipes' own options.
+/// How many of the recipes' own options the user chose.
+pub fn chosen(state: &State) -> String {
+    match state.choice.options.len() {
+        0 => String::new(),
+        n => format!(" <span class=\"count\">{n}<span class=\"visually-hidden\"> chosen</span></span>"),
+    }
+}
+
+/// Fields for the recipes' own options, each with a line of help.
 pub fn named(state: &State) -> String {
     let Some(target) = state.target() else { return String::new() };
     let field = |asked: &TargetOption| {
         let chosen = state.choice.options.get(&asked.name);
         let default = escape(&target.default_of(asked, state.choice.sdk.as_deref()));
         let (name, label) = (escape(&asked.name), escape(&asked.label));
-        let acts = format!("id=\"option-{name}\" data-set=\"option\" data-to=\"{name}\"");
+        let acts =
+            format!("id=\"option-{name}\" data-set=\"option\" data-to=\"{name}\" aria-describedby=\"about-{name}\"");
         let value = chosen.map(|value| escape(value)).unwrap_or_default();
         let control = match &asked.kind {
             OptionKind::OneOf(values) => {
@@ -55,7 +64,11 @@ pub fn named(state: &State) -> String {
             ),
             OptionKind::Text => format!("<input type=\"text\" placeholder=\"{default}\" value=\"{value}\" {acts}>"),
         };
-        format!("<label class=\"field\"><span>{label}</span>{control}</label>")
+        let kind = escape(&asked.kind.to_string());
+        format!(
+            "<div class=\"field\"><label for=\"option-{name}\">{label}</label>{control}\
+             <small id=\"about-{name}\">{kind}; {default} if you choose nothing. <code>--option {name}=…</code></small></div>"
+        )
     };
     target.options.iter().map(field).collect()
 }
@@ -101,10 +114,15 @@ pub fn take(state: &State) -> String {
         format!("<button class=\"{class}\" id=\"{id}\" data-do=\"{id}\"{}>{label}</button>", only(!on, " disabled"))
     };
     let quiet = "button quiet small";
+    let launch = state.outcome.as_ref().map(|outcome| {
+        let fields = escape(&outcome.launch);
+        format!("<a class=\"{quiet}\" id=\"launch\" href=\"../launch/#{fields}\" target=\"_blank\">Launch scripts</a>")
+    });
     let ported = state.outcome.is_some();
     [
         button("copy", quiet, "Copy port", changed),
         button("share", quiet, "Copy link", !state.is_empty()),
+        launch.unwrap_or_default(),
         button("patch", "button small", "Download patch", any_change),
         "<details class=\"menu\"><summary class=\"button quiet small\">More</summary><div>".to_owned(),
         button("download-file", "", "This file, ported", changed),
