@@ -397,6 +397,9 @@ pub(crate) struct BuildArgs {
     /// Where the site will live, with `/` at both ends
     #[arg(long, value_name = "PATH", default_value = "/")]
     pub(crate) base: String,
+    /// Address below which guides/NAME.md can be edited; pages then link to it
+    #[arg(long, value_name = "URL")]
+    pub(crate) edit: Option<String>,
 }
 
 fn name_and_value(word: &str) -> Result<(String, String), String> {

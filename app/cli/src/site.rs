@@ -4,9 +4,10 @@ use crate::args::BuildArgs;
 use crate::recipes::read_guides;
 use anyhow::{Context, Result};
 use site::{Input, Kit, Page, SERVICE_WORKER, SiteFile, service_worker};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// Copies `public/` and writes the pages. Faults in guides are printed, all of them, and nothing is written then.
 pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
@@ -21,8 +22,16 @@ pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
         list(&args.public, "", &mut assets)?;
     }
     let kit = read_kit(&args.kit)?;
-    let input =
-        Input { guides: &guides, port_page: port_page.as_deref(), assets: &assets, kit: &kit, base: &args.base };
+    let changed = last_changes(&args.guides);
+    let input = Input {
+        guides: &guides,
+        port_page: port_page.as_deref(),
+        assets: &assets,
+        kit: &kit,
+        base: &args.base,
+        changed: &changed,
+        edit: args.edit.as_deref(),
+    };
     let pages = match site::build(&input) {
         Ok(pages) => pages,
         Err(faults) => {
@@ -43,6 +52,26 @@ pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
     write(&args.out.join(SERVICE_WORKER), service_worker(files, &THREADED).as_bytes())?;
     eprintln!("portolan: {} files written to {}", assets.len() + pages.len(), args.out.display());
     Ok(true)
+}
+
+/// The day of each guide's last change, by its path, as git knows it; empty where there is no git or no history.
+fn last_changes(guides: &Path) -> BTreeMap<String, String> {
+    let log = Command::new("git")
+        .arg("-C")
+        .arg(guides)
+        .args(["log", "--format=%x00%cs", "--name-only", "--relative", "--", "."])
+        .stderr(Stdio::null())
+        .output();
+    let text = log.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let mut days = BTreeMap::new();
+    for commit in text.split('\0').skip(1) {
+        let mut lines = commit.lines().filter(|line| !line.is_empty());
+        let Some(day) = lines.next() else { continue };
+        for file in lines {
+            days.entry(guides.join(file).display().to_string()).or_insert_with(|| day.to_string());
+        }
+    }
+    days
 }
 
 /// Folders whose pages use threads that share memory.

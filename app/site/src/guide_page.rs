@@ -6,13 +6,34 @@ use crate::search::{self, Entry};
 use crate::shell::{Frame, shell};
 use crate::{badge, figure, links::Map};
 use codemod::{Options, RecipeSet, SourceFile, Style, port};
-use guide::html::{Document, Fence, escape};
+use guide::html::{Document, Fence, Link, escape};
 use guide::{Case, Guide, GuideError, Rule, Section};
 use std::collections::BTreeMap;
+
+/// What a guide's page has besides the guide.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Around<'a> {
+    pub(crate) before: Option<&'a Guide>,
+    pub(crate) after: Option<&'a Guide>,
+    /// Day of the last change, `2026-11-21`.
+    pub(crate) changed: Option<&'a str>,
+    /// Where the guide's text can be edited.
+    pub(crate) edit: Option<&'a str>,
+}
+
+/// A guide and its prose as HTML.
+pub(crate) struct Body<'a> {
+    pub(crate) guide: &'a Guide,
+    pub(crate) html: String,
+}
 
 /// A guide's page, and what others make of the guide.
 pub(crate) struct Written {
     pub(crate) html: String,
+    /// The prose alone.
+    pub(crate) body: String,
+    /// Links to other sites, each with the anchor of its section.
+    pub(crate) sources: Vec<(String, Link)>,
     /// What the search finds in it.
     pub(crate) entries: Vec<Entry>,
     /// Links that lead nowhere.
@@ -20,24 +41,35 @@ pub(crate) struct Written {
 }
 
 /// The page of one guide.
-pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet, kit: &Kit) -> Written {
+pub(crate) fn write(
+    source: &Source<'_>,
+    around: &Around<'_>,
+    map: &Map<'_>,
+    recipes: &RecipeSet,
+    kit: &Kit,
+) -> Written {
     let guide = &source.guide;
     let mut document = Document::new(guide, source.text);
     let entries = search::of_guide(guide, &document);
+    let sources = document.outward();
     let faults = document.resolve_links(|link| map.resolve(&guide.name, link));
     let fences = Fences::new(guide, recipes);
     document.replace_fences(|fence| fences.html(fence));
     let sections: BTreeMap<&str, &Section> = guide.sections.iter().map(|section| (&*section.id, section)).collect();
     document.below_headings(|id| sections.get(id).map(|section| badge::of_section(section)).unwrap_or_default());
 
+    let body = document.html();
     let main = format!(
-        "<div class=\"wrap guide\">\n{contents}<article class=\"prose\">\n<h1>{title}</h1>\n{lead}{facts}{offer}{body}</article>\n</div>\n",
+        "<div class=\"wrap guide\">\n{contents}<article class=\"prose\">\n<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><ol>\
+         <li><a href=\"../../\">Portolan</a></li><li><a href=\"../\">Guides</a></li>\
+         <li><span aria-current=\"page\">{title}</span></li></ol></nav>\n\
+         <h1>{title}</h1>\n{lead}{facts}{offer}{body}{foot}</article>\n</div>\n",
         contents = contents(guide),
         title = escape(&guide.front.title),
         lead = lead(guide),
         facts = badge::list(&facts(guide)),
         offer = kit::offer(kit, &guide.name),
-        body = document.html(),
+        foot = foot(guide, around),
     );
     let html = shell(&Frame {
         path: &format!("guides/{}/", guide.name),
@@ -46,7 +78,7 @@ pub(crate) fn write(source: &Source<'_>, map: &Map<'_>, recipes: &RecipeSet, kit
         main: &main,
         ..Frame::default()
     });
-    Written { html, entries, faults }
+    Written { html, body, sources, entries, faults }
 }
 
 /// What a guide's card and head say of it in badges.
@@ -62,6 +94,34 @@ pub(crate) fn facts(guide: &Guide) -> Vec<(&'static str, String)> {
         facts.push(("", format!("SDK {}", guide.front.sdks.join(", "))));
     }
     facts
+}
+
+/// Where to go from here, and how the page came about.
+fn foot(guide: &Guide, around: &Around<'_>) -> String {
+    let mut facts = Vec::new();
+    if let Some(day) = around.changed {
+        facts.push(format!("Last changed <time datetime=\"{day}\">{day}</time>"));
+    }
+    if let Some(edit) = around.edit {
+        let file = guide.path.rsplit(['/', '\\']).next().unwrap_or(&guide.path);
+        facts.push(format!("<a href=\"{}guides/{}\">Edit this page</a>", escape(edit), escape(file)));
+    }
+    let mut html = match facts.is_empty() {
+        true => String::new(),
+        false => format!("<p class=\"page-facts\">{}</p>\n", facts.join(" · ")),
+    };
+    let link = |word: &str, rel: &str, guide: &Guide| {
+        let title = escape(&guide.front.title);
+        format!("<a rel=\"{rel}\" href=\"../{}/\"><small>{word}</small>{title}</a>", guide.name)
+    };
+    if around.before.is_some() || around.after.is_some() {
+        html += &format!(
+            "<nav class=\"neighbours\" aria-label=\"Guides before and after\">{}{}</nav>\n",
+            around.before.map_or_else(|| "<span></span>".to_string(), |guide| link("Previous", "prev", guide)),
+            around.after.map_or_else(String::new, |guide| link("Next", "next", guide)),
+        );
+    }
+    html
 }
 
 fn lead(guide: &Guide) -> String {

@@ -1,8 +1,10 @@
 //! The home page: what Portolan does, with one real port.
 
+use crate::api_list::named;
 use crate::figure;
 use crate::guide_list::cards;
 use crate::shell::{Frame, shell};
+use crate::theme;
 use codemod::{Options, RecipeSet, SourceFile, Style, port};
 use guide::html::escape;
 use guide::{Guide, Section};
@@ -32,6 +34,7 @@ pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet) -> String {
         title: "Portolan: take a training script to a new machine",
         description: "Ports PyTorch training scripts to other accelerators, in your browser: a diff with a reason for \
                       every change.",
+        head: &format!("<script src=\"{}\" defer></script>\n", theme::names().tabs),
         main: &main,
         ..Frame::default()
     })
@@ -48,18 +51,37 @@ const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 
     <li><h3>Take the patch</h3><p>As a patch, as files or as a zip, with a record of what was checked. Running it on the \
     machine is yours to do.</p></li>\n</ol>\n</section>\n";
 
-/// The script ported to the first target there is a guide for; nothing when no rule finds anything to do.
+/// The script ported to every target that has something to do with it, as tabs; nothing when none has.
 fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {
-    let guide = guides.iter().find(|guide| guide.front.target.is_some())?;
+    let mut seen: Vec<&str> = Vec::new();
+    let mut panels = String::new();
+    for guide in guides {
+        let Some(target) = guide.front.target.as_deref().filter(|target| !seen.contains(target)) else { continue };
+        // A tutorial is no machine, and offers no mode of its own to a project.
+        if !recipes.targets().iter().any(|offered| *offered.id == *target) {
+            continue;
+        }
+        seen.push(target);
+        panels += &panel(guides, guide, target, recipes).unwrap_or_default();
+    }
+    (!panels.is_empty()).then(|| {
+        format!(
+            "<section class=\"wrap band\" aria-labelledby=\"example\">\n<h2 id=\"example\">One small port</h2>\n\
+             <div data-tabs=\"Port to\">\n{panels}</div>\n</section>\n"
+        )
+    })
+}
+
+/// The script ported to one target, beside the reasons.
+fn panel(guides: &[Guide], guide: &Guide, target: &str, recipes: &RecipeSet) -> Option<String> {
     let file = SourceFile { path: "train.py".to_string(), text: SCRIPT.to_string() };
     let options = Options {
-        target: guide.front.target.clone()?,
+        target: target.to_string(),
         style: Style::InPlace,
         sdk: guide.front.sdks.last().cloned(),
         ..Options::default()
     };
     let ported = port(&[file], recipes, &options).files.into_iter().next().filter(|file| file.changed)?;
-
     let mut ids: Vec<&str> = Vec::new();
     for edit in &ported.edits {
         if !ids.contains(&edit.recipe.as_str()) {
@@ -79,12 +101,18 @@ fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {
             )
         })
         .collect();
+    let name = named(&target).1;
     Some(format!(
-        "<section class=\"wrap band\" aria-labelledby=\"example\">\n<h2 id=\"example\">One small port</h2>\n\
-         <div class=\"split\"><figure class=\"code\"><figcaption><span>train.py · {target}</span></figcaption>\n{diff}</figure>\n\
+        "<section id=\"port-to-{target}\" data-target=\"{target}\" data-name=\"{name}\" aria-label=\"Port to {name}\">\n\
+         <div class=\"split\"><figure class=\"code\"><figcaption><span>train.py · {title}</span></figcaption>\n{diff}</figure>\n\
          <div><h3 class=\"visually-hidden\">Reasons</h3>\n<ul class=\"reasons\">\n{reasons}</ul></div></div>\n</section>\n",
-        target = escape(&guide.front.title),
-        diff = figure::difference("python", SCRIPT, &ported.text, "train.py, before and after"),
+        title = escape(&guide.front.title),
+        diff = figure::difference(
+            "python",
+            SCRIPT,
+            &ported.text,
+            &format!("train.py, before and after the port to {name}")
+        ),
     ))
 }
 

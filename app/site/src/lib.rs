@@ -27,10 +27,13 @@ mod missing;
 mod pages;
 mod policy;
 mod port_page;
+mod print_page;
 mod recipe_list;
 mod search;
 mod service_worker;
 mod shell;
+mod source_list;
+mod text_page;
 mod theme;
 
 pub use error::SiteError;

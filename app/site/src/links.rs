@@ -12,7 +12,8 @@ pub(crate) struct Map<'a> {
 }
 
 /// Pages that are not guides, as guides write them.
-const PLACES: [&str; 3] = ["/", "/port/", "/guides/"];
+const PLACES: [&str; 9] =
+    ["/", "/port/", "/launch/", "/guides/", "/recipes/", "/apis/", "/glossary/", "/sources/", "/changelog/"];
 
 impl<'a> Map<'a> {
     pub(crate) fn new(guides: impl Iterator<Item = &'a Guide>, assets: &'a BTreeSet<String>) -> Map<'a> {

@@ -1,9 +1,10 @@
 //! All pages of the site.
 
+use crate::guide_page::{Around, Body};
 use crate::kit::{self, Kit};
 use crate::{
     SiteError, api_list, check_page, guide_list, guide_page, home, launch_page, links::Map, manifest, missing,
-    port_page, recipe_list, search, theme,
+    port_page, print_page, recipe_list, search, source_list, text_page, theme,
 };
 use codemod::RecipeSet;
 use guide::Guide;
@@ -32,6 +33,10 @@ pub struct Input<'a> {
     /// Where the site will live, with `/` at both ends. `404.html` needs it, because it is shown for any address, and the
     /// manifest, because an installed app is known by it.
     pub base: &'a str,
+    /// Day of a guide's last change, by its path; guides without one show none.
+    pub changed: &'a BTreeMap<String, String>,
+    /// Address below which `guides/NAME.md` can be edited; without it no page offers that.
+    pub edit: Option<&'a str>,
 }
 
 /// A guide and the text it was parsed from.
@@ -40,13 +45,17 @@ pub(crate) struct Source<'a> {
     pub(crate) text: &'a str,
 }
 
+/// More guides than this nobody prints at once, and no browser lays them out on one page.
+const PRINTED: usize = 100;
+
 /// Builds every page: paths from the site's root with `/`, and contents. The same input gives the same bytes.
 pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteError>> {
     let mut faults: Vec<SiteError> = Vec::new();
     let mut sources: Vec<Source<'_>> = Vec::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
     for page in input.guides {
         match Guide::parse(&page.path, &page.text) {
-            Ok(guide) if sources.iter().any(|source| source.guide.name == guide.name) => {
+            Ok(guide) if !names.insert(guide.name.clone()) => {
                 faults.push(SiteError::SameName { path: page.path.clone(), name: guide.name });
             }
             Ok(guide) => sources.push(Source { guide, text: &page.text }),
@@ -66,8 +75,17 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     let map = Map::new(sources.iter().map(|source| &source.guide), input.assets);
     let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut entries = Vec::new();
-    for source in &sources {
-        let page = guide_page::write(source, &map, &recipes, input.kit);
+    let (mut bodies, mut uses) = (Vec::new(), Vec::new());
+    for (index, source) in sources.iter().enumerate() {
+        let around = Around {
+            before: index.checked_sub(1).map(|before| &sources[before].guide),
+            after: sources.get(index + 1).map(|after| &after.guide),
+            changed: input.changed.get(&source.guide.path).map(String::as_str),
+            edit: input.edit,
+        };
+        let page = guide_page::write(source, &around, &map, &recipes, input.kit);
+        bodies.push(Body { guide: &source.guide, html: page.body });
+        uses.extend(page.sources.into_iter().map(|(section, link)| (&source.guide, section, link)));
         faults.extend(page.faults.into_iter().map(SiteError::Guide));
         pages.insert(format!("guides/{}/index.html", source.guide.name), page.html.into_bytes());
         entries.extend(page.entries);
@@ -80,6 +98,17 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     pages.insert("apis/index.html".to_string(), api_list::write(&guides, &targets).into_bytes());
     pages.insert("launch/index.html".to_string(), launch_page::write().into_bytes());
     pages.insert("check/index.html".to_string(), check_page::write().into_bytes());
+    pages.insert("sources/index.html".to_string(), source_list::write(&uses).into_bytes());
+    if bodies.len() <= PRINTED {
+        pages.insert("print/index.html".to_string(), print_page::write(&bodies).into_bytes());
+    }
+    match text_page::write(&map) {
+        Ok((texts, found)) => {
+            pages.extend(texts.into_iter().map(|(folder, html)| (format!("{folder}index.html"), html.into_bytes())));
+            entries.extend(found);
+        }
+        Err(found) => faults.extend(found),
+    }
     entries.extend(api_list::entries(&guides, &targets));
     match search::write(&entries) {
         Ok(text) => drop(pages.insert(search::FILE.to_string(), text.into_bytes())),

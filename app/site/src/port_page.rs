@@ -31,6 +31,8 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
     if !head.contains("<script") {
         return Err(SiteError::PortPage("loads no script"));
     }
+    // First, because it waits for the page's own program to start.
+    head = format!("<script src=\"../{}\"></script>\n{head}", theme::names().keep);
     let html = shell(&Frame {
         path: "port/",
         title: "Port a script",

@@ -26,6 +26,16 @@ pub struct Frame<'a> {
 const PLACES: [(&str, &str); 4] =
     [("port/", "Port a script"), ("launch/", "Launch it"), ("check/", "Check a port"), ("guides/", "Guides")];
 
+/// What the footer leads to.
+const MORE: [(&str, &str); 6] = [
+    ("recipes/", "All recipes"),
+    ("apis/", "API names"),
+    ("glossary/", "Glossary"),
+    ("sources/", "Sources"),
+    ("changelog/", "Changelog"),
+    ("print/", "All guides on one page"),
+];
+
 /// A whole page.
 pub fn shell(frame: &Frame<'_>) -> String {
     let up = up(frame.path);
@@ -40,6 +50,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
         };
         nav += &format!("<a href=\"{root}{path}\"{current}>{name}</a>");
     }
+    let more: String = MORE.iter().map(|(path, name)| format!("<a href=\"{root}{path}\">{name}</a>")).collect();
     let title =
         if frame.path.is_empty() { escape(frame.title) } else { format!("{} – Portolan", escape(frame.title)) };
     format!(
@@ -65,6 +76,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <footer class=\"site-foot\"><div class=\"wrap\">\
          <p>Porting runs in your browser; your code is not uploaded.</p>\
          <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
+         <nav class=\"foot-nav\" aria-label=\"More\">{more}</nav>\
          <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
          </div></footer>\n</body>\n</html>\n",
         policy = policy::tag(),

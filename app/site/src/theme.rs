@@ -3,7 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
-const FILES: [(&str, &str, &str); 10] = [
+const FILES: [(&str, &str, &str); 12] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("portolan", "js", include_str!("../theme/portolan.js")),
     ("portolan", "svg", include_str!("../theme/portolan.svg")),
@@ -14,6 +14,8 @@ const FILES: [(&str, &str, &str); 10] = [
     ("check-start", "js", include_str!("../theme/check-start.js")),
     ("search", "js", include_str!("../theme/search.js")),
     ("offline", "js", include_str!("../theme/offline.js")),
+    ("tabs", "js", include_str!("../theme/tabs.js")),
+    ("keep", "js", include_str!("../theme/keep.js")),
 ];
 
 /// Files whose names say their version already: what others wrote, with its licence.
@@ -41,12 +43,41 @@ pub(crate) struct Names {
     pub(crate) search: String,
     /// Asked for once a page is at rest.
     pub(crate) offline: String,
+    /// Where sections belong to targets.
+    pub(crate) tabs: String,
+    /// On the page that ports.
+    pub(crate) keep: String,
 }
 
 pub(crate) fn names() -> Names {
-    let [style, script, icon, filter, launch_style, launch_start, check_style, check_start, search, offline] =
-        FILES.map(|(stem, extension, text)| name(stem, extension, text));
-    Names { style, script, icon, filter, launch_style, launch_start, check_style, check_start, search, offline }
+    let [
+        style,
+        script,
+        icon,
+        filter,
+        launch_style,
+        launch_start,
+        check_style,
+        check_start,
+        search,
+        offline,
+        tabs,
+        keep,
+    ] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
+    Names {
+        style,
+        script,
+        icon,
+        filter,
+        launch_style,
+        launch_start,
+        check_style,
+        check_start,
+        search,
+        offline,
+        tabs,
+        keep,
+    }
 }
 
 /// Names and contents.

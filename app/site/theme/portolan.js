@@ -80,3 +80,16 @@ if (window.trustedTypes) {
     });
   });
 })();
+
+// A heading's own link can be copied with one click, besides being followed.
+addEventListener("click", (event) => {
+  const anchor = event.target.closest?.("a.anchor");
+  if (!anchor || !navigator.clipboard || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  navigator.clipboard.writeText(anchor.href).then(
+    () => {
+      anchor.textContent = "✓";
+      setTimeout(() => (anchor.textContent = "#"), 1200);
+    },
+    () => {}, // The link is in the address all the same.
+  );
+});

@@ -35,4 +35,6 @@ mod take_away;
 #[cfg(target_arch = "wasm32")]
 mod wire;
 #[cfg(target_arch = "wasm32")]
+mod work;
+#[cfg(target_arch = "wasm32")]
 pub mod worker;

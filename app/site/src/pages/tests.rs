@@ -47,7 +47,16 @@ const WRITING: &str = "---\ntitle: Writing\ndescription: How to.\norder: 9\n---\
 fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<String, String>, String> {
     let guides: Vec<Page> =
         guides.iter().map(|(path, text)| Page { path: path.to_string(), text: text.to_string() }).collect();
-    let input = Input { guides: &guides, port_page, assets: &BTreeSet::new(), kit: &Kit::new(), base: "/sub/" };
+    let changed = BTreeMap::from([("guides/hpu.md".to_string(), "2026-11-21".to_string())]);
+    let input = Input {
+        guides: &guides,
+        port_page,
+        assets: &BTreeSet::new(),
+        kit: &Kit::new(),
+        base: "/sub/",
+        changed: &changed,
+        edit: Some("https://e.org/"),
+    };
     match build(&input) {
         Ok(pages) => {
             Ok(pages.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes).expect("UTF-8"))).collect())
@@ -69,13 +78,17 @@ fn every_page_is_there_and_comes_out_the_same() {
         [
             "404.html",
             "apis/index.html",
+            "changelog/index.html",
             "check/index.html",
+            "glossary/index.html",
             "guides/hpu/index.html",
             "guides/index.html",
             "guides/writing/index.html",
             "index.html",
             "launch/index.html",
+            "print/index.html",
             "recipes/index.html",
+            "sources/index.html",
         ]
     );
     assert_eq!(pages, self::pages());
@@ -148,7 +161,9 @@ fn nothing_leads_nowhere() {
             let to = html[start..].split('"').next().unwrap_or("");
             let (page, anchor) = to.split_once('#').unwrap_or((to, ""));
             let file = if page.is_empty() { path.clone() } else { target(path, page) };
-            if file != "port/index.html" && file != "launch.js" && file != "check.js" {
+            let elsewhere =
+                ["port/index.html", "launch.js", "check.js"].contains(&&*file) || to.starts_with("https://");
+            if !elsewhere {
                 let Some(there) = pages.get(&file) else { panic!("{path}: {to} leads to {file}") };
                 assert!(anchor.is_empty() || there.contains(&format!("id=\"{anchor}\"")), "{path}: {to}");
             }
@@ -192,4 +207,58 @@ fn a_rule_that_the_engine_does_not_understand_is_told() {
     let guide = "---\ntitle: A\ntarget: a\n---\n## B\nWhy.\n```diff rule\n- f(\n+ g(\n```\n";
     let found = outcome(&[("guides/a.md", guide)], None).unwrap_err();
     assert!(found.starts_with("guides/a.md:"), "{found}");
+}
+
+#[test]
+fn a_guide_leads_on_and_says_how_old_it_is() {
+    let pages = pages();
+    let page = &pages["guides/hpu/index.html"];
+    for expected in [
+        "<li><a href=\"../\">Guides</a></li><li><span aria-current=\"page\">To &lt;HPU&gt;</span></li>",
+        "Last changed <time datetime=\"2026-11-21\">2026-11-21</time> · <a href=\"https://e.org/guides/hpu.md\">",
+        "<a rel=\"next\" href=\"../writing/\"><small>Next</small>Writing</a>",
+    ] {
+        assert!(page.contains(expected), "{expected}\nis not in\n{page}");
+    }
+    assert!(!page.contains("rel=\"prev\"") && !pages["guides/writing/index.html"].contains("Last changed"));
+}
+
+#[test]
+fn all_guides_stand_on_one_page() {
+    let pages = pages();
+    let page = &pages["print/index.html"];
+    for expected in [
+        "<h1 id=\"hpu\">",
+        "<h2 id=\"hpu--move\">",
+        "<a href=\"#writing--how\">recipes</a>",
+        "href=\"../port/#example=hpu/move/1\"",
+    ] {
+        assert!(page.contains(expected), "{expected}\nis not in\n{page}");
+    }
+}
+
+#[test]
+fn a_fault_names_line_and_remedy() {
+    for (body, expected) in [
+        ("[x](nowhere.md)\n", "g.md:4: there is no guide nowhere.md\n"),
+        ("## A\n\n[x](#b)\n", "g.md:6: g.md has no section #b\n"),
+        (
+            "## A {#x}\n\n## B {#x}\n",
+            "g.md:6: anchor `x` is already that of line 4; give this heading its own {#anchor}\n",
+        ),
+        ("## \n", "g.md:4: this heading has no text\n"),
+        ("![x](../public/no.png)\n", "g.md:4: there is no file public/no.png\n"),
+        ("## A\n```python\nx\n", "g.md:5: this fence is not closed: it takes the rest of the page\n"),
+        (
+            "<b>x</b>\n",
+            "g.md:4: raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks\n",
+        ),
+    ] {
+        let text = format!("---\ntitle: T\n---\n{body}");
+        assert_eq!(outcome(&[("g.md", &text)], None).unwrap_err(), expected, "{body}");
+    }
+    let fence = outcome(&[("g.md", "---\ntitle: T\n---\n```pytorch\n```\n")], None).unwrap_err();
+    assert!(fence.starts_with("g.md:4: unknown fence language `pytorch`; use one of python"), "{fence}");
+    let target = outcome(&[("g.md", "---\ntitle: T\ntarget: G P U\n---\n")], None).unwrap_err();
+    assert!(target.starts_with("g.md:3: target `G P U` is not"), "{target}");
 }

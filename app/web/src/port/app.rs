@@ -5,7 +5,7 @@ use crate::port::fragment::{self, Fragment, Share};
 use crate::port::page::Port;
 use crate::port::protocol::{Answer, Ask, Parcel, Shown};
 use crate::port::state::{Delivery, Engine, File, Notice, Panel, Run, State, View};
-use crate::port::{link, project};
+use crate::port::{link, project, work};
 use codemod::{Highlight, SourceFile};
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -35,6 +35,7 @@ fn start() -> impl IntoView {
     provide_context(session);
     session.start_engine();
     session.read_fragment();
+    work::offer(session);
     view! { <Port /> }
 }
 
@@ -349,6 +350,11 @@ impl Session {
             Ok(share) => self.change_and_port(|state| state.open_share(share)),
             Err(why) => self.say(true, format!("The shared link can't be opened: {why}")),
         }
+    }
+
+    /// Looks at the state without being told when it changes.
+    pub(crate) fn with_work<T>(self, look: impl FnOnce(&State) -> T) -> T {
+        self.state.with_untracked(look)
     }
 
     /// Opens a project; the one before can be brought back.

@@ -1,0 +1,106 @@
+// On the page that ports: keeps the open work in this browser, brings it back, and takes files that other apps hand over.
+(() => {
+  const open = () =>
+    new Promise((done, fail) => {
+      const request = indexedDB.open("portolan", 1);
+      request.onupgradeneeded = () => request.result.createObjectStore("work");
+      request.onsuccess = () => done(request.result);
+      request.onerror = () => fail(request.error);
+    });
+  const store = async (mode, act) => {
+    const database = await open();
+    try {
+      return await new Promise((done, fail) => {
+        const request = act(database.transaction("work", mode).objectStore("work"));
+        request.onsuccess = () => done(request.result);
+        request.onerror = () => fail(request.error);
+      });
+    } finally {
+      database.close();
+    }
+  };
+
+  let line;
+  function say(text) {
+    const foot = document.querySelector(".site-foot .wrap");
+    if (!foot) return;
+    if (!line) {
+      line = document.createElement("p");
+      line.id = "kept";
+      line.setAttribute("role", "status");
+      foot.insertBefore(line, foot.querySelector(".theme"));
+    }
+    line.textContent = text;
+    return line;
+  }
+
+  let timer;
+  let saved = 0;
+  async function save() {
+    clearTimeout(timer);
+    const bytes = window.portolanWork?.bytes();
+    if (!bytes) return;
+    try {
+      if (bytes.length === 0) await store("readwrite", (work) => work.delete("open"));
+      else await store("readwrite", (work) => work.put(bytes, "open"));
+    } catch {
+      return; // Storage may be forbidden or full; the work is on the page still.
+    }
+    if (bytes.length === saved) return;
+    saved = bytes.length;
+    if (saved === 0) return say("");
+    const clear = document.createElement("button");
+    clear.type = "button";
+    clear.className = "button quiet small";
+    clear.textContent = "Clear it";
+    clear.addEventListener("click", async (event) => {
+      // This click is no reason to keep the work again.
+      event.stopPropagation();
+      clearTimeout(timer);
+      await store("readwrite", (work) => work.delete("open"));
+      saved = 0;
+      say("What this browser kept of your work is gone.");
+    });
+    say("Your open work is kept in this browser. ").append(clear);
+  }
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(save, 800);
+  };
+
+  /** Files of another app go the way of files that are chosen. */
+  function take(files) {
+    const field = document.getElementById("open-files");
+    if (!field || files.length === 0) return;
+    const chosen = new DataTransfer();
+    for (const file of files) chosen.items.add(file);
+    field.files = chosen.files;
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+    soon();
+  }
+
+  async function shared() {
+    const waiting = await caches.open("portolan-shared");
+    const files = [];
+    for (const request of await waiting.keys()) {
+      const name = decodeURIComponent(new URL(request.url).pathname.split("/").pop());
+      files.push(new File([await (await waiting.match(request)).blob()], name));
+    }
+    await caches.delete("portolan-shared");
+    history.replaceState(null, "", location.pathname);
+    take(files);
+  }
+
+  async function start() {
+    const asked = location.hash.length > 1 && location.hash !== "#main";
+    if (location.search === "?shared") await shared();
+    else if (!asked) {
+      const bytes = await store("readonly", (work) => work.get("open")).catch(() => undefined);
+      if (bytes?.length && window.portolanWork.open(bytes)) soon();
+    }
+    window.launchQueue?.setConsumer(async ({ files = [] }) => take(await Promise.all(files.map((handle) => handle.getFile()))));
+    for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
+    addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
+  }
+  addEventListener("TrunkApplicationStarted", () => start(), { once: true });
+})();
