@@ -8,11 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A link of a guide to another site: guide, anchor of the section, link.
 pub(crate) type Use<'a> = (&'a Guide, String, Link);
 
+/// A page of another site: what links to it are named, and the sections they stand in, as HTML.
+#[derive(Default)]
+struct Cited<'a> {
+    texts: BTreeSet<&'a str>,
+    places: Vec<String>,
+}
+
 /// The page at `sources/`.
 pub(crate) fn write(uses: &[Use<'_>]) -> String {
-    let mut hosts: BTreeMap<&str, BTreeMap<&str, (BTreeSet<&str>, Vec<String>)>> = BTreeMap::new();
+    let mut hosts: BTreeMap<&str, BTreeMap<&str, Cited>> = BTreeMap::new();
     for (guide, section, link) in uses {
-        let (texts, places) = hosts.entry(host(&link.to)).or_default().entry(&link.to).or_default();
+        let Cited { texts, places } = hosts.entry(host(&link.to)).or_default().entry(&link.to).or_default();
         texts.insert(link.text.trim());
         let title = guide.sections.iter().find(|found| found.id == *section).map_or(&guide.front.title, |s| &s.title);
         let anchor = if section.is_empty() { String::new() } else { format!("#{section}") };
@@ -24,7 +31,7 @@ pub(crate) fn write(uses: &[Use<'_>]) -> String {
     let mut list = String::new();
     for (host, pages) in &hosts {
         list += &format!("<section>\n<h2 id=\"{0}\">{0}</h2>\n<ul class=\"recipes\">\n", escape(host));
-        for (url, (texts, places)) in pages {
+        for (url, Cited { texts, places }) in pages {
             let named: Vec<&str> = texts.iter().copied().filter(|text| !text.starts_with("http")).collect();
             let name = if named.is_empty() { url } else { named[0] };
             list += &format!(

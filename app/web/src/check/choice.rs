@@ -57,6 +57,17 @@ const UPSAMPLINGS: [(&str, Upsampling); 2] =
     [("interpolation", Upsampling::Interpolation), ("convolutional", Upsampling::Convolutional)];
 const SWITCH: [(&str, bool); 2] = [("false", false), ("true", true)];
 
+/// What is wrong with a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The field's key.
+    pub key: &'static str,
+    /// A sentence for the reader.
+    pub problem: String,
+    /// Height and width, pixels, that would be right.
+    pub next_size: Option<(usize, usize)>,
+}
+
 /// What the form holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
@@ -235,17 +246,18 @@ impl Choice {
         PRESETS.into_iter().find(|name| preset(name).as_ref() == Some(&self.config))
     }
 
-    /// What is wrong, by key, and the size that would be right where one is.
-    pub fn faults(&self) -> Vec<(&'static str, String, Option<(usize, usize)>)> {
+    /// What is wrong.
+    pub fn faults(&self) -> Vec<Fault> {
+        let fault = |key, problem: String| vec![Fault { key, problem, next_size: None }];
         let config = &self.config;
         match config.check() {
-            Err(Error::Config { field, problem }) => return vec![(field, problem, None)],
-            Err(other) => return vec![("preset", other.to_string(), None)],
+            Err(Error::Config { field, problem }) => return fault(field, problem),
+            Err(other) => return fault("preset", other.to_string()),
             Ok(()) => {}
         }
         let (factor, (height, width)) = (self.downsample, self.size);
         if factor == 0 {
-            return vec![("downsample", "must be at least 1".to_string(), None)];
+            return fault("downsample", "must be at least 1".to_string());
         }
         // A dense picture brings its own size.
         if self.input != 0 {
@@ -257,10 +269,10 @@ impl Choice {
                     Error::Size { next, .. } => next.map(|(h, w)| (h * factor, w * factor)),
                     _ => None,
                 };
-                vec![("height", error.to_string(), next)]
+                vec![Fault { key: "height", problem: error.to_string(), next_size: next }]
             }
             Ok(_) if height % factor != 0 || width % factor != 0 => {
-                vec![("downsample", format!("{height} x {width} pixels can't be taken {factor} by {factor}"), None)]
+                fault("downsample", format!("{height} x {width} pixels can't be taken {factor} by {factor}"))
             }
             Ok(_) => Vec::new(),
         }
@@ -405,7 +417,7 @@ mod tests {
     fn faults_stand_at_their_control() {
         let check = |pairs: &[(&str, &str)], expected: &[(&str, Option<(usize, usize)>)]| {
             let found = set(pairs).faults();
-            let found: Vec<_> = found.iter().map(|(key, _, next)| (*key, *next)).collect();
+            let found: Vec<_> = found.iter().map(|fault| (fault.key, fault.next_size)).collect();
             assert_eq!(found, expected, "{pairs:?}");
         };
         check(&[], &[]);

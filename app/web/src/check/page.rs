@@ -5,7 +5,7 @@ mod pointer;
 mod running;
 
 use crate::browser::{self, document, element, later, window};
-use crate::check::choice::{Choice, FIELDS, Kind, OTHERS, kind};
+use crate::check::choice::{Choice, FIELDS, Fault, Kind, OTHERS, kind};
 use crate::check::parts::{escape, form, thousands};
 use crate::check::picture::Layer;
 use crate::check::planes::Planes;
@@ -176,10 +176,10 @@ fn show_choice() {
         }
         fault(key, refused.get(*key).map_or("", String::as_str));
     }
-    for (key, problem, next) in choice.faults() {
+    for Fault { key, problem, next_size } in choice.faults() {
         if !refused.contains_key(key) {
             fault(key, &problem);
-            if let (Some((height, width)), Some(place)) = (next, element(&format!("fault-{key}"))) {
+            if let (Some((height, width)), Some(place)) = (next_size, element(&format!("fault-{key}"))) {
                 let offer = format!(
                     "{} <button type=\"button\" class=\"button quiet small\" data-do=\"size\" \
                      data-to=\"{height}x{width}\">Take {height} × {width}</button>",

@@ -43,7 +43,7 @@ pub(super) fn run() {
             }
         }
         let bad =
-            state.refused.keys().cloned().chain(state.choice.faults().into_iter().map(|(key, ..)| key.to_string()));
+            state.refused.keys().cloned().chain(state.choice.faults().into_iter().map(|fault| fault.key.to_string()));
         faults.extend(bad.map(|key| (key, String::new())));
         (Ask::Run(Box::new(state.choice.run())), files, faults)
     });
