@@ -8,6 +8,10 @@ import { setFlagsFromString } from "node:v8";
 
 // Node's older releases know relaxed SIMD only by this flag; newer ones know it anyway, and no such flag.
 setFlagsFromString("--experimental-wasm-relaxed-simd");
+// All of the program is compiled, and optimised, before it starts: an end of the process while the engine still compiles in
+// the background crashes it now and then.
+setFlagsFromString("--no-liftoff");
+setFlagsFromString("--no-wasm-lazy-compilation");
 const [, , file, ...words] = argv;
 // The warning that WASI is experimental would stand between the lines of every test.
 process.removeAllListeners("warning");
@@ -15,5 +19,4 @@ const { WASI } = await import("node:wasi");
 const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 const wasi = new WASI({ version: "preview1", args: [file, ...words], preopens: { [checkout]: checkout } });
 const { instance } = await WebAssembly.instantiate(await readFile(file), wasi.getImportObject());
-// No `process.exit`: it can crash where the engine still compiles in the background.
 process.exitCode = wasi.start(instance);
