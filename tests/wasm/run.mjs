@@ -1,5 +1,5 @@
-// Runs a WASI program, such as the tests of a crate, under Node: `node run.mjs FILE.wasm ARGUMENT…`. It sees the files of
-// the checkout.
+// Runs a WASI program, such as the tests of a crate, under Node: `node --single-threaded run.mjs FILE.wasm ARGUMENT…`. It sees
+// the files of the checkout. With V8's background threads, Node 20 crashes at the end of a program that ran for long.
 
 import { readFile } from "node:fs/promises";
 import { argv } from "node:process";
@@ -8,10 +8,6 @@ import { setFlagsFromString } from "node:v8";
 
 // Node's older releases know relaxed SIMD only by this flag; newer ones know it anyway, and no such flag.
 setFlagsFromString("--experimental-wasm-relaxed-simd");
-// All of the program is compiled, and optimised, before it starts: an end of the process while the engine still compiles in
-// the background crashes it now and then.
-setFlagsFromString("--no-liftoff");
-setFlagsFromString("--no-wasm-lazy-compilation");
 const [, , file, ...words] = argv;
 // The warning that WASI is experimental would stand between the lines of every test.
 process.removeAllListeners("warning");

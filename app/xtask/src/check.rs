@@ -45,7 +45,7 @@ fn wasm_tests() -> Result<()> {
             features,
         ]);
         // Cargo starts the runner in the package's folder.
-        cargo.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", "node ../../tests/wasm/run.mjs");
+        cargo.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", "node --single-threaded ../../tests/wasm/run.mjs");
         // Whole-program optimisation is for what is delivered.
         cargo.envs([("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")]);
         run(&mut cargo)?;
