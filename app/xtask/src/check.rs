@@ -31,7 +31,7 @@ pub(crate) fn run_all(tools: &Tools) -> Result<()> {
 fn wasm_tests() -> Result<()> {
     let target = "wasm32-wasip1";
     setup::target(target)?;
-    for features in ["", "relaxed-simd"] {
+    let tests = |features| {
         let mut cargo = workspace::command("cargo");
         cargo.args([
             "test",
@@ -48,9 +48,14 @@ fn wasm_tests() -> Result<()> {
         cargo.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", "node --single-threaded ../../tests/wasm/run.mjs");
         // Whole-program optimisation is for what is delivered.
         cargo.envs([("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")]);
-        run(&mut cargo)?;
-    }
-    Ok(())
+        run(&mut cargo)
+    };
+    // Each runs on one thread.
+    std::thread::scope(|scope| {
+        let with_all = scope.spawn(|| tests("relaxed-simd"));
+        let without = tests("");
+        with_all.join().unwrap_or_else(|_| bail!("the thread of the tests with SIMD ended early")).and(without)
+    })
 }
 
 /// Node's own test runner over `tests/browser/*.test.mjs`, named one by one: what a folder means to `node --test`
