@@ -215,14 +215,14 @@ impl<'a> Fences<'a> {
             words.push("stays as it is".to_string());
             figure::code(language, &case.input.text)
         };
-        let title = escape(&section.title);
         let own = format!("{}#{}", self.guide.name, section.id);
         format!(
             "<figure class=\"code\"><figcaption><span>{}</span>\
-             <a class=\"try\" href=\"../../port/#example={}/{}/{number}\" aria-label=\"Try it: {title}, example {number}\">Try it</a>\
+             <a class=\"try\" href=\"../../port/#example={}/{}/{number}\" aria-describedby=\"{}\">Try it</a>\
              </figcaption>\n{shown}{}</figure>\n",
             words.join(" · "),
             self.guide.name,
+            section.id,
             section.id,
             figure::remarks(file.diagnostics.iter().filter(|diagnostic| diagnostic.recipe == own), &section.reason),
         )

@@ -131,7 +131,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
             Err(fault) => faults.push(fault),
         }
     }
-    pages.extend(theme::files().map(|(name, text)| (name, text.as_bytes().to_vec())));
+    pages.extend(theme::files().map(|(name, text)| (name, text.into_bytes())));
     if faults.is_empty() { Ok(pages) } else { Err(faults) }
 }
 

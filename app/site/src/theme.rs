@@ -81,13 +81,41 @@ pub(crate) fn names() -> Names {
 }
 
 /// Names and contents.
-pub(crate) fn files() -> impl Iterator<Item = (String, &'static str)> {
-    let vendored = VENDORED.iter().map(|(name, text)| ((*name).to_string(), *text));
-    FILES.iter().map(|(stem, extension, text)| (name(stem, extension, text), *text)).chain(vendored)
+pub(crate) fn files() -> impl Iterator<Item = (String, String)> {
+    let vendored = VENDORED.iter().map(|(name, text)| ((*name).to_string(), (*text).to_string()));
+    let own = FILES.iter().map(|(stem, extension, text)| {
+        let shown = if *extension == "css" { without_remarks(text) } else { (*text).to_string() };
+        (name(stem, extension, text), shown)
+    });
+    own.chain(vendored)
+}
+
+/// A style sheet without comments and indentation, which every reader of a guide would download.
+fn without_remarks(style: &str) -> String {
+    let mut rest = style;
+    let mut code = String::new();
+    while let Some((before, after)) = rest.split_once("/*") {
+        code += before;
+        rest = after.split_once("*/").map_or("", |(_, after)| after);
+    }
+    code += rest;
+    code.lines().map(str::trim).filter(|line| !line.is_empty()).fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// A file's name with a hash of its text.
 pub(crate) fn name(stem: &str, extension: &str, text: &str) -> String {
     let hash: String = Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("{stem}-{hash}.{extension}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_remarks;
+
+    #[test]
+    fn a_style_sheet_keeps_its_rules_and_strings() {
+        let check = |before, after| assert_eq!(without_remarks(before), after);
+        check("/* a */\na {\n  b: c; /* d\n  e */\n}\n", "a {\nb: c;\n}\n");
+        check("a::after { content: \"  x\"; }", "a::after { content: \"  x\"; }\n");
+    }
 }

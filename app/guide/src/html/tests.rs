@@ -29,7 +29,7 @@ fn headings_carry_a_link_to_themselves() {
     check(
         "## Use `x` {#y}\n",
         "<div class=\"heading\"><h2 id=\"y\">Use <code>x</code></h2>\
-         <a class=\"anchor\" href=\"#y\" aria-label=\"Link to “Use x”\">#</a></div>\n",
+         <a class=\"anchor\" href=\"#y\" aria-labelledby=\"y\">#</a></div>\n",
     );
     let mut page = document("## A\n\n### B\n");
     page.below_headings(|id| format!("[{id}]"));

@@ -32,10 +32,9 @@ fn write(node: &Node, out: &mut String) {
         Kind::Paragraph { class: None } => block("p", &inner(), out),
         Kind::Paragraph { class: Some(class) } => *out += &format!("<p class=\"{class}\">{}</p>\n", inner()),
         Kind::Heading { level, id, below } => {
-            let name = escape(&plain(&node.children));
             *out += &format!(
                 "<div class=\"heading\"><h{level} id=\"{id}\">{}</h{level}>\
-                 <a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to “{name}”\">#</a></div>\n{below}",
+                 <a class=\"anchor\" href=\"#{id}\" aria-labelledby=\"{id}\">#</a></div>\n{below}",
                 inner()
             );
         }
