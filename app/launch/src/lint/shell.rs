@@ -1,0 +1,256 @@
+//! As much of a shell's grammar as it takes to know what a word is: quotes, comments, continued lines, here-documents,
+//! substitutions. Every word keeps its place in the script.
+
+use std::ops::Range;
+
+/// How a piece of a word is quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quote {
+    Bare,
+    Single,
+    Double,
+}
+
+/// A run of a word's characters that are quoted alike; the quotes themselves are in none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) range: Range<usize>,
+    pub(super) quote: Quote,
+}
+
+/// A word of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    /// All of it, quotes too.
+    pub(super) range: Range<usize>,
+    pub(super) pieces: Vec<Piece>,
+    /// Without its quotes. Nothing is expanded: `$HOME` is five letters.
+    pub(super) text: String,
+}
+
+impl Token {
+    /// The value of `NAME=VALUE`, where NAME is what an assignment can have.
+    pub(super) fn assigned(&self) -> Option<(&str, &str)> {
+        let (name, value) = self.text.split_once('=')?;
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_name =
+            !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_letter);
+        is_name.then_some((name, value))
+    }
+}
+
+/// A simple command: assignments, program, arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Command {
+    pub(super) words: Vec<Token>,
+}
+
+impl Command {
+    /// Where a program of that name stands, whatever its folder.
+    pub(super) fn runs(&self, name: &str) -> Option<usize> {
+        self.words.iter().position(|word| word.text.rsplit('/').next() == Some(name))
+    }
+
+    /// The value of one of the flags, as `--flag VALUE` or `--flag=VALUE`, and the words that it stands in.
+    pub(super) fn value(&self, flags: &[&str]) -> Option<(&str, Range<usize>)> {
+        self.words.iter().enumerate().find_map(|(at, word)| match word.text.split_once('=') {
+            Some((flag, value)) if flags.contains(&flag) => Some((value, at..at + 1)),
+            None if flags.contains(&&*word.text) => Some((&*self.words.get(at + 1)?.text, at..at + 2)),
+            _ => None,
+        })
+    }
+
+    /// The same as a number.
+    pub(super) fn number(&self, flags: &[&str]) -> Option<u64> {
+        self.value(flags)?.0.parse().ok()
+    }
+
+    pub(super) fn has(&self, text: &str) -> bool {
+        self.words.iter().any(|word| word.text == text)
+    }
+}
+
+/// The commands of a script, in order. Words such as `if` and `do` stand in front of the command behind them.
+pub(super) fn commands(script: &str) -> Vec<Command> {
+    let mut read = Read { script, at: 0, commands: Vec::new(), command: Command::default(), ends: Vec::new() };
+    while read.at < script.len() {
+        read.step();
+    }
+    read.finish();
+    read.commands
+}
+
+struct Read<'s> {
+    script: &'s str,
+    at: usize,
+    commands: Vec<Command>,
+    command: Command,
+    /// What ends the here-documents that begin on the next line.
+    ends: Vec<String>,
+}
+
+impl Read<'_> {
+    fn rest(&self) -> &str {
+        &self.script[self.at..]
+    }
+
+    fn finish(&mut self) {
+        let command = std::mem::take(&mut self.command);
+        if !command.words.is_empty() {
+            self.commands.push(command);
+        }
+    }
+
+    fn step(&mut self) {
+        let rest = self.rest();
+        let Some(c) = rest.chars().next() else { return };
+        match c {
+            '\n' => {
+                self.at += 1;
+                self.finish();
+                self.skip_documents();
+            }
+            '\\' if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") => {
+                self.at += rest.find('\n').unwrap_or(0) + 1;
+            }
+            _ if c.is_whitespace() => self.at += c.len_utf8(),
+            '#' => self.at += rest.find('\n').unwrap_or(rest.len()),
+            ';' | '&' | '|' | '(' | ')' => {
+                self.at += 1;
+                self.finish();
+            }
+            '<' if rest.starts_with("<<") && !rest.starts_with("<<<") => {
+                self.at += 2;
+                if self.rest().starts_with('-') {
+                    self.at += 1;
+                }
+                while self.rest().starts_with([' ', '\t']) {
+                    self.at += 1;
+                }
+                let end = self.word().text;
+                self.ends.push(end);
+            }
+            '<' | '>' => self.at += 1,
+            _ => {
+                let word = self.word();
+                self.command.words.push(word);
+            }
+        }
+    }
+
+    fn skip_documents(&mut self) {
+        for end in std::mem::take(&mut self.ends) {
+            while self.at < self.script.len() {
+                let rest = self.rest();
+                let length = rest.find('\n').map_or(rest.len(), |at| at + 1);
+                let is_end = rest[..length].trim() == end;
+                self.at += length;
+                if is_end {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn word(&mut self) -> Token {
+        let start = self.at;
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut text = String::new();
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                '\'' => {
+                    let from = self.at + 1;
+                    let to = self.script[from..].find('\'').map_or(self.script.len(), |end| from + end);
+                    text += &self.script[from..to];
+                    pieces.push(Piece { range: from..to, quote: Quote::Single });
+                    self.at = (to + 1).min(self.script.len());
+                }
+                '"' => {
+                    let from = self.at + 1;
+                    let to = from + quoted(&self.script[from..]);
+                    text += &self.script[from..to];
+                    pieces.push(Piece { range: from..to, quote: Quote::Double });
+                    self.at = (to + 1).min(self.script.len());
+                }
+                _ if c.is_whitespace() || ";&|()<>".contains(c) => break,
+                _ => {
+                    let rest = self.rest();
+                    let length = match c {
+                        '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+                        '$' if rest.starts_with("$(") => closed(rest, '(', ')'),
+                        '$' if rest.starts_with("${") => closed(rest, '{', '}'),
+                        '`' => rest[1..].find('`').map_or(rest.len(), |end| end + 2),
+                        _ => c.len_utf8(),
+                    };
+                    let from = self.at;
+                    self.at += length;
+                    // A continued line goes on in the same word.
+                    let own = &self.script[from..self.at];
+                    if own != "\\\n" {
+                        text += own.strip_prefix('\\').unwrap_or(own);
+                    }
+                    match pieces.last_mut() {
+                        Some(last) if last.quote == Quote::Bare && last.range.end == from => last.range.end = self.at,
+                        _ => pieces.push(Piece { range: from..self.at, quote: Quote::Bare }),
+                    }
+                }
+            }
+        }
+        Token { range: start..self.at, pieces, text }
+    }
+}
+
+/// Where the double quote that closes the text is.
+fn quoted(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        at += match c {
+            '"' => return at,
+            '\\' => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
+            '$' if text[at..].starts_with("$(") => closed(&text[at..], '(', ')'),
+            _ => c.len_utf8(),
+        };
+    }
+    text.len()
+}
+
+/// Length of `$(…)` or `${…}`, what is nested in it too.
+fn closed(text: &str, open: char, close: char) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return at + close.len_utf8();
+            }
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commands;
+
+    #[track_caller]
+    fn check(script: &str, expected: &[&str]) {
+        let lines: Vec<String> = commands(script)
+            .iter()
+            .map(|command| command.words.iter().map(|word| &*word.text).collect::<Vec<_>>().join("|"))
+            .collect();
+        assert_eq!(lines, expected, "{script}");
+    }
+
+    #[test]
+    fn words_of_commands() {
+        check("a 'b c' \"d $e\"f\ng # h\n", &["a|b c|d $ef", "g"]);
+        check("a \\\n  b\\\nc; d && e | f", &["a|bc", "d", "e", "f"]);
+        check("a=$(b c) \"$(d \"e f\")\" ${g:-h i}", &["a=$(b c)|$(d \"e f\")|${g:-h i}"]);
+        check("cat <<'END' > x\nmpirun 'open\nEND\nafter", &["cat|x", "after"]);
+        check("a#b \\# 'open", &["a#b|#|open"]);
+        check("if a; then b; fi", &["if|a", "then|b", "fi"]);
+        check("\\", &[""]);
+    }
+}

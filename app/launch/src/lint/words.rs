@@ -1,0 +1,127 @@
+//! Faults of single words, whatever the target: quotes, `~`, braces, names, folders, packages.
+
+use super::shell::{Command, Piece, Quote, Token};
+use super::{Look, whole};
+
+pub(super) fn check(look: &mut Look<'_>) {
+    look.each(|look, command| {
+        for word in &command.words {
+            curly_quotes(look, word);
+            literal_tilde(look, command, word);
+            home_folder(look, word);
+            name(look, word, "ONM_NUM_THREADS", "OMP_NUM_THREADS", "no library reads it; OMP_NUM_THREADS is meant");
+        }
+        literal_braces(look, command);
+        packages(look, command);
+    });
+}
+
+/// A name that is spelt otherwise than what reads it.
+pub(super) fn name(look: &mut Look<'_>, word: &Token, wrong: &str, right: &str, why: &str) {
+    let text = &look.script[word.range.clone()];
+    let places: Vec<usize> = whole(text, wrong).map(|at| word.range.start + at).collect();
+    for at in places {
+        look.found(at, "unknown-name", format!("{wrong}: {why}"));
+        if !right.is_empty() {
+            look.mend(at..at + wrong.len(), right);
+        }
+    }
+}
+
+fn curly_quotes(look: &mut Look<'_>, word: &Token) {
+    for piece in word.pieces.iter().filter(|piece| piece.quote == Quote::Bare) {
+        let text = &look.script[piece.range.clone()];
+        let places: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| "“”‘’".contains(*c)).collect();
+        for (at, c) in places {
+            let start = piece.range.start + at;
+            look.found(start, "curly-quotes", "curly quotes are letters to a shell; use straight ones");
+            look.mend(start..start + c.len_utf8(), if "“”".contains(c) { "\"" } else { "'" });
+        }
+    }
+}
+
+/// A shell looks at `~` where a word or an assignment's value starts, outside quotes; anywhere else it is a letter.
+fn literal_tilde(look: &mut Look<'_>, command: &Command, word: &Token) {
+    if ["echo", "printf"].iter().any(|name| command.runs(name) == Some(0)) {
+        return;
+    }
+    let value = word.assigned().map(|(name, _)| word.range.start + name.len() + 1);
+    for piece in &word.pieces {
+        let text = &look.script[piece.range.clone()];
+        let places: Vec<usize> = text.match_indices("~/").map(|(at, _)| piece.range.start + at).collect();
+        for at in places {
+            let before = &look.script[word.range.start..at];
+            let is_path = before.is_empty() || before.ends_with(['=', '"', '\'', ':']);
+            let is_expanded = piece.quote == Quote::Bare
+                && (at == word.range.start || value == Some(at) || (value.is_some() && before.ends_with(':')));
+            if is_path && !is_expanded {
+                look.found(at, "literal-tilde", "a shell leaves this ~ as it is; write $HOME");
+                look.mend(at..at + 1, home(piece));
+            }
+        }
+    }
+}
+
+/// `$HOME`, as it is expanded in such a piece.
+fn home(piece: &Piece) -> &'static str {
+    match piece.quote {
+        Quote::Bare | Quote::Double => "$HOME",
+        Quote::Single => "'\"$HOME\"'",
+    }
+}
+
+fn home_folder(look: &mut Look<'_>, word: &Token) {
+    for piece in &word.pieces {
+        let text = look.script[piece.range.clone()].to_string();
+        for folder in ["/home/", "/Users/", "/homes/"] {
+            for (at, _) in text.match_indices(folder) {
+                let after = &text[at + folder.len()..];
+                let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+                let end = after.find(|c: char| !is_part(c)).unwrap_or(after.len());
+                if end == 0 {
+                    continue;
+                }
+                let start = piece.range.start + at;
+                let user = &after[..end];
+                look.found(start, "home-folder", format!("{folder}{user} is somebody's own folder; use $HOME"));
+                let is_start = at == 0 || text[..at].ends_with(['=', ':']);
+                if is_start && folder != "/homes/" {
+                    look.mend(start..start + folder.len() + end, home(piece));
+                }
+            }
+        }
+    }
+}
+
+/// `for i in {1}`: braces around one number are letters.
+fn literal_braces(look: &mut Look<'_>, command: &Command) {
+    let Some(at) = command.words.iter().position(|word| word.text == "for") else { return };
+    for word in command.words.iter().skip(at + 3) {
+        let inner = word.text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+        let number = inner.filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some(number) = number {
+            let message = format!("{{{number}}} is not a range: the loop sees the braces");
+            look.found(word.range.start, "literal-braces", message);
+            look.mend(word.range.clone(), number);
+        }
+    }
+}
+
+/// Environments that would hide the vendor's own build.
+fn packages(look: &mut Look<'_>, command: &Command) {
+    if let Some(at) = command.runs("conda").filter(|at| *at == 0) {
+        let message = "the vendors' SDKs are for virtual environments of Python's own, not for conda";
+        look.found(command.words[at].range.start, "conda", message);
+    }
+    let Some(install) = command.words.iter().position(|word| word.text == "install") else { return };
+    if !["pip", "pip3"].iter().any(|name| command.runs(name).is_some_and(|at| at < install)) {
+        return;
+    }
+    for word in command.words.iter().skip(install + 1) {
+        let package = word.text.split(['=', '<', '>', '~', '!', '[']).next().unwrap_or_default();
+        if ["torch", "tensorflow"].contains(&package) {
+            let message = format!("pip's {package} takes the place of the vendor's build");
+            look.found(word.range.start, "stock-framework", message);
+        }
+    }
+}
