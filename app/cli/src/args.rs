@@ -93,7 +93,8 @@ pub(crate) struct MatrixArgs {
 
 const LAUNCH_HELP: &str = "\
 A value that only you know is set with --set, e.g. --set venv=DIR; a site says which it needs. Known at every site:
-account, partition, time (HH:MM:SS), venv, output; for rdu pef and threads, for hpu gaudi_spawn and interface.
+account, partition, time (HH:MM:SS), job, venv, output; for rdu pef and threads; for hpu sdk, cores, interface,
+gaudi_spawn and hostfile; for popdist interface; with --collect results and archive.
 With DRY_RUN=1 in its environment the script shows its commands and runs none.
 
 Exit status: 0 written; 1 a file could not be read, or --lint found something; 2 wrong usage.";
@@ -111,7 +112,7 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_enum, default_value_t = SchedulerArg::Bash)]
     pub(crate) scheduler: SchedulerArg,
     /// The program that trains
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup", "project"])]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup", "collect", "project"])]
     pub(crate) entry: Option<String>,
     /// Its arguments, split as a shell would; nothing in them is expanded
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
@@ -131,7 +132,7 @@ pub(crate) struct LaunchArgs {
     /// Samples of one micro-batch, to show the samples of a step
     #[arg(long, value_name = "N")]
     pub(crate) batch: Option<u32>,
-    /// Micro-batches that one step adds up; 1 when absent
+    /// Micro-batches that one step adds up; what --args says, else 1, when absent
     #[arg(long, value_name = "N")]
     pub(crate) accumulation: Option<u32>,
     /// Who starts the processes; the target's usual one when absent
@@ -179,6 +180,12 @@ pub(crate) struct LaunchArgs {
     /// Write the script that makes the virtual environment
     #[arg(long)]
     pub(crate) setup: bool,
+    /// Write the script that puts results, logs and versions into one archive
+    #[arg(long, conflicts_with = "setup")]
+    pub(crate) collect: bool,
+    /// Turn the vendor's profiler on (hpu, ipu, popdist)
+    #[arg(long)]
+    pub(crate) profile: bool,
     /// Value of a field
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) values: Vec<(String, String)>,

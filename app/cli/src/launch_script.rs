@@ -27,23 +27,20 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     };
     let request = request(args, target)?;
     let plan = launch::plan(&request, &site).map_err(|problems| {
-        let own = |field: &str| site.fields.iter().any(|known| known.name == field) || OWN.contains(&field);
+        let own = |field: &str| site.fields.iter().any(|known| known.name == field) || launch::COMMON.contains(&field);
         let lines = problems.iter().map(|problem| match own(&problem.field) {
             true => format!("--set {}=…: {}", problem.field, problem.message),
             false => format!("--{problem}"),
         });
         usage(lines.collect::<Vec<_>>().join("\n          "))
     })?;
-    let script = launch::render(&plan, request.scheduler);
+    let script = launch::render(&plan);
     match &args.out {
         Some(file) => std::fs::write(file, script).with_context(|| file.display().to_string())?,
         None => std::io::stdout().write_all(script.as_bytes())?,
     }
     Ok(true)
 }
-
-/// Fields that are set with `--set` at every site.
-const OWN: [&str; 9] = ["account", "partition", "time", "venv", "output", "pef", "threads", "gaudi_spawn", "interface"];
 
 fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     let line = args.args.as_deref().unwrap_or_default();
@@ -68,7 +65,12 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         LauncherArg::Lightning => Launcher::Lightning,
         LauncherArg::Deepspeed => Launcher::Deepspeed,
     });
-    request.script = if args.setup { Script::Setup } else { Script::Train };
+    request.script = match (args.setup, args.collect) {
+        (true, _) => Script::Setup,
+        (_, true) => Script::Collect,
+        _ => Script::Train,
+    };
+    request.profile = args.profile;
     request.mode = if args.lazy { Mode::Lazy } else { Mode::Eager };
     request.tensorflow = args.tensorflow || read.get("tensorflow").is_some();
     request.nodes = args.nodes;
@@ -76,17 +78,15 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     request.replicas = args.replicas;
     request.ipus_per_replica = args.ipus_per_replica;
     request.batch_key = text(&args.batch_key, "batch-key");
-    // What the arguments say is what runs; without a word from anybody it is what stands in the code.
     request.accumulation_key = text(&args.accumulation_key, "accumulation-key");
-    let told = |key: &Option<String>| launch::said(&request.args, key.as_deref()?)?.parse::<u32>().ok();
-    let accumulation = told(&request.accumulation_key);
-    let told = told(&request.batch_key);
-    request.batch = args.batch.or(told).or_else(|| read.number("batch"));
-    let from_code = args.batch.is_none() && told.is_none();
+    request.batch = args.batch.or_else(|| read.number("batch"));
+    let from_code = args.batch.is_none();
     request.batch_from =
         args.batch_from.clone().or_else(|| read.get("batch-from").filter(|_| from_code).map(Into::into));
+    // What stands in the code is a default: a word among the arguments goes before it.
+    let told = request.accumulation_key.as_deref().and_then(|key| launch::said(&request.args, key));
+    request.accumulation = args.accumulation.or_else(|| read.number("accumulation").filter(|_| told.is_none()));
     request.shared_batch = text(&args.shared_batch, "shared-batch");
-    request.accumulation = args.accumulation.or(accumulation).or_else(|| read.number("accumulation")).unwrap_or(1);
     request.modules.clone_from(&args.modules);
     request.port = args.port;
     request.hosts.clone_from(&args.hosts);

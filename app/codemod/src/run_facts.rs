@@ -194,7 +194,9 @@ impl Program {
         }
         if let Some((setting, accumulation)) = number(RunRole::Accumulation).filter(|(_, number)| *number > 0) {
             say("accumulation", accumulation.to_string());
-            say("accumulation-key", setting.name.clone());
+            if setting.kind == SettingKind::Value {
+                say("accumulation-key", setting.name.clone());
+            }
         }
         if let Some(place) = &self.shared_batch {
             say("shared-batch", place.to_string());

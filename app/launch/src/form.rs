@@ -3,7 +3,7 @@
 //! A field is called what it is called on the command line, so that the form, a link and the command say the same.
 
 use crate::request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
-use crate::site::{Site, site_named, sites};
+use crate::site::{Field, Site, site_named, sites};
 use crate::word::{Word, split_words};
 use crate::{Plan, plan, render};
 use std::collections::BTreeMap;
@@ -71,6 +71,21 @@ fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
     fields.get(name).map_or("", |value| value.trim())
 }
 
+/// Writes a value into a field, as a user does. A list's default is the same as nothing; a batch that was read out of the
+/// code and is then written anew is no longer the code's.
+pub fn put(fields: &mut Fields, name: &str, value: String) {
+    let known = form(fields).into_iter().flat_map(|group| group.fields).find(|field| field.name == name);
+    let is_default = known.is_some_and(|field| matches!(field.kind, FieldKind::Choice(_)) && field.default == value);
+    if value.is_empty() || is_default {
+        fields.remove(name);
+    } else {
+        fields.insert(name.to_string(), value);
+    }
+    if name == "batch" {
+        fields.remove("batch-from");
+    }
+}
+
 fn target(fields: &Fields) -> Result<Target, Problem> {
     let said = text(fields, "target");
     let found = Target::ALL.into_iter().find(|target| target.name() == said);
@@ -100,19 +115,26 @@ pub fn site(fields: &Fields) -> Result<Site, Problem> {
 pub fn form(fields: &Fields) -> Vec<FormGroup> {
     let target = target(fields).unwrap_or(Target::Hpu);
     let known = site(fields).ok();
-    let is_setup = text(fields, "script") == "setup";
+    let script = script(fields);
     let mut groups = vec![
-        FormGroup { title: "What to run", fields: program(target, is_setup) },
-        FormGroup { title: "Where", fields: place(fields, target, known.as_ref()) },
+        FormGroup { title: "What to run", fields: program(target, script) },
+        FormGroup { title: "Where", fields: place(fields, target, script, known.as_ref()) },
     ];
-    if !is_setup {
+    if script == Script::Train {
         groups.push(FormGroup { title: "How much", fields: size(fields, target) });
-    }
-    if !is_setup {
         groups.push(FormGroup { title: "What the program says", fields: said_by_program(target) });
     }
-    groups.push(FormGroup { title: "More", fields: more(fields, target, is_setup) });
+    groups.push(FormGroup { title: "More", fields: more(fields, target, script, known.as_ref()) });
     groups
+}
+
+/// What the script is for; one that trains when nothing else is said.
+fn script(fields: &Fields) -> Script {
+    match text(fields, "script") {
+        "setup" => Script::Setup,
+        "collect" => Script::Collect,
+        _ => Script::Train,
+    }
 }
 
 fn field(name: &str, label: &str, help: &str, kind: FieldKind) -> FormField {
@@ -140,19 +162,23 @@ fn choices(values: &[(&str, &str)]) -> FieldKind {
     FieldKind::Choice(values.iter().map(|(value, label)| ((*value).to_string(), (*label).to_string())).collect())
 }
 
-fn program(target: Target, is_setup: bool) -> Vec<FormField> {
+fn program(target: Target, script: Script) -> Vec<FormField> {
     let targets = [
         ("hpu", "HPU (Intel Gaudi)"),
         ("rdu", "RDU (SambaNova)"),
         ("ipu", "IPU (Graphcore), one process"),
         ("popdist", "PopDist (Graphcore), many processes"),
     ];
-    let scripts = [("train", "that trains"), ("setup", "that makes the virtual environment, once")];
+    let scripts = [
+        ("train", "that trains"),
+        ("setup", "that makes the virtual environment, once"),
+        ("collect", "that collects results and logs"),
+    ];
     let mut fields = vec![
         usually("hpu", field("target", "Target", "", choices(&targets))),
         usually("train", field("script", "A script", "", choices(&scripts))),
     ];
-    if !is_setup {
+    if script == Script::Train {
         fields.push(required(field(
             "entry",
             "Program",
@@ -162,13 +188,13 @@ fn program(target: Target, is_setup: bool) -> Vec<FormField> {
         let help = "Split as a shell would; nothing in them is expanded.";
         fields.push(field("args", "Its arguments", help, FieldKind::Text));
     }
-    if matches!(target, Target::Ipu | Target::Popdist) {
+    if matches!(target, Target::Ipu | Target::Popdist) && script != Script::Collect {
         fields.push(field("tensorflow", "The program is TensorFlow's", "", FieldKind::Switch));
     }
     fields
 }
 
-fn place(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> {
+fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -> Vec<FormField> {
     let mut names: Vec<(String, String)> =
         sites().into_iter().filter(|site| site.targets.contains(&target)).map(|site| (site.name, site.title)).collect();
     let default = names.first().map(|(name, _)| name.clone()).unwrap_or_default();
@@ -178,27 +204,31 @@ fn place(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField>
         let help = "TOML, as docs/launch.md describes it. It stays in this page and in its link.";
         list.push(required(field(OWN_SITE, "Your site file", help, FieldKind::Lines)));
     }
-    let schedulers = site.map_or(&Scheduler::ALL[..], |site| &site.schedulers);
-    let label = |scheduler: &Scheduler| match scheduler {
-        Scheduler::Bash => "none: by hand",
-        Scheduler::Slurm => "Slurm (sbatch)",
-        Scheduler::Pbs => "PBS (qsub)",
-    };
-    let values = schedulers.iter().map(|one| (one.name().to_string(), label(one).to_string())).collect();
-    let first = schedulers.first().map_or("bash", |scheduler| scheduler.name());
-    list.push(usually(first, field("scheduler", "Scheduler", "", FieldKind::Choice(values))));
-    for own in site.map(|site| &site.fields[..]).unwrap_or_default() {
+    if script == Script::Train {
+        let schedulers = site.map_or(&Scheduler::ALL[..], |site| &site.schedulers);
+        let label = |scheduler: &Scheduler| match scheduler {
+            Scheduler::Bash => "none: by hand",
+            Scheduler::Slurm => "Slurm (sbatch)",
+            Scheduler::Pbs => "PBS (qsub)",
+        };
+        let values = schedulers.iter().map(|one| (one.name().to_string(), label(one).to_string())).collect();
+        let first = schedulers.first().map_or("bash", |scheduler| scheduler.name());
+        list.push(usually(first, field("scheduler", "Scheduler", "", FieldKind::Choice(values))));
+    }
+    let asked = |site: &Site, own: &Field| site.asks_for(own, script);
+    for own in site.into_iter().flat_map(|site| site.fields.iter().filter(|own| asked(site, own))) {
         let mut shown = field(&own.name, &own.name, &own.label, FieldKind::Text);
         shown.required = own.required;
         shown.default = own.default.clone().unwrap_or_default();
         list.push(shown);
     }
-    if scheduler_of(fields, site) != Scheduler::Bash {
+    if script == Script::Train && scheduler_of(fields, site) != Scheduler::Bash {
         let own = |name: &str| site.is_some_and(|site| site.fields.iter().any(|field| field.name == name));
         let common = [
             ("partition", "Partition or queue", "Where the job waits."),
             ("account", "Account", "Who pays for it."),
             ("time", "Wall time", "Hours, minutes and seconds: 01:00:00."),
+            ("job", "Name of the job", "As the queue shows it; its log has it too."),
         ];
         for (name, label, help) in common.into_iter().filter(|(name, ..)| !own(name)) {
             let mut shown = field(name, label, help, FieldKind::Text);
@@ -238,8 +268,8 @@ fn size(fields: &Fields, target: Target) -> Vec<FormField> {
     }
     let help = "Samples of one micro-batch of one copy of the model; shows the samples of a step.";
     list.push(field("batch", "Batch", help, FieldKind::Number));
-    let help = "Micro-batches that one step adds up.";
-    list.push(usually("1", field("accumulation", "Accumulation", help, FieldKind::Number)));
+    let help = "Micro-batches that one step adds up; what the arguments say, else 1.";
+    list.push(field("accumulation", "Accumulation", help, FieldKind::Number));
     let launchers: &[(&str, &str)] = match target {
         Target::Hpu => &[
             ("", "the usual one"),
@@ -270,6 +300,11 @@ fn said_by_program(target: Target) -> Vec<FormField> {
             "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
         list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
     }
+    if target != Target::Rdu {
+        let help =
+            "Key or option that takes the micro-batches of a step. The script sets it when Accumulation says how many.";
+        list.push(field("accumulation-key", "Key for accumulation", help, FieldKind::Text));
+    }
     list.push(field("batch-from", "Where the batch was read", "Shown beside the sum.", FieldKind::Text));
     if target == Target::Hpu {
         let help =
@@ -281,45 +316,91 @@ fn said_by_program(target: Target) -> Vec<FormField> {
                     sets it as the numbers above ask.";
         list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
     }
+    if target == Target::Hpu {
+        let help = "Then several would train apart, and are refused.";
+        list.push(field("alone", "Nothing in it joins processes", help, FieldKind::Switch));
+    }
     let help = "Keys and options that the program does not start without, with commas between them.";
     list.push(field("needs", "Arguments it asks for", help, FieldKind::Text));
     list
 }
 
-fn more(fields: &Fields, target: Target, is_setup: bool) -> Vec<FormField> {
+fn more(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -> Vec<FormField> {
     let venv = field("venv", "Virtual environment", "Folder of it.", FieldKind::Text);
-    if is_setup {
-        return vec![required(venv)];
+    let of_site = |name: &str| site.is_some_and(|site| site.fields.iter().any(|field| field.name == name));
+    let mut list = match script {
+        Script::Setup => return vec![required(venv)],
+        Script::Collect => std::iter::once(venv).chain(collected(target)).collect(),
+        Script::Train => vec![venv],
+    };
+    list.extend(outputs(target));
+    if script == Script::Train {
+        list.extend(of_target(fields, target));
     }
-    let mut list = vec![venv];
+    list.retain(|field| !of_site(&field.name));
+    list
+}
+
+fn collected(target: Target) -> Vec<FormField> {
+    let help = "Folder or file that the program writes its results to.";
+    let results = required(field("results", "Results", help, FieldKind::Text));
+    let name = format!("portolan-{}", target.name());
+    let help = "Name of the folder that it makes, and of the archive beside it.";
+    let archive = usually(&name, field("archive", "Archive", help, FieldKind::Text));
+    let job = usually(&name, field("job", "Name of the job", "Its logs have it.", FieldKind::Text));
+    vec![results, archive, job]
+}
+
+/// Where a training leaves its logs and what it compiled; collecting looks there.
+fn outputs(target: Target) -> Vec<FormField> {
+    let output = |help: &str| field("output", "Folder for output", help, FieldKind::Text);
+    match target {
+        Target::Hpu => vec![output("Gaudi's logs go below it.")],
+        Target::Rdu => {
+            let pef = field("pef", "Name of the PEF", "Compile and run both use it.", FieldKind::Text);
+            vec![usually("model", pef), usually("out", output("The PEF lies below it."))]
+        }
+        Target::Ipu | Target::Popdist => vec![output("The profiler's reports go below it.")],
+    }
+}
+
+fn of_target(fields: &Fields, target: Target) -> Vec<FormField> {
+    let mut list = Vec::new();
+    let several = !matches!(text(fields, "nodes"), "" | "1");
+    let profile = |help: &str| field("profile", "Profile", help, FieldKind::Switch);
     match target {
         Target::Hpu => {
-            list.push(field("output", "Folder for output", "Gaudi's logs go below it.", FieldKind::Text));
             let help = "The older way to run PyTorch on Gaudi.";
             list.push(field("lazy", "Lazy mode", help, FieldKind::Switch));
+            let help = "Release of Gaudi's software, as hl-smi shows it; a current one when empty.";
+            list.push(field("sdk", "Release", help, FieldKind::Text));
             let help = "Cards of a machine that is shared: 0,1 or 4,5,6,7, say.";
             list.push(field("modules", "Modules", help, FieldKind::Text));
             let help = "Where the processes meet; every training on a machine needs its own.";
             list.push(field("port", "Port", help, FieldKind::Number));
+            let help = "Cores of a process under mpirun; a socket must have them for all of its processes.";
+            list.push(usually("6", field("cores", "Cores", help, FieldKind::Number)));
             list.push(field("interface", "Network interface", "For the processes' first words.", FieldKind::Text));
+            list.push(profile("Gaudi's own profiler; never together with HPUProfiler."));
             if text(fields, "launcher") == "deepspeed" {
                 let help = "Path of gaudi_spawn.py of Optimum Habana's examples.";
                 list.push(required(field("gaudi_spawn", "gaudi_spawn.py", help, FieldKind::Text)));
+                if several {
+                    let help = "DeepSpeed's file of machines: a line such as host0 slots=8 for each.";
+                    list.push(required(field("hostfile", "Host file", help, FieldKind::Text)));
+                }
             }
         }
         Target::Rdu => {
-            let pef = field("pef", "Name of the PEF", "Compile and run both use it.", FieldKind::Text);
-            list.push(usually("model", pef));
-            let output = field("output", "Folder for output", "The PEF lies below it.", FieldKind::Text);
-            list.push(usually("out", output));
             let help = "Threads of the host's part of each process.";
             list.push(field("threads", "Threads", help, FieldKind::Number));
         }
-        Target::Popdist if !matches!(text(fields, "nodes"), "" | "1") => {
+        Target::Popdist if several => {
             let help = "Network that the hosts' first words go through, for MPI.";
             list.push(field("interface", "Network interface", help, FieldKind::Text));
+            list.push(profile("Reports for the PopVision Graph Analyser."));
         }
-        Target::Ipu | Target::Popdist => {}
+        Target::Ipu | Target::Popdist => list.push(profile("Reports for the PopVision Graph Analyser.")),
     }
     list
 }
@@ -334,7 +415,8 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut request = Request::new(target, text(fields, "entry"));
     request.scheduler = scheduler_of(fields, Some(&site));
-    request.script = if text(fields, "script") == "setup" { Script::Setup } else { Script::Train };
+    request.script = script(fields);
+    request.profile = text(fields, "profile") == "on";
     request.tensorflow = text(fields, "tensorflow") == "on";
     request.mode = if text(fields, "lazy") == "on" { Mode::Lazy } else { Mode::Eager };
     match split_words(fields.get("args").map_or("", String::as_str)) {
@@ -357,7 +439,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     request.replicas = number("replicas");
     request.ipus_per_replica = number("ipus-per-replica").unwrap_or(1);
     request.batch = number("batch");
-    request.accumulation = number("accumulation").unwrap_or(1);
+    request.accumulation = number("accumulation");
     let port = number("port");
     match port.map(u16::try_from) {
         Some(Ok(port)) if port >= 1024 => request.port = Some(port),
@@ -404,7 +486,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
 }
 
 /// Fields that are options of the command of their own; all others are values of `--set`.
-const OPTIONS: [&str; 26] = [
+pub(crate) const OPTIONS: [&str; 27] = [
     "target",
     "site",
     OWN_SITE,
@@ -420,6 +502,7 @@ const OPTIONS: [&str; 26] = [
     "accumulation",
     "launcher",
     "lazy",
+    "profile",
     "modules",
     "port",
     "hosts",
@@ -441,8 +524,12 @@ pub fn write(fields: &Fields) -> Result<Written, Vec<Problem>> {
     let site = site(fields).map_err(|problem| vec![problem])?;
     let request = request(fields)?;
     let plan = plan(&request, &site)?;
-    let script = render(&plan, request.scheduler);
-    let name = if request.script == Script::Setup { "setup" } else { "train" };
+    let script = render(&plan);
+    let name = match request.script {
+        Script::Setup => "setup",
+        Script::Train => "train",
+        Script::Collect => "collect",
+    };
     Ok(Written { script, file: format!("{name}-{}.sh", request.target.name()), plan })
 }
 
@@ -463,11 +550,12 @@ pub fn command(fields: &Fields) -> String {
             "target" => add(&["--target", if is_set { said } else { &shown.default }]),
             "site" if said == "own" => add(&["--site", "site.toml"]),
             "script" if said == "setup" => add(&["--setup"]),
+            "script" if said == "collect" => add(&["--collect"]),
             OWN_SITE | "script" => {}
             // The command takes bash where a site that has no bash takes its first.
             "scheduler" if !is_set && shown.default != "bash" => add(&["--scheduler", &shown.default]),
             _ if !is_set || said == shown.default => {}
-            "tensorflow" | "lazy" | "alone" => add(&[&format!("--{}", shown.name)]),
+            "tensorflow" | "lazy" | "alone" | "profile" => add(&[&format!("--{}", shown.name)]),
             "args" | "needs" | "batch-key" | "accumulation-key" | "distributed-key" => {
                 add(&[&format!("--{}={said}", shown.name)]);
             }
@@ -485,26 +573,33 @@ pub fn all(fields: &Fields) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut read_me = String::from("# Launch scripts\n\n");
     let mut left_out = String::new();
+    let mut monitors = Vec::new();
     let schedulers = site(fields).map(|site| site.schedulers).unwrap_or_default();
-    let scripts = std::iter::once(("setup", Scheduler::Bash)).chain(schedulers.into_iter().map(|one| ("train", one)));
-    for (script, scheduler) in scripts {
+    let trainings = schedulers.into_iter().map(|one| ("train", one));
+    // Environments are made, and results collected, by hand on any site.
+    let by_hand = |script| std::iter::once((script, Scheduler::Bash));
+    for (script, scheduler) in by_hand("setup").chain(trainings).chain(by_hand("collect")) {
         let mut fields = fields.clone();
         fields.insert("script".into(), script.into());
-        // Environments are made by hand, on any site.
-        fields.insert("scheduler".into(), scheduler.name().into());
-        let name = if script == "setup" { "setup.sh".to_string() } else { format!("train-{}.sh", scheduler.name()) };
+        if script == "train" {
+            fields.insert("scheduler".into(), scheduler.name().into());
+        }
+        let name = if script == "train" { format!("train-{}.sh", scheduler.name()) } else { format!("{script}.sh") };
         match write(&fields) {
             Ok(written) => {
-                let how = match (script, scheduler) {
-                    ("setup", _) | (_, Scheduler::Bash) => "bash",
-                    (_, Scheduler::Slurm) => "sbatch",
-                    (_, Scheduler::Pbs) => "qsub",
+                let how = match scheduler {
+                    Scheduler::Bash => "bash",
+                    Scheduler::Slurm => "sbatch",
+                    Scheduler::Pbs => "qsub",
                 };
                 read_me += &format!("## {name}\n\n{}\n\n    {how} {name}\n\n", written.plan.title);
                 for line in &written.plan.arithmetic {
                     read_me += &format!("- {line}\n");
                 }
                 read_me += &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields));
+                if script == "train" {
+                    monitors = written.plan.monitors;
+                }
                 files.push((name, written.script));
             }
             Err(problems) => {
@@ -513,6 +608,13 @@ pub fn all(fields: &Fields) -> Vec<(String, String)> {
                 }
             }
         }
+    }
+    if !monitors.is_empty() {
+        read_me += "## While it runs, in a second terminal\n\n";
+        for monitor in monitors {
+            read_me += &format!("- `{}`: {}\n", monitor.command, monitor.why);
+        }
+        read_me.push('\n');
     }
     read_me += "With `DRY_RUN=1` in its environment a script shows its commands and runs none of them.\n";
     if let Some(own) = fields.get(OWN_SITE).filter(|_| text(fields, "site") == "own") {

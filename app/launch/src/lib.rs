@@ -10,6 +10,7 @@
 //!
 //! Nothing here reads or writes a file, so the command and a page give the same bytes.
 
+mod directives;
 pub mod form;
 mod lint;
 mod plan;
@@ -19,10 +20,11 @@ mod site;
 mod targets;
 mod word;
 
+pub use directives::directives;
 pub use lint::{Finding, Linted, lint};
-pub use plan::{Monitor, Plan, Resources, Setting, Step};
+pub use plan::{Asked, Flag, Monitor, Plan, Resources, Setting, Step};
 pub use render::render;
 pub use request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
-pub use site::{Field, Site, Status, site_named, sites};
+pub use site::{COMMON, Field, Site, Status, site_named, sites};
 pub use targets::{plan, said};
 pub use word::{Part, Word, split_words};

@@ -1,5 +1,6 @@
 //! What a script does, before it is text.
 
+use crate::request::Scheduler;
 use crate::word::Word;
 
 /// An environment variable that the script sets.
@@ -12,6 +13,17 @@ pub struct Setting {
     /// One line of why.
     pub why: String,
     /// Where that is written.
+    pub source: String,
+}
+
+/// Words of a command, a flag and its value as a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// As they stand in the script.
+    pub words: String,
+    /// Half a line of why.
+    pub why: String,
+    /// Where that is written; empty when it follows from what the user said.
     pub source: String,
 }
 
@@ -42,11 +54,44 @@ pub enum Step {
     Run {
         /// The program and its arguments.
         argv: Vec<Word>,
+        /// Those of its words that need a reason.
+        flags: Vec<Flag>,
         /// One line of why.
         why: String,
         /// Where that is written.
         source: String,
     },
+    /// Copies files into a folder; one that is not there is named and passed over.
+    Take {
+        /// The files.
+        file: Word,
+        /// The folder.
+        into: Word,
+        /// One line of why.
+        why: String,
+        /// Where that is written; empty when it follows from what the user said.
+        source: String,
+    },
+    /// Writes into a file what a command prints; a command that fails here says so and the script goes on.
+    Keep {
+        /// The program and its arguments.
+        argv: Vec<Word>,
+        /// The file.
+        file: Word,
+        /// One line of why.
+        why: String,
+        /// Where that is written; empty when it is common knowledge.
+        source: String,
+    },
+}
+
+/// A value of a directive, and who said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The value.
+    pub value: String,
+    /// The site's source; empty when the user said it.
+    pub source: String,
 }
 
 /// What the scheduler is asked for.
@@ -61,13 +106,13 @@ pub struct Resources {
     /// Processor cores for a task.
     pub cpus_per_task: Option<u32>,
     /// Slurm's request for devices, such as `--gres=gpu:8` or `--ipus=4`.
-    pub devices: Option<String>,
+    pub devices: Option<Asked>,
     /// Partition or queue.
-    pub partition: Option<String>,
+    pub partition: Option<Asked>,
     /// Account or project.
-    pub account: Option<String>,
+    pub account: Option<Asked>,
     /// Wall time, `HH:MM:SS`.
-    pub time: Option<String>,
+    pub time: Option<Asked>,
 }
 
 /// A command that shows what the devices do, for a second terminal.
@@ -85,6 +130,8 @@ pub struct Monitor {
 pub struct Plan {
     /// What the script does, in a sentence.
     pub title: String,
+    /// Who starts the script.
+    pub scheduler: Scheduler,
     /// What the scheduler is asked for.
     pub resources: Resources,
     /// What the script does.

@@ -1,6 +1,7 @@
 //! A plan as a shell script.
 
-use crate::plan::{Plan, Resources, Step};
+use crate::directives::{directives, mark};
+use crate::plan::{Flag, Plan, Step};
 use crate::request::Scheduler;
 use crate::word::{Part, Word};
 use std::fmt::Write;
@@ -14,6 +15,34 @@ run() {
   printf ' %q' "$@" >&2
   printf '\n' >&2
   if [ -z "${DRY_RUN:-}" ]; then "$@"; fi
+}
+"#;
+
+const TAKE: &str = r#"
+# Copies files into a folder; names those that are not there.
+take() {
+  into=$1
+  shift
+  for file in "$@"; do
+    if [ -n "${DRY_RUN:-}" ] || [ -e "$file" ]; then
+      run cp -R -- "$file" "$into/"
+    else
+      printf 'not there: %s\n' "$file" >&2
+    fi
+  done
+}
+"#;
+
+const KEEP: &str = r#"
+# Keeps what a command prints in a file; goes on when the command fails.
+keep() {
+  file=$1
+  shift
+  if [ -n "${DRY_RUN:-}" ]; then
+    run "$@"
+  else
+    run "$@" > "$file" || printf 'failed: %s\n' "$1" >&2
+  fi
 }
 "#;
 
@@ -44,12 +73,16 @@ hosts() {
 "#;
 
 /// The script. Bash whatever the scheduler; Slurm and PBS read their directives out of its comments.
-pub fn render(plan: &Plan, scheduler: Scheduler) -> String {
+pub fn render(plan: &Plan) -> String {
+    let scheduler = plan.scheduler;
     let mut out = String::from("#!/usr/bin/env bash\n");
-    match scheduler {
-        Scheduler::Bash => {}
-        Scheduler::Slurm => slurm(&mut out, &plan.resources),
-        Scheduler::Pbs => pbs(&mut out, &plan.resources),
+    if let Some((mark, source)) = mark(scheduler) {
+        comment(&mut out, &format!("What the job asks for: {source}"));
+        for flag in directives(&plan.resources, scheduler) {
+            reason_of(&mut out, "", &flag, source);
+            let _ = writeln!(out, "{mark} {}", flag.words);
+        }
+        out.push('\n');
     }
     comment(&mut out, &plan.title);
     for line in plan.notes.iter().chain(&plan.arithmetic) {
@@ -62,6 +95,12 @@ pub fn render(plan: &Plan, scheduler: Scheduler) -> String {
         }
     }
     out.push_str(OPENING);
+    if plan.steps.iter().any(|step| matches!(step, Step::Take { .. })) {
+        out.push_str(TAKE);
+    }
+    if plan.steps.iter().any(|step| matches!(step, Step::Keep { .. })) {
+        out.push_str(KEEP);
+    }
     machines(&mut out, plan, scheduler);
     if scheduler == Scheduler::Pbs {
         out.push_str("\n# PBS starts in the home folder.\ncd \"${PBS_O_WORKDIR:-.}\"\n");
@@ -78,7 +117,7 @@ fn machines(out: &mut String, plan: &Plan, scheduler: Scheduler) {
     let parts = plan.steps.iter().flat_map(|step| match step {
         Step::Set(setting) => std::slice::from_ref(&setting.value),
         Step::Run { argv, .. } => argv,
-        Step::Source { .. } | Step::Require { .. } => &[],
+        Step::Source { .. } | Step::Require { .. } | Step::Take { .. } | Step::Keep { .. } => &[],
     });
     let parts: Vec<&Part> = parts.flat_map(|word| &word.0).collect();
     let first = parts.contains(&&Part::FirstHost);
@@ -128,23 +167,39 @@ fn write_step(out: &mut String, step: &Step) {
             let (name, value) = (&setting.name, setting.value.quoted());
             let _ = write!(out, "{assign}{name}={value}\n{export}export {name}\n");
         }
-        Step::Run { argv, why, source } => {
+        Step::Run { argv, flags, why, source } => {
             reason(out, why, source);
-            out.push_str("run");
-            let mut width = 3;
-            for word in argv {
-                let word = word.quoted();
-                if width + word.len() > 96 {
-                    out.push_str(" \\\n ");
-                    width = 1;
-                }
-                width += word.len() + 1;
-                out.push(' ');
-                out.push_str(&word);
+            for flag in flags {
+                reason_of(out, &format!("  {}: ", flag.words), flag, source);
             }
-            out.push('\n');
+            command(out, "run", argv);
+        }
+        Step::Take { file, into, why, source } => {
+            reason(out, why, source);
+            command(out, "take", [into, file]);
+        }
+        Step::Keep { argv, file, why, source } => {
+            reason(out, why, source);
+            command(out, "keep", std::iter::once(file).chain(argv));
         }
     }
+}
+
+/// A call of one of the script's own functions, on as many lines as it needs.
+fn command<'a>(out: &mut String, function: &str, words: impl IntoIterator<Item = &'a Word>) {
+    out.push_str(function);
+    let mut width = function.len();
+    for word in words {
+        let word = word.quoted();
+        if width + word.len() > 96 {
+            out.push_str(" \\\n ");
+            width = 1;
+        }
+        width += word.len() + 1;
+        out.push(' ');
+        out.push_str(&word);
+    }
+    out.push('\n');
 }
 
 fn reason(out: &mut String, why: &str, source: &str) {
@@ -154,41 +209,17 @@ fn reason(out: &mut String, why: &str, source: &str) {
     }
 }
 
+/// Why a flag stands there; its source too when it isn't the one that was named for all.
+fn reason_of(out: &mut String, before: &str, flag: &Flag, known: &str) {
+    let source = match flag.source.as_str() {
+        "" => String::new(),
+        own if own == known => String::new(),
+        own => format!(" ({own})"),
+    };
+    comment(out, &format!("{before}{}{source}", flag.why));
+}
+
 /// One line, whatever the text holds: a line break in it would end the comment.
 fn comment(out: &mut String, text: &str) {
     let _ = writeln!(out, "# {}", text.replace(|c: char| c.is_control(), " "));
-}
-
-fn slurm(out: &mut String, asked: &Resources) {
-    let _ = writeln!(out, "#SBATCH --job-name={}\n#SBATCH --output={}-%j.log", asked.name, asked.name);
-    let _ = writeln!(out, "#SBATCH --nodes={}", asked.nodes);
-    if let Some(tasks) = asked.tasks_per_node {
-        let _ = writeln!(out, "#SBATCH --ntasks-per-node={tasks}");
-    }
-    if let Some(cpus) = asked.cpus_per_task {
-        let _ = writeln!(out, "#SBATCH --cpus-per-task={cpus}");
-    }
-    let named = [("partition", &asked.partition), ("account", &asked.account), ("time", &asked.time)];
-    for (name, value) in named {
-        if let Some(value) = value {
-            let _ = writeln!(out, "#SBATCH --{name}={value}");
-        }
-    }
-    if let Some(devices) = &asked.devices {
-        let _ = writeln!(out, "#SBATCH {devices}");
-    }
-}
-
-fn pbs(out: &mut String, asked: &Resources) {
-    let processes = asked.tasks_per_node.map(|tasks| format!(":mpiprocs={tasks}")).unwrap_or_default();
-    let _ = writeln!(out, "#PBS -N {}\n#PBS -j oe\n#PBS -l select={}{processes}", asked.name, asked.nodes);
-    if asked.nodes > 1 {
-        out.push_str("#PBS -l place=scatter\n");
-    }
-    let named = [("-q ", &asked.partition), ("-A ", &asked.account), ("-l walltime=", &asked.time)];
-    for (flag, value) in named {
-        if let Some(value) = value {
-            let _ = writeln!(out, "#PBS {flag}{value}");
-        }
-    }
 }

@@ -81,6 +81,8 @@ pub enum Script {
     Setup,
     /// Trains.
     Train,
+    /// Puts results, logs and the machine's versions into one archive.
+    Collect,
 }
 
 /// How Gaudi runs PyTorch.
@@ -115,14 +117,16 @@ pub struct Request {
     pub replicas: Option<u32>,
     /// IPUs that one copy of the model takes.
     pub ipus_per_replica: u32,
-    /// Samples of one micro-batch of one copy of the model.
+    /// Samples of one micro-batch of one copy of the model; what the arguments say when none.
     pub batch: Option<u32>,
-    /// Micro-batches that one step adds up.
-    pub accumulation: u32,
+    /// Micro-batches that one step adds up; what the arguments say, else 1, when none.
+    pub accumulation: Option<u32>,
     /// Who starts the processes; the target's usual one when none.
     pub launcher: Option<Launcher>,
     /// Gaudi's mode.
     pub mode: Mode,
+    /// Whether the vendor's profiler is on.
+    pub profile: bool,
     /// Gaudi's modules when several users share a machine.
     pub modules: Vec<u32>,
     /// Port where the processes meet.
@@ -134,11 +138,11 @@ pub struct Request {
     pub distributed_key: Option<String>,
     /// What tells the program its batch: a key such as `run.minibatch_size`, or an option such as `--batch-size`.
     pub batch_key: Option<String>,
-    /// Where `batch` was read, in words.
+    /// Where `batch` was read, in words: then it is the program's own default, which an argument may change.
     pub batch_from: Option<String>,
     /// Where the program divides its batch by the number of processes, in words; none where each takes all of it.
     pub shared_batch: Option<String>,
-    /// What tells the program how many micro-batches a step adds up.
+    /// What tells the program how many micro-batches a step adds up, as a key or an option.
     pub accumulation_key: Option<String>,
     /// Whether nothing in the program joins processes.
     pub alone: bool,
@@ -163,9 +167,10 @@ impl Request {
             replicas: None,
             ipus_per_replica: 1,
             batch: None,
-            accumulation: 1,
+            accumulation: None,
             launcher: None,
             mode: Mode::Eager,
+            profile: false,
             modules: Vec::new(),
             port: None,
             hosts: Vec::new(),

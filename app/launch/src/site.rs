@@ -3,8 +3,9 @@
 //! In a file's texts `{field}` stands for what the user gives for that field, taken as it is, and `$NAME` for an
 //! environment variable when the script runs. A file with a key that is not described here is refused.
 
+use crate::form::OPTIONS as FORM;
 use crate::plan::Monitor;
-use crate::request::{Problem, Request, Scheduler, Target};
+use crate::request::{Problem, Request, Scheduler, Script, Target};
 use crate::word::{Part, Word};
 use serde::Deserialize;
 
@@ -33,6 +34,21 @@ pub struct Field {
     pub required: bool,
     /// What it is when the user says nothing; only ever something that the source says.
     pub default: Option<String>,
+}
+
+/// A variable that the site's own pages ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteSetting {
+    /// Its name.
+    pub name: String,
+    /// Its value; `{field}` and `$NAME` as anywhere.
+    pub value: String,
+    /// One line of why.
+    pub why: String,
+    /// Whether only a launch on several machines needs it.
+    #[serde(default)]
+    pub several_nodes: bool,
 }
 
 /// One machine, for some targets.
@@ -85,6 +101,9 @@ pub struct Site {
     pub mpirun: Option<String>,
     /// Name of the V-IPU partition.
     pub vipu_partition: Option<String>,
+    /// Variables of the site.
+    #[serde(default)]
+    pub settings: Vec<SiteSetting>,
     /// What only the user knows.
     #[serde(default)]
     pub fields: Vec<Field>,
@@ -152,20 +171,78 @@ impl Site {
         if let Some(text) = directives.into_iter().flatten().find(|text| text.contains(char::is_control)) {
             return broken(format!("`{}` is more than one line", text.escape_debug()));
         }
-        if let Some(name) = site.enabled_by.as_deref().filter(|name| !is_name(name)) {
-            return broken(format!("`enabled_by`: `{}` is no name of a variable", name.escape_debug()));
+        if site.request.as_deref().is_some_and(|text| !text.starts_with('-') || text.contains(['$', '*'])) {
+            return broken("`request` is an option of sbatch, such as --gres=gpu:{devices}".into());
         }
-        for text in site.texts() {
-            if let Some(field) = placeholders(text).find(|name| site.fields.iter().all(|field| field.name != *name)) {
-                return broken(format!("`{{{field}}}` is used and is not among `fields`"));
+        let variables = site.enabled_by.iter().chain(site.settings.iter().map(|setting| &setting.name));
+        if let Some(name) = variables.into_iter().find(|name| !is_name(name)) {
+            return broken(format!("`{}` is no name of a variable", name.escape_debug()));
+        }
+        for field in &site.fields {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+            if field.name.is_empty() || !field.name.chars().all(is_plain) || FORM.contains(&&*field.name) {
+                let name = field.name.escape_debug();
+                return broken(format!(
+                    "a field can't be called `{name}`: letters, digits, _ and -, and no word of the command"
+                ));
             }
+            if site.fields.iter().filter(|other| other.name == field.name).count() > 1 {
+                return broken(format!("there are two fields `{}`", field.name));
+            }
+        }
+        for (text, devices) in site.texts() {
+            site.check_text(text, devices)?;
         }
         Ok(site)
     }
 
-    fn texts(&self) -> impl Iterator<Item = &String> {
+    /// Every `{…}` is a field and every `$…` a name.
+    fn check_text(&self, text: &str, devices: bool) -> Result<(), Problem> {
+        let broken = |message: String| Err(Problem::new("site", message));
+        for rest in text.split('{').skip(1) {
+            let Some((name, _)) = rest.split_once('}') else {
+                return broken(format!("`{}` has a {{ that is not closed", text.escape_debug()));
+            };
+            let is_devices = devices && name == "devices";
+            if !is_devices && self.fields.iter().all(|field| field.name != name) {
+                return broken(format!("`{{{}}}` is used and is not among `fields`", name.escape_debug()));
+            }
+        }
+        for rest in text.split('$').skip(1) {
+            if rest.starts_with(|c: char| c.is_ascii_digit()) || !rest.starts_with(is_name_letter) {
+                return broken(format!("`{}` has a $ without the name of a variable", text.escape_debug()));
+            }
+        }
+        Ok(())
+    }
+
+    /// All texts that a user's fields can stand in, and whether `{devices}` can too.
+    fn texts(&self) -> impl Iterator<Item = (&String, bool)> {
         let lists = [&self.enable, &self.wheels, &self.tensorflow_wheels];
-        lists.into_iter().flatten().chain(&self.python).chain(&self.mpirun).chain(&self.vipu_partition)
+        let plain = lists.into_iter().flatten().chain(&self.python).chain(&self.mpirun).chain(&self.vipu_partition);
+        let settings = self.settings.iter().map(|setting| &setting.value);
+        let counted = self.prefix.iter().chain(&self.request);
+        plain.chain(settings).map(|text| (text, false)).chain(counted.map(|text| (text, true)))
+    }
+
+    /// The fields that stand in the request for devices, which is a directive.
+    pub(crate) fn directive_fields(&self) -> impl Iterator<Item = &str> {
+        let text = self.request.as_deref().unwrap_or_default();
+        let names = text.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        names.filter(|name| *name != "devices")
+    }
+
+    /// A text of the file with the user's fields in it.
+    pub(crate) fn filled(&self, request: &Request, text: &str) -> String {
+        let mut out = String::new();
+        let mut parts = text.split('{');
+        out += parts.next().unwrap_or_default();
+        for part in parts {
+            let (name, after) = part.split_once('}').unwrap_or((part, ""));
+            out += self.value(request, name).unwrap_or_default();
+            out += after;
+        }
+        out
     }
 
     /// What the user, or else the file, says for a field. Empty is nothing.
@@ -203,10 +280,17 @@ impl Site {
         Word(parts)
     }
 
+    /// Whether that script has a use for the field: a training for all, the others for those of the SDK.
+    pub(crate) fn asks_for(&self, field: &Field, script: Script) -> bool {
+        let word = format!("{{{}}}", field.name);
+        let mut sdk = [&self.enable, &self.wheels, &self.tensorflow_wheels].into_iter().flatten().chain(&self.python);
+        script == Script::Train || sdk.any(|text| text.contains(&word))
+    }
+
     /// Required fields without a value, and values for fields that the site does not have.
     pub(crate) fn missing(&self, request: &Request) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for field in self.fields.iter().filter(|field| field.required) {
+        for field in self.fields.iter().filter(|field| field.required && self.asks_for(field, request.script)) {
             if self.value(request, &field.name).is_none() {
                 problems.push(Problem::new(&field.name, format!("is required at {}: {}", self.title, field.label)));
             }
@@ -220,18 +304,31 @@ impl Site {
     }
 }
 
-/// Fields that every site has.
-const COMMON: [&str; 9] =
-    ["account", "partition", "time", "venv", "output", "pef", "threads", "gaudi_spawn", "interface"];
+/// Fields that every site has; they are set with `--set` too.
+pub const COMMON: [&str; 15] = [
+    "account",
+    "partition",
+    "time",
+    "venv",
+    "output",
+    "pef",
+    "threads",
+    "gaudi_spawn",
+    "hostfile",
+    "interface",
+    "cores",
+    "sdk",
+    "results",
+    "archive",
+    "job",
+];
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(is_name_letter)
 }
 
-fn placeholders(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|rest| rest.split('}').next())
+fn is_name_letter(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]
@@ -256,7 +353,17 @@ mod tests {
         check(&good.replace("title =", "titel ="), "titel");
         check("name = 3", "line 1");
         check(&good.replace("[\"hpu\"]", "[\"tpu\"]"), "tpu");
-        check(&good.replace("title =", "enable = [\"{nothing}/x\"]\ntitle ="), "`{nothing}` is used");
-        check(&good.replace("title =", "enabled_by = \"A; rm\"\ntitle ="), "no name of a variable");
+
+        let with = |line: &str| good.replace("title =", &format!("{line}\ntitle ="));
+        check(&with("enable = [\"{nothing}/x\"]"), "`{nothing}` is used");
+        check(&with("enabled_by = \"A; rm\""), "no name of a variable");
+        check(&with("settings = [{ name = \"A B\", value = \"1\", why = \"x\" }]"), "no name of a variable");
+        check(&with("enable = [\"{nothing/x\"]"), "a { that is not closed");
+        check(&with("enable = [\"a$/x\"]"), "a $ without the name");
+        check(&good.replace("{devices}", "{kind}"), "`{kind}` is used");
+        check(&good.replace("--gres=", "gres="), "an option of sbatch");
+        check(&good.replace("--gres=", "--gres=a\\n"), "more than one line");
+        check(&with("fields = [{ name = \"entry\", label = \"x\" }]"), "no word of the command");
+        check(&with("fields = [{ name = \"a\", label = \"x\" }, { name = \"a\", label = \"y\" }]"), "two fields `a`");
     }
 }

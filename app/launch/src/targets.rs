@@ -1,19 +1,24 @@
 //! From a request and a site to a plan: what is checked and set for every target. The rest is in one file a target.
 
+mod collect;
+mod command;
 mod gaudi;
 mod graphcore;
 mod program;
 mod sambanova;
 
-use crate::plan::{Plan, Resources, Setting, Step};
+use crate::plan::{Asked, Plan, Resources, Setting, Step};
 use crate::request::{Problem, Request, Scheduler, Script, Target};
 use crate::site::{Site, Status};
 use crate::word::Word;
+use command::Command;
 
 pub use program::said;
 
 /// More of anything than any of these machines has.
 const MOST: u32 = 4096;
+
+const PYTHON: &str = "https://docs.python.org/3/using/cmdline.html";
 
 /// The plan, or everything that is wrong with the request, each at its field.
 ///
@@ -23,10 +28,12 @@ pub fn plan(request: &Request, site: &Site) -> Result<Plan, Vec<Problem>> {
     let mut draft = Draft::new(request, site);
     draft.check();
     if draft.problems.is_empty() {
-        match request.target {
-            Target::Hpu => gaudi::build(&mut draft),
-            Target::Rdu => sambanova::build(&mut draft),
-            Target::Ipu | Target::Popdist => graphcore::build(&mut draft),
+        match (request.script, request.target) {
+            (Script::Setup, _) => draft.set_up(),
+            (Script::Collect, _) => collect::build(&mut draft),
+            (Script::Train, Target::Hpu) => gaudi::build(&mut draft),
+            (Script::Train, Target::Rdu) => sambanova::build(&mut draft),
+            (Script::Train, Target::Ipu | Target::Popdist) => graphcore::build(&mut draft),
         }
     }
     if draft.problems.is_empty() { Ok(draft.plan) } else { Err(draft.problems) }
@@ -38,17 +45,22 @@ struct Draft<'a> {
     site: &'a Site,
     plan: Plan,
     problems: Vec<Problem>,
-    /// Arguments that follow from the numbers; they stand behind the user's.
-    own_args: Vec<String>,
+    /// Arguments that follow from the numbers, and why; they stand behind the user's.
+    own_args: Vec<(String, String)>,
 }
 
 impl<'a> Draft<'a> {
     fn new(request: &'a Request, site: &'a Site) -> Draft<'a> {
-        let own = |name: &str| site.value(request, name).map(str::to_string);
+        let own = |name: &str| {
+            let value = site.value(request, name)?.to_string();
+            let source = if request.values.contains_key(name) { String::new() } else { site.source.clone() };
+            Some(Asked { value, source })
+        };
+        let of_site = |value: &String| Asked { value: value.clone(), source: site.source.clone() };
         let resources = Resources {
-            name: format!("portolan-{}", request.target.name()),
+            name: site.value(request, "job").map_or(format!("portolan-{}", request.target.name()), str::to_string),
             nodes: request.nodes,
-            partition: own("partition").or_else(|| site.partition.clone()),
+            partition: own("partition").or_else(|| site.partition.as_ref().map(of_site)),
             account: own("account"),
             time: own("time"),
             ..Resources::default()
@@ -60,6 +72,7 @@ impl<'a> Draft<'a> {
         notes.extend(site.notes.iter().cloned());
         let plan = Plan {
             title: String::new(),
+            scheduler: if request.script == Script::Train { request.scheduler } else { Scheduler::Bash },
             resources,
             steps: Vec::new(),
             arithmetic: Vec::new(),
@@ -78,12 +91,12 @@ impl<'a> Draft<'a> {
         if !site.targets.contains(&request.target) {
             self.problem("site", format!("{} has no {}", site.title, request.target.name()));
         }
-        if !site.schedulers.contains(&request.scheduler) {
+        if request.script == Script::Train && !site.schedulers.contains(&request.scheduler) {
             let names: Vec<_> = site.schedulers.iter().map(|scheduler| scheduler.name()).collect();
             self.problem("scheduler", format!("{} is known to take {}", site.title, names.join(" or ")));
         }
-        if request.script == Script::Setup {
-            // Nothing is run but what makes the environment.
+        if request.script != Script::Train {
+            // The program is not run.
         } else if request.entry.is_empty() {
             self.problem("entry", "is required: the program that trains");
         } else if request.entry.starts_with('-') {
@@ -100,7 +113,7 @@ impl<'a> Draft<'a> {
             ("replicas", request.replicas),
             ("ipus-per-replica", Some(request.ipus_per_replica)),
             ("batch", request.batch),
-            ("accumulation", Some(request.accumulation)),
+            ("accumulation", request.accumulation),
         ];
         for (field, number) in numbers {
             if number.is_some_and(|number| !(1..=MOST).contains(&number)) {
@@ -115,14 +128,11 @@ impl<'a> Draft<'a> {
                 self.problem("hosts", format!("`{}` is no name of a machine", host.escape_debug()));
             }
         }
-        // What becomes part of a directive is never quoted, so it is held to what needs no quotes.
-        let resources = self.plan.resources.clone();
-        let named = [("partition", resources.partition), ("account", resources.account), ("time", resources.time)];
-        let gres = site.value(request, "gres").map(str::to_string);
-        for (field, value) in named.into_iter().chain([("gres", gres)]) {
-            let plain = |c: char| c.is_ascii_alphanumeric() || "._-:".contains(c);
-            if value.is_some_and(|value| value.starts_with('-') || !value.chars().all(plain)) {
-                self.problem(field, "takes letters, digits and . _ - : only");
+        self.directives();
+        for name in ["threads", "cores"] {
+            let number = site.value(request, name).map(str::parse::<u32>);
+            if number.is_some_and(|number| !number.is_ok_and(|number| (1..=MOST).contains(&number))) {
+                self.problem(name, format!("must be a number from 1 to {MOST}"));
             }
         }
         if request.script == Script::Train {
@@ -131,13 +141,58 @@ impl<'a> Draft<'a> {
         self.problems.extend(site.missing(request));
     }
 
+    /// What becomes part of a directive is never quoted, so it is held to what needs no quotes.
+    fn directives(&mut self) {
+        let asked = self.plan.resources.clone();
+        let value = |asked: Option<Asked>| asked.map(|asked| asked.value);
+        let (site, request) = (self.site, self.request);
+        let own = |field| (field, site.value(request, field).map(str::to_string));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-:".contains(c);
+        let named = [("partition", value(asked.partition)), ("account", value(asked.account)), own("job")];
+        for (field, value) in named.into_iter().chain(site.directive_fields().map(own)) {
+            if value.is_some_and(|value| value.starts_with('-') || !value.chars().all(plain)) {
+                self.problem(field, "takes letters, digits and . _ - : only");
+            }
+        }
+        let days = request.scheduler != Scheduler::Pbs;
+        if value(asked.time).is_some_and(|time| !is_wall_time(&time, days)) {
+            let days = if days { ", or days before it: 1-12:00:00" } else { "" };
+            self.problem("time", format!("takes hours, minutes and seconds: 01:30:00{days}"));
+        }
+    }
+
     fn set(&mut self, name: &str, value: impl Into<Word>, why: &str, source: &str) {
         let setting = Setting { name: name.into(), value: value.into(), why: why.into(), source: source.into() };
         self.plan.steps.push(Step::Set(setting));
     }
 
-    fn run(&mut self, argv: Vec<Word>, why: impl Into<String>, source: &str) {
-        self.plan.steps.push(Step::Run { argv, why: why.into(), source: source.into() });
+    fn step(&mut self, command: Command, why: impl Into<String>) {
+        self.plan.steps.push(command.step(why));
+    }
+
+    /// Whether an earlier step sets the variable.
+    fn is_set(&self, name: &str) -> bool {
+        self.plan.steps.iter().any(|step| matches!(step, Step::Set(setting) if setting.name == name))
+    }
+
+    /// The variables that the site's file names.
+    fn site_settings(&mut self) {
+        let (site, request) = (self.site, self.request);
+        for setting in site.settings.iter().filter(|setting| request.nodes > 1 || !setting.several_nodes) {
+            let value = site.word(request, &setting.value);
+            self.set(&setting.name, value, &setting.why, &site.source);
+        }
+    }
+
+    fn set_up(&mut self) {
+        let Some(venv) = self.site.value(self.request, "venv").map(str::to_string) else {
+            return self.problem("venv", "is required: folder for the virtual environment");
+        };
+        match self.request.target {
+            Target::Hpu => gaudi::set_up(self, &venv),
+            Target::Rdu => sambanova::set_up(self, &venv),
+            Target::Ipu | Target::Popdist => graphcore::set_up(self, &venv),
+        }
     }
 
     /// A virtual environment, when the user has one.
@@ -160,21 +215,44 @@ impl<'a> Draft<'a> {
 
     /// The site's word for that many devices, as a directive.
     fn ask_for(&mut self, devices: u32) {
-        let gres = self.site.value(self.request, "gres").unwrap_or_default();
-        let request = self.site.request.as_deref();
-        self.plan.resources.devices =
-            request.map(|text| text.replace("{devices}", &devices.to_string()).replace("{gres}", gres));
+        let (site, request) = (self.site, self.request);
+        let value =
+            site.request.as_deref().map(|text| site.filled(request, &text.replace("{devices}", &devices.to_string())));
+        self.plan.resources.devices = value.map(|value| Asked { value, source: site.source.clone() });
     }
+}
 
-    /// The program and its arguments, as `python PROGRAM ARGUMENTS`.
-    fn program(&self) -> Vec<Word> {
-        let words = ["python3", "-u", &self.request.entry].map(Word::from).into_iter();
-        words.chain(self.request.args.iter().chain(&self.own_args).map(|arg| Word::text(arg.clone()))).collect()
-    }
+/// `HH:MM:SS`, which both schedulers take; Slurm also takes days before it.
+fn is_wall_time(text: &str, days: bool) -> bool {
+    let (day, time) = match text.split_once('-') {
+        Some((day, time)) if days => (day, time),
+        Some(_) => return false,
+        None => ("0", text),
+    };
+    let number = |text: &str, most: usize| {
+        let is_number = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse::<u32>().ok()).flatten()
+    };
+    let parts: Vec<&str> = time.split(':').collect();
+    let [hours, minutes, seconds] = parts[..] else { return false };
+    let below_sixty = |text: &str| text.len() == 2 && number(text, 2).is_some_and(|number| number < 60);
+    let is_something = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    number(day, 3).is_some()
+        && number(hours, 4).is_some()
+        && below_sixty(minutes)
+        && below_sixty(seconds)
+        && is_something
+}
 
-    fn is_setup(&self) -> bool {
-        self.request.script == Script::Setup
-    }
+/// `1 card`, `8 cards`.
+fn count(number: impl Into<u64>, one: &str) -> String {
+    let number = number.into();
+    let ending = match number {
+        1 => "",
+        _ if one.ends_with(['s', 'h']) => "es",
+        _ => "s",
+    };
+    format!("{number} {one}{ending}")
 }
 
 /// A path that `.` or a command doesn't take for an option or look up in PATH.

@@ -48,12 +48,12 @@ fn launchers_that_a_scheduler_does_not_carry() {
 #[test]
 fn mpirun_on_several_machines_of_a_job() {
     for (scheduler, asked) in
-        [(Scheduler::Pbs, "select=2:mpiprocs=8\n#PBS -l place=scatter"), (Scheduler::Slurm, "--ntasks-per-node=8")]
+        [(Scheduler::Pbs, "\n#PBS -l select=2:mpiprocs=8\n"), (Scheduler::Slurm, "--ntasks-per-node=8")]
     {
         let mut request = Request::new(Target::Hpu, "train.py");
         (request.scheduler, request.nodes, request.launcher) = (scheduler, 2, Some(Launcher::Mpirun));
         let plan = plan(&request, &site_named("generic", Target::Hpu).expect("a site")).expect("a plan");
-        let script = render(&plan, scheduler);
+        let script = render(&plan);
         assert!(script.contains(asked) && script.contains("JOB_HOSTS=\"$(hosts 8)\""), "{script}");
     }
 }

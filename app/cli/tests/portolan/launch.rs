@@ -30,15 +30,16 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     let ran = launch(&["run.id=x", "--instances", "8"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let line = command_of(&ran.out);
-    let ending = "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.batch=2";
+    let ending = "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.batch=2 \
+                  mode.optimizer.accumulate=1";
     assert!(line.starts_with("mpirun -n 8 ") && line.ends_with(ending), "{line}");
-    assert!(ran.out.contains("# 2 samples × 1 micro-batches × 8 cards = 16 samples a step"), "{}", ran.out);
+    assert!(ran.out.contains("# 2 samples × 1 micro-batch × 8 cards = 16 samples a step"), "{}", ran.out);
     assert!(ran.out.contains("# batch 2: run.batch cristae/config/run.py:"), "{}", ran.out);
     assert!(ran.err.contains("whether it joins its processes: run.distributed (False)"), "{}", ran.err);
 
     // What the arguments say is what runs.
     let ran = launch(&["run.id=x run.batch=16 mode.optimizer.accumulate=4"]);
-    assert!(ran.out.contains("# 16 samples × 4 micro-batches × 1 cards = 64 samples a step"), "{ran:?}");
+    assert!(ran.out.contains("# 16 samples × 4 micro-batches × 1 card = 64 samples a step"), "{ran:?}");
     assert_eq!(ran.out.matches("run.batch=").count(), 1, "{}", ran.out);
     assert!(ran.out.contains("run.distributed=False"), "{}", ran.out);
     let ran = launch(&["run.id=x run.batch=16", "--batch", "8"]);
@@ -70,7 +71,7 @@ fn eight_trainings_in_place_of_one_are_refused() {
     assert!(ran.err.contains("--batch: 100 samples can't be shared evenly by 8 cards, as train.py:6 does"), "{ran:?}");
     let words = ["launch", "--target", "hpu", "--project", ".", "--instances", "8", "--batch", "64"];
     let ran = portolan(home.path(), &words);
-    assert!(ran.out.contains("# 64 samples ÷ 8 cards = 8 each (train.py:6); × 1 micro-batches = 64"), "{ran:?}");
+    assert!(ran.out.contains("# 64 samples ÷ 8 cards = 8 each (train.py:6); × 1 micro-batch = 64"), "{ran:?}");
     assert!(command_of(&ran.out).ends_with("train.py --batch-size=64"), "{ran:?}");
     // Its processes look for what torchrun sets.
     assert!(command_of(&ran.out).starts_with("torchrun "), "{ran:?}");

@@ -1,6 +1,7 @@
 //! Graphcore: one process, or several under `poprun`.
 
-use super::{Draft, here, words};
+use super::command::Command;
+use super::{Draft, count, here};
 use crate::plan::Step;
 use crate::request::{Scheduler, Target};
 use crate::word::Word;
@@ -9,11 +10,10 @@ const POPTORCH: &str = "https://docs.graphcore.ai/projects/poptorch-user-guide/e
 const POPRUN: &str = "https://docs.graphcore.ai/projects/poprun-user-guide/en/latest/";
 const TENSORFLOW: &str = "https://docs.graphcore.ai/projects/tensorflow-user-guide/en/latest/";
 
+const PROFILE: &str = "https://github.com/argonne-lcf/ai-testbed-userdocs";
+
 pub(super) fn build(draft: &mut Draft<'_>) {
     enable(draft);
-    if draft.is_setup() {
-        return set_up(draft);
-    }
     let request = draft.request;
     let is_popdist = request.target == Target::Popdist;
     let instances = request.instances.unwrap_or(if is_popdist { request.nodes } else { 1 });
@@ -26,99 +26,116 @@ pub(super) fn build(draft: &mut Draft<'_>) {
         return draft.problem(field, "this target is one process; choose popdist for several");
     }
     if !replicas.is_multiple_of(instances) {
-        return draft.problem("replicas", format!("{replicas} can't be shared evenly by {instances} instances"));
+        let message = format!("{replicas} can't be shared evenly by {}", count(instances, "instance"));
+        return draft.problem("replicas", message);
     }
     if !instances.is_multiple_of(request.nodes) {
-        let message = format!("{instances} can't be shared evenly by {} machines", request.nodes);
+        let message = format!("{} can't be shared evenly by {} machines", count(instances, "instance"), request.nodes);
         return draft.problem("instances", message);
     }
     let ipus = u64::from(replicas) * u64::from(request.ipus_per_replica);
     if !ipus.is_power_of_two() {
-        let message = format!("{replicas} × {} = {ipus} IPUs; a power of two is needed", request.ipus_per_replica);
+        let message =
+            format!("{replicas} × {} = {}; a power of two is needed", request.ipus_per_replica, count(ipus, "IPU"));
         return draft.problem("replicas", message);
     }
     if let Some(most) = draft.site.devices.filter(|most| u64::from(*most) < ipus) {
         return draft.problem("replicas", format!("{ipus} IPUs asked for; {} has {most}", draft.site.title));
     }
     let ipus = u32::try_from(ipus).unwrap_or(u32::MAX);
-    draft.joined(false);
-    let sum = format!("{replicas} replicas × {} IPUs = {ipus} IPUs, a power of two", request.ipus_per_replica);
-    draft.plan.arithmetic.push(sum);
-    draft.samples(replicas, "replicas");
+    draft.joined(false, instances);
+    let (copies, each) = (count(replicas, "replica"), count(request.ipus_per_replica, "IPU"));
+    draft.plan.arithmetic.push(format!("{copies} × {each} = {}, a power of two", count(ipus, "IPU")));
+    draft.samples(replicas, "replica");
     draft.ask_for(ipus);
-    let venv = draft.site.value(request, "venv").map(str::to_string);
-    if venv.is_some() {
-        draft.activate();
-    }
+    draft.activate();
+    draft.site_settings();
     caches(draft);
-    let mut argv = draft.prefix(ipus);
-    if !is_popdist {
-        draft.plan.title = format!("Trains in one process on {ipus} IPUs.");
-        if replicas > 1 {
-            let note = format!("The program itself asks for {replicas} replicas, in its options for the IPU.");
-            draft.plan.notes.push(note);
-        }
-        argv.extend(draft.program());
-        return draft.run(argv, "The first step compiles; that takes minutes unless the cache has it.", POPTORCH);
+    profile(draft);
+    if is_popdist {
+        return poprun(draft, instances, replicas, ipus);
     }
+    draft.plan.title = format!("Trains in one process on {}.", count(ipus, "IPU"));
+    if replicas > 1 {
+        let note = format!("The program itself asks for {replicas} replicas, in its options for the IPU.");
+        draft.plan.notes.push(note);
+    }
+    let command = Command::after(draft.prefix(ipus), POPTORCH).python(draft);
+    draft.step(command, "The first step compiles; that takes minutes unless the cache has it.");
+}
+
+fn poprun(draft: &mut Draft<'_>, instances: u32, replicas: u32, ipus: u32) {
+    let request = draft.request;
     if draft.site.vipu_partition.is_some() && request.scheduler != Scheduler::Slurm {
         let message = "poprun needs the job's partition here, which Slurm makes: --scheduler slurm";
         return draft.problem("scheduler", message);
     }
-    draft.plan.title = format!("Trains with {replicas} replicas in {instances} instances on {ipus} IPUs.");
-    draft.plan.arithmetic.push(format!("{replicas} replicas ÷ {instances} instances = {} each", replicas / instances));
-    argv.extend(words(["poprun", "-vv"]));
+    let (copies, parts) = (count(replicas, "replica"), count(instances, "instance"));
+    draft.plan.title = format!("Trains with {copies} in {parts} on {}.", count(ipus, "IPU"));
+    draft.plan.arithmetic.push(format!("{copies} ÷ {parts} = {} each", replicas / instances));
+    let mut command =
+        Command::after(draft.prefix(ipus), POPRUN).words(["poprun"]).flag(["-vv".into()], "says what it starts where");
     if let Some(partition) = &draft.site.vipu_partition {
-        argv.push(Word::text("--vipu-partition=").and(draft.site.word(request, partition)));
+        let partition = Word::text("--vipu-partition=").and(draft.site.word(request, partition));
+        command = command.flag([partition], "the job's own IPUs");
     }
     if request.nodes > 1 {
         if request.hosts.len() != request.nodes as usize {
             let message = format!("{} given for {} machines", request.hosts.len(), request.nodes);
             return draft.problem("hosts", message);
         }
-        argv.push(format!("--host={}", request.hosts.join(",")).into());
-        if !several_hosts(draft, &mut argv) {
-            return;
-        }
+        let hosts = format!("--host={}", request.hosts.join(","));
+        command = command.flag([hosts.into()], "the machines that share the instances");
+        command = match several_hosts(draft, command) {
+            Some(command) => command,
+            None => return,
+        };
     }
-    argv.push(format!("--num-instances={instances}").into());
-    argv.push(format!("--num-replicas={replicas}").into());
-    argv.push(format!("--ipus-per-replica={}", request.ipus_per_replica).into());
     let cache = Word::variable(if request.tensorflow { "TF_CACHE_DIR" } else { "POPTORCH_CACHE_DIR" });
-    argv.push(Word::text("--executable-cache-path=").and(cache));
-    argv.extend(draft.program());
-    draft.run(argv, "poprun starts the instances and joins them; --num-replicas is their total.", POPRUN);
+    let command = command
+        .flag([format!("--num-instances={instances}").into()], "processes, all machines together")
+        .flag([format!("--num-replicas={replicas}").into()], "copies of the model, all processes together")
+        .flag([format!("--ipus-per-replica={}", request.ipus_per_replica).into()], "IPUs of one copy")
+        .flag([Word::text("--executable-cache-path=").and(cache)], "the instances share what one compiled")
+        .python(draft);
+    draft.step(command, "poprun starts the instances and joins them.");
 }
 
 /// What the hosts need besides their names: the V-IPU server that gives out the IPUs, and what MPI hands on to the
-/// processes there. False when a problem was reported.
-fn several_hosts(draft: &mut Draft<'_>, argv: &mut Vec<Word>) -> bool {
+/// processes there. None when a problem was reported.
+fn several_hosts(draft: &mut Draft<'_>, mut command: Command) -> Option<Command> {
     let request = draft.request;
     let own = |name: &str| draft.site.value(request, name).map(str::to_string);
     let (server, partition, interface) = (own("vipu_server"), own("vipu_partition"), own("interface"));
     if let Some(server) = server {
-        argv.push(format!("--vipu-server-host={server}").into());
+        command = command.flag([format!("--vipu-server-host={server}").into()], "gives out the IPUs of all of them");
     }
     if let Some(partition) = partition {
-        argv.push(format!("--vipu-partition={partition}").into());
-        argv.push("--reset-partition=no".into());
+        command = command
+            .flag([format!("--vipu-partition={partition}").into()], "the IPUs that are set aside")
+            .flag(["--reset-partition=no".into()], "the partition is taken as it is");
     }
     if let Some(interface) = interface {
         // poprun splits these words itself, so a blank in one of them would be the start of the next.
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:,".contains(c);
         if !interface.chars().all(plain) {
             draft.problem("interface", "takes the name of an interface or a network such as 10.1.3.0/24");
-            return false;
+            return None;
         }
-        argv.push(format!("--mpi-global-args=--mca btl_tcp_if_include {interface}").into());
+        let words = format!("--mpi-global-args=--mca btl_tcp_if_include {interface}");
+        command = command.flag([words.into()], "the network for MPI's first words");
     }
-    let cache = if request.tensorflow { "TF_POPLAR_FLAGS" } else { "POPTORCH_CACHE_DIR" };
-    let names = ["LD_LIBRARY_PATH", "OPAL_PREFIX", "PATH", "CPATH", "PYTHONPATH", cache];
-    argv.push(format!("--mpi-local-args={}", names.map(|name| format!("-x {name}")).join(" ")).into());
-    true
+    let names = ["LD_LIBRARY_PATH", "OPAL_PREFIX", "PATH", "CPATH", "PYTHONPATH"].map(str::to_string);
+    let set = draft.plan.steps.iter().filter_map(|step| match step {
+        Step::Set(setting) => Some(setting.name.clone()),
+        _ => None,
+    });
+    let names: Vec<String> = names.into_iter().chain(set).map(|name| format!("-x {name}")).collect();
+    let words = format!("--mpi-local-args={}", names.join(" "));
+    Some(command.flag([words.into()], "variables that the processes on the other machines get too"))
 }
 
-fn enable(draft: &mut Draft<'_>) {
+pub(super) fn enable(draft: &mut Draft<'_>) {
     let site = draft.site;
     if !site.enable.is_empty() {
         draft.plan.steps.push(Step::Source {
@@ -128,6 +145,22 @@ fn enable(draft: &mut Draft<'_>) {
             source: site.source.clone(),
         });
     }
+}
+
+fn profile(draft: &mut Draft<'_>) {
+    if !draft.request.profile {
+        let note = "Logs: POPART_LOG_LEVEL, POPLAR_LOG_LEVEL and POPLIBS_LOG_LEVEL take WARN and the like.";
+        return draft.plan.notes.push(note.into());
+    }
+    let folder = draft.site.value(draft.request, "output").unwrap_or(".").to_string();
+    // The value is JSON, where these need a backslash.
+    let folder = format!("{folder}/reports").replace('\\', "\\\\").replace('"', "\\\"");
+    if folder.contains(char::is_control) {
+        return draft.problem("output", "can't hold control characters when the profiler is on");
+    }
+    let options = format!("{{\"autoReport.all\":\"true\",\"autoReport.directory\":\"{folder}\"}}");
+    let why = "Reports for the PopVision Graph Analyser; training is slower with it.";
+    draft.set("POPLAR_ENGINE_OPTIONS", options, why, PROFILE);
 }
 
 fn caches(draft: &mut Draft<'_>) {
@@ -142,20 +175,23 @@ fn caches(draft: &mut Draft<'_>) {
     }
 }
 
-fn set_up(draft: &mut Draft<'_>) {
+pub(super) fn set_up(draft: &mut Draft<'_>, venv: &str) {
+    enable(draft);
     let (request, site) = (draft.request, draft.site);
-    let Some(venv) = site.value(request, "venv").map(str::to_string) else {
-        return draft.problem("venv", "is required: folder for the virtual environment");
-    };
     let wheels = if request.tensorflow { &site.tensorflow_wheels } else { &site.wheels };
     if wheels.is_empty() {
         return draft.problem("site", format!("{} names no wheels for this framework", site.title));
     }
     draft.plan.title = "Makes the virtual environment with Graphcore's wheels.".into();
-    let python = site.python.clone().unwrap_or_else(|| "python3".into());
-    let argv = words(["virtualenv", "-p", &python, "--", &venv]);
-    draft.run(argv, "The wheels are for this Python only.", &site.source);
-    let mut argv = words([&*format!("{}/bin/pip", here(&venv)), "install"]);
-    argv.extend(wheels.iter().map(|wheel| site.word(request, wheel)));
-    draft.run(argv, "The SDK's own wheels; a stock PyTorch or TensorFlow would hide them.", &site.source);
+    let python = site.word(request, site.python.as_deref().unwrap_or("python3"));
+    let command = Command::new(["virtualenv"], &site.source)
+        .flag(["-p".into(), python], "the wheels are for this Python only")
+        .words(["--", venv]);
+    draft.step(command, "A folder for the SDK's wheels and the project's own packages.");
+    let pip = format!("{}/bin/pip", here(venv));
+    let mut command = Command::new([&pip, "install"], &site.source);
+    for wheel in wheels {
+        command = command.word(site.word(request, wheel));
+    }
+    draft.step(command, "The SDK's own wheels; a stock PyTorch or TensorFlow would hide them.");
 }

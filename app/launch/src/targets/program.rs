@@ -1,60 +1,86 @@
 //! What the program's own arguments say, and what follows from the choice of launcher and numbers for them.
 
-use super::Draft;
+use super::{Draft, count};
 use crate::request::{Problem, Target};
 
 impl Draft<'_> {
     /// Samples of a step, when the batch is known. `copies` of the model average their gradients.
     pub(super) fn samples(&mut self, copies: u32, what: &str) {
+        let (batch, accumulation) = (self.batch(), self.accumulation());
+        let Some(batch) = batch else { return };
         let request = self.request;
-        let Some(batch) = request.batch else { return };
-        if let Some(from) = &request.batch_from {
-            self.plan.arithmetic.push(format!("batch {batch}: {from}"));
-        }
-        // The RDU's programs are told by an option of the vendor's own.
-        if let Some(key) = request.batch_key.as_deref().filter(|_| request.target != Target::Rdu)
-            && self.is_key("batch-key", key)
-        {
-            match said(&request.args, key) {
-                Some(said) if said != batch.to_string() => {
-                    self.problem("batch", format!("is {batch} here and `{said}` among the arguments: {key}"));
-                }
-                Some(_) => {}
-                None => self.own_args.push(format!("{key}={batch}")),
-            }
-        }
-        let accumulation = request.accumulation;
-        if let Some(key) = request.accumulation_key.as_deref()
-            && let Some(said) = said(&request.args, key)
-            && said != accumulation.to_string()
-        {
-            self.problem("accumulation", format!("is {accumulation} here and `{said}` among the arguments: {key}"));
-        }
         let one_step = u64::from(batch) * u64::from(accumulation);
+        let (samples, parts) = (count(batch, "sample"), count(accumulation, "micro-batch"));
+        let all_copies = count(copies, what);
         // poprun's programs learn nothing of a world to share with: there a batch is a replica's.
         let line = match request.shared_batch.as_deref().filter(|_| request.target == Target::Hpu && copies > 1) {
             Some(place) if !batch.is_multiple_of(copies) => {
-                let message = format!("{batch} samples can't be shared evenly by {copies} {what}, as {place} does");
+                let message = format!("{samples} can't be shared evenly by {all_copies}, as {place} does");
                 return self.problem("batch", message);
             }
             Some(place) => {
                 let own = batch / copies;
-                format!(
-                    "{batch} samples ÷ {copies} {what} = {own} each ({place}); × {accumulation} micro-batches = \
-                     {one_step} samples a step"
-                )
+                let step = count(one_step, "sample");
+                format!("{samples} ÷ {all_copies} = {own} each ({place}); × {parts} = {step} a step")
             }
             None => {
-                let all = one_step * u64::from(copies);
-                format!("{batch} samples × {accumulation} micro-batches × {copies} {what} = {all} samples a step")
+                let all = count(one_step * u64::from(copies), "sample");
+                format!("{samples} × {parts} × {all_copies} = {all} a step")
             }
         };
         self.plan.arithmetic.push(line);
     }
 
+    /// The batch that runs: what the request says, else what the arguments say. Where the request has it from the code
+    /// an argument overrides it, as it does in the program.
+    fn batch(&mut self) -> Option<u32> {
+        let request = self.request;
+        // The RDU's programs are told by an option of the vendor's own.
+        let key = request.batch_key.as_deref().filter(|_| request.target != Target::Rdu);
+        let key = key.filter(|key| self.is_key("batch-key", key));
+        let told = key.and_then(|key| said(&request.args, key));
+        let Some(batch) = request.batch else { return told?.parse().ok() };
+        match (key, told) {
+            (Some(key), Some(told)) if told != batch.to_string() => {
+                if request.batch_from.is_some() {
+                    return told.parse().ok();
+                }
+                self.problem("batch", format!("is {batch} here and `{told}` among the arguments: {key}"));
+                return None;
+            }
+            (Some(key), None) => self.own_args.push((format!("{key}={batch}"), "the batch of the sum above".into())),
+            _ => {}
+        }
+        if let Some(from) = request.batch_from.as_deref().filter(|_| told.is_none()) {
+            self.plan.arithmetic.push(format!("batch {batch}: {from}"));
+        }
+        Some(batch)
+    }
+
+    fn accumulation(&mut self) -> u32 {
+        let request = self.request;
+        let key = request.accumulation_key.as_deref().filter(|_| request.target != Target::Rdu);
+        let key = key.filter(|key| self.is_key("accumulation-key", key));
+        let told = key.and_then(|key| said(&request.args, key));
+        let Some(accumulation) = request.accumulation else {
+            return told.and_then(|told| told.parse().ok()).filter(|told| *told > 0).unwrap_or(1);
+        };
+        match (key, told) {
+            (Some(key), Some(told)) if told != accumulation.to_string() => {
+                self.problem("accumulation", format!("is {accumulation} here and `{told}` among the arguments: {key}"));
+            }
+            (Some(key), None) => {
+                let why = "the micro-batches of a step in the sum above".into();
+                self.own_args.push((format!("{key}={accumulation}"), why));
+            }
+            _ => {}
+        }
+        accumulation
+    }
+
     /// A key such as `run.distributed` says whether the program itself joins its processes. When an argument says
     /// otherwise than the choice of launcher, N processes are N trainings, or a launcher's work is done twice.
-    pub(super) fn joined(&mut self, wanted: bool) {
+    pub(super) fn joined(&mut self, wanted: bool, processes: u32) {
         let request = self.request;
         if wanted && request.alone {
             let message = "nothing in the program joins processes: each would be a training of its own. Wrap the model in \
@@ -64,6 +90,11 @@ impl Draft<'_> {
         if let Some(key) = request.distributed_key.as_deref()
             && self.is_key("distributed-key", key.strip_suffix('=').unwrap_or(key))
         {
+            let why_own = match (wanted, request.target) {
+                (true, _) => format!("{} are one training", count(processes, "process")),
+                (false, Target::Popdist) => "poprun joins the instances, not the program".to_string(),
+                (false, _) => "one process has nobody to join".to_string(),
+            };
             let is_switch = key.starts_with('-') && !key.ends_with('=');
             let key = key.strip_suffix('=').unwrap_or(key);
             if is_switch {
@@ -72,10 +103,11 @@ impl Draft<'_> {
                     let why = self.why_joined(wanted);
                     self.problem("args", format!("`{key}` must not be here: {why}"));
                 } else if wanted && !given {
-                    self.own_args.push(key.to_string());
+                    self.own_args.push((key.to_string(), why_own));
                 }
             } else if said(&request.args, key).is_none() {
-                self.own_args.push(format!("{key}={}", if wanted { "True" } else { "False" }));
+                let value = if wanted { "True" } else { "False" };
+                self.own_args.push((format!("{key}={value}"), why_own));
             }
         }
         for arg in &request.args {

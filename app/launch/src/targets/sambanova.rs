@@ -1,29 +1,28 @@
 //! SambaNova: compile, then run what was compiled.
 
-use super::{Draft, words};
+use super::command::Command;
+use super::{Draft, count};
+use crate::plan::Step;
 use crate::request::{Launcher, Scheduler};
-use crate::word::Word;
 
-const DOCS: &str = "https://docs.sambanova.ai/";
+const RUNS: &str = "https://github.com/BruceRayWilsonAtANL/CosmicTagger";
+const SRUN: &str = "https://slurm.schedmd.com/srun.html";
 const ALCF: &str = "https://github.com/argonne-lcf/user-guides";
 
 pub(super) fn build(draft: &mut Draft<'_>) {
     let request = draft.request;
-    if draft.is_setup() {
-        let venv = draft.site.value(request, "venv").unwrap_or_default().to_string();
-        if venv.is_empty() {
-            return draft.problem("venv", "is required: folder for the virtual environment");
-        }
-        draft.plan.title = "Makes a virtual environment that sees SambaFlow.".into();
-        let argv = words(["python", "-m", "venv", "--system-site-packages", "--", &venv]);
-        return draft.run(argv, "SambaFlow's packages stay visible.", ALCF);
+    if request.profile {
+        return draft
+            .problem("profile", "SambaTune profiles with a file of its own; the script's notes name the command");
     }
     let nodes = request.nodes;
     let instances = request.instances.unwrap_or(nodes);
     // With four tiles of eight to a copy of the model, a device takes two.
-    let most = draft.site.devices_per_node.unwrap_or(8) * 2;
+    let devices = draft.site.devices_per_node.unwrap_or(8);
+    let most = devices.saturating_mul(2);
     if !instances.is_multiple_of(nodes) {
-        return draft.problem("instances", format!("{instances} can't be shared evenly by {nodes} machines"));
+        let message = format!("{} can't be shared evenly by {nodes} machines", count(instances, "instance"));
+        return draft.problem("instances", message);
     }
     let local = instances / nodes;
     if local > most {
@@ -48,54 +47,105 @@ pub(super) fn build(draft: &mut Draft<'_>) {
         return draft.problem("pef", "is a name, not a path");
     }
     let folder = draft.site.value(request, "output").unwrap_or("out").to_string();
-    draft.plan.title = format!("Compiles, then trains. Instances: {instances}; machines: {nodes}.");
-    draft.plan.arithmetic.push(format!("{nodes} machines × {local} instances = {instances}"));
-    draft.samples(instances, "instances");
+    draft.plan.title =
+        format!("Compiles, then trains: {} on {}.", count(instances, "instance"), count(nodes, "machine"));
+    let (machines, each, all) = (count(nodes, "machine"), count(local, "instance"), count(instances, "instance"));
+    draft.plan.arithmetic.push(format!("{machines} × {each} = {all}, one training"));
+    draft.samples(instances, "instance");
     draft.ask_for(local);
     draft.plan.resources.tasks_per_node = Some(local);
-    draft.plan.resources.cpus_per_task = draft.site.cpus_per_node.map(|cpus| cpus / local);
+    draft.plan.resources.cpus_per_task = draft.site.cpus_per_node.map(|cpus| (cpus / local).max(1));
+    draft
+        .plan
+        .notes
+        .push("Log of the runtime: /var/log/sambaflow/runtime/sn.log; of the compiler: beside the PEF.".into());
+    let note =
+        "Profile: sambatune --modes benchmark instrument run -- FILE.yaml, with a file that describes the program.";
+    draft.plan.notes.push(note.into());
     draft.activate();
+    draft.site_settings();
     let threads = draft.site.value(request, "threads").map(str::to_string);
     if let Some(threads) = threads {
         draft.set("OMP_NUM_THREADS", threads, "Threads of the host's part of each process.", ALCF);
     }
     if instances > 1 {
-        draft.set("SAMBA_CCL_NUM_WORKERS", "1", "Workers that exchange gradients.", ALCF);
+        draft.set("SAMBA_CCL_NUM_WORKERS", "1", "Workers that exchange gradients.", RUNS);
     }
-    let arguments = |verb: &str| {
-        let mut argv = words(["python", &request.entry, verb]);
-        if let Some(batch) = request.batch {
-            argv.push(format!("-b={batch}").into());
+    let halves = local > devices;
+    compile(draft, &name, &folder, local, halves);
+    train(draft, launcher, &name, &folder, local);
+}
+
+pub(super) fn set_up(draft: &mut Draft<'_>, venv: &str) {
+    draft.plan.title = "Makes a virtual environment that sees SambaFlow.".into();
+    let command = Command::new(["python", "-m", "venv"], ALCF)
+        .flag(["--system-site-packages".into()], "SambaFlow's packages stay visible")
+        .words(["--", venv]);
+    draft.step(command, "A folder for the project's own packages.");
+}
+
+/// `python PROGRAM compile` or `run`, and the batch, which both must agree on.
+fn program(draft: &Draft<'_>, command: Command, verb: &str) -> Command {
+    let command = command.words(["python", &draft.request.entry, verb]);
+    match draft.request.batch {
+        Some(batch) => {
+            command.flag([format!("-b={batch}").into()], "samples of an instance; compile and run must agree")
         }
-        argv
-    };
-    let own: Vec<Word> = request.args.iter().map(|arg| Word::text(arg.clone())).collect();
-    let mut argv = if by_slurm { words(["srun", "--nodes=1", "--ntasks=1"]) } else { draft.prefix(local) };
-    argv.extend(arguments("compile"));
-    argv.push(format!("--pef-name={name}").into());
-    argv.push(format!("--output-folder={folder}").into());
-    if instances > 1 {
-        // Two are enough at this point for any number when it runs.
-        argv.extend(words(["--data-parallel", "-ws", "2"]));
+        None => command,
     }
-    argv.extend(own.iter().cloned());
-    draft.run(argv, "Compiles, on the host. Again whenever the model or the batch changes.", ALCF);
-    let mut argv = match launcher {
-        Launcher::Srun if by_slurm => words(["srun", "--mpi=pmi2"]),
-        _ if instances == 1 => draft.prefix(1),
+}
+
+fn with_args(draft: &Draft<'_>, command: Command) -> Command {
+    draft.request.args.iter().fold(command, |command, arg| command.word(arg.clone()))
+}
+
+fn compile(draft: &mut Draft<'_>, name: &str, folder: &str, local: u32, halves: bool) {
+    let command = if draft.request.scheduler == Scheduler::Slurm {
+        Command::new(["srun"], ALCF).flag_of(["--nodes=1".into(), "--ntasks=1".into()], "once, not on every task", SRUN)
+    } else {
+        Command::after(draft.prefix(local), ALCF)
+    };
+    let mut command = program(draft, command, "compile")
+        .flag([format!("--pef-name={name}").into()], "name of what is compiled")
+        .flag([format!("--output-folder={folder}").into()], "it lies below this folder, in one of its own name");
+    if draft.plan.steps.iter().any(|step| matches!(step, Step::Set(setting) if setting.name == "SAMBA_CCL_NUM_WORKERS"))
+    {
+        command = command
+            .flag(["--data-parallel".into()], "for several instances")
+            .flag(["-ws".into(), "2".into()], "2 is enough at this point for any number when it runs");
+    }
+    if halves {
+        command = command
+            .flag(["--num-tiles".into(), "4".into()], "half of an RDU's eight tiles, for two instances share one");
+    }
+    let command = with_args(draft, command);
+    draft.step(command, "Compiles, on the host. Again whenever the model or the batch changes.");
+}
+
+fn train(draft: &mut Draft<'_>, launcher: Launcher, name: &str, folder: &str, local: u32) {
+    let request = draft.request;
+    let instances = local * request.nodes;
+    let command = match launcher {
+        Launcher::Srun if request.scheduler == Scheduler::Slurm => {
+            Command::new(["srun"], ALCF).flag(["--mpi=pmi2".into()], "how the processes find one another")
+        }
+        _ if instances == 1 => Command::after(draft.prefix(1), ALCF),
         _ => {
             let mpirun = draft.site.mpirun.clone().unwrap_or_else(|| "mpirun".into());
-            let mut argv = draft.prefix(local);
-            argv.push(draft.site.word(request, &mpirun));
-            argv.extend(words(["-np", &instances.to_string()]));
-            argv
+            Command::after(draft.prefix(local), ALCF).word(draft.site.word(request, &mpirun)).flag_of(
+                ["-np".into(), instances.to_string().into()],
+                "processes, one for each instance",
+                RUNS,
+            )
         }
     };
-    argv.extend(arguments("run"));
+    let mut command = program(draft, command, "run");
     if instances > 1 {
-        argv.extend(words(["--data-parallel", "--reduce-on-rdu"]));
+        command = command
+            .flag(["--data-parallel".into()], "all instances are one training")
+            .flag(["--reduce-on-rdu".into()], "their gradients are added up on the RDUs");
     }
-    argv.push(format!("--pef={folder}/{name}/{name}.pef").into());
-    argv.extend(own);
-    draft.run(argv, "Trains with the file that was compiled above.", DOCS);
+    let pef = format!("--pef={folder}/{name}/{name}.pef");
+    let command = with_args(draft, command.flag([pef.into()], "what was compiled above"));
+    draft.step(command, "Trains with the file that was compiled above.");
 }

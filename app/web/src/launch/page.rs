@@ -4,7 +4,7 @@ use super::{check, form, fragment, script};
 use crate::browser;
 use crate::port::archive;
 use codemod::SourceFile;
-use launch::form::{FieldKind, Fields, FormField, Written, all, command, form as fields_of, write};
+use launch::form::{Fields, Written, all, command, form as fields_of, put, write};
 use launch::{Problem, Target, lint};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -89,13 +89,7 @@ fn edited(event: Event, finished: bool) {
     let name = target.get_attribute("name").unwrap_or_default();
     let Some(value) = value_of(&target) else { return };
     with(|page| {
-        let known = fields_of(&page.fields).into_iter().flat_map(|group| group.fields).find(|field| field.name == name);
-        let is_default = known.is_some_and(|f: FormField| matches!(f.kind, FieldKind::Choice(_)) && f.default == value);
-        if value.is_empty() || is_default {
-            page.fields.remove(&name);
-        } else {
-            page.fields.insert(name.clone(), value);
-        }
+        put(&mut page.fields, &name, value);
         if finished {
             page.touched.insert(name);
         }

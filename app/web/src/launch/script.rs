@@ -2,7 +2,7 @@
 
 use super::escape;
 use launch::form::{Fields, Written, form};
-use launch::{Problem, Step};
+use launch::{Flag, Plan, Problem, Step, directives};
 
 /// A shell script with colours: comments, directives, strings, variables and words of the shell.
 pub fn coloured(script: &str) -> String {
@@ -88,29 +88,41 @@ pub fn about(written: &Written) -> String {
         "<h3>Try it without running it</h3><p><code>DRY_RUN=1 bash {}</code> shows its commands and runs none of them.</p>",
         escape(&written.file)
     );
-    format!("{numbers}{notes}{monitors}{try_it}<h3>Every line, and why</h3>{}", explained(&plan.steps))
+    format!("{numbers}{notes}{monitors}{try_it}<h3>Every line, and why</h3>{}", explained(plan))
 }
 
-fn explained(steps: &[Step]) -> String {
+fn explained(plan: &Plan) -> String {
     let mut rows = String::new();
-    for step in steps {
-        let (what, why, source) = match step {
+    let mut row = |what: &str, why: &str, source: &str, flags: &[Flag]| {
+        let parts: String = flags.iter().map(flag).collect();
+        let parts = if parts.is_empty() { parts } else { format!("<ul>{parts}</ul>") };
+        rows += &format!("<dt><code>{}</code></dt><dd>{} {}{parts}</dd>", escape(what), escape(why), linked(source));
+    };
+    let asked = directives(&plan.resources, plan.scheduler);
+    if !asked.is_empty() {
+        row(plan.scheduler.name(), "What the job asks for.", "", &asked);
+    }
+    let words = |words: &[launch::Word]| words.iter().map(launch::Word::quoted).collect::<Vec<_>>().join(" ");
+    for step in &plan.steps {
+        match step {
             Step::Source { files, why, source, .. } => {
                 let files: Vec<String> = files.iter().map(|file| format!(". {}", file.quoted())).collect();
-                (files.join("\n"), why.as_str(), source.as_str())
+                row(&files.join("\n"), why, source, &[]);
             }
-            Step::Require { name, message } => (format!("${{{name}}} must be set"), message.as_str(), ""),
+            Step::Require { name, message } => row(&format!("${{{name}}} must be set"), message, "", &[]),
             Step::Set(setting) => {
-                (format!("{}={}", setting.name, setting.value.quoted()), setting.why.as_str(), setting.source.as_str())
+                row(&format!("{}={}", setting.name, setting.value.quoted()), &setting.why, &setting.source, &[]);
             }
-            Step::Run { argv, why, source } => {
-                let words: Vec<String> = argv.iter().map(launch::Word::quoted).collect();
-                (words.join(" "), why.as_str(), source.as_str())
-            }
-        };
-        rows += &format!("<dt><code>{}</code></dt><dd>{} {}</dd>", escape(&what), escape(why), linked(source));
+            Step::Run { argv, flags, why, source } => row(&words(argv), why, source, flags),
+            Step::Take { file, why, source, .. } => row(&file.quoted(), why, source, &[]),
+            Step::Keep { argv, why, source, .. } => row(&words(argv), why, source, &[]),
+        }
     }
     format!("<dl class=\"why\">{rows}</dl>")
+}
+
+fn flag(flag: &Flag) -> String {
+    format!("<li><code>{}</code> {} {}</li>", escape(&flag.words), escape(&flag.why), linked(&flag.source))
 }
 
 /// A text with its addresses as links.

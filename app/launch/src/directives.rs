@@ -1,0 +1,71 @@
+//! What a scheduler reads out of a script's comments. Nothing in them can be quoted, so all of it was held to plain
+//! letters before ([`plan`](crate::plan)).
+
+use crate::plan::{Asked, Flag, Resources};
+use crate::request::Scheduler;
+
+const SLURM: &str = "https://slurm.schedmd.com/sbatch.html";
+const PBS: &str = "https://github.com/openpbs/openpbs/blob/master/doc/man1/qsub.1B";
+
+/// The directives, each with its reason: words as they stand behind `#SBATCH` or `#PBS`.
+pub fn directives(asked: &Resources, scheduler: Scheduler) -> Vec<Flag> {
+    match scheduler {
+        Scheduler::Bash => Vec::new(),
+        Scheduler::Slurm => slurm(asked),
+        Scheduler::Pbs => pbs(asked),
+    }
+}
+
+/// The mark in front of them, and where they are described.
+pub(crate) fn mark(scheduler: Scheduler) -> Option<(&'static str, &'static str)> {
+    match scheduler {
+        Scheduler::Bash => None,
+        Scheduler::Slurm => Some(("#SBATCH", SLURM)),
+        Scheduler::Pbs => Some(("#PBS", PBS)),
+    }
+}
+
+fn slurm(asked: &Resources) -> Vec<Flag> {
+    let name = &asked.name;
+    let mut all = vec![
+        flag(format!("--job-name={name}"), "its name in the queue"),
+        flag(format!("--output={name}-%j.log"), "what it prints; %j is the job's number"),
+        flag(format!("--nodes={}", asked.nodes), "machines"),
+    ];
+    if let Some(tasks) = asked.tasks_per_node {
+        all.push(flag(format!("--ntasks-per-node={tasks}"), "processes that Slurm or an MPI may start on a machine"));
+    }
+    if let Some(cpus) = asked.cpus_per_task {
+        all.push(flag(format!("--cpus-per-task={cpus}"), "cores for each of them"));
+    }
+    all.extend(said(&asked.partition, "--partition=", "the queue it waits in"));
+    all.extend(said(&asked.account, "--account=", "who pays for it"));
+    all.extend(said(&asked.time, "--time=", "after that it is stopped"));
+    all.extend(said(&asked.devices, "", "the devices, by the site's word for them"));
+    all
+}
+
+fn pbs(asked: &Resources) -> Vec<Flag> {
+    let processes = asked.tasks_per_node.map(|tasks| format!(":mpiprocs={tasks}")).unwrap_or_default();
+    let mut all = vec![
+        flag(format!("-N {}", asked.name), "its name in the queue"),
+        flag("-j oe".to_string(), "errors go into the same file as the rest of what it prints"),
+        flag(format!("-l select={}{processes}", asked.nodes), "machines, and processes that an MPI may start on each"),
+    ];
+    if asked.nodes > 1 {
+        all.push(flag("-l place=scatter".to_string(), "each part on a machine of its own"));
+    }
+    all.extend(said(&asked.partition, "-q ", "the queue it waits in"));
+    all.extend(said(&asked.account, "-A ", "who pays for it"));
+    all.extend(said(&asked.time, "-l walltime=", "after that it is stopped"));
+    all
+}
+
+fn flag(words: String, why: &str) -> Flag {
+    Flag { words, why: why.to_string(), source: String::new() }
+}
+
+fn said(asked: &Option<Asked>, before: &str, why: &str) -> Option<Flag> {
+    let asked = asked.as_ref()?;
+    Some(Flag { words: format!("{before}{}", asked.value), why: why.to_string(), source: asked.source.clone() })
+}
