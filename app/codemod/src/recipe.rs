@@ -5,7 +5,7 @@ use crate::handlers::{self, Handler};
 use crate::patch::Patch;
 use crate::sdk::Requirement;
 use crate::settings::{TargetFacts, default_of};
-use guide::{Guide, OptionField, OptionKind};
+use guide::{Citation, Guide, OptionField, OptionKind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +36,7 @@ pub(crate) struct Recipe {
     pub(crate) reason: String,
     pub(crate) holds_for: String,
     pub(crate) source: String,
+    pub(crate) citations: Vec<Citation>,
     pub(crate) rules: Vec<CompiledRule>,
 }
 
@@ -96,6 +97,8 @@ pub struct RecipeInfo {
     pub holds_for: String,
     /// What its section is drawn from.
     pub source: String,
+    /// The links in that.
+    pub citations: Vec<Citation>,
     /// Whether it only reports.
     pub manual: bool,
     /// Whether all its edits are unsafe.
@@ -170,6 +173,7 @@ impl RecipeSet {
                     reason: section.reason.clone(),
                     holds_for: section.holds_for.clone(),
                     source: section.source.clone(),
+                    citations: section.citations.clone(),
                     rules: Vec::new(),
                 };
                 for rule in &section.rules {
@@ -254,6 +258,7 @@ impl RecipeSet {
                     sdks: target.sdks.iter().filter(|s| r.rules.iter().any(|r| r.sdk.admits(s))).cloned().collect(),
                     holds_for: r.holds_for.clone(),
                     source: r.source.clone(),
+                    citations: r.citations.clone(),
                     manual: r.rules.iter().all(|r| r.manual),
                     is_unsafe: r.rules.iter().all(|r| r.is_unsafe),
                 })

@@ -2,6 +2,7 @@
 //! `schema/ported.schema.json`.
 
 use crate::{Certificate, Diagnostic, Edit, Figure, Ledger, Ported, Quantity, RecipeInfo, RecipeSet, Style};
+use guide::Citation;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -33,6 +34,7 @@ struct RecipeReport<'a> {
     sdks: &'a [String],
     holds_for: &'a str,
     source: &'a str,
+    citations: &'a [Citation],
 }
 
 #[derive(Serialize)]
@@ -83,8 +85,8 @@ pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledger: &Ledger) -> Str
     };
     let infos = recipes.recipes();
     let recipes = infos.iter().filter(|recipe| recipe.target == *target && named(&recipe.id)).map(|recipe| {
-        let RecipeInfo { id, title, sdks, holds_for, source, .. } = recipe;
-        (id.as_str(), RecipeReport { title, sdks, holds_for, source })
+        let RecipeInfo { id, title, sdks, holds_for, source, citations, .. } = recipe;
+        (id.as_str(), RecipeReport { title, sdks, holds_for, source, citations })
     });
     let recipes = recipes.collect();
     let entries = ledger.entries.iter().map(|entry| EntryReport {

@@ -24,6 +24,6 @@ mod parse;
 pub use error::GuideError;
 pub use fill::fill_after;
 pub use model::{
-    Bridge, Case, Condition, ConfigField, Example, ExampleKind, FrontMatter, Guide, Mode, OptionField, OptionKind,
-    Rule, Section,
+    Bridge, Case, Citation, Condition, ConfigField, Example, ExampleKind, FrontMatter, Guide, Mode, OptionField,
+    OptionKind, Rule, Section,
 };

@@ -127,6 +127,15 @@ pub struct ConfigField {
     pub fallback: String,
 }
 
+/// A link to another site in what a section says of its source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// The words that are the link, as they stand in the source's text.
+    pub text: String,
+    /// Its address, `https://…`.
+    pub url: String,
+}
+
 /// A heading with what follows it up to the next heading of the same or a higher level.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
@@ -144,6 +153,8 @@ pub struct Section {
     pub holds_for: String,
     /// What a paragraph that begins with `Source:` says behind it, as plain text; empty without one.
     pub source: String,
+    /// The links to other sites in that paragraph.
+    pub citations: Vec<Citation>,
     /// The section's rules. A section with rules is a recipe.
     pub rules: Vec<Rule>,
     /// The section's examples, in order.

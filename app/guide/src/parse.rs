@@ -3,7 +3,7 @@
 use crate::error::{Faults, GuideError};
 use crate::fence::{self, Fence};
 use crate::front;
-use crate::model::{Condition, Example, ExampleKind, Guide, Rule, Section};
+use crate::model::{Citation, Condition, Example, ExampleKind, Guide, Rule, Section};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -87,6 +87,8 @@ struct Reader<'a, 'f> {
     sections: Vec<Section>,
     anchors: BTreeMap<String, usize>,
     open: Option<Open>,
+    /// Links of the open paragraph: the offset of each one's words in its text, the words, the address.
+    links: Vec<(usize, Citation)>,
     depth: usize,
     last: Last,
     html_line: usize,
@@ -104,6 +106,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             sections: Vec::new(),
             anchors: BTreeMap::new(),
             open: None,
+            links: Vec::new(),
             depth: 0,
             last: Last::Other,
             html_line: 0,
@@ -135,6 +138,17 @@ impl<'a, 'f> Reader<'a, 'f> {
             Event::Start(Tag::Paragraph) if self.depth == 0 => {
                 self.last = Last::Other;
                 self.open = Some(Open::Paragraph(String::new()));
+                self.links.clear();
+            }
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                if let Some(Open::Paragraph(text)) = &self.open {
+                    self.links.push((text.len(), Citation { text: String::new(), url: dest_url.to_string() }));
+                }
+            }
+            Event::End(TagEnd::Link) => {
+                if let (Some(Open::Paragraph(text)), Some((from, link))) = (&self.open, self.links.last_mut()) {
+                    text[*from..].clone_into(&mut link.text);
+                }
             }
             Event::Start(Tag::HtmlBlock) => self.raw_html(range.start),
             Event::InlineHtml(_) => self.raw_html(range.start),
@@ -173,6 +187,8 @@ impl<'a, 'f> Reader<'a, 'f> {
             section.holds_for = versions.trim().to_string();
         } else if let Some(source) = text.strip_prefix("Source:") {
             section.source = source.trim().to_string();
+            let elsewhere = |link: &Citation| link.url.starts_with("https://") || link.url.starts_with("http://");
+            section.citations = self.links.drain(..).map(|(_, link)| link).filter(elsewhere).collect();
         } else if section.reason.is_empty() {
             section.reason = text.to_string();
         }
@@ -224,6 +240,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             reason: String::new(),
             holds_for: String::new(),
             source: String::new(),
+            citations: Vec::new(),
             rules: Vec::new(),
             examples: Vec::new(),
         });

@@ -63,12 +63,15 @@ fn check_fault(body: &str, expected: &str) {
 #[test]
 fn versions_and_source_are_no_reason() {
     let page = format!(
-        "{FRONT}## A\nHolds for: every\n`1.x`.\n\nWhy.\n\nSource: [a page](https://a.example), 1.2.\n\nMore.\n"
+        "{FRONT}## A\nHolds for: every\n`1.x`.\n\nWhy [so](https://b.example).\n\n\
+         Source: [a page](https://a.example), 1.2; [A](#a).\n\nMore.\n"
     );
     let guide = Guide::parse("guides/hpu.md", &page).expect("it is right");
     let section = &guide.sections[0];
     let read = (section.reason.as_str(), section.holds_for.as_str(), section.source.as_str());
-    assert_eq!(read, ("Why.", "every 1.x.", "a page, 1.2."));
+    assert_eq!(read, ("Why so.", "every 1.x.", "a page, 1.2; A."));
+    let cited: Vec<_> = section.citations.iter().map(|c| (c.text.as_str(), c.url.as_str())).collect();
+    assert_eq!(cited, [("a page", "https://a.example")]);
 }
 
 #[test]
