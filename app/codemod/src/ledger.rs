@@ -264,6 +264,8 @@ mod tests {
         };
         let mean = "mean over a batch, mean over accumulated batches";
         check_entry(&by_turns(" / 4"), "ipu", reduction, Some((mean, mean)), "gradients", 0);
+        let scaled = by_turns(" / 4").replace("loss.backward()", "torch.amp.GradScaler().scale(loss).backward()");
+        check_entry(&scaled, "hpu", reduction, Some((mean, mean)), "gradients", 0);
         let added = "mean over a batch, sum over accumulated batches";
         check_entry(&by_turns(""), "ipu", reduction, Some((added, added)), "gradients", 0);
         check_entry(&by_turns(""), "hpu", Quantity::Accumulation, Some(("4", "4")), "gradients", 0);

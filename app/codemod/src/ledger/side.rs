@@ -105,7 +105,12 @@ pub(super) fn side<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Side 
             side.replicas.get_or_insert_with(|| Figure::plain("replicas of poprun"));
         }
         side.replicas = side.replicas.or_else(|| argument("replicationFactor")).or_else(|| {
-            let wrap = view.calls("DistributedDataParallel").first()?;
+            let wraps = |call: &&Id| {
+                let function = view.index.field(**call, fields().function);
+                let name = function.and_then(|f| view.names.qualify(&view.index, f));
+                name.is_some_and(|name| name.rsplit('.').next() == Some("DistributedDataParallel"))
+            };
+            let wrap = view.index.of_kind(kinds().call).iter().find(wraps)?;
             Some(figure_as(&view, *wrap, "processes"))
         });
     }
@@ -238,7 +243,14 @@ fn is_divided(view: &FileView<'_>) -> bool {
     let index = &view.index;
     view.calls("backward").iter().any(|call| {
         let object = index.field(*call, fields().function).and_then(|f| index.field(f, fields().object));
-        let Some(object) = object else { return false };
+        let Some(mut object) = object else { return false };
+        // `scaler.scale(loss).backward()`
+        if index.kind(object) == kinds().call
+            && called_name(index, object) == Some("scale")
+            && let Some(scaled) = index.field(object, fields().arguments).and_then(|a| index.parts(a).next())
+        {
+            object = scaled;
+        }
         let name = index.text_of(object);
         let assigned = index.of_kind(kinds().assignment).iter().chain(index.of_kind(kinds().augmented_assignment));
         let of_loss =
