@@ -20,6 +20,7 @@ pub mod project;
 pub mod protocol;
 pub mod rows;
 pub mod state;
+pub mod trials;
 
 #[cfg(target_arch = "wasm32")]
 pub mod app;

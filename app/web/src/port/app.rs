@@ -154,6 +154,7 @@ impl Session {
                 return false;
             }
             state.set_outcome(Some(Arc::new(*outcome)));
+            state.show_worthy();
             if state.selected == view.shown.index {
                 state.view = Some(Arc::new(view));
                 if let Some(jump) = state.jump_after_port.take_if(|_| !again) {
@@ -167,7 +168,7 @@ impl Session {
         } else if other_file == Some(true) {
             self.show_selected();
         }
-        self.next_column();
+        self.at_rest();
     }
 
     /// Shows another part of the result.
@@ -177,23 +178,38 @@ impl Session {
             let _ = browser::set_address(fragment::MATRIX);
         }
         self.state.update(|state| state.panel = panel);
-        self.next_column();
+        self.at_rest();
     }
 
-    /// Ports to one more target, as long as the matrix of all is in sight and nothing else is wanted.
-    fn next_column(self) {
+    /// The options are shown, or put away.
+    pub(crate) fn list_options(self, open: bool) {
+        self.state.update(|state| state.trials.wanted = open);
+        self.at_rest();
+    }
+
+    /// What the worker does while nothing else is wanted: one more column of the matrix, or one more option tried, as long as
+    /// these are in sight.
+    fn at_rest(self) {
         if FLIGHT.with(|flight| flight.since.get().is_some()) {
             return;
         }
-        let Some(Some((options, column))) = self.state.try_update_untracked(State::next_column) else { return };
+        let column = self.state.try_update_untracked(State::next_column).flatten();
+        let next = column.map(|(options, column)| Ask::Matrix { options, column }).or_else(|| {
+            let (options, option) = self.state.try_update_untracked(State::next_trial).flatten()?;
+            Some(Ask::Try { options, option })
+        });
+        let Some(next) = next else { return };
         FLIGHT.with(|flight| flight.since.set(Some(browser::now())));
-        link::ask(link::bare(Ask::Matrix { options, column }), move |answer| {
+        link::ask(link::bare(next), move |answer| {
             let again = FLIGHT.with(|flight| {
                 flight.since.set(None);
                 flight.again.get()
             });
-            self.take_matrix(answer);
-            if again { self.port_now() } else { self.next_column() }
+            match answer.head {
+                Answer::Tried(differs) => self.state.update(|state| state.trials.take(differs)),
+                _ => self.take_matrix(answer),
+            }
+            if again { self.port_now() } else { self.at_rest() }
         });
     }
 
@@ -214,7 +230,10 @@ impl Session {
 
     /// Shows a file of the last port.
     pub(crate) fn select(self, index: usize) {
-        self.state.update(|state| state.select(index));
+        self.state.update(|state| {
+            state.select(index);
+            state.unread = false;
+        });
         if self.state.with_untracked(|state| state.view.is_none()) {
             self.show_selected();
         }
@@ -359,7 +378,10 @@ impl Session {
 
     /// Opens a project; the one before can be brought back.
     pub(crate) fn open(self, files: Vec<SourceFile>) {
-        self.change_and_port(|state| state.open(files));
+        self.change_and_port(|state| {
+            state.open(files);
+            state.unread = true;
+        });
     }
 }
 

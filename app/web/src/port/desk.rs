@@ -1,12 +1,14 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
 use crate::port::parts::{certificate, ledger, matrix};
+use crate::port::project::{self, Kind};
 use crate::port::protocol::{
     Answer, Ask, Catalogue, EditNote, Example, ExampleId, FileOutcome, Outcome, Parcel, Shown,
 };
+use ::launch::form::Fields;
 use codemod::{
-    Diagnostic, FileDiff, Highlight, Ledger, Matrix, Options, Ported, PortedFile, RecipeSet, SourceFile, Style,
-    TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
+    Diagnostic, FileDiff, Highlight, Ledger, Matrix, OptionKind, Options, Ported, PortedFile, RecipeSet, SourceFile,
+    Style, TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
 
@@ -55,10 +57,11 @@ impl Desk {
             Ask::Show(index) => under(self.shown(index), Answer::Shown),
             Ask::Matrix { options, column } => self.column(&options, column),
             Ask::Rows(rows) => self.matrix(rows),
+            Ask::Try { options, option } => head(Answer::Tried(self.matters(options, option))),
             Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
             Ask::Report => {
                 let recipes = self.recipes().clone();
-                self.written(|port| report_json(&port.result, &recipes, &port.ledger))
+                self.written(|port| report_json(&without_configuration(&port.result), &recipes, &port.ledger))
             }
             Ask::Texts => self.texts(),
         }
@@ -103,6 +106,27 @@ impl Desk {
         parcel
     }
 
+    /// Whether another value of an option makes a port that differs from the last one.
+    fn matters(&self, options: Options, option: usize) -> bool {
+        let (Some(port), Some(recipes)) = (&self.port, &self.recipes) else { return false };
+        let targets = recipes.targets();
+        let target = targets.iter().find(|target| target.id == options.target);
+        let Some(asked) = target.and_then(|target| target.options.get(option)) else { return false };
+        let now = port.result.options.get(&asked.name).map_or("", String::as_str);
+        let others = match &asked.kind {
+            OptionKind::OneOf(values) => values.iter().filter(|value| *value != now).cloned().collect(),
+            OptionKind::Number => vec![(now.parse::<u64>().unwrap_or(1) + 1).to_string()],
+            OptionKind::Text => vec![format!("{now}1")],
+        };
+        others.into_iter().any(|value| {
+            let mut options = options.clone();
+            options.options.insert(asked.name.clone(), value);
+            let other = codemod::port(&self.files, recipes, &options);
+            let pairs = || port.result.files.iter().zip(&other.files);
+            pairs().any(|(one, other)| one.text != other.text || one.diagnostics != other.diagnostics)
+        })
+    }
+
     fn shown(&self, index: usize) -> Parcel<Shown> {
         let Some(port) = &self.port else { return Parcel::default() };
         let (Some(source), Some(file), Some(diff)) =
@@ -110,10 +134,8 @@ impl Desk {
         else {
             return Parcel::default();
         };
-        let colours = |text: &str| match source.path.ends_with(".txt") {
-            true => Highlight::plain(text),
-            false => Highlight::python(text),
-        };
+        let is_python = ![".txt", ".yaml", ".yml"].iter().any(|ending| source.path.ends_with(ending));
+        let colours = |text: &str| if is_python { Highlight::python(text) } else { Highlight::plain(text) };
         let mut parcel = Parcel { head: Shown { index, diff: diff.clone() }, ..Parcel::default() };
         let old = colours(&source.text);
         parcel.colours.extend([old.spans, old.lines]);
@@ -134,6 +156,15 @@ impl Desk {
         let paths = files().map(|file| file.path.clone()).collect();
         Parcel { texts: files().map(|file| file.text.clone()).collect(), ..head(Answer::Texts(paths)) }
     }
+}
+
+/// The port as the command makes it, which does not read configuration.
+fn without_configuration(ported: &Ported) -> Ported {
+    let mut ported = ported.clone();
+    let is_read = |path: &str| project::kind(path) != Kind::Configuration;
+    ported.files.retain(|file| is_read(&file.path));
+    ported.certificate.files.retain(|path, _| is_read(path));
+    ported
 }
 
 fn asked_example(id: &ExampleId) -> Parcel<Answer> {
@@ -188,24 +219,40 @@ fn outcome(port: &Port) -> Outcome {
             diagnostics,
         }
     };
+    let (program, launch) = launch(&port.result);
     Outcome {
         target: port.result.target.clone(),
         style: port.result.style,
         files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
         residue: port.result.certificate.residue.clone(),
         flags: port.ledger.flags.len(),
-        launch: launch(&port.result),
+        program,
+        launch,
         certificate: certificate::panel(&port.result, &ledger::section(&port.ledger, &port.result.files)),
     }
 }
 
-/// The fields of a launch that can be read off the ported project.
-fn launch(ported: &Ported) -> String {
+/// Options of a port that a launch has to agree with: target, option, field of the launch.
+const CARRIED: [(&str, &str, &str); 3] =
+    [("hpu", "lazy", "lazy"), ("hpu", "devices", "instances"), ("ipu", "replicas", "replicas")];
+
+/// The program of the ported project, and what of its launch can be read off: the fields, as a fragment.
+fn launch(ported: &Ported) -> (Option<usize>, String) {
     let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
     let facts = codemod::run_facts(&ported.files.iter().map(file).collect::<Vec<_>>());
-    let read = facts.programs.first().map(|program| program.launch_fields(&ported.target)).unwrap_or_default();
-    let fields = read.into_iter().chain([("target", ported.target.clone())]);
-    crate::launch::fragment::write(&fields.map(|(name, value)| (name.to_owned(), value)).collect())
+    let program = facts.programs.first();
+    let mut fields: Fields = [("target".to_owned(), ported.target.clone())].into();
+    for (target, option, field) in CARRIED {
+        // A field that is left out says off, or one.
+        let chosen = ported.options.get(option).filter(|value| !matches!(value.as_str(), "off" | "1"));
+        if let Some(value) = chosen.filter(|_| target == ported.target) {
+            fields.insert(field.to_owned(), value.clone());
+        }
+    }
+    let read = program.map(|program| program.launch_fields(&ported.target)).unwrap_or_default();
+    fields.extend(read.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    let program = program.and_then(|program| ported.files.iter().position(|file| file.path == program.place.path));
+    (program, crate::launch::fragment::write(&fields))
 }
 
 fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {

@@ -49,67 +49,8 @@ pub(crate) fn Port() -> impl IntoView {
     editor::start(session, moved);
     table::start(session, moved);
     listen(session, moved);
-    view! {
-        <div class="port" id="port-page">
-            <div class="port-bar">
-                <h1>"Port a training script"</h1>
-                <div class="controls" role="group" aria-label="Port to">
-                    <label class="field"><span>"Target"</span><select id="target" data-set="target"></select></label>
-                    <label class="field" title="In place: the file becomes target code. Branch: other devices keep their code, the target's runs under a guard. Auto: branch when the project chooses between compute modes.">
-                        <span>"Style"</span><select id="style" data-set="style"></select>
-                    </label>
-                    <label class="field"><span>"SDK"</span><select id="sdk" data-set="sdk"></select></label>
-                    <label class="switch" id="unsafe-switch"></label>
-                    <details class="options">
-                        <summary class="button quiet small">"Options"<span id="options-chosen"></span></summary>
-                        <div id="named"></div>
-                    </details>
-                </div>
-            </div>
-            <p class="visually-hidden" role="status" id="spoken"></p>
-            <div role="status" id="notice"></div>
-            <section class="port-source" id="source-pane" aria-label="Source">
-                <div class="pane-head">
-                    <h2>"Source"</h2>
-                    <div class="open">
-                        <button class="button quiet small" data-do="open-files">"Open files…"</button>
-                        <button class="button quiet small" data-do="open-folder">"Open folder…"</button>
-                        <button class="button quiet small" data-do="sample">"Sample"</button>
-                        <input type="file" id="open-files" multiple hidden aria-label="Open files"
-                            accept=".py,.pyw,.txt,.zip,text/x-python,text/plain,application/zip" />
-                        <input type="file" id="open-folder" hidden aria-label="Open a folder" />
-                    </div>
-                </div>
-                <div id="file-list"></div>
-                <div id="file-name-place"></div>
-                <div class="editor">
-                    <div class="editor-scroll" id="editor-scroll">
-                        <div class="editor-sheet" id="editor-sheet">
-                            <div class="painted" id="painted" aria-hidden="true"></div>
-                            <textarea id="source" aria-label="Source" aria-describedby="source-keys" spellcheck="false"
-                                autocomplete="off" autocapitalize="off" wrap="off"></textarea>
-                        </div>
-                    </div>
-                    <div class="editor-empty" id="editor-empty">
-                        <p>"Paste a training script here, or drop a file, several, a folder or a zip archive anywhere on the page."</p>
-                    </div>
-                </div>
-                <p class="keys" id="source-keys">
-                    <kbd>"Tab"</kbd>" indents; "<kbd>"Esc"</kbd>" then "<kbd>"Tab"</kbd>" leaves. "
-                    <kbd>"Ctrl"</kbd>"+"<kbd>"Enter"</kbd>" ports now. "<kbd>"F8"</kbd>" next change."
-                </p>
-            </section>
-            <section class="port-result" id="result-pane" aria-label="Port">
-                <div class="pane-head">
-                    <h2>"Port"</h2>
-                    <p class="summary" id="summary"></p>
-                    <div class="take" id="take" role="group" aria-label="Take away"></div>
-                </div>
-                <div class="tab-row" id="tabs"></div>
-                <div class="panel" id="panel" role="tabpanel"></div>
-            </section>
-        </div>
-    }
+    // Nothing in the skeleton changes but what fills its places, so it is plain HTML.
+    view! { <div class="port" id="port-page" inner_html=include_str!("skeleton.html")></div> }
 }
 
 thread_local! {
@@ -186,7 +127,12 @@ fn listen(session: Session, moved: RwSignal<u32>) {
     on(&window, "input", false, move |event| editor::typed(session, &event));
     on(&window, "paste", false, move |event| editor::paste(session, event.unchecked_ref()));
     on(&window, "mousedown", false, |event| table::choose_side(&event));
-    // Scrolling does not bubble.
+    // Neither of these bubbles.
+    on(&window, "toggle", true, move |event| {
+        if let Some((details, _)) = about(&event, "data-lists") {
+            session.list_options(details.has_attribute("open"));
+        }
+    });
     on(&window, "scroll", true, move |_| moved.update(|n| *n = n.wrapping_add(1)));
     on(&window, "resize", false, move |_| moved.update(|n| *n = n.wrapping_add(1)));
     on(&window, "hashchange", false, move |event| {

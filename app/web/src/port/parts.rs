@@ -13,6 +13,7 @@ pub mod result;
 
 use crate::port::state::State;
 use codemod::RecipeInfo;
+use guide::Citation;
 
 /// Text as HTML, also inside quotes.
 pub fn escape(text: &str) -> String {
@@ -49,6 +50,18 @@ fn guide_link(state: &State, recipe: &str) -> String {
 /// What a recipe holds for and is drawn from, in words.
 fn grounds(recipe: &RecipeInfo) -> String {
     format!("Holds for: {} Source: {}", recipe.holds_for, recipe.source)
+}
+
+/// The same as HTML: what is cited is a link.
+fn grounds_html(recipe: &RecipeInfo) -> String {
+    let mut html = format!("Holds for: {} Source: ", escape(&recipe.holds_for));
+    let mut rest = recipe.source.as_str();
+    for Citation { text, url } in &recipe.citations {
+        let Some((before, after)) = rest.split_once(text.as_str()) else { continue };
+        html += &format!("{}<a href=\"{}\" target=\"_blank\">{}</a>", escape(before), escape(url), escape(text));
+        rest = after;
+    }
+    html + &escape(rest)
 }
 
 /// The address of a recipe's section, seen from the page.

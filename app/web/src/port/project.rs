@@ -88,8 +88,10 @@ fn megabytes(size: usize) -> String {
 /// What kind of file a name promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Read with the project: Python, requirements.
+    /// Ported: Python, requirements.
     Source,
+    /// Read with the project, because a launch depends on it: YAML.
+    Configuration,
     /// An archive to look into.
     Zip,
     /// A notebook.
@@ -103,6 +105,8 @@ pub fn kind(path: &str) -> Kind {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     if name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt")) {
         Kind::Source
+    } else if name.ends_with(".yaml") || name.ends_with(".yml") {
+        Kind::Configuration
     } else if name.ends_with(".zip") {
         Kind::Zip
     } else if name.ends_with(".ipynb") {
@@ -121,7 +125,7 @@ pub fn skipped_folder(name: &str) -> bool {
 pub fn belongs(path: &str) -> bool {
     let mut parts = path.split('/').rev();
     let name = parts.next().unwrap_or_default();
-    kind(path) == Kind::Source && !name.starts_with("._") && !parts.any(skipped_folder)
+    matches!(kind(path), Kind::Source | Kind::Configuration) && !name.starts_with("._") && !parts.any(skipped_folder)
 }
 
 /// Makes text of bytes.
@@ -156,7 +160,7 @@ pub fn check_text(text: &str) -> Result<(), Refusal> {
 
 /// Judges a whole project.
 pub fn check_project(files: &[SourceFile]) -> Result<(), Refusal> {
-    if files.is_empty() {
+    if files.iter().all(|file| kind(&file.path) == Kind::Configuration) {
         return Err(Refusal::NoPython);
     }
     if files.len() > MAX_FILES || files.iter().map(|f| f.text.len()).sum::<usize>() > MAX_PROJECT {
@@ -204,7 +208,8 @@ mod tests {
         assert_eq!(kind("requirements-dev.txt"), Kind::Source);
         assert_eq!(kind("notes.txt"), Kind::Other);
         assert_eq!(kind("a.zip"), Kind::Zip);
-        assert!(belongs("src/a.py"));
+        assert_eq!(kind("conf/Base.YML"), Kind::Configuration);
+        assert!(belongs("src/a.py") && belongs("conf/model.yaml"));
         assert!(!belongs("venv/lib/a.py"));
         assert!(!belongs(".git/a.py"));
         assert!(!belongs("__MACOSX/src/._a.py"));
@@ -219,6 +224,14 @@ mod tests {
         assert_eq!(text_of("\u{feff}x\r\n".into()), Ok("\u{feff}x\r\n".to_owned()));
         assert!(matches!(text_of(vec![b'x'; MAX_FILE + 1]), Err(Refusal::TooBig { .. })));
         assert_eq!(check_text("é\0"), Err(Refusal::Binary { line: 1, column: 2 }));
+    }
+
+    #[test]
+    fn configuration_alone_is_no_project() {
+        let file = |path: &str| SourceFile { path: path.into(), text: String::new() };
+        assert_eq!(check_project(&[]), Err(Refusal::NoPython));
+        assert_eq!(check_project(&[file("a.yaml")]), Err(Refusal::NoPython));
+        assert_eq!(check_project(&[file("a.yaml"), file("a.py")]), Ok(()));
     }
 
     #[test]

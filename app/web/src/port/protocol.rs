@@ -48,6 +48,13 @@ pub enum Ask {
     },
     /// The last matrix with so many rows.
     Rows(usize),
+    /// Does another value of one of the target's named options make another port?
+    Try {
+        /// What the user chose.
+        options: Options,
+        /// Which option, by its place in the target's list.
+        option: usize,
+    },
     /// The last port as one patch.
     Patch,
     /// The last port as the command's JSON.
@@ -73,6 +80,8 @@ pub enum Answer {
     Shown(Box<Shown>),
     /// So many columns of the matrix are there, and so many there will be. With the last comes the table, as HTML.
     Matrix(usize, usize),
+    /// Whether it does.
+    Tried(bool),
     /// The text asked for is beside.
     Written,
     /// Paths; the texts are beside.
@@ -129,6 +138,8 @@ pub struct Outcome {
     pub residue: Vec<String>,
     /// Changes of meaning that the ledger flags.
     pub flags: usize,
+    /// The file that is run, where one is.
+    pub program: Option<usize>,
     /// What the page that writes launch scripts is told of this port: the fragment of its address, without `#`.
     pub launch: String,
     /// Ledger and certificate, as HTML.

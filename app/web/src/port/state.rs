@@ -4,6 +4,7 @@ use crate::port::fragment::Share;
 use crate::port::lines::{Lines, Splice};
 use crate::port::order::sort_few;
 use crate::port::protocol::{Catalogue, Example, FileOutcome, Outcome, Shown};
+use crate::port::trials::Trials;
 use codemod::{Diagnostic, Highlight, Options, RecipeInfo, Severity, SourceFile, Style, TargetInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -242,6 +243,10 @@ pub struct State {
     pub jump_after_port: Option<Jump>,
     /// All targets side by side.
     pub matrix: SideBySide,
+    /// Which options matter.
+    pub trials: Trials,
+    /// The files were just opened, so the port shows the one that is worth it.
+    pub unread: bool,
     /// Counts up when the whole project is replaced.
     pub project: u64,
     /// Counts up with every port that arrives or goes.
@@ -291,6 +296,7 @@ impl State {
         self.unfolded.clear();
         self.notice = None;
         self.panel = Panel::Changes;
+        self.unread = false;
         self.project += 1;
         self.unsent = None;
     }
@@ -426,6 +432,7 @@ impl State {
     pub fn take_unsent(&mut self) -> Delivery {
         if self.unsent.as_ref().is_none_or(|unsent| !unsent.is_empty()) {
             self.matrix.done = 0;
+            self.trials.forget();
         }
         match self.unsent.replace(Vec::new()) {
             Some(some) => Delivery::Some(some),
@@ -506,6 +513,26 @@ impl State {
             (matrix.done, matrix.options) = (0, options);
         }
         (matrix.done == 0 || matrix.done < matrix.total).then(|| (matrix.options.clone(), matrix.done))
+    }
+
+    /// The option to try next, under the same circumstances.
+    pub fn next_trial(&mut self) -> Option<(Options, usize)> {
+        let count = self.target()?.options.len();
+        if self.run != Run::Idle || self.outcome.is_none() {
+            return None;
+        }
+        let options = self.options();
+        self.trials.next(options, count)
+    }
+
+    /// Shows the program of files that were just opened, or the first that changes, unless the one shown changes.
+    pub fn show_worthy(&mut self) {
+        let Some(outcome) = self.outcome.clone().filter(|_| std::mem::take(&mut self.unread)) else { return };
+        let changed = |index: &usize| outcome.files.get(*index).is_some_and(|file| file.changed);
+        let first = (0..outcome.files.len()).find(changed);
+        if let Some(worthy) = outcome.program.filter(changed).or(first) {
+            self.select(worthy);
+        }
     }
 
     /// Chooses a target and goes to a place of its port, once that is here. Says whether there is such a file.

@@ -1,8 +1,8 @@
 //! The bar above the panes: what to port to. And what is said about opening, copying and sharing.
 
 use super::{escape, only};
-use crate::port::state::{Phase, Run, State};
-use codemod::{OptionKind, Style, TargetOption};
+use crate::port::state::{Phase, Run, State, count};
+use codemod::{OptionKind, Style, TargetInfo, TargetOption};
 
 fn option(value: &str, label: &str, selected: bool) -> String {
     format!("<option value=\"{}\"{}>{}</option>", escape(value), only(selected, " selected"), escape(label))
@@ -43,34 +43,63 @@ pub fn chosen(state: &State) -> String {
     }
 }
 
-/// Fields for the recipes' own options, each with a line of help.
+/// Fields for the recipes' own options: first those that matter to the open project, the others folded away.
 pub fn named(state: &State) -> String {
     let Some(target) = state.target() else { return String::new() };
-    let field = |asked: &TargetOption| {
-        let chosen = state.choice.options.get(&asked.name);
-        let default = escape(&target.default_of(asked, state.choice.sdk.as_deref()));
-        let (name, label) = (escape(&asked.name), escape(&asked.label));
-        let acts =
-            format!("id=\"option-{name}\" data-set=\"option\" data-to=\"{name}\" aria-describedby=\"about-{name}\"");
-        let value = chosen.map(|value| escape(value)).unwrap_or_default();
-        let control = match &asked.kind {
-            OptionKind::OneOf(values) => {
-                let values: String = values.iter().map(|value| option(value, value, Some(value) == chosen)).collect();
-                format!("<select {acts}><option value=\"\">default ({default})</option>{values}</select>")
-            }
-            OptionKind::Number => format!(
-                "<input type=\"number\" min=\"1\" max=\"999999999\" step=\"1\" inputmode=\"numeric\" \
-                 placeholder=\"{default}\" value=\"{value}\" {acts}>"
-            ),
-            OptionKind::Text => format!("<input type=\"text\" placeholder=\"{default}\" value=\"{value}\" {acts}>"),
-        };
-        let kind = escape(&asked.kind.to_string());
-        format!(
-            "<div class=\"field\"><label for=\"option-{name}\">{label}</label>{control}\
-             <small id=\"about-{name}\">{kind}; {default} if you choose nothing. <code>--option {name}=…</code></small></div>"
-        )
+    let (mut first, mut rest, mut folded) = (String::new(), String::new(), 0);
+    let mut known = true;
+    for (place, asked) in target.options.iter().enumerate() {
+        let matters = state.trials.matters(&target.id, place);
+        known &= matters.is_some();
+        if matters == Some(false) && !state.choice.options.contains_key(&asked.name) {
+            rest += &option_field(state, target, asked);
+            folded += 1;
+        } else {
+            first += &option_field(state, target, asked);
+        }
+    }
+    let name = escape(&target.id.to_ascii_uppercase());
+    let said = match (state.outcome.is_some(), known, first.is_empty()) {
+        (_, _, _) if target.options.is_empty() => format!("{name} has no options."),
+        (true, true, true) => "None of the options changes the port of this project.".to_owned(),
+        (true, false, _) => "Trying which of these change the port of this project…".to_owned(),
+        _ => String::new(),
     };
-    target.options.iter().map(field).collect()
+    let said = if said.is_empty() { said } else { format!("<p>{said}</p>") };
+    let rest = match folded {
+        0 => String::new(),
+        n => format!(
+            "<details><summary>{} that {} nothing here</summary><div class=\"fields\">{rest}</div></details>",
+            count(n, "option"),
+            if n == 1 { "changes" } else { "change" }
+        ),
+    };
+    format!("{said}<div class=\"fields\">{first}</div>{rest}")
+}
+
+/// One of them, with a line of help.
+fn option_field(state: &State, target: &TargetInfo, asked: &TargetOption) -> String {
+    let chosen = state.choice.options.get(&asked.name);
+    let default = escape(&target.default_of(asked, state.choice.sdk.as_deref()));
+    let (name, label) = (escape(&asked.name), escape(&asked.label));
+    let acts = format!("id=\"option-{name}\" data-set=\"option\" data-to=\"{name}\" aria-describedby=\"about-{name}\"");
+    let value = chosen.map(|value| escape(value)).unwrap_or_default();
+    let control = match &asked.kind {
+        OptionKind::OneOf(values) => {
+            let values: String = values.iter().map(|value| option(value, value, Some(value) == chosen)).collect();
+            format!("<select {acts}><option value=\"\">default ({default})</option>{values}</select>")
+        }
+        OptionKind::Number => format!(
+            "<input type=\"number\" min=\"1\" max=\"999999999\" step=\"1\" inputmode=\"numeric\" \
+             placeholder=\"{default}\" value=\"{value}\" {acts}>"
+        ),
+        OptionKind::Text => format!("<input type=\"text\" placeholder=\"{default}\" value=\"{value}\" {acts}>"),
+    };
+    let kind = escape(&asked.kind.to_string());
+    format!(
+        "<div class=\"field\"><label for=\"option-{name}\">{label}</label>{control}\
+         <small id=\"about-{name}\">{kind}; {default} if you choose nothing. <code>--option {name}=…</code></small></div>"
+    )
 }
 
 /// The switch for unsafe changes.

@@ -1,6 +1,6 @@
 //! The recipes of this port, each with its switch.
 
-use super::{escape, grounds, guide_address, only};
+use super::{escape, grounds_html, guide_address, only};
 use crate::port::state::{State, Tally, count};
 
 /// The list, in the order of the guides. Turning one off takes its edits out, and those that only they needed.
@@ -16,7 +16,7 @@ pub fn list(state: &State) -> String {
             Some(recipe) => format!(
                 "{}<br>{} <a class=\"guide-link\" target=\"_blank\" href=\"{}\">In the guide<span class=\"visually-hidden\">: {}</span></a>",
                 escape(&recipe.reason),
-                escape(&grounds(recipe)),
+                grounds_html(recipe),
                 guide_address(&id),
                 escape(&recipe.title)
             ),

@@ -1,7 +1,7 @@
 //! The right-hand pane: what came out, and every way in which nothing did.
 
 use super::{diff, escape, matrix, needs, only, recipes};
-use crate::port::state::{Panel, Phase, Run, State, needs_person};
+use crate::port::state::{Panel, Phase, Run, State, count, needs_person};
 
 /// The tabs, in order: panel, name for ids, label.
 pub const PANELS: [(Panel, &str, &str); 5] = [
@@ -127,6 +127,18 @@ fn nothing(state: &State) -> String {
         (1, _) => format!("No {target} recipe changes this file by itself; 1 place is left for you."),
         (n, _) => format!("No {target} recipe changes this file by itself; {n} places are left for you."),
     };
+    let elsewhere = state.outcome.iter().flat_map(|o| o.files.iter().enumerate()).filter(|(_, file)| file.hunks > 0);
+    let elsewhere: String = elsewhere
+        .map(|(index, file)| {
+            let changes = count(file.hunks, "change");
+            let path = escape(&file.path);
+            format!("<li><button class=\"link\" data-do=\"select\" data-to=\"{index}\">{path}</button>: {changes}</li>")
+        })
+        .collect();
+    let elsewhere = match elsewhere.is_empty() {
+        true => elsewhere,
+        false => format!("<ul>{elsewhere}</ul>"),
+    };
     let shell = only(!messages.is_empty() || off, diff::SHELL);
-    format!("<div class=\"state\"><h3>Nothing changed</h3><p>{text}</p></div>{shell}")
+    format!("<div class=\"state\"><h3>Nothing changed</h3><p>{text}</p>{elsewhere}</div>{shell}")
 }

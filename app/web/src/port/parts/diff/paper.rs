@@ -2,7 +2,7 @@
 
 use crate::port::lines::Lines;
 use crate::port::order::sort_few;
-use crate::port::parts::{grounds, guide_link};
+use crate::port::parts::{grounds, grounds_html, guide_link};
 use crate::port::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::port::state::{RejectedEdit, State, View};
 use codemod::{Applicability, Diagnostic, Pair, Severity};
@@ -87,9 +87,11 @@ pub struct HunkRecipe {
     pub reason: String,
     /// Versions and source.
     pub grounds: String,
+    /// The same as HTML.
+    pub grounds_html: String,
     /// Whether one of its edits here is unsafe.
     pub is_unsafe: bool,
-    /// An earlier hunk gave the reason in full.
+    /// An earlier hunk gave the reason, and versions and source in full.
     pub again: bool,
 }
 
@@ -190,9 +192,12 @@ fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
     let prose = if narrow { (width - 32.0) * 0.9 } else { width - 150.0 };
     let one = |recipe: &HunkRecipe| {
         let titles = prose_lines(&format!("{}        safe", recipe.title), prose * 0.92);
-        let texts = [&recipe.reason, &recipe.grounds];
-        let lines = texts.into_iter().filter(|text| !recipe.again && !text.is_empty());
-        titles * 26 + lines.map(|text| prose_lines(text, prose)).sum::<u32>() * 18
+        let lines = |text: &str| if text.is_empty() { 0 } else { prose_lines(text, prose) };
+        let prose = match recipe.again {
+            true => lines(&recipe.grounds).min(1),
+            false => lines(&recipe.reason) + lines(&recipe.grounds),
+        };
+        titles * 26 + prose * 18
     };
     let recipes: u32 = hunk.recipes.iter().map(one).sum();
     let buttons = if narrow { 36 } else { 0 };
@@ -223,6 +228,7 @@ fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
                 title: state.title(&edit.recipe),
                 reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
                 grounds: recipe.map(grounds).unwrap_or_default(),
+                grounds_html: recipe.map(grounds_html).unwrap_or_default(),
                 is_unsafe,
                 again: told.contains(&edit.recipe),
             });

@@ -74,11 +74,14 @@ fn head(hunk: &HunkInfo) -> String {
             true => title,
             false => format!("<a href=\"{}\" target=\"_blank\">{title}</a>", guide_address(&r.id)),
         };
-        let prose = |class: &str, text: &str| match r.again || text.is_empty() {
+        let prose = |class: &str, html: &str| match html.is_empty() {
             true => String::new(),
-            false => format!("<p class=\"{class}\">{}</p>", escape(text)),
+            false => format!("<p class=\"{class}\">{html}</p>"),
         };
-        let reason = prose("reason", &r.reason) + &prose("grounds", &r.grounds);
+        let reason = match r.again {
+            true => prose("grounds brief", &r.grounds_html),
+            false => prose("reason", &escape(&r.reason)) + &prose("grounds", &r.grounds_html),
+        };
         format!("<div><p class=\"title\">{title}<span class=\"badge {class}\">{word}</span></p>{reason}</div>")
     };
     let titles: Vec<&str> = hunk.recipes.iter().map(|recipe| recipe.title.as_str()).collect();
