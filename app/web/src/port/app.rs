@@ -181,9 +181,9 @@ impl Session {
         self.at_rest();
     }
 
-    /// The options are shown, or put away.
-    pub(crate) fn list_options(self, open: bool) {
-        self.state.update(|state| state.trials.wanted = open);
+    /// Shows the options, or puts them away.
+    pub(crate) fn flip_options(self) {
+        self.state.update(|state| state.trials.wanted ^= true);
         self.at_rest();
     }
 

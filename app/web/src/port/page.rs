@@ -92,6 +92,10 @@ fn fill(state: &State) {
     if let Some(pane) = browser::element("source-pane") {
         pane.set_hidden(state.source_hidden);
     }
+    if let (Some(button), Some(named)) = (browser::element("options"), browser::element("named")) {
+        let _ = button.set_attribute("aria-expanded", if state.trials.wanted { "true" } else { "false" });
+        named.set_hidden(!state.trials.wanted);
+    }
     if let Some(panel) = browser::element("panel") {
         let name = result::PANELS.iter().find(|(panel, ..)| *panel == state.panel).map_or("", |(_, name, _)| name);
         let _ = panel.set_attribute("aria-labelledby", &format!("tab-{name}"));
@@ -127,12 +131,7 @@ fn listen(session: Session, moved: RwSignal<u32>) {
     on(&window, "input", false, move |event| editor::typed(session, &event));
     on(&window, "paste", false, move |event| editor::paste(session, event.unchecked_ref()));
     on(&window, "mousedown", false, |event| table::choose_side(&event));
-    // Neither of these bubbles.
-    on(&window, "toggle", true, move |event| {
-        if let Some((details, _)) = about(&event, "data-lists") {
-            session.list_options(details.has_attribute("open"));
-        }
-    });
+    // Scrolling does not bubble.
     on(&window, "scroll", true, move |_| moved.update(|n| *n = n.wrapping_add(1)));
     on(&window, "resize", false, move |_| moved.update(|n| *n = n.wrapping_add(1)));
     on(&window, "hashchange", false, move |event| {

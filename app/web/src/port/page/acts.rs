@@ -27,6 +27,7 @@ fn act_on(session: Session, act: &str, to: &str) {
         ("open-files" | "open-folder", _) => opening::pick(act),
         ("sample", _) => opening::open_sample(session),
         ("port", _) => session.port_now(),
+        ("options", _) => session.flip_options(),
         ("cancel", _) => session.stop(),
         ("bring-back", _) => session.change_and_port(|state| state.bring_back()),
         ("dismiss", _) => session.state.update(|state| state.notice = None),

@@ -2,7 +2,7 @@
 
 use crate::port::lines::Lines;
 use crate::port::order::sort_few;
-use crate::port::parts::{grounds, grounds_html, guide_link};
+use crate::port::parts::{grounds, grounds_brief, grounds_html, guide_link};
 use crate::port::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::port::state::{RejectedEdit, State, View};
 use codemod::{Applicability, Diagnostic, Pair, Severity};
@@ -87,7 +87,7 @@ pub struct HunkRecipe {
     pub reason: String,
     /// Versions and source.
     pub grounds: String,
-    /// The same as HTML.
+    /// The same as HTML, or the short form of it.
     pub grounds_html: String,
     /// Whether one of its edits here is unsafe.
     pub is_unsafe: bool,
@@ -223,14 +223,15 @@ fn hunk_infos(state: &State, view: &View) -> Vec<HunkInfo> {
                 continue;
             }
             let recipe = state.recipe(&edit.recipe);
+            let again = told.contains(&edit.recipe);
             info.recipes.push(HunkRecipe {
                 id: edit.recipe.clone(),
                 title: state.title(&edit.recipe),
                 reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
                 grounds: recipe.map(grounds).unwrap_or_default(),
-                grounds_html: recipe.map(grounds_html).unwrap_or_default(),
+                grounds_html: recipe.map(if again { grounds_brief } else { grounds_html }).unwrap_or_default(),
                 is_unsafe,
-                again: told.contains(&edit.recipe),
+                again,
             });
             told.push(edit.recipe.clone());
         }
