@@ -33,22 +33,25 @@ weights and events are read in this page; nothing is sent anywhere.</p>
 <ol>
 <li>Choose the network’s configuration, its weights and an event. Weights made from a seed and a synthetic event will do:
 a port that computes another function differs on any of them.</li>
-<li>Run it, and download the reference: input, weights and logits in one safetensors file.</li>
-<li>Load that input and those weights next to the ported project, run it on the accelerator, and write its logits as
-<code>output.plane0</code>, <code>output.plane1</code> and <code>output.plane2</code>.</li>
+<li>Run it, and download the reference (input, weights and logits in one safetensors file) and
+<code>check_port.py</code>.</li>
+<li>Run that script next to the ported project. It builds the project’s own network, loads the reference’s weights, runs its
+input on the accelerator, and writes <code>candidate.safetensors</code>.</li>
 <li>Drop that file back in. The verdict depends on the numbers that the accelerator computes in: float32, bfloat16 or
 float16.</li>
 </ol>
-<p>Outputs of single modules, written as <code>stage.PATH.plane0</code> to <code>2</code> (or <code>stage.PATH.all</code>
-where the planes are joined), let the report name the first module that is off. <code>PATH</code> is PyTorch’s own, as in
-<code>named_modules()</code>.</p>
+<p>With <code>--stages</code> the script also writes what modules gave on the way, and the report names the first that is
+off. A file of your own making will do too: <code>output.plane0</code> to <code>2</code>, and
+<code>stage.PATH.plane0</code> to <code>2</code> (or <code>stage.PATH.all</code> where the planes are joined), where
+<code>PATH</code> is PyTorch’s own, as in <code>named_modules()</code>.</p>
 <h2>The same with the command</h2>
 <pre tabindex="0">portolan forward --config uresnet --seed 0 --event 0 --size 320x512 \
-  --out reference.safetensors --bundle
+  --out reference.safetensors --bundle --script check_port.py
+python3 check_port.py reference.safetensors --project path/to/port --device hpu --precision bf16 --stages
 portolan forward --config uresnet --seed 0 --event 0 --size 320x512 \
   --compare candidate.safetensors --precision bf16 --format json</pre>
 <p><code>--weights FILE</code> and <code>--input FILE</code> take what the page takes, <code>--stages</code> writes every
-module’s output, and the exit status says whether the outputs agree.</p>
+module’s output into the reference, and the exit status says whether the outputs agree.</p>
 <h2>When two runs agree</h2>
 <p>Two orders of summation give two roundings, so equal bits are not asked for. Allowed is a largest difference, as a share
 of the largest logit, and each precision has its own; and nearly all pixels have to keep their class. The report says both

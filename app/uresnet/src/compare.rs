@@ -1,13 +1,13 @@
 //! How far two outputs are apart.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::network::CLASSES;
 use crate::tensor::Tensor;
 
 /// The distance of a candidate's numbers from a reference's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distance {
     /// Numbers compared.
     pub count: usize,
@@ -28,7 +28,7 @@ pub struct Distance {
 }
 
 /// How far two logits agree on the class of each pixel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Pixels compared.
     pub pixels: usize,

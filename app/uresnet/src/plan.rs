@@ -19,6 +19,8 @@ mod tests;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 use crate::kernels::{
     Aligned, Chain, Form, Job, Kernels, Link, Map, Memories, Packed, Source, Space, Work, execute, scratch_of,
@@ -59,7 +61,7 @@ pub struct Options {
 }
 
 /// One step of a plan, for progress and for timing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Module path in PyTorch.
     pub path: String,

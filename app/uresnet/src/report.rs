@@ -1,6 +1,6 @@
 //! The verdict on a port: its outputs held against the reference's.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compare::{Agreement, Distance, agreement, classes, distance};
 use crate::error::Error;
@@ -9,7 +9,7 @@ use crate::stage::Stage;
 use crate::tensor::Tensor;
 
 /// The numbers that the port computes with. It says how far its logits may be from the reference's, which are float32.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// float32 throughout.
@@ -44,7 +44,7 @@ impl Precision {
 }
 
 /// A candidate's outputs against the reference's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// What the candidate computes with.
     pub precision: Precision,
@@ -71,7 +71,7 @@ pub struct Report {
 }
 
 /// One stage of the network in a [`Report`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageDistance {
     /// Its name, as in the candidate's file behind `stage.`.
     pub name: String,
@@ -136,7 +136,7 @@ pub fn one_plane(logits: &Tensor, plane: usize) -> Result<Tensor, Error> {
 }
 
 /// How well a prediction does on labelled pixels.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// Share of all pixels with the right class.
     pub accuracy: f64,

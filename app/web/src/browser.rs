@@ -96,12 +96,23 @@ pub(crate) async fn bytes_of(blob: &Blob) -> Result<Vec<u8>, JsValue> {
     Ok(Uint8Array::new(&JsFuture::from(blob.array_buffer()).await?).to_vec())
 }
 
+async fn fetch(file: &str) -> Result<Response, JsValue> {
+    let response: Response = JsFuture::from(window().fetch_with_str(&beside(file))).await?.unchecked_into();
+    match response.ok() {
+        true => Ok(response),
+        false => Err(format!("{file}: status {}", response.status()).into()),
+    }
+}
+
+/// Bytes fetched from beside the page's module.
+pub(crate) async fn fetch_bytes(file: &str) -> Result<Uint8Array, JsValue> {
+    let buffer = JsFuture::from(fetch(file).await?.array_buffer()?).await?;
+    Ok(Uint8Array::new(&buffer))
+}
+
 /// Text fetched from beside the page's module.
 pub(crate) async fn fetch_text(file: &str) -> Result<String, JsValue> {
-    let response: Response = JsFuture::from(window().fetch_with_str(&beside(file))).await?.unchecked_into();
-    if !response.ok() {
-        return Err(format!("{file}: status {}", response.status()).into());
-    }
+    let response = fetch(file).await?;
     let text = JsFuture::from(response.text()?).await?;
     text.as_string().ok_or_else(|| "not a text".into())
 }

@@ -10,7 +10,7 @@ use uresnet::{Config, Connections, Downsampling, Error, GrowthRate, Network, Nor
 pub const PRECISIONS: [(&str, Precision); 3] =
     [("fp32", Precision::Fp32), ("bf16", Precision::Bf16), ("fp16", Precision::Fp16)];
 
-/// Configurations by name: CosmicTagger's, and a small one that runs in a moment.
+/// Configurations by name: CosmicTagger's, and a small one that runs in a moment and has been trained.
 pub const PRESETS: [&str; 5] = ["small", "uresnet", "a21", "scc21", "polaris"];
 
 /// The fields of the configuration, in the order of the form.
@@ -36,8 +36,16 @@ pub const FIELDS: [&str; 15] = [
 pub const OTHERS: [&str; 9] =
     ["height", "width", "downsample", "weights", "seed", "input", "event", "precision", "stages"];
 
-/// Where weights may come from.
-pub const WEIGHTS: [&str; 2] = ["seeded", "file"];
+/// Where weights may come from: trained ones that lie beside the page, a number, a file.
+pub const WEIGHTS: [&str; 3] = ["sample", "seeded", "file"];
+
+/// Places in [`WEIGHTS`].
+const SAMPLE: usize = 0;
+const SEEDED: usize = 1;
+const FILE: usize = 2;
+
+/// The configuration that the sample weights are for.
+const SAMPLED: &str = "small";
 
 /// Where the event may come from.
 pub const INPUTS: [&str; 2] = ["synthetic", "file"];
@@ -97,7 +105,7 @@ impl Default for Choice {
             config: preset("small").unwrap_or_default(),
             size: (320, 512),
             downsample: 1,
-            weights: 0,
+            weights: SAMPLE,
             seed: 0,
             input: 0,
             event: 0,
@@ -241,6 +249,39 @@ impl Choice {
         Ok(())
     }
 
+    /// The same for a control that somebody uses: sample weights and their configuration go together, so the one that is
+    /// not asked for follows.
+    pub fn choose(&mut self, key: &str, value: &str) -> Result<(), String> {
+        self.set(key, value)?;
+        if self.weights == SAMPLE && self.preset() != Some(SAMPLED) {
+            match key {
+                "weights" => self.set("preset", SAMPLED)?,
+                _ => self.weights = SEEDED,
+            }
+        }
+        Ok(())
+    }
+
+    /// Weights as they are until somebody chooses others.
+    fn usual_weights(&self) -> usize {
+        if self.preset() == Some(SAMPLED) { SAMPLE } else { SEEDED }
+    }
+
+    /// The weights are those beside the page.
+    pub fn has_sample_weights(&self) -> bool {
+        self.weights == SAMPLE
+    }
+
+    /// The weights are in a file of the user's.
+    pub fn has_weight_file(&self) -> bool {
+        self.weights == FILE
+    }
+
+    /// The event is in a file of the user's.
+    pub fn has_input_file(&self) -> bool {
+        self.input != 0
+    }
+
     /// The preset that the configuration is.
     pub fn preset(&self) -> Option<&'static str> {
         PRESETS.into_iter().find(|name| preset(name).as_ref() == Some(&self.config))
@@ -254,6 +295,9 @@ impl Choice {
             Err(Error::Config { field, problem }) => return fault(field, problem),
             Err(other) => return fault("preset", other.to_string()),
             Ok(()) => {}
+        }
+        if self.weights == SAMPLE && self.preset() != Some(SAMPLED) {
+            return fault("weights", format!("the sample weights are those of the configuration {SAMPLED}"));
         }
         let (factor, (height, width)) = (self.downsample, self.size);
         if factor == 0 {
@@ -297,7 +341,7 @@ impl Choice {
     pub fn run(&self) -> Run {
         Run {
             config: self.config.clone(),
-            weights: if self.weights == 0 { Weights::Seeded(self.seed) } else { Weights::File },
+            weights: if self.weights == SEEDED { Weights::Seeded(self.seed) } else { Weights::File },
             input: if self.input == 0 { Input::Synthetic(self.event) } else { Input::File(self.event) },
             size: self.size,
             downsample: self.downsample,
@@ -328,7 +372,7 @@ impl Choice {
             }
         };
         list(&FIELDS, &base);
-        list(&OTHERS, &begin);
+        list(&OTHERS, &Choice { weights: self.usual_weights(), ..begin });
         parts.join("&")
     }
 
@@ -336,21 +380,30 @@ impl Choice {
     pub fn from_fragment(fragment: &str) -> (Choice, Vec<String>) {
         let (mut choice, mut faults) = (Choice::default(), Vec::new());
         let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
+        let mut weights = false;
         // A word alone is a place on the page.
         for part in fragment.split('&').filter(|_| fragment.contains('=')) {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            if let Err(fault) = choice.set(key, value) {
-                faults.push(format!("{key}: {fault}"));
+            match choice.set(key, value) {
+                Ok(()) => weights |= key == "weights",
+                Err(fault) => faults.push(format!("{key}: {fault}")),
             }
+        }
+        if !weights {
+            choice.weights = choice.usual_weights();
         }
         (choice, faults)
     }
 
-    /// The command that computes the same; `config` is the name of the file for a configuration that is no preset.
+    /// The command that writes the same reference; `config` is the name of the file for a configuration that is no preset.
     pub fn command(&self, config: &str) -> String {
         let known = self.preset().filter(|name| Config::preset(name).is_some());
         let mut words = vec!["portolan forward --config".to_string(), known.unwrap_or(config).to_string()];
-        words.push(if self.weights == 0 { format!("--seed {}", self.seed) } else { "--weights FILE".to_string() });
+        words.push(match self.weights {
+            SAMPLE => "--weights sample.safetensors".to_string(),
+            SEEDED => format!("--seed {}", self.seed),
+            _ => "--weights FILE".to_string(),
+        });
         if self.input != 0 {
             words.push("--input FILE".to_string());
         }
@@ -359,96 +412,22 @@ impl Choice {
         if self.downsample != 1 {
             words.push(format!("--downsample {}", self.downsample));
         }
-        words.push("--out reference.safetensors --bundle".to_string());
+        words.push("--out reference.safetensors --bundle --script check_port.py".to_string());
+        if self.stages != 0 {
+            words.push("--stages".to_string());
+        }
         words.join(" ")
+    }
+
+    /// The command that runs a ported project on the reference.
+    pub fn port_command(&self) -> String {
+        let stages = [" --stages", " --stages", " --stages all"][self.stages];
+        let precision = PRECISIONS[self.precision].0;
+        format!(
+            "python3 check_port.py reference.safetensors --project path/to/port --device hpu --precision {precision}{stages}"
+        )
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn set(pairs: &[(&str, &str)]) -> Choice {
-        let mut choice = Choice::default();
-        pairs.iter().for_each(|(key, value)| choice.set(key, value).unwrap());
-        choice
-    }
-
-    #[test]
-    fn links_carry_the_form() {
-        let check = |pairs: &[(&str, &str)], fragment: &str| {
-            let choice = set(pairs);
-            assert_eq!(choice.fragment(), fragment);
-            assert_eq!(Choice::from_fragment(&format!("#{fragment}")), (choice, vec![]));
-        };
-        check(&[], "");
-        check(&[("preset", "a21")], "preset=a21");
-        check(&[("preset", "uresnet"), ("depth", "5")], "preset=uresnet&depth=5");
-        check(&[("residual", "false"), ("connections", "sum")], "connections=sum&residual=false");
-        let others = [("height", "640"), ("seed", "7"), ("input", "file"), ("precision", "bf16"), ("stages", "coarse")];
-        check(&others, "height=640&seed=7&input=file&precision=bf16&stages=coarse");
-    }
-
-    #[test]
-    fn every_field_survives_a_link() {
-        for (place, key) in FIELDS.iter().chain(&OTHERS).enumerate() {
-            let mut choice = Choice::default();
-            let value = match kind(key) {
-                Kind::Number => (3 + place).to_string(),
-                Kind::Switch => (choice.get(key).as_deref() != Some("true")).to_string(),
-                Kind::Words(words) => words.last().unwrap().to_string(),
-            };
-            choice.set(key, &value).unwrap();
-            assert_eq!(choice.get(key), Some(value), "{key}");
-            assert_eq!(Choice::from_fragment(&choice.fragment()), (choice, vec![]), "{key}");
-        }
-    }
-
-    #[test]
-    fn what_a_link_says_wrongly_is_named() {
-        let (choice, faults) = Choice::from_fragment("#depth=3&filters=4&width=wide&connections=add&seed=-1");
-        assert_eq!(choice, set(&[("depth", "3")]));
-        assert_eq!(faults.len(), 4, "{faults:?}");
-        assert!(faults[0].starts_with("filters: ") && faults[2].contains("concat, sum, none"), "{faults:?}");
-        assert_eq!(Choice::from_fragment("#main"), (Choice::default(), vec![]));
-    }
-
-    #[test]
-    fn faults_stand_at_their_control() {
-        let check = |pairs: &[(&str, &str)], expected: &[(&str, Option<(usize, usize)>)]| {
-            let found = set(pairs).faults();
-            let found: Vec<_> = found.iter().map(|fault| (fault.key, fault.next_size)).collect();
-            assert_eq!(found, expected, "{pairs:?}");
-        };
-        check(&[], &[]);
-        check(&[("normalization", "layer")], &[("normalization", None)]);
-        check(&[("preset", "uresnet"), ("height", "160"), ("width", "256")], &[("height", Some((192, 256)))]);
-        let halved = [("preset", "uresnet"), ("height", "320"), ("width", "512"), ("downsample", "2")];
-        check(&halved, &[("height", Some((384, 512)))]);
-        check(&[("height", "321"), ("downsample", "2")], &[("downsample", None)]);
-        check(&[("downsample", "0")], &[("downsample", None)]);
-        check(&[("height", "160"), ("preset", "polaris"), ("input", "file")], &[]);
-    }
-
-    #[test]
-    fn the_configuration_is_one_for_the_command() {
-        for name in PRESETS {
-            let choice = set(&[("preset", name)]);
-            assert_eq!(Config::from_json(&choice.config_json()), Ok(choice.config), "{name}");
-        }
-    }
-
-    #[test]
-    fn commands() {
-        let check = |pairs: &[(&str, &str)], expected: &str| assert_eq!(set(pairs).command("config.json"), expected);
-        check(
-            &[],
-            "portolan forward --config config.json --seed 0 --event 0 --size 320x512 --out reference.safetensors --bundle",
-        );
-        check(
-            &[("preset", "a21"), ("weights", "file"), ("input", "file"), ("event", "3"), ("downsample", "4")],
-            "portolan forward --config a21 --weights FILE --input FILE --event 3 --size 320x512 --downsample 4 \
-             --out reference.safetensors --bundle",
-        );
-    }
-}
+mod tests;

@@ -1,14 +1,15 @@
 //! The worker's desk: the last run lies on it; questions about it are answered from it.
 
 use crate::check::choice::PRECISIONS;
-use crate::check::parts::{comparison, layers, statistics};
-use crate::check::protocol::{Answer, Done, Input, LARGEST, Parcel, Part, Progress, Run, Stages, Weights as From};
+use crate::check::protocol::{
+    Answer, Done, Facts, Input, LARGEST, Memory, Parcel, Part, Progress, Run, Stages, Weights as From,
+};
 use crate::check::tensors::{logits_of, outputs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use uresnet::{
-    Alone, CLASSES, Error, Event, Network, Options, PLANES, Plan, Scores, Stage, StageDistance, Step, Tensor, Weights,
+    Alone, CLASSES, Error, Event, Method, Network, Options, PLANES, Plan, Stage, StageDistance, Tensor, Weights,
     classes, scores, write_safetensors,
 };
 
@@ -33,32 +34,14 @@ pub struct Desk {
 }
 
 /// A run that is over.
-pub struct Ran {
-    /// The network that ran.
-    pub network: Network,
+struct Ran {
+    network: Network,
     weights: Weights,
     event: Event,
-    /// [pictures, 3 planes, 3 classes, height, width].
-    pub logits: Tensor,
-    /// What was done, and the seconds of each.
-    pub steps: Vec<(Step, f64)>,
-    /// Where labels are known and of the logits' size.
-    pub scores: Option<Scores>,
-    /// The instruction set it was done with.
-    pub instructions: &'static str,
-    /// Bytes that it took.
-    pub memory: Memory,
-}
-
-/// Bytes of a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Memory {
-    /// Maps between the layers.
-    pub maps: usize,
-    /// Weights, packed for the kernels.
-    pub weights: usize,
-    /// All of the program.
-    pub whole: usize,
+    /// The logits that another run's are held against, [pictures, 3 planes, 3 classes, height, width]. They round no more
+    /// than a direct convolution does; the fastest method, which the run was timed with, rounds twice as much, and a
+    /// network that amplifies rounding shows it. Made when they are first asked for.
+    reference: Option<Tensor>,
 }
 
 impl Desk {
@@ -92,17 +75,27 @@ impl Desk {
         let plan = Plan::new(&network, &weights, &shape, &Options::default()).map_err(as_fault(Part::Run))?;
         let (logits, seconds) = pass(&plan, &event.picture, watch, &mut |_| ())?;
         let memory = Memory { maps: plan.map_bytes(), weights: plan.weight_bytes(), whole: watch.memory() };
-        let scores = event.labels.as_ref().and_then(|labels| scores(&logits, labels).ok());
-        let steps = plan.steps().iter().cloned().zip(seconds).collect();
-        let instructions = plan.instructions();
-        let ran = Ran { network, weights, event, logits, steps, scores, instructions, memory };
-        let answer = done(&ran).map_err(as_fault(Part::Run))?;
-        self.last = Some(ran);
+        let predicted = classes(&logits).map_err(as_fault(Part::Run))?;
+        let range = |(low, high): (f32, f32), &logit: &f32| (low.min(logit), high.max(logit));
+        let facts = Facts {
+            config: network.config.clone(),
+            parameters: network.parameter_count(),
+            shape: logits.shape().to_vec(),
+            instructions: plan.instructions().to_string(),
+            threads: 1,
+            steps: plan.steps().iter().cloned().zip(seconds).collect(),
+            memory,
+            range: logits.data().iter().fold((f32::INFINITY, f32::NEG_INFINITY), range),
+            pixels: counts(&predicted, &logits),
+            scores: event.labels.as_ref().and_then(|labels| scores(&logits, labels).ok()),
+        };
+        let answer = done(facts, &event, first_picture(predicted, &logits), size_of(&logits));
+        self.last = Some(Ran { network, weights, event, reference: None });
         Ok(answer)
     }
 
     /// The last run as a file: input, labels, logits, and what is asked for.
-    pub fn bundle(&self, weights: bool, stages: Stages, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
+    pub fn bundle(&mut self, weights: bool, stages: Stages, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
         let ran = self.last()?;
         let mut shown = BTreeMap::new();
         if stages != Stages::None {
@@ -123,7 +116,7 @@ impl Desk {
                 return Err(Fault(Part::Run, problem));
             }
         }
-        let planes = outputs(&ran.logits).map_err(as_fault(Part::Run))?;
+        let planes = outputs(ran.exact(watch)?.1).map_err(as_fault(Part::Run))?;
         let mut all: BTreeMap<&str, &Tensor> = BTreeMap::from([("input", &ran.event.picture)]);
         all.extend(ran.event.labels.as_ref().map(|labels| ("label", labels)));
         all.extend(planes.iter().chain(&shown).map(|(name, tensor)| (name.as_str(), tensor)));
@@ -135,45 +128,61 @@ impl Desk {
     }
 
     /// Holds the outputs in a file against the last run's.
-    pub fn compare(&self, file: Vec<u8>, precision: usize, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
+    pub fn compare(&mut self, file: Vec<u8>, precision: usize, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
         let ran = self.last()?;
         let refuse = |problem| Fault(Part::Candidate, problem);
-        let mut found = read(Some(file), Part::Candidate)?;
-        let candidate = logits_of(&mut found, &ran.logits).map_err(refuse)?;
-        let stages = ran.stages(&found, watch)?;
         let (_, precision) = PRECISIONS.get(precision).ok_or_else(|| refuse("no such precision".to_string()))?;
-        let report = uresnet::report(&ran.network, &ran.logits, &candidate, stages, *precision);
+        let mut found = read(Some(file), Part::Candidate)?;
+        let candidate = logits_of(&mut found, &ran.output_shape()?).map_err(refuse)?;
+        let stages = ran.stages(&found, watch)?;
+        let (network, reference) = ran.exact(watch)?;
+        let report = uresnet::report(network, reference, &candidate, stages, *precision);
         let report = report.map_err(as_fault(Part::Candidate))?;
-        let json = statistics::json(ran, Some(&report)).map_err(as_fault(Part::Run))?;
         let theirs = classes(&candidate).map_err(as_fault(Part::Candidate))?;
         Ok(Parcel {
-            texts: vec![comparison::html(&report, &ran.logits), json],
-            floats: vec![differences(&ran.logits, &candidate)],
-            bytes: vec![first_picture(theirs, &ran.logits)],
-            ..Parcel::of(Answer::Compared { agrees: report.agrees })
+            floats: vec![differences(reference, &candidate)],
+            bytes: vec![first_picture(theirs, reference)],
+            ..Parcel::of(Answer::Compared(Box::new(report)))
         })
     }
 
-    fn last(&self) -> Result<&Ran, Fault> {
-        self.last.as_ref().ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))
+    fn last(&mut self) -> Result<&mut Ran, Fault> {
+        self.last.as_mut().ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))
     }
 }
 
 impl Ran {
-    /// Runs once more and shows modules.
+    /// The network and the reference logits.
+    fn exact(&mut self, watch: &dyn Watch) -> Result<(&Network, &Tensor), Fault> {
+        if self.reference.is_none() {
+            self.showing(&|_| false, watch, &mut |_| ())?;
+        }
+        let reference = self.reference.as_ref();
+        Ok((&self.network, reference.ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))?))
+    }
+
+    /// Runs once more for the reference, and shows modules on the way.
     fn showing(
-        &self,
+        &mut self,
         wanted: &dyn Fn(&str) -> bool,
         watch: &dyn Watch,
         see: &mut dyn FnMut(Stage),
     ) -> Result<(), Fault> {
-        let (shape, options) = (self.event.picture.shape(), Options::default());
-        let plan = Plan::showing(&self.network, &self.weights, shape, &options, wanted);
-        pass(&plan.map_err(as_fault(Part::Run))?, &self.event.picture, watch, see).map(|_| ())
+        let options = Options { method: Method::Winograd2, ..Options::default() };
+        let plan = Plan::showing(&self.network, &self.weights, self.event.picture.shape(), &options, wanted);
+        let (logits, _) = pass(&plan.map_err(as_fault(Part::Run))?, &self.event.picture, watch, see)?;
+        self.reference = Some(logits);
+        Ok(())
+    }
+
+    fn output_shape(&self) -> Result<[usize; 5], Fault> {
+        let [pictures, planes, height, width] = self.event.picture.nchw();
+        let (height, width) = self.network.config.output_size(height, width).map_err(as_fault(Part::Size))?;
+        Ok([pictures, planes, CLASSES, height, width])
     }
 
     /// How far the modules are off whose outputs the other run wrote too.
-    fn stages(&self, found: &BTreeMap<String, Tensor>, watch: &dyn Watch) -> Result<Vec<StageDistance>, Fault> {
+    fn stages(&mut self, found: &BTreeMap<String, Tensor>, watch: &dyn Watch) -> Result<Vec<StageDistance>, Fault> {
         let path = |key: &'_ str| Some(key.strip_prefix("stage.")?.rsplit_once('.')?.0.to_string());
         let paths: BTreeSet<String> = found.keys().filter_map(|key| path(key)).collect();
         let (mut apart, mut wrong) = (Vec::new(), None);
@@ -252,21 +261,27 @@ fn pass(
     Ok((logits, clock.windows(2).map(|at| at[1] - at[0]).collect()))
 }
 
-fn done(ran: &Ran) -> Result<Parcel<Answer>, Error> {
-    let [_, _, height, width] = ran.event.picture.nchw();
-    let (out_height, out_width) = size_of(&ran.logits);
+fn done(facts: Facts, event: &Event, predicted: Vec<u8>, output: (usize, usize)) -> Parcel<Answer> {
+    let [_, _, height, width] = event.picture.nchw();
     let pixels = PLANES * height * width;
-    let picture = ran.event.picture.data()[..pixels].to_vec();
-    let labels = ran.event.labels.as_ref().map(|labels| labels.data()[..pixels].iter().map(|&l| l as u8).collect());
-    let predicted = classes(&ran.logits)?;
-    let texts = vec![statistics::html(ran, &predicted), layers::html(&ran.steps)];
+    let picture = event.picture.data()[..pixels].to_vec();
+    let labels = event.labels.as_ref().map(|labels| labels.data()[..pixels].iter().map(|&l| l as u8).collect());
     let brightest = picture.iter().copied().fold(0.0, f32::max);
-    Ok(Parcel {
-        head: Answer::Done(Done { input: (height, width), output: (out_height, out_width), brightest }),
-        texts,
+    Parcel {
         floats: vec![picture],
-        bytes: vec![first_picture(predicted, &ran.logits), labels.unwrap_or_default()],
-    })
+        bytes: vec![predicted, labels.unwrap_or_default()],
+        ..Parcel::of(Answer::Done(Box::new(Done { input: (height, width), output, brightest, facts })))
+    }
+}
+
+/// Pixels of each class in each plane, all pictures together.
+fn counts(predicted: &[u8], logits: &Tensor) -> [[u64; CLASSES]; PLANES] {
+    let (height, width) = size_of(logits);
+    let mut counts = [[0; CLASSES]; PLANES];
+    for (image, pixels) in predicted.chunks_exact((height * width).max(1)).enumerate() {
+        pixels.iter().for_each(|&class| counts[image % PLANES][usize::from(class)] += 1);
+    }
+    counts
 }
 
 /// Height and width of logits.

@@ -79,7 +79,7 @@ fn read_link() {
     let mut notice = faults.join("; ");
     if !faults.is_empty() {
         notice = format!("The link says something that this page does not know: {notice}");
-    } else if (named.weights == 1 || named.input == 1) && with(|state| state.files.lacks(&state.choice)) {
+    } else if with(|state| state.files.lacks(&named)) {
         notice = "The link was made with a file, which a link can’t carry: choose it below.".to_string();
     }
     text("notice", &notice);
@@ -104,7 +104,7 @@ fn changed(event: Event) {
             if kind(&key) == Kind::Switch { input.checked().to_string() } else { input.value() }
         }
     };
-    with(|state| match state.choice.set(&key, &value) {
+    with(|state| match state.choice.choose(&key, &value) {
         Ok(()) => drop(state.refused.remove(&key)),
         Err(fault) => drop(state.refused.insert(key.clone(), fault)),
     });
@@ -128,6 +128,7 @@ fn clicked(event: Event) {
         "run" => running::run(),
         "cancel" => running::cancel(),
         "bundle" => running::bundle(),
+        "script" => running::script(),
         "report" => running::report(),
         "print" => drop(window().print()),
         "link" => copy_link(),
@@ -201,10 +202,13 @@ fn show_choice() {
     let (factor, (height, width)) = (choice.downsample.max(1), choice.size);
     let fed = match (choice.input, factor) {
         (0, _) => format!("The network sees {} × {} pixels of each plane.", height / factor, width / factor),
-        _ => "A dense picture brings its own size; height and width are those of a sparse one.".to_string(),
+        _ => "A dense picture brings its own size; height and width are those of a sparse one, 1280 × 2048 in the events \
+              of CosmicTagger’s data."
+            .to_string(),
     };
     text("fed", &fed);
     text("command", &choice.command("config.json"));
+    text("port-command", &choice.port_command());
     if let Ok(groups) = document().query_selector_all("[data-when]") {
         for at in 0..groups.length() {
             let Some(group) = groups.get(at).and_then(|node| node.dyn_into::<HtmlElement>().ok()) else { continue };

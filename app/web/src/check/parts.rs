@@ -1,5 +1,6 @@
 //! What the page shows, as HTML: functions from what is known to a string, tested without a browser.
 
+pub mod about;
 pub mod comparison;
 pub mod form;
 pub mod layers;

@@ -1,7 +1,7 @@
 //! What the page and its worker say to each other.
 
 use serde::{Deserialize, Serialize};
-use uresnet::Config;
+use uresnet::{CLASSES, Config, PLANES, Report, Scores, Step};
 
 /// No weights and no event of this network are larger.
 pub const LARGEST: u64 = 1 << 30;
@@ -77,16 +77,12 @@ pub enum Answer {
     Ready,
     /// A run goes on.
     Progress(Progress),
-    /// A run is over. Beside: statistics and layers as HTML; charge; predicted classes, and labels or nothing.
-    Done(Done),
+    /// A run is over. Beside: charge; predicted classes, and labels or nothing.
+    Done(Box<Done>),
     /// The bundle is beside.
     Bundle,
-    /// Outputs were compared. Beside: the report as HTML and as JSON; the largest difference by pixel; the other run's
-    /// classes.
-    Compared {
-        /// They agree.
-        agrees: bool,
-    },
+    /// Outputs were compared. Beside: the largest difference by pixel; the other run's classes.
+    Compared(Box<Report>),
     /// It can't be done.
     Failed(Part, String),
 }
@@ -132,6 +128,51 @@ pub struct Done {
     pub output: (usize, usize),
     /// The numbers that the picture holds, from 0 up.
     pub brightest: f32,
+    /// How it went.
+    pub facts: Facts,
+}
+
+/// What is told about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The network that ran.
+    pub config: Config,
+    /// Its learned numbers.
+    pub parameters: usize,
+    /// Of the logits: [pictures, 3 planes, 3 classes, height, width].
+    pub shape: Vec<usize>,
+    /// The instruction set it was done with.
+    pub instructions: String,
+    /// How many threads did it.
+    pub threads: usize,
+    /// What was done, and the seconds of each.
+    pub steps: Vec<(Step, f64)>,
+    /// Bytes that it took.
+    pub memory: Memory,
+    /// The lowest and the highest logit.
+    pub range: (f32, f32),
+    /// Pixels of each predicted class in each plane, all pictures together.
+    pub pixels: [[u64; CLASSES]; PLANES],
+    /// Where labels are known and of the logits' size.
+    pub scores: Option<Scores>,
+}
+
+impl Facts {
+    /// Multiplications and additions of all steps, in pairs, and their seconds.
+    pub fn whole(&self) -> (u64, f64) {
+        self.steps.iter().fold((0, 0.0), |(macs, sum), (step, seconds)| (macs + step.macs, sum + seconds))
+    }
+}
+
+/// Bytes of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Maps between the layers.
+    pub maps: usize,
+    /// Weights, packed for the kernels.
+    pub weights: usize,
+    /// All of the program.
+    pub whole: usize,
 }
 
 /// A message with its head still typed.
@@ -139,8 +180,6 @@ pub struct Done {
 pub struct Parcel<T> {
     /// The small part.
     pub head: T,
-    /// Texts, as the head says.
-    pub texts: Vec<String>,
     /// Numbers, as the head says.
     pub floats: Vec<Vec<f32>>,
     /// Bytes, as the head says.
@@ -150,6 +189,6 @@ pub struct Parcel<T> {
 impl<T> Parcel<T> {
     /// A head alone.
     pub fn of(head: T) -> Parcel<T> {
-        Parcel { head, texts: Vec::new(), floats: Vec::new(), bytes: Vec::new() }
+        Parcel { head, floats: Vec::new(), bytes: Vec::new() }
     }
 }

@@ -9,9 +9,9 @@ pub(crate) fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>, Error
     (0..PLANES).map(named).collect()
 }
 
-/// The logits in the shape of ours out of another run's file.
-pub(crate) fn logits_of(found: &mut BTreeMap<String, Tensor>, logits: &Tensor) -> Result<Tensor, String> {
-    let &[pictures, _, classes, height, width] = logits.shape() else { return Err("logits without planes".into()) };
+/// The logits out of another run's file; `shape` is [pictures, 3 planes, 3 classes, height, width].
+pub(crate) fn logits_of(found: &mut BTreeMap<String, Tensor>, shape: &[usize; 5]) -> Result<Tensor, String> {
+    let &[pictures, _, classes, height, width] = shape;
     let expected = [pictures, classes, height, width];
     let mut planes = Vec::new();
     for plane in 0..PLANES {
@@ -29,5 +29,5 @@ pub(crate) fn logits_of(found: &mut BTreeMap<String, Tensor>, logits: &Tensor) -
     let length = classes * height * width;
     let parts = (0..pictures).flat_map(|picture| planes.iter().map(move |plane| &plane.data()[picture * length..]));
     let data = parts.flat_map(|image| image[..length].iter().copied()).collect();
-    Tensor::from_vec(logits.shape(), data).ok_or_else(|| "logits of another size".to_string())
+    Tensor::from_vec(shape, data).ok_or_else(|| "logits of another size".to_string())
 }

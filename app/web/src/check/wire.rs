@@ -1,8 +1,8 @@
-//! Parcels on the wire: `[head as bytes, files]` to the worker, `[head as bytes, texts, floats, bytes]` from it. Numbers
+//! Parcels on the wire: `[head as bytes, files]` to the worker, `[head as bytes, floats, bytes]` from it. Numbers
 //! are handed over, not copied; files are read by the worker.
 
 use crate::check::protocol::{Answer, Ask, Parcel};
-use js_sys::{Array, Float32Array, JsString, Uint8Array};
+use js_sys::{Array, Float32Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::File;
 
@@ -24,7 +24,6 @@ pub(crate) fn asked(message: JsValue) -> Option<(Ask, Vec<File>)> {
 /// An answer as a message, and what of it changes hands.
 pub(crate) fn answer(parcel: Parcel<Answer>) -> (JsValue, Array) {
     let head = postcard::to_allocvec(&parcel.head).unwrap_or_default();
-    let texts: Array = parcel.texts.iter().map(|text| JsValue::from_str(text)).collect();
     let buffers = Array::new();
     let floats = Array::new();
     // One after the other, so that no more than one of them is there twice.
@@ -39,13 +38,12 @@ pub(crate) fn answer(parcel: Parcel<Answer>) -> (JsValue, Array) {
         buffers.push(&part.buffer());
         bytes.push(&part);
     }
-    (Array::of4(&Uint8Array::from(head.as_slice()), &texts, &floats, &bytes).into(), buffers)
+    (Array::of3(&Uint8Array::from(head.as_slice()), &floats, &bytes).into(), buffers)
 }
 
 /// An answer of the worker, its numbers still where they came.
 pub(crate) struct Answered {
     pub(crate) head: Answer,
-    pub(crate) texts: Vec<String>,
     pub(crate) floats: Vec<Float32Array>,
     pub(crate) bytes: Vec<Uint8Array>,
 }
@@ -56,8 +54,7 @@ pub(crate) fn answered(message: JsValue) -> Option<Answered> {
     let list = |place| parts.get(place).dyn_into::<Array>().ok();
     Some(Answered {
         head: postcard::from_bytes(&parts.get(0).dyn_into::<Uint8Array>().ok()?.to_vec()).ok()?,
-        texts: list(1)?.iter().map(|text| String::from(text.unchecked_into::<JsString>())).collect(),
-        floats: list(2)?.iter().filter_map(|part| part.dyn_into().ok()).collect(),
-        bytes: list(3)?.iter().filter_map(|part| part.dyn_into().ok()).collect(),
+        floats: list(1)?.iter().filter_map(|part| part.dyn_into().ok()).collect(),
+        bytes: list(2)?.iter().filter_map(|part| part.dyn_into().ok()).collect(),
     })
 }

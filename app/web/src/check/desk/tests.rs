@@ -1,5 +1,6 @@
 use super::*;
-use uresnet::Config;
+use crate::check::parts::{comparison, statistics};
+use uresnet::{Config, Report};
 
 /// Somebody who only waits.
 struct Nobody;
@@ -13,6 +14,13 @@ impl Watch for Nobody {
 
     fn memory(&self) -> usize {
         0
+    }
+}
+
+fn report_of(compared: Parcel<Answer>) -> (Parcel<Answer>, Report) {
+    match compared.head.clone() {
+        Answer::Compared(report) => (compared, *report),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -50,12 +58,15 @@ fn pytorch_s_outputs_agree_with_the_run_on_them() {
     let file = fixture("base_concat_maxpool_interp.safetensors");
     let mut desk = Desk::default();
     let done = desk.run(&golden_run(), Some(file.clone()), Some(file.clone()), &Nobody).unwrap();
-    assert!(matches!(&done.head, Answer::Done(Done { input: (64, 64), output: (64, 64), .. })), "{:?}", done.head);
+    let Answer::Done(told) = &done.head else { panic!("{:?}", done.head) };
+    assert_eq!((told.input, told.output, told.facts.parameters), ((64, 64), (64, 64), 37_651));
+    assert_eq!(told.facts.pixels.iter().map(|plane| plane.iter().sum::<u64>()).collect::<Vec<_>>(), [4096; 3]);
     assert_eq!((done.floats[0].len(), done.bytes[0].len(), done.bytes[1].len()), (3 * 4096, 3 * 4096, 0));
-    let compared = desk.compare(file, 0, &Nobody).unwrap();
-    assert_eq!(compared.head, Answer::Compared { agrees: true });
+    let (compared, report) = report_of(desk.compare(file, 0, &Nobody).unwrap());
+    assert!(report.agrees, "{report:?}");
     assert!(compared.floats[0].iter().all(|&difference| difference < 1e-4));
-    assert!(compared.texts[0].contains("The outputs agree"), "{}", compared.texts[0]);
+    let html = comparison::html(&report, &told.facts.shape);
+    assert!(html.contains("The outputs agree") && html.contains("no outputs of modules"), "{html}");
 }
 
 #[test]
@@ -64,9 +75,8 @@ fn a_bundle_is_a_candidate_that_agrees_to_the_bit_and_one_that_was_changed_is_fo
     let done = desk.run(&small(), None, None, &Nobody).unwrap();
     assert_eq!(done.bytes[1].len(), done.bytes[0].len(), "a synthetic event has labels");
     let bundle = desk.bundle(true, Stages::All, &Nobody).unwrap().bytes.remove(0);
-    let compared = desk.compare(bundle.clone(), 0, &Nobody).unwrap();
-    assert_eq!(compared.head, Answer::Compared { agrees: true });
-    assert!(compared.texts[0].contains("outputs in the file is further off"), "{}", compared.texts[0]);
+    let (compared, report) = report_of(desk.compare(bundle.clone(), 0, &Nobody).unwrap());
+    assert!(report.agrees && report.first_diverging_stage.is_none() && report.stages.len() > 10, "{report:?}");
     assert!(compared.floats[0].iter().all(|&difference| difference == 0.0));
 
     let mut tensors = uresnet::read_tensors(&bundle).unwrap();
@@ -74,11 +84,14 @@ fn a_bundle_is_a_candidate_that_agrees_to_the_bit_and_one_that_was_changed_is_fo
     let stage = "stage.net_core.down_blocks.plane0";
     tensors.get_mut(stage).unwrap_or_else(|| panic!("{stage}")).data_mut()[0] = f32::NAN;
     let changed = write_safetensors(tensors.iter().map(|(name, tensor)| (name.as_str(), tensor))).unwrap();
-    let compared = desk.compare(changed, 1, &Nobody).unwrap();
-    assert_eq!(compared.head, Answer::Compared { agrees: false });
+    let (compared, report) = report_of(desk.compare(changed, 1, &Nobody).unwrap());
+    assert!(!report.agrees);
     assert_eq!(compared.floats[0][32 * 64 + 5], 100.0);
-    assert!(compared.texts[0].contains("<code>net_core.down_blocks.plane0</code>"), "{}", compared.texts[0]);
-    let json: serde_json::Value = serde_json::from_str(&compared.texts[1]).unwrap();
+    let Answer::Done(told) = done.head else { panic!("{:?}", done.head) };
+    let html = comparison::html(&report, &told.facts.shape);
+    assert!(html.contains("<code>net_core.down_blocks.plane0</code>"), "{html}");
+    let json: serde_json::Value = serde_json::from_str(&statistics::json(&told.facts, Some(&report))).unwrap();
+    assert_eq!(json["logits"]["pixels"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum::<u64>(), 3 * 2048);
     assert_eq!(json["comparison"]["precision"], "bf16");
     assert_eq!(json["comparison"]["first_diverging_stage"], "net_core.down_blocks.plane0");
 }

@@ -5,6 +5,7 @@ use crate::browser;
 use crate::check::choice::Choice;
 use crate::check::parts::mebibytes;
 use crate::check::protocol::LARGEST;
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use web_sys::{DragEvent, Element, File, FileList, HtmlElement, HtmlInputElement};
 
@@ -14,12 +15,20 @@ pub(crate) struct Files {
     pub(crate) weights: Option<File>,
     pub(crate) input: Option<File>,
     pub(crate) candidate: Option<File>,
+    /// The trained weights from beside the page, once they were wanted.
+    pub(crate) sample: Option<File>,
+}
+
+/// The trained weights from beside the page.
+pub(super) async fn fetch_sample() -> Result<File, JsValue> {
+    let bytes = browser::fetch_bytes("check/sample.safetensors").await?;
+    File::new_with_u8_array_sequence(&Array::of1(&bytes), "sample.safetensors")
 }
 
 impl Files {
     /// A file is wanted that is not chosen.
     pub(crate) fn lacks(&self, choice: &Choice) -> bool {
-        (choice.weights == 1 && self.weights.is_none()) || (choice.input == 1 && self.input.is_none())
+        (choice.has_weight_file() && self.weights.is_none()) || (choice.has_input_file() && self.input.is_none())
     }
 }
 
@@ -59,8 +68,11 @@ fn take(name: &str, file: File) {
     let key = format!("file-{name}");
     if file.size() > LARGEST as f64 {
         let size = file.size() / LARGEST as f64;
-        let problem =
-            format!("{} has {size:.1} GiB; no weights and no event of this network are larger than 1", file.name());
+        let why = match name {
+            "candidate" => "this page takes 1 at most. Write fewer modules’ outputs, or use portolan forward --compare",
+            _ => "no weights and no event of this network are larger than 1",
+        };
+        let problem = format!("{} has {size:.1} GiB; {why}", file.name());
         fault(&key, &problem);
         return;
     }
@@ -69,14 +81,18 @@ fn take(name: &str, file: File) {
     with(|state| match name {
         "weights" => {
             state.files.weights = Some(file);
-            state.choice.weights = 1;
+            state.choice.choose("weights", "file")
         }
         "input" => {
             state.files.input = Some(file);
-            state.choice.input = 1;
+            state.choice.choose("input", "file")
         }
-        _ => state.files.candidate = Some(file),
-    });
+        _ => {
+            state.files.candidate = Some(file);
+            Ok(())
+        }
+    })
+    .ok();
     text("notice", "");
     match name {
         "candidate" => super::running::compare_again(),

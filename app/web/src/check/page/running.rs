@@ -1,13 +1,15 @@
 //! Asks the worker, and shows what it answers.
 
-use super::{fault, focus, html, offer_layers, shown, text, with};
+use super::{fault, files, focus, html, offer_layers, shown, text, with};
 use crate::browser::{self, element, now};
-use crate::check::parts::short_path;
+use crate::check::parts::{about, comparison, layers, short_path, statistics};
 use crate::check::picture::Layer;
 use crate::check::planes::Planes;
-use crate::check::protocol::{Answer, Ask, Done, Part, Progress, Stages};
+use crate::check::protocol::{Answer, Ask, Done, Facts, Part, Progress, Stages};
 use crate::check::wire::{self, Answered};
+use js_sys::Date;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{ErrorEvent, File, HtmlInputElement, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// The worker and what it is doing.
@@ -20,8 +22,16 @@ pub(crate) struct Worked {
     waiting: Option<(Ask, Vec<File>)>,
     /// It has been asked and has not answered, since this moment.
     busy: Option<f64>,
-    /// Its last run's statistics are on the page.
+    /// It holds the run whose statistics are on the page.
     has_run: bool,
+    /// The fetches of the sample weights so far; a later one, or a cancel, makes an earlier one void.
+    fetches: usize,
+    /// What the run is of that goes on, as HTML.
+    asked_for: String,
+    /// The same of the run whose statistics are on the page.
+    about: String,
+    /// What is told about that run.
+    facts: Option<Facts>,
     /// The last comparison as JSON.
     report: Option<String>,
 }
@@ -31,14 +41,18 @@ pub(super) fn run() {
     let (ask, files, faults) = with(|state| {
         let mut files = Vec::new();
         let mut faults: Vec<(String, String)> = Vec::new();
+        let (choice, chosen) = (&state.choice, &state.files);
         let wanted = [
-            ("weights", state.choice.weights, &state.files.weights),
-            ("input", state.choice.input, &state.files.input),
+            ("weights", choice.has_weight_file(), &chosen.weights),
+            ("weights", choice.has_sample_weights(), &chosen.sample),
+            ("input", choice.has_input_file(), &chosen.input),
         ];
-        for (name, kind, file) in wanted {
+        for (name, wanted, file) in wanted {
             match file {
-                _ if kind == 0 => {}
+                _ if !wanted => {}
                 Some(file) => files.push(file.clone()),
+                // Fetched below.
+                None if name == "weights" && choice.has_sample_weights() => {}
                 None => faults.push((format!("file-{name}"), "Choose a file first, or drop one here.".to_string())),
             }
         }
@@ -58,7 +72,59 @@ pub(super) fn run() {
         focus(&id);
         return;
     }
+    if with(|state| state.choice.has_sample_weights() && state.files.sample.is_none()) {
+        fetch_sample();
+        return;
+    }
+    with(|state| {
+        let (choice, chosen) = (&state.choice, &state.files);
+        let [weights, input] = [&chosen.weights, &chosen.input].map(|file| file.as_ref().map(File::name));
+        let when = String::from(Date::new_0().to_iso_string());
+        state.worked.asked_for = about::html(choice, weights.as_deref(), input.as_deref(), &when);
+    });
     ask_worker(ask, files, "Loading the network");
+}
+
+/// Fetches the sample weights, then runs.
+fn fetch_sample() {
+    if is_busy() {
+        return;
+    }
+    let number = with(|state| {
+        state.worked.busy = Some(now());
+        state.worked.fetches += 1;
+        state.worked.fetches
+    });
+    text("said", "Fetching the sample weights");
+    text("step", "Fetching the sample weights");
+    show_busy(true);
+    spawn_local(async move {
+        let fetched = files::fetch_sample().await;
+        if with(|state| state.worked.fetches != number) {
+            return;
+        }
+        with(|state| state.worked.busy = None);
+        show_busy(false);
+        match fetched {
+            Ok(file) => {
+                with(|state| state.files.sample = Some(file));
+                run();
+            }
+            Err(why) => {
+                text("said", "");
+                fault("run", &format!("The sample weights can’t be fetched: {}", browser::reason(&why)));
+            }
+        }
+    });
+}
+
+/// Says so when something goes on already.
+fn is_busy() -> bool {
+    let busy = with(|state| state.worked.busy.is_some());
+    if busy {
+        fault("run", "One thing at a time: wait for what is going on, or cancel it.");
+    }
+    busy
 }
 
 /// Writes the last run into a file.
@@ -75,6 +141,14 @@ pub(super) fn compare_again() {
         fault("file-candidate", "");
         ask_worker(Ask::Compare { precision }, vec![file], "Comparing");
     }
+}
+
+/// Gives the user the script that runs a ported project on the last run's reference.
+pub(super) fn script() {
+    let config = with(|state| state.worked.facts.as_ref().map(|facts| facts.config.clone()));
+    let Some(config) = config else { return };
+    let given = browser::download("check_port.py", "text/x-python", uresnet::check_script(&config).as_bytes());
+    text("said", &given.map_or_else(|why| browser::reason(&why), |()| "check_port.py is in your downloads.".into()));
 }
 
 /// Gives the user the last comparison.
@@ -99,19 +173,18 @@ fn end() {
         }
         (state.worked.ready, state.worked.busy, state.worked.waiting) = (false, None, None);
         state.worked.has_run = false;
+        state.worked.fetches += 1;
     });
     show_busy(false);
 }
 
 fn ask_worker(ask: Ask, files: Vec<File>, doing: &str) {
     let is_run = matches!(ask, Ask::Run(_));
-    let refusal = with(|state| match state.worked.busy {
-        Some(_) => Some("One thing at a time: wait for what is going on, or cancel it."),
-        None if !is_run && !state.worked.has_run => Some("Press Run first: the worker that held the last run is gone."),
-        None => None,
-    });
-    if let Some(refusal) = refusal {
-        fault("run", refusal);
+    if is_busy() {
+        return;
+    }
+    if !is_run && !with(|state| state.worked.has_run) {
+        fault("run", "Press Run first: the worker that held the last run is gone.");
         return;
     }
     fault("run", "");
@@ -183,7 +256,7 @@ fn start() -> Result<Worker, JsValue> {
 }
 
 fn hear(answer: Answered) {
-    let Answered { head, texts, floats, bytes } = answer;
+    let Answered { head, floats, bytes } = answer;
     if let Answer::Progress(progress) = &head {
         show_progress(progress);
         return;
@@ -195,14 +268,17 @@ fn hear(answer: Answered) {
     }
     let took = with(|state| state.worked.busy.take()).map_or(0.0, |start| (now() - start) / 1e3);
     show_busy(false);
-    let mut texts = texts.into_iter();
-    let mut text_of = || texts.next().unwrap_or_default();
     match head {
-        Answer::Done(Done { input, output, brightest }) => {
+        Answer::Done(done) => {
+            let Done { input, output, brightest, facts } = *done;
+            html("statistics", &statistics::html(&facts));
+            html("layers", &layers::html(&facts.steps));
             let mut bytes = bytes.iter().map(js_sys::Uint8Array::to_vec);
             with(|state| {
                 state.worked.has_run = true;
                 state.worked.report = None;
+                state.worked.facts = Some(facts);
+                state.worked.about = std::mem::take(&mut state.worked.asked_for);
                 state.planes = Planes {
                     input_size: input,
                     output_size: output,
@@ -213,8 +289,7 @@ fn hear(answer: Answered) {
                     ..Planes::default()
                 };
             });
-            html("statistics", &text_of());
-            html("layers", &text_of());
+            html("about", &with(|state| state.worked.about.clone()));
             html("comparison", "");
             shown("reported", false);
             shown("empty", false);
@@ -236,7 +311,7 @@ fn hear(answer: Answered) {
                 &given.map_or_else(|why| browser::reason(&why), |()| "The reference is in your downloads.".into()),
             );
         }
-        Answer::Compared { agrees } => {
+        Answer::Compared(report) => {
             let difference = floats.first().map(js_sys::Float32Array::to_vec).unwrap_or_default();
             with(|state| {
                 let finite = difference.iter().copied().filter(|value| value.is_finite());
@@ -244,12 +319,19 @@ fn hear(answer: Answered) {
                 state.planes.difference = difference;
                 state.planes.candidate = bytes.first().map(js_sys::Uint8Array::to_vec).unwrap_or_default();
             });
-            html("comparison", &text_of());
-            let json = text_of();
-            with(|state| state.worked.report = Some(json));
+            let (html_of_it, about) = with(|state| {
+                let Some(facts) = &state.worked.facts else { return Default::default() };
+                state.worked.report = Some(statistics::json(facts, Some(&report)));
+                let name = state.files.candidate.as_ref().map(File::name).unwrap_or_default();
+                let row = about::candidate(&name, comparison::name(report.precision));
+                (comparison::html(&report, &facts.shape), format!("{}{row}", state.worked.about))
+            });
+            html("comparison", &html_of_it);
+            html("about", &about);
             shown("reported", true);
             offer_layers(Layer::Difference);
-            text("said", if agrees { "Compared: the outputs agree." } else { "Compared: the outputs do not agree." });
+            let verdict = if report.agrees { "the outputs agree" } else { "the outputs do not agree" };
+            text("said", &format!("Compared: {verdict}."));
         }
         Answer::Failed(part, problem) => {
             text("said", "");
@@ -263,6 +345,7 @@ fn hear(answer: Answered) {
             };
             fault(key, &problem);
             if part == Part::Candidate {
+                html("about", &with(|state| state.worked.about.clone()));
                 html("comparison", "");
                 shown("reported", false);
             }

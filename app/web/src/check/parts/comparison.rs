@@ -2,10 +2,10 @@
 
 use super::{CLASS_NAMES, escape, percent, short_path, thousands};
 use std::fmt::Write;
-use uresnet::{Distance, Precision, Report, Tensor};
+use uresnet::{Distance, Precision, Report};
 
-/// The verdict and what it rests on.
-pub fn html(report: &Report, logits: &Tensor) -> String {
+/// The verdict and what it rests on; `shape` is the logits'.
+pub fn html(report: &Report, shape: &[usize]) -> String {
     let mut out = String::new();
     let (class, verdict) = match report.agrees {
         true => ("good", "The outputs agree"),
@@ -29,7 +29,7 @@ pub fn html(report: &Report, logits: &Tensor) -> String {
     let apart = &report.distance;
     fact("Of the largest logit", format!("{:.3e}", apart.max_relative_to_range));
     fact("Same class", format!("{:.4} %", 100.0 * report.same_class));
-    fact("Largest difference", format!("{:.3e} at {}", apart.max_absolute, place(apart.worst_index, logits.shape())));
+    fact("Largest difference", format!("{:.3e} at {}", apart.max_absolute, place(apart.worst_index, shape)));
     fact("Mean difference", format!("{:.3e}", apart.mean_absolute));
     fact("Largest relative to the number itself", format!("{:.3e}", apart.max_relative));
     fact("NaN or infinite on one side", thousands(apart.not_finite as u64));
@@ -51,7 +51,8 @@ pub fn html(report: &Report, logits: &Tensor) -> String {
     out
 }
 
-fn name(precision: Precision) -> &'static str {
+/// The numbers of a precision.
+pub fn name(precision: Precision) -> &'static str {
     match precision {
         Precision::Fp32 => "float32",
         Precision::Bf16 => "bfloat16",

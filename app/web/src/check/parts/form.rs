@@ -17,6 +17,7 @@ fn hint(key: &str) -> &'static str {
 /// Words of a list that are not a field's own values.
 fn label_of(key: &str, word: &str) -> String {
     match (key, word) {
+        ("weights", "sample") => "the sample: trained, small".to_string(),
         ("weights", "seeded") => "made from a seed".to_string(),
         ("weights" | "input", "file") => "a file of yours".to_string(),
         ("input", "synthetic") => "a synthetic event".to_string(),
@@ -85,7 +86,11 @@ pub fn html(choice: &Choice) -> String {
     }
     out.push_str("</div></details></fieldset><fieldset data-drop=\"weights\"><legend>Weights</legend>");
     field(&mut out, choice, "weights", "Weights");
-    out.push_str("<div data-when=\"weights=seeded\">");
+    out.push_str(
+        "<p class=\"hint\" data-when=\"weights=sample\">Trained on synthetic events, so that cosmic rays and a neutrino are \
+         told apart; it knows nothing of a real detector. 1 MB, fetched by Run. \
+         <a href=\"sample.safetensors\" download>Download it</a></p><div data-when=\"weights=seeded\">",
+    );
     field(&mut out, choice, "seed", "Seed");
     out.push_str("</div><div data-when=\"weights=file\">");
     file(&mut out, "weights", "Checkpoint: safetensors or <code>torch.save</code>", ".safetensors,.pt,.pth,.ckpt,.npz");
@@ -99,7 +104,8 @@ pub fn html(choice: &Choice) -> String {
     field(&mut out, choice, "height", "Height");
     field(&mut out, choice, "width", "Width");
     out.push_str(
-        "</div><p class=\"hint\" id=\"fed\"></p></fieldset>\
+        "</div><p class=\"hint\" id=\"fed\"></p><p data-when=\"input=file\"><button type=\"button\" \
+         class=\"button quiet small\" data-do=\"size\" data-to=\"1280x2048\">Take 1280 × 2048</button></p></fieldset>\
          <p class=\"actions\"><button type=\"button\" class=\"button\" id=\"run\" data-do=\"run\">Run</button>\
          <button type=\"button\" class=\"button quiet\" id=\"cancel\" data-do=\"cancel\" hidden>Cancel</button>\
          <button type=\"button\" class=\"button quiet\" id=\"link\" data-do=\"link\">Copy a link to this form</button></p>\
@@ -148,18 +154,21 @@ fn results(out: &mut String, choice: &Choice) {
         );
     }
     out.push_str(
-        "</div><h2>Statistics</h2><div id=\"statistics\"></div><h2>Layers</h2><div id=\"layers\"></div>\
-         <h2>Take the reference away</h2><p>One safetensors file: the input, the logits of each plane, and what you tick. \
-         Feed the same input and weights to the ported network and write its logits under the same names.</p>\
-         <div class=\"grid take\"><div class=\"field tick\"><label><input type=\"checkbox\" id=\"with-weights\" checked> \
+        "</div><h2>Statistics</h2><dl class=\"facts\" id=\"about\"></dl><div id=\"statistics\"></div>\
+         <div class=\"layer-times\"><h2>Layers</h2><div id=\"layers\"></div></div>\
+         <div class=\"take\"><h2>Take the reference away</h2><p>One safetensors file: the input, the logits of each plane, and \
+         what you tick. <code>check_port.py</code> builds the ported project’s own network, loads the file’s weights, runs its \
+         input on the accelerator, and writes <code>candidate.safetensors</code>.</p><div class=\"grid\"><div class=\"field tick\"><label><input type=\"checkbox\" id=\"with-weights\" checked> \
          with the weights, under PyTorch’s names</label></div>",
     );
     field(out, choice, "stages", "With");
     out.push_str(
-        "</div><p><button type=\"button\" class=\"button quiet\" id=\"bundle\" data-do=\"bundle\">Download the \
-         reference</button></p><h2>Compare another run</h2><p>A file with <code>output.plane0</code> to \
-         <code>output.plane2</code>, and <code>stage.PATH.plane0</code> where you have them.</p>\
-         <div class=\"grid\" data-drop=\"candidate\">",
+        "</div><p class=\"actions\"><button type=\"button\" class=\"button quiet\" id=\"bundle\" data-do=\"bundle\">Download \
+         the reference</button> <button type=\"button\" class=\"button quiet\" id=\"script\" data-do=\"script\">Download \
+         check_port.py</button></p><pre id=\"port-command\" tabindex=\"0\"></pre></div>\
+         <h2>Compare another run</h2><p class=\"take\">What <code>check_port.py</code> wrote, or any file with \
+         <code>output.plane0</code> to <code>output.plane2</code>, and <code>stage.PATH.plane0</code> where you have \
+         them.</p><div class=\"grid\" data-drop=\"candidate\">",
     );
     file(out, "candidate", "Outputs: safetensors or npz", ".safetensors,.npz,.pt");
     field(out, choice, "precision", "It computes in");
