@@ -2,8 +2,14 @@
 //!
 //! A field is called what it is called on the command line, so that the form, a link and the command say the same.
 
+mod archive;
+mod shown;
+
+pub use archive::all;
+pub use shown::form;
+
 use crate::request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
-use crate::site::{Field, Site, site_named, sites};
+use crate::site::{Site, site_named};
 use crate::word::{Word, split_words};
 use crate::{Plan, plan, render};
 use std::collections::BTreeMap;
@@ -110,24 +116,6 @@ pub fn site(fields: &Fields) -> Result<Site, Problem> {
     }
 }
 
-/// The fields of the form as it stands, by group. They depend on target, site, scheduler and launcher alone.
-#[must_use]
-pub fn form(fields: &Fields) -> Vec<FormGroup> {
-    let target = target(fields).unwrap_or(Target::Hpu);
-    let known = site(fields).ok();
-    let script = script(fields);
-    let mut groups = vec![
-        FormGroup { title: "What to run", fields: program(target, script) },
-        FormGroup { title: "Where", fields: place(fields, target, script, known.as_ref()) },
-    ];
-    if script == Script::Train {
-        groups.push(FormGroup { title: "How much", fields: size(fields, target) });
-        groups.push(FormGroup { title: "What the program says", fields: said_by_program(target) });
-    }
-    groups.push(FormGroup { title: "More", fields: more(fields, target, script, known.as_ref()) });
-    groups
-}
-
 /// What the script is for; one that trains when nothing else is said.
 fn script(fields: &Fields) -> Script {
     match text(fields, "script") {
@@ -137,272 +125,11 @@ fn script(fields: &Fields) -> Script {
     }
 }
 
-fn field(name: &str, label: &str, help: &str, kind: FieldKind) -> FormField {
-    FormField {
-        name: name.to_string(),
-        label: label.to_string(),
-        help: help.to_string(),
-        kind,
-        required: false,
-        default: String::new(),
-    }
-}
-
-fn required(mut field: FormField) -> FormField {
-    field.required = true;
-    field
-}
-
-fn usually(default: &str, mut field: FormField) -> FormField {
-    field.default = default.to_string();
-    field
-}
-
-fn choices(values: &[(&str, &str)]) -> FieldKind {
-    FieldKind::Choice(values.iter().map(|(value, label)| ((*value).to_string(), (*label).to_string())).collect())
-}
-
-fn program(target: Target, script: Script) -> Vec<FormField> {
-    let targets = [
-        ("hpu", "HPU (Intel Gaudi)"),
-        ("rdu", "RDU (SambaNova)"),
-        ("ipu", "IPU (Graphcore), one process"),
-        ("popdist", "PopDist (Graphcore), many processes"),
-    ];
-    let scripts = [
-        ("train", "that trains"),
-        ("setup", "that makes the virtual environment, once"),
-        ("collect", "that collects results and logs"),
-    ];
-    let mut fields = vec![
-        usually("hpu", field("target", "Target", "", choices(&targets))),
-        usually("train", field("script", "A script", "", choices(&scripts))),
-    ];
-    if script == Script::Train {
-        fields.push(required(field(
-            "entry",
-            "Program",
-            "The file that trains, as you would give it to Python.",
-            FieldKind::Text,
-        )));
-        let help = "Split as a shell would; nothing in them is expanded.";
-        fields.push(field("args", "Its arguments", help, FieldKind::Text));
-    }
-    if matches!(target, Target::Ipu | Target::Popdist) && script != Script::Collect {
-        fields.push(field("tensorflow", "The program is TensorFlow's", "", FieldKind::Switch));
-    }
-    fields
-}
-
-fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -> Vec<FormField> {
-    let mut names: Vec<(String, String)> =
-        sites().into_iter().filter(|site| site.targets.contains(&target)).map(|site| (site.name, site.title)).collect();
-    let default = names.first().map(|(name, _)| name.clone()).unwrap_or_default();
-    names.push(("own".to_string(), "A site file of your own".to_string()));
-    let mut list = vec![usually(&default, field("site", "Site", "", FieldKind::Choice(names)))];
-    if text(fields, "site") == "own" {
-        let help = "TOML, as docs/launch.md describes it. It stays in this page and in its link.";
-        list.push(required(field(OWN_SITE, "Your site file", help, FieldKind::Lines)));
-    }
-    if script == Script::Train {
-        let schedulers = site.map_or(&Scheduler::ALL[..], |site| &site.schedulers);
-        let label = |scheduler: &Scheduler| match scheduler {
-            Scheduler::Bash => "none: by hand",
-            Scheduler::Slurm => "Slurm (sbatch)",
-            Scheduler::Pbs => "PBS (qsub)",
-        };
-        let values = schedulers.iter().map(|one| (one.name().to_string(), label(one).to_string())).collect();
-        let first = schedulers.first().map_or("bash", |scheduler| scheduler.name());
-        list.push(usually(first, field("scheduler", "Scheduler", "", FieldKind::Choice(values))));
-    }
-    let asked = |site: &Site, own: &Field| site.asks_for(own, script);
-    for own in site.into_iter().flat_map(|site| site.fields.iter().filter(|own| asked(site, own))) {
-        let mut shown = field(&own.name, &own.name, &own.label, FieldKind::Text);
-        shown.required = own.required;
-        shown.default = own.default.clone().unwrap_or_default();
-        list.push(shown);
-    }
-    if script == Script::Train && scheduler_of(fields, site) != Scheduler::Bash {
-        let own = |name: &str| site.is_some_and(|site| site.fields.iter().any(|field| field.name == name));
-        let common = [
-            ("partition", "Partition or queue", "Where the job waits."),
-            ("account", "Account", "Who pays for it."),
-            ("time", "Wall time", "Hours, minutes and seconds: 01:00:00."),
-            ("job", "Name of the job", "As the queue shows it; its log has it too."),
-        ];
-        for (name, label, help) in common.into_iter().filter(|(name, ..)| !own(name)) {
-            let mut shown = field(name, label, help, FieldKind::Text);
-            if name == "partition" {
-                shown.default = site.and_then(|site| site.partition.clone()).unwrap_or_default();
-            }
-            list.push(shown);
-        }
-    }
-    list
-}
-
 /// The scheduler that is chosen, else the first that the site has.
 fn scheduler_of(fields: &Fields, site: Option<&Site>) -> Scheduler {
     let said = text(fields, "scheduler");
     let first = site.and_then(|site| site.schedulers.first()).copied();
     Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == said).or(first).unwrap_or(Scheduler::Bash)
-}
-
-fn size(fields: &Fields, target: Target) -> Vec<FormField> {
-    let mut list = Vec::new();
-    let many = target != Target::Ipu;
-    if many {
-        list.push(usually("1", field("nodes", "Machines", "", FieldKind::Number)));
-        let help = match target {
-            Target::Hpu => "One for each card, all machines together.",
-            Target::Rdu => "Copies of the program, all machines together.",
-            _ => "Processes that poprun starts, all machines together.",
-        };
-        list.push(field("instances", "Processes", help, FieldKind::Number));
-    }
-    if matches!(target, Target::Ipu | Target::Popdist) {
-        let help = "Copies of the model, all processes together.";
-        list.push(field("replicas", "Replicas", help, FieldKind::Number));
-        let help = "IPUs that one copy of the model takes.";
-        list.push(usually("1", field("ipus-per-replica", "IPUs for a replica", help, FieldKind::Number)));
-    }
-    let help = "Samples of one micro-batch of one copy of the model; shows the samples of a step.";
-    list.push(field("batch", "Batch", help, FieldKind::Number));
-    let help = "Micro-batches that one step adds up; what the arguments say, else 1.";
-    list.push(field("accumulation", "Accumulation", help, FieldKind::Number));
-    let launchers: &[(&str, &str)] = match target {
-        Target::Hpu => &[
-            ("", "the usual one"),
-            ("mpirun", "mpirun"),
-            ("torchrun", "torchrun"),
-            ("lightning", "Lightning's Trainer"),
-            ("deepspeed", "DeepSpeed"),
-        ],
-        Target::Rdu => &[("", "the usual one"), ("mpirun", "mpirun"), ("srun", "srun")],
-        _ => &[],
-    };
-    if !launchers.is_empty() {
-        list.push(field("launcher", "Started by", "Who starts the processes of one training.", choices(launchers)));
-    }
-    let nodes = text(fields, "nodes");
-    if !nodes.is_empty() && nodes != "1" && matches!(target, Target::Hpu | Target::Popdist) {
-        let help = "Names of the machines with commas between them, where no scheduler knows them.";
-        list.push(field("hosts", "Hosts", help, FieldKind::Text));
-    }
-    list
-}
-
-/// What `--project`, or a link from a port, reads out of the code.
-fn said_by_program(target: Target) -> Vec<FormField> {
-    let mut list = Vec::new();
-    if target != Target::Rdu {
-        let help =
-            "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
-        list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
-    }
-    if target != Target::Rdu {
-        let help =
-            "Key or option that takes the micro-batches of a step. The script sets it when Accumulation says how many.";
-        list.push(field("accumulation-key", "Key for accumulation", help, FieldKind::Text));
-    }
-    list.push(field("batch-from", "Where the batch was read", "Shown beside the sum.", FieldKind::Text));
-    if target == Target::Hpu {
-        let help =
-            "The line that divides the batch by the number of processes; empty where each process takes all of it.";
-        list.push(field("shared-batch", "Where processes share the batch", help, FieldKind::Text));
-    }
-    if target != Target::Rdu {
-        let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
-                    sets it as the numbers above ask.";
-        list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
-    }
-    if target == Target::Hpu {
-        let help = "Then several would train apart, and are refused.";
-        list.push(field("alone", "Nothing in it joins processes", help, FieldKind::Switch));
-    }
-    let help = "Keys and options that the program does not start without, with commas between them.";
-    list.push(field("needs", "Arguments it asks for", help, FieldKind::Text));
-    list
-}
-
-fn more(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -> Vec<FormField> {
-    let venv = field("venv", "Virtual environment", "Folder of it.", FieldKind::Text);
-    let of_site = |name: &str| site.is_some_and(|site| site.fields.iter().any(|field| field.name == name));
-    let mut list = match script {
-        Script::Setup => return vec![required(venv)],
-        Script::Collect => std::iter::once(venv).chain(collected(target)).collect(),
-        Script::Train => vec![venv],
-    };
-    list.extend(outputs(target));
-    if script == Script::Train {
-        list.extend(of_target(fields, target));
-    }
-    list.retain(|field| !of_site(&field.name));
-    list
-}
-
-fn collected(target: Target) -> Vec<FormField> {
-    let help = "Folder or file that the program writes its results to.";
-    let results = required(field("results", "Results", help, FieldKind::Text));
-    let name = format!("portolan-{}", target.name());
-    let help = "Name of the folder that it makes, and of the archive beside it.";
-    let archive = usually(&name, field("archive", "Archive", help, FieldKind::Text));
-    let job = usually(&name, field("job", "Name of the job", "Its logs have it.", FieldKind::Text));
-    vec![results, archive, job]
-}
-
-/// Where a training leaves its logs and what it compiled; collecting looks there.
-fn outputs(target: Target) -> Vec<FormField> {
-    let output = |help: &str| field("output", "Folder for output", help, FieldKind::Text);
-    match target {
-        Target::Hpu => vec![output("Gaudi's logs go below it.")],
-        Target::Rdu => {
-            let pef = field("pef", "Name of the PEF", "Compile and run both use it.", FieldKind::Text);
-            vec![usually("model", pef), usually("out", output("The PEF lies below it."))]
-        }
-        Target::Ipu | Target::Popdist => vec![output("The profiler's reports go below it.")],
-    }
-}
-
-fn of_target(fields: &Fields, target: Target) -> Vec<FormField> {
-    let mut list = Vec::new();
-    let several = !matches!(text(fields, "nodes"), "" | "1");
-    let profile = |help: &str| field("profile", "Profile", help, FieldKind::Switch);
-    match target {
-        Target::Hpu => {
-            let help = "The older way to run PyTorch on Gaudi.";
-            list.push(field("lazy", "Lazy mode", help, FieldKind::Switch));
-            let help = "Release of Gaudi's software, as hl-smi shows it; a current one when empty.";
-            list.push(field("sdk", "Release", help, FieldKind::Text));
-            let help = "Cards of a machine that is shared: 0,1 or 4,5,6,7, say.";
-            list.push(field("modules", "Modules", help, FieldKind::Text));
-            let help = "Where the processes meet; every training on a machine needs its own.";
-            list.push(field("port", "Port", help, FieldKind::Number));
-            let help = "Cores of a process under mpirun; a socket must have them for all of its processes.";
-            list.push(usually("6", field("cores", "Cores", help, FieldKind::Number)));
-            list.push(field("interface", "Network interface", "For the processes' first words.", FieldKind::Text));
-            list.push(profile("Gaudi's own profiler; never together with HPUProfiler."));
-            if text(fields, "launcher") == "deepspeed" {
-                let help = "Path of gaudi_spawn.py of Optimum Habana's examples.";
-                list.push(required(field("gaudi_spawn", "gaudi_spawn.py", help, FieldKind::Text)));
-                if several {
-                    let help = "DeepSpeed's file of machines: a line such as host0 slots=8 for each.";
-                    list.push(required(field("hostfile", "Host file", help, FieldKind::Text)));
-                }
-            }
-        }
-        Target::Rdu => {
-            let help = "Threads of the host's part of each process.";
-            list.push(field("threads", "Threads", help, FieldKind::Number));
-        }
-        Target::Popdist if several => {
-            let help = "Network that the hosts' first words go through, for MPI.";
-            list.push(field("interface", "Network interface", help, FieldKind::Text));
-            list.push(profile("Reports for the PopVision Graph Analyser."));
-        }
-        Target::Ipu | Target::Popdist => list.push(profile("Reports for the PopVision Graph Analyser.")),
-    }
-    list
 }
 
 /// The request that the fields describe.
@@ -564,67 +291,6 @@ pub fn command(fields: &Fields) -> String {
         }
     }
     line
-}
-
-/// Every script of the target at the site, and a README about them: file names and contents. What can't be written is
-/// said in the README.
-#[must_use]
-pub fn all(fields: &Fields) -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    let mut read_me = String::from("# Launch scripts\n\n");
-    let mut left_out = String::new();
-    let mut monitors = Vec::new();
-    let schedulers = site(fields).map(|site| site.schedulers).unwrap_or_default();
-    let trainings = schedulers.into_iter().map(|one| ("train", one));
-    // Environments are made, and results collected, by hand on any site.
-    let by_hand = |script| std::iter::once((script, Scheduler::Bash));
-    for (script, scheduler) in by_hand("setup").chain(trainings).chain(by_hand("collect")) {
-        let mut fields = fields.clone();
-        fields.insert("script".into(), script.into());
-        if script == "train" {
-            fields.insert("scheduler".into(), scheduler.name().into());
-        }
-        let name = if script == "train" { format!("train-{}.sh", scheduler.name()) } else { format!("{script}.sh") };
-        match write(&fields) {
-            Ok(written) => {
-                let how = match scheduler {
-                    Scheduler::Bash => "bash",
-                    Scheduler::Slurm => "sbatch",
-                    Scheduler::Pbs => "qsub",
-                };
-                read_me += &format!("## {name}\n\n{}\n\n    {how} {name}\n\n", written.plan.title);
-                for line in &written.plan.arithmetic {
-                    read_me += &format!("- {line}\n");
-                }
-                read_me += &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields));
-                if script == "train" {
-                    monitors = written.plan.monitors;
-                }
-                files.push((name, written.script));
-            }
-            Err(problems) => {
-                for problem in problems {
-                    left_out += &format!("- {name}: {problem}\n");
-                }
-            }
-        }
-    }
-    if !monitors.is_empty() {
-        read_me += "## While it runs, in a second terminal\n\n";
-        for monitor in monitors {
-            read_me += &format!("- `{}`: {}\n", monitor.command, monitor.why);
-        }
-        read_me.push('\n');
-    }
-    read_me += "With `DRY_RUN=1` in its environment a script shows its commands and runs none of them.\n";
-    if let Some(own) = fields.get(OWN_SITE).filter(|_| text(fields, "site") == "own") {
-        files.push(("site.toml".to_string(), own.clone()));
-    }
-    if !left_out.is_empty() {
-        read_me += &format!("\n## Not written\n\n{left_out}");
-    }
-    files.insert(0, ("README.md".to_string(), read_me));
-    files
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::Look;
 use super::gaudi::system_packages;
 use super::shell::Command;
 use super::words::name;
+use crate::word::Word;
 
 pub(super) fn check(look: &mut Look<'_>) {
     look.each(|look, command| {
@@ -74,8 +75,11 @@ impl Compiled {
     fn mend_path(&self, look: &mut Look<'_>, run: &Command, path: &str, word: usize) {
         let own = &run.words[word];
         let (token, before) = if own.text == "--pef" { (&run.words[word + 1], "") } else { (own, "--pef=") };
-        if !path.is_empty() && !self.path.contains(['"', '\\', '`', '\'']) {
-            look.mend(token.range.clone(), format!("{before}\"{}\"", self.path));
+        let own = format!("{before}{}", self.path);
+        // A variable in the path stays one.
+        let new = if self.path.contains('$') { format!("\"{own}\"") } else { Word::text(own).quoted() };
+        if !path.is_empty() && !self.path.contains(['"', '\\', '`']) {
+            look.mend(token.range.clone(), new);
         }
     }
 }

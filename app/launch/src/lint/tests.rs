@@ -68,7 +68,7 @@ fn what_is_run_was_compiled() {
     use Target::Rdu;
     let script =
         "python a.py compile -b=1 --pef-name=net --output-folder=pef\npython a.py run -b=1 --pef=pef/net.pef\n";
-    check(Rdu, script, &script.replace("--pef=pef/net.pef", "--pef=\"pef/net/net.pef\""), &["pef-path"]);
+    check(Rdu, script, &script.replace("--pef=pef/net.pef", "--pef=pef/net/net.pef"), &["pef-path"]);
     let script = "python a.py compile --pef-name=n\nsrun python a.py run --data-parallel --pef=out/n/n.pef\n";
     check(Rdu, script, &script.replace("compile", "compile --data-parallel -ws 2"), &["data-parallel"]);
     found(Rdu, "python a.py compile -b=1 --pef-name=n\npython a.py run -b 2 --pef=./out/n/n.pef\n", &["batch"]);

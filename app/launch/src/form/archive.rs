@@ -1,0 +1,65 @@
+//! All scripts of a target in one archive, with a README.
+
+use super::{Fields, OWN_SITE, command, site, text, write};
+use crate::request::Scheduler;
+
+/// Every script of the target at the site, and a README about them: file names and contents. What can't be written is
+/// said in the README.
+#[must_use]
+pub fn all(fields: &Fields) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut read_me = String::from("# Launch scripts\n\n");
+    let mut left_out = String::new();
+    let mut monitors = Vec::new();
+    let schedulers = site(fields).map(|site| site.schedulers).unwrap_or_default();
+    let trainings = schedulers.into_iter().map(|one| ("train", one));
+    // Environments are made, and results collected, by hand on any site.
+    let by_hand = |script| std::iter::once((script, Scheduler::Bash));
+    for (script, scheduler) in by_hand("setup").chain(trainings).chain(by_hand("collect")) {
+        let mut fields = fields.clone();
+        fields.insert("script".into(), script.into());
+        if script == "train" {
+            fields.insert("scheduler".into(), scheduler.name().into());
+        }
+        let name = if script == "train" { format!("train-{}.sh", scheduler.name()) } else { format!("{script}.sh") };
+        match write(&fields) {
+            Ok(written) => {
+                let how = match scheduler {
+                    Scheduler::Bash => "bash",
+                    Scheduler::Slurm => "sbatch",
+                    Scheduler::Pbs => "qsub",
+                };
+                read_me += &format!("## {name}\n\n{}\n\n    {how} {name}\n\n", written.plan.title);
+                for line in &written.plan.arithmetic {
+                    read_me += &format!("- {line}\n");
+                }
+                read_me += &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields));
+                if script == "train" {
+                    monitors = written.plan.monitors;
+                }
+                files.push((name, written.script));
+            }
+            Err(problems) => {
+                for problem in problems {
+                    left_out += &format!("- {name}: {problem}\n");
+                }
+            }
+        }
+    }
+    if !monitors.is_empty() {
+        read_me += "## While it runs, in a second terminal\n\n";
+        for monitor in monitors {
+            read_me += &format!("- `{}`: {}\n", monitor.command, monitor.why);
+        }
+        read_me.push('\n');
+    }
+    read_me += "With `DRY_RUN=1` in its environment a script shows its commands and runs none of them.\n";
+    if let Some(own) = fields.get(OWN_SITE).filter(|_| text(fields, "site") == "own") {
+        files.push(("site.toml".to_string(), own.clone()));
+    }
+    if !left_out.is_empty() {
+        read_me += &format!("\n## Not written\n\n{left_out}");
+    }
+    files.insert(0, ("README.md".to_string(), read_me));
+    files
+}
