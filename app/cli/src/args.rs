@@ -1,8 +1,12 @@
 //! The words of the command line.
 
+mod launch;
+
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+
+pub(crate) use launch::{LaunchArgs, LauncherArg, SchedulerArg, TargetArg};
 
 /// Takes a training script to a new machine.
 #[derive(Debug, Parser)]
@@ -89,148 +93,6 @@ pub(crate) struct MatrixArgs {
     /// Files and folders to look at as one project
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-}
-
-const LAUNCH_HELP: &str = "\
-A value that only you know is set with --set, e.g. --set venv=DIR; a site says which it needs. Known at every site:
-account, partition, time (HH:MM:SS), job, venv, output; for rdu pef and threads; for hpu sdk, cores, interface,
-gaudi_spawn and hostfile; for popdist interface; with --collect results and archive.
-With DRY_RUN=1 in its environment the script shows its commands and runs none.
-
-Exit status: 0 written; 1 a file could not be read, or --lint found something; 2 wrong usage.";
-
-#[derive(Debug, Args)]
-#[command(after_help = LAUNCH_HELP)]
-pub(crate) struct LaunchArgs {
-    /// Accelerator to train on
-    #[arg(long, value_enum)]
-    pub(crate) target: TargetArg,
-    /// Where: generic, alcf, tamu-aces, one machine of these such as alcf-pod64, or a site file that ends in .toml
-    #[arg(long, value_name = "SITE", default_value = "generic")]
-    pub(crate) site: String,
-    /// Who starts the script
-    #[arg(long, value_enum, default_value_t = SchedulerArg::Bash)]
-    pub(crate) scheduler: SchedulerArg,
-    /// The program that trains
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup", "collect", "project"])]
-    pub(crate) entry: Option<String>,
-    /// Its arguments, split as a shell would; nothing in them is expanded
-    #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
-    pub(crate) args: Option<String>,
-    /// Machines
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) nodes: u32,
-    /// Processes, all machines together
-    #[arg(long, value_name = "N")]
-    pub(crate) instances: Option<u32>,
-    /// Copies of the model, all processes together
-    #[arg(long, value_name = "N")]
-    pub(crate) replicas: Option<u32>,
-    /// IPUs for one copy of the model
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) ipus_per_replica: u32,
-    /// Samples of one micro-batch, to show the samples of a step
-    #[arg(long, value_name = "N")]
-    pub(crate) batch: Option<u32>,
-    /// Micro-batches that one step adds up; what --args says, else 1, when absent
-    #[arg(long, value_name = "N")]
-    pub(crate) accumulation: Option<u32>,
-    /// Who starts the processes; the target's usual one when absent
-    #[arg(long, value_enum)]
-    pub(crate) launcher: Option<LauncherArg>,
-    /// Run Gaudi lazily, the older way
-    #[arg(long)]
-    pub(crate) lazy: bool,
-    /// Gaudi's modules when users share a machine, e.g. 0,1
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) modules: Vec<u32>,
-    /// Port where the processes meet
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1024..))]
-    pub(crate) port: Option<u16>,
-    /// Names of the machines, where no scheduler knows them
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) hosts: Vec<String>,
-    /// Read what is left open out of the ported project: program, batch, keys; says on stderr what it found and where
-    #[arg(long, value_name = "DIR", conflicts_with = "lint")]
-    pub(crate) project: Option<PathBuf>,
-    /// The program's key or switch that joins its processes, e.g. run.distributed; the script sets it
-    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
-    pub(crate) distributed_key: Option<String>,
-    /// The program's key or option that takes the batch, e.g. run.minibatch_size; the script sets it
-    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
-    pub(crate) batch_key: Option<String>,
-    /// Where the batch was read, shown beside the sum
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) batch_from: Option<String>,
-    /// Where the program divides its batch by the number of processes
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) shared_batch: Option<String>,
-    /// The program's key or option that takes the micro-batches of a step
-    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
-    pub(crate) accumulation_key: Option<String>,
-    /// Nothing in the program joins processes: several would train apart, and are refused
-    #[arg(long)]
-    pub(crate) alone: bool,
-    /// Keys and options that the program does not start without
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
-    pub(crate) needs: Vec<String>,
-    /// The program is TensorFlow's
-    #[arg(long)]
-    pub(crate) tensorflow: bool,
-    /// Write the script that makes the virtual environment
-    #[arg(long)]
-    pub(crate) setup: bool,
-    /// Write the script that puts results, logs and versions into one archive
-    #[arg(long, conflicts_with = "setup")]
-    pub(crate) collect: bool,
-    /// Turn the vendor's profiler on (hpu, ipu, popdist)
-    #[arg(long)]
-    pub(crate) profile: bool,
-    /// Value of a field
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
-    pub(crate) values: Vec<(String, String)>,
-    /// Check this script instead: findings to stderr, a patch to stdout
-    #[arg(long, value_name = "FILE")]
-    pub(crate) lint: Option<PathBuf>,
-    /// File to write; stdout when absent
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TargetArg {
-    /// Intel Gaudi
-    Hpu,
-    /// SambaNova
-    Rdu,
-    /// Graphcore, one process
-    Ipu,
-    /// Graphcore, many processes
-    Popdist,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchedulerArg {
-    /// You, by hand
-    Bash,
-    /// sbatch
-    Slurm,
-    /// qsub
-    Pbs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LauncherArg {
-    /// Open MPI (hpu) or MPICH (rdu)
-    Mpirun,
-    /// PyTorch's own
-    Torchrun,
-    /// Slurm's
-    Srun,
-    /// Lightning's Trainer
-    Lightning,
-    /// DeepSpeed, through Optimum Habana's gaudi_spawn.py
-    Deepspeed,
 }
 
 const FORWARD_HELP: &str = "\

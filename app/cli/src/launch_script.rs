@@ -70,6 +70,7 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         (_, true) => Script::Collect,
         _ => Script::Train,
     };
+    request.compiled = args.compiled;
     request.profile = args.profile;
     request.mode = if args.lazy { Mode::Lazy } else { Mode::Eager };
     request.tensorflow = args.tensorflow || read.get("tensorflow").is_some();

@@ -17,7 +17,7 @@ pub fn directives(asked: &Resources, scheduler: Scheduler) -> Vec<Flag> {
 }
 
 /// The mark in front of them, and where they are described.
-pub(crate) fn mark(scheduler: Scheduler) -> Option<(&'static str, &'static str)> {
+pub fn mark(scheduler: Scheduler) -> Option<(&'static str, &'static str)> {
     match scheduler {
         Scheduler::Bash => None,
         Scheduler::Slurm => Some(("#SBATCH", SLURM)),
@@ -28,36 +28,36 @@ pub(crate) fn mark(scheduler: Scheduler) -> Option<(&'static str, &'static str)>
 fn slurm(asked: &Resources) -> Vec<Flag> {
     let name = &asked.name;
     let mut all = vec![
-        flag(format!("--job-name={name}"), "its name in the queue"),
-        flag(format!("--output={name}-%j.log"), "what it prints; %j is the job's number"),
-        flag(format!("--nodes={}", asked.nodes), "machines"),
+        flag(format!("--job-name={name}"), "Its name in the queue."),
+        flag(format!("--output={name}-%j.log"), "What it prints; %j is the job's number."),
+        flag(format!("--nodes={}", asked.nodes), "Machines."),
     ];
     if let Some(tasks) = asked.tasks_per_node {
-        all.push(flag(format!("--ntasks-per-node={tasks}"), "processes that Slurm or an MPI may start on a machine"));
+        all.push(flag(format!("--ntasks-per-node={tasks}"), "Processes that Slurm or an MPI may start on a machine."));
     }
     if let Some(cpus) = asked.cpus_per_task {
-        all.push(flag(format!("--cpus-per-task={cpus}"), "cores for each of them"));
+        all.push(flag(format!("--cpus-per-task={cpus}"), "Cores for each of them."));
     }
-    all.extend(said(&asked.partition, "--partition=", "the queue it waits in"));
-    all.extend(said(&asked.account, "--account=", "who pays for it"));
-    all.extend(said(&asked.time, "--time=", "after that it is stopped"));
-    all.extend(said(&asked.devices, "", "the devices, by the site's word for them"));
+    all.extend(said(&asked.partition, "--partition=", "The queue it waits in."));
+    all.extend(said(&asked.account, "--account=", "Who pays for it."));
+    all.extend(said(&asked.time, "--time=", "After that it is stopped."));
+    all.extend(said(&asked.devices, "", "The devices, by the site's word for them."));
     all
 }
 
 fn pbs(asked: &Resources) -> Vec<Flag> {
     let processes = asked.tasks_per_node.map(|tasks| format!(":mpiprocs={tasks}")).unwrap_or_default();
     let mut all = vec![
-        flag(format!("-N {}", asked.name), "its name in the queue"),
-        flag("-j oe".to_string(), "errors go into the same file as the rest of what it prints"),
-        flag(format!("-l select={}{processes}", asked.nodes), "machines, and processes that an MPI may start on each"),
+        flag(format!("-N {}", asked.name), "Its name in the queue."),
+        flag("-j oe".to_string(), "Errors go into the same file as the rest of what it prints."),
+        flag(format!("-l select={}{processes}", asked.nodes), "Machines, and processes that an MPI may start on each."),
     ];
     if asked.nodes > 1 {
-        all.push(flag("-l place=scatter".to_string(), "each part on a machine of its own"));
+        all.push(flag("-l place=scatter".to_string(), "Each part on a machine of its own."));
     }
-    all.extend(said(&asked.partition, "-q ", "the queue it waits in"));
-    all.extend(said(&asked.account, "-A ", "who pays for it"));
-    all.extend(said(&asked.time, "-l walltime=", "after that it is stopped"));
+    all.extend(said(&asked.partition, "-q ", "The queue it waits in."));
+    all.extend(said(&asked.account, "-A ", "Who pays for it."));
+    all.extend(said(&asked.time, "-l walltime=", "After that it is stopped."));
     all
 }
 

@@ -143,6 +143,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     let mut request = Request::new(target, text(fields, "entry"));
     request.scheduler = scheduler_of(fields, Some(&site));
     request.script = script(fields);
+    request.compiled = text(fields, "compiled") == "on";
     request.profile = text(fields, "profile") == "on";
     request.tensorflow = text(fields, "tensorflow") == "on";
     request.mode = if text(fields, "lazy") == "on" { Mode::Lazy } else { Mode::Eager };
@@ -213,7 +214,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
 }
 
 /// Fields that are options of the command of their own; all others are values of `--set`.
-pub(crate) const OPTIONS: [&str; 27] = [
+pub(crate) const OPTIONS: [&str; 28] = [
     "target",
     "site",
     OWN_SITE,
@@ -230,6 +231,7 @@ pub(crate) const OPTIONS: [&str; 27] = [
     "launcher",
     "lazy",
     "profile",
+    "compiled",
     "modules",
     "port",
     "hosts",
@@ -282,9 +284,10 @@ pub fn command(fields: &Fields) -> String {
             // The command takes bash where a site that has no bash takes its first.
             "scheduler" if !is_set && shown.default != "bash" => add(&["--scheduler", &shown.default]),
             _ if !is_set || said == shown.default => {}
-            "tensorflow" | "lazy" | "alone" | "profile" => add(&[&format!("--{}", shown.name)]),
-            "args" | "needs" | "batch-key" | "accumulation-key" | "distributed-key" => {
-                add(&[&format!("--{}={said}", shown.name)]);
+            "tensorflow" | "lazy" | "alone" | "profile" | "compiled" => add(&[&format!("--{}", shown.name)]),
+            "args" => add(&[&format!("--args={said}")]),
+            "needs" | "batch-key" | "accumulation-key" | "distributed-key" => {
+                add(&[&format!("--{}={}", shown.name, said.trim())]);
             }
             name if OPTIONS.contains(&name) => add(&[&format!("--{name}"), said.trim()]),
             name => add(&["--set", &format!("{name}={said}")]),

@@ -20,7 +20,7 @@ mod site;
 mod targets;
 mod word;
 
-pub use directives::directives;
+pub use directives::{directives, mark};
 pub use lint::{Finding, Linted, lint};
 pub use plan::{Asked, Flag, Monitor, Plan, Resources, Setting, Step};
 pub use render::render;

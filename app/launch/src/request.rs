@@ -125,6 +125,8 @@ pub struct Request {
     pub launcher: Option<Launcher>,
     /// Gaudi's mode.
     pub mode: Mode,
+    /// Whether an earlier script compiled the program (RDU).
+    pub compiled: bool,
     /// Whether the vendor's profiler is on.
     pub profile: bool,
     /// Gaudi's modules when several users share a machine.
@@ -170,6 +172,7 @@ impl Request {
             accumulation: None,
             launcher: None,
             mode: Mode::Eager,
+            compiled: false,
             profile: false,
             modules: Vec::new(),
             port: None,

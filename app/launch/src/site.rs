@@ -305,7 +305,7 @@ impl Site {
 }
 
 /// Fields that every site has; they are set with `--set` too.
-pub const COMMON: [&str; 15] = [
+pub const COMMON: [&str; 16] = [
     "account",
     "partition",
     "time",
@@ -321,6 +321,7 @@ pub const COMMON: [&str; 15] = [
     "results",
     "archive",
     "job",
+    "requirements",
 ];
 
 fn is_name(text: &str) -> bool {

@@ -18,6 +18,7 @@ pub use program::said;
 /// More of anything than any of these machines has.
 const MOST: u32 = 4096;
 
+const PIP: &str = "https://pip.pypa.io/en/stable/cli/pip_install/";
 const PYTHON: &str = "https://docs.python.org/3/using/cmdline.html";
 
 /// The plan, or everything that is wrong with the request, each at its field.
@@ -192,6 +193,12 @@ impl<'a> Draft<'a> {
             Target::Hpu => gaudi::set_up(self, &venv),
             Target::Rdu => sambanova::set_up(self, &venv),
             Target::Ipu | Target::Popdist => graphcore::set_up(self, &venv),
+        }
+        if let Some(file) = self.site.value(self.request, "requirements").map(str::to_string) {
+            let pip = format!("{}/bin/pip", here(&venv));
+            let why = "the file must not name PyTorch or TensorFlow: pip would put its own in the vendor's place";
+            let command = Command::new([&pip, "install"], PIP).flag(["-r".into(), here(&file).into()], why);
+            self.step(command, "The project's own packages.");
         }
     }
 

@@ -93,6 +93,8 @@ fn fill(request: &mut Request) {
     for (name, value) in [("interface", "eno1"), ("cores", "4"), ("threads", "3"), ("archive", &archive)] {
         request.values.insert(name.into(), value.into());
     }
+    request.values.insert("requirements".into(), HOSTILE.into());
+    request.compiled = true;
     request.mode = Mode::Lazy;
     request.profile = request.target != Target::Rdu;
     request.port = Some(23456);
@@ -167,6 +169,7 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
         ("PBS_NODEFILE", "machine file"),
         ("POPLAR_SDK_ROOT", "/nowhere of"),
         ("SLURM_JOB_ID", "77"),
+        ("USER", "ann"),
         ("SLURM_JOB_NODELIST", "host[0-1]"),
     ]
     .map(|(name, value)| (name.to_string(), value.to_string()))

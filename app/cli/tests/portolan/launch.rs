@@ -128,3 +128,67 @@ fn published_command_lines_come_out_of_the_choices() {
     }
     assert!(seen > 25, "{seen} rows");
 }
+
+/// What the page shows as its command, typed into a shell, writes the page's script.
+#[test]
+fn the_pages_command_writes_the_pages_script() {
+    let home = folder(&[]);
+    let hostile = "a b/\"q\" 'q' $HOME `id` $(id) ; & * ~ \\ é.py";
+    let check = |pairs: &[(&str, &str)]| {
+        let fields = pairs.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
+        let written = launch::form::write(&fields).unwrap_or_else(|problems| panic!("{pairs:?}: {problems:?}"));
+        let command = launch::form::command(&fields);
+        let words = launch::split_words(&command).expect("quotes are closed");
+        let ran = portolan(home.path(), &words[1..].iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!((ran.out, ran.code), (written.script, 0), "{command}\n{}", ran.err);
+    };
+    let hpu = [
+        ("entry", hostile),
+        ("args", "'a b' --lr 1 run.accumulate=4"),
+        ("scheduler", "slurm"),
+        ("time", "01:00:00"),
+        ("account", "me"),
+        ("job", "mine"),
+        ("instances", "8"),
+        ("batch", "16"),
+        ("batch-key", "--batch-size"),
+        ("batch-from", "a.py:3"),
+        ("shared-batch", "a.py:4"),
+        ("accumulation-key", "run.accumulate"),
+        ("distributed-key", "--ddp"),
+        ("needs", "--lr"),
+        ("output", hostile),
+        ("venv", "v v"),
+        ("lazy", "on"),
+        ("profile", "on"),
+        ("port", "23456"),
+        ("cores", "4"),
+        ("sdk", "1.10.0"),
+        ("interface", "eno1"),
+    ];
+    check(&hpu);
+    check(&[("entry", "a.py"), ("args", "run.batch=32"), ("batch-key", "run.batch"), ("alone", "on")]);
+    check(&[("entry", "a.py"), ("modules", "4,5"), ("launcher", "torchrun")]);
+    check(&[("entry", "a.py"), ("site", "tamu-aces-gaudi"), ("gres", "gaudi"), ("partition", "p")]);
+    let spawned =
+        [("launcher", "deepspeed"), ("nodes", "2"), ("hosts", "a,b"), ("hostfile", "h"), ("gaudi_spawn", "g.py")];
+    check(&[&[("entry", "a.py")], &spawned[..]].concat());
+    check(&[
+        ("target", "rdu"),
+        ("site", "alcf-sn30"),
+        ("entry", "a.py"),
+        ("pef", "n"),
+        ("threads", "4"),
+        ("scheduler", "slurm"),
+    ]);
+    check(&[("target", "ipu"), ("site", "alcf-pod64"), ("entry", "a.py"), ("cache", hostile), ("tensorflow", "on")]);
+    check(&[("target", "popdist"), ("site", "tamu-aces-pod16"), ("entry", "a.py"), ("cache", "/c"), ("replicas", "4")]);
+    check(&[
+        ("script", "setup"),
+        ("target", "ipu"),
+        ("site", "alcf-pod64"),
+        ("venv", hostile),
+        ("requirements", "r.txt"),
+    ]);
+    check(&[("script", "collect"), ("target", "rdu"), ("results", hostile), ("archive", "mine")]);
+}

@@ -1,10 +1,10 @@
-use super::{Fields, all, command, form, write};
+use super::{Fields, all, command, form, put, write};
 
 fn fields(of: &[(&str, &str)]) -> Fields {
     of.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
 }
 
-fn names(of: &[(&str, &str)]) -> Vec<String> {
+fn names_of(of: &[(&str, &str)]) -> Vec<String> {
     form(&fields(of)).into_iter().flat_map(|group| group.fields).map(|field| field.name).collect()
 }
 
@@ -26,12 +26,12 @@ fn an_empty_form_asks_for_the_program() {
 
 #[test]
 fn fields_follow_from_target_and_site() {
-    assert!(names(&[]).contains(&"lazy".to_string()));
-    assert!(!names(&[("target", "ipu")]).contains(&"nodes".to_string()));
-    assert!(names(&[("target", "popdist"), ("site", "alcf-pod64")]).contains(&"cache".to_string()));
-    assert!(names(&[("launcher", "deepspeed")]).contains(&"gaudi_spawn".to_string()));
-    assert!(names(&[("nodes", "2")]).contains(&"hosts".to_string()));
-    let names = names(&[("scheduler", "slurm")]);
+    assert!(names_of(&[]).contains(&"lazy".to_string()));
+    assert!(!names_of(&[("target", "ipu")]).contains(&"nodes".to_string()));
+    assert!(names_of(&[("target", "popdist"), ("site", "alcf-pod64")]).contains(&"cache".to_string()));
+    assert!(names_of(&[("launcher", "deepspeed")]).contains(&"gaudi_spawn".to_string()));
+    assert!(names_of(&[("nodes", "2")]).contains(&"hosts".to_string()));
+    let names = names_of(&[("scheduler", "slurm")]);
     assert_eq!(names.iter().filter(|name| *name == "partition").count(), 1, "{names:?}");
 }
 
@@ -89,6 +89,69 @@ fn every_script_of_a_target() {
     let files = all(&fields(&[("entry", "a.py"), ("venv", "v")]));
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["README.md", "setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh"]);
+    assert!(files[0].1.contains("- collect.sh: results: is required"), "{}", files[0].1);
     let without = all(&fields(&[("entry", "a.py")]));
     assert!(without[0].1.contains("## Not written\n\n- setup.sh: venv"), "{}", without[0].1);
+}
+
+/// A site that takes Slurm alone still has its environment made by hand.
+#[test]
+fn setting_up_and_collecting_need_no_job() {
+    let gaudi = [("target", "hpu"), ("site", "tamu-aces-gaudi"), ("venv", "v"), ("results", "out"), ("entry", "a.py")];
+    let files = all(&fields(&gaudi));
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["README.md", "setup.sh", "collect.sh"]);
+    assert!(files[0].1.contains("train-slurm.sh: gres: is required"), "{}", files[0].1);
+    assert!(!files[1].1.contains("#SBATCH"), "{}", files[1].1);
+    let shown = names_of(&[("script", "collect"), ("target", "ipu"), ("site", "alcf-pod64")]);
+    assert!(!shown.contains(&"cache".to_string()) && !shown.contains(&"scheduler".to_string()), "{shown:?}");
+}
+
+#[test]
+fn what_arguments_say_goes_before_the_code() {
+    let key = [("entry", "a.py"), ("batch-key", "run.batch")];
+    let with = |more: &[(&str, &str)]| script(&[&key[..], more].concat());
+    assert!(with(&[("args", "run.batch=16")]).contains("# 16 samples × 1 micro-batch × 1 card = 16 samples"));
+    let from_code = [("args", "run.batch=16"), ("batch", "2"), ("batch-from", "a.py:3")];
+    assert!(with(&from_code).contains("# 16 samples") && !with(&from_code).contains("a.py:3"));
+    refused(&[key[0], key[1], ("args", "run.batch=16"), ("batch", "2")], "batch", "is 2 here");
+    let accumulated = with(&[("batch", "2"), ("accumulation-key", "run.accumulate"), ("accumulation", "4")]);
+    assert!(accumulated.contains("run.batch=2 run.accumulate=4"), "{accumulated}");
+}
+
+#[test]
+fn a_batch_that_is_written_anew_is_not_the_codes() {
+    let mut fields = fields(&[("batch", "2"), ("batch-from", "a.py:3"), ("lazy", "on")]);
+    put(&mut fields, "batch", "4".into());
+    put(&mut fields, "launcher", String::new());
+    put(&mut fields, "lazy", String::new());
+    assert_eq!(fields, [("batch".to_string(), "4".to_string())].into());
+}
+
+#[test]
+fn releases_of_gaudi() {
+    let mode = |sdk: &str| script(&[("entry", "a.py"), ("sdk", sdk)]);
+    assert!(mode("1.8").contains("PT_HPU_LAZY_MODE=2\n"));
+    assert!(mode("1.11.0").contains("PT_HPU_LAZY_MODE=2\n"));
+    assert!(mode("1.13.0").contains("PT_HPU_LAZY_MODE=0\n"));
+    assert!(mode("1.24").contains("PT_HPU_LAZY_MODE=0\n"));
+    refused(&[("entry", "a.py"), ("sdk", "1.12.0")], "sdk", "--lazy");
+    refused(&[("entry", "a.py"), ("sdk", "new")], "sdk", "a release such as");
+    assert!(script(&[("entry", "a.py"), ("sdk", "1.12.0"), ("lazy", "on")]).contains("PT_HPU_LAZY_MODE=1\n"));
+}
+
+#[test]
+fn wall_times() {
+    let with = |scheduler: &str, time: &str| {
+        write(&fields(&[("entry", "a.py"), ("scheduler", scheduler), ("time", time)])).is_ok()
+    };
+    for good in ["00:30:00", "1:00:00", "100:00:00"] {
+        assert!(with("slurm", good) && with("pbs", good), "{good}");
+    }
+    assert!(with("slurm", "2-12:00:00") && !with("pbs", "2-12:00:00"));
+    for bad in
+        ["1 hour", "30", "00:60:00", "00:00:00", "1:2:3", "-1:00:00", "1:00:00\n#SBATCH --wrap=id", "99999:00:00"]
+    {
+        assert!(!with("slurm", bad) && !with("pbs", bad), "{bad}");
+    }
 }

@@ -35,7 +35,9 @@ fn cache_variable(look: &mut Look<'_>) {
     look.each_word(|look, word| {
         let is_own = word.assigned().is_some_and(|(name, _)| name == WRONG);
         let message = match (is_own, is_use(&word.text)) {
-            (false, true) if !is_assigned => "PYTORCH_CACHE_DIR is set nowhere here; set POPTORCH_CACHE_DIR and take that",
+            (false, true) if !is_assigned => {
+                "PYTORCH_CACHE_DIR is set nowhere here; set POPTORCH_CACHE_DIR and take that"
+            }
             (true, _) if !is_used && !is_right => "nothing reads PYTORCH_CACHE_DIR; PopTorch reads POPTORCH_CACHE_DIR",
             _ => return,
         };

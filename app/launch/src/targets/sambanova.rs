@@ -72,7 +72,11 @@ pub(super) fn build(draft: &mut Draft<'_>) {
         draft.set("SAMBA_CCL_NUM_WORKERS", "1", "Workers that exchange gradients.", RUNS);
     }
     let halves = local > devices;
-    compile(draft, &name, &folder, local, halves);
+    if request.compiled {
+        draft.plan.title = draft.plan.title.replace("Compiles, then trains", "Trains with what was compiled before");
+    } else {
+        compile(draft, &name, &folder, local, halves);
+    }
     train(draft, launcher, &name, &folder, local);
 }
 
@@ -146,6 +150,6 @@ fn train(draft: &mut Draft<'_>, launcher: Launcher, name: &str, folder: &str, lo
             .flag(["--reduce-on-rdu".into()], "their gradients are added up on the RDUs");
     }
     let pef = format!("--pef={folder}/{name}/{name}.pef");
-    let command = with_args(draft, command.flag([pef.into()], "what was compiled above"));
-    draft.step(command, "Trains with the file that was compiled above.");
+    let command = with_args(draft, command.flag([pef.into()], "what was compiled"));
+    draft.step(command, "Trains with the compiled file.");
 }

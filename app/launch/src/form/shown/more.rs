@@ -9,7 +9,11 @@ pub(super) fn more(fields: &Fields, target: Target, script: Script, site: Option
     let venv = field("venv", "Virtual environment", "Folder of it.", FieldKind::Text);
     let of_site = |name: &str| site.is_some_and(|site| site.fields.iter().any(|field| field.name == name));
     let mut list = match script {
-        Script::Setup => return vec![required(venv)],
+        Script::Setup => {
+            let help = "File of packages, without PyTorch and TensorFlow: those are the vendor's.";
+            let packages = field("requirements", "The project's packages", help, FieldKind::Text);
+            return vec![required(venv), packages];
+        }
         Script::Collect => std::iter::once(venv).chain(collected(target)).collect(),
         Script::Train => vec![venv],
     };
@@ -72,6 +76,8 @@ fn of_target(fields: &Fields, target: Target) -> Vec<FormField> {
             }
         }
         Target::Rdu => {
+            let help = "An earlier script compiled it, and neither model nor batch has changed since.";
+            list.push(field("compiled", "The PEF is there", help, FieldKind::Switch));
             let help = "Threads of the host's part of each process.";
             list.push(field("threads", "Threads", help, FieldKind::Number));
         }
