@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch } from "./port_page.mjs";
+import { PortPage, launch } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
 
 const command = ["debug", "release"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
@@ -166,14 +166,15 @@ onPage("a link holds the form, and going back undoes", {}, async (page) => {
 });
 
 onPage("all scripts as an archive", {}, async (page) => {
-  await page.fill({ entry: "a.py", venv: "my venv" });
+  await page.fill({ script: "collect", results: "out" });
+  await page.fill({ script: "train", entry: "a.py", venv: "my venv" });
   const { name, bytes } = await page.download("all");
   assert.equal(name, "launch-scripts.zip");
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   try {
     const unpack = "import io, sys, zipfile; zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).extractall(sys.argv[1])";
     execFileSync("python3", ["-c", unpack, folder], { input: bytes });
-    for (const script of ["setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh"]) {
+    for (const script of ["setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh", "collect.sh"]) {
       execFileSync("bash", ["-n", join(folder, script)]);
     }
     assert.match(readFileSync(join(folder, "README.md"), "utf8"), /sbatch train-slurm\.sh/);
@@ -211,6 +212,86 @@ onPage("a script of one's own is checked and mended, and that can be taken back"
   assert.equal(await text.inputValue(), 'export OMP_NUM_THREADS=4\npython "x"\n');
   await page.page.locator("[data-do=unmend]").click();
   assert.equal(await text.inputValue(), script);
+});
+
+onPage("a script of one's own is for the form's target, unless one says otherwise", {}, async (page) => {
+  const target = page.page.locator("#check-target");
+  await page.fill({ target: "rdu" });
+  assert.equal(await target.inputValue(), "rdu");
+  await target.selectOption("popdist");
+  await page.fill({ target: "ipu" });
+  assert.equal(await target.inputValue(), "popdist");
+});
+
+/** A trainer whose port gives it a device to choose. */
+const trainer = `from dataclasses import dataclass
+from enum import Enum
+
+import hydra
+import torch
+from hydra.core.config_store import ConfigStore
+
+
+class ComputeMode(Enum):
+    CPU = 0
+    GPU = 1
+
+
+@dataclass
+class Run:
+    compute_mode: ComputeMode = ComputeMode.GPU
+    batch: int = 4
+
+
+@dataclass
+class Config:
+    run: Run
+
+
+ConfigStore.instance().store(name="base", node=Config)
+
+
+@hydra.main(config_name="base")
+def main(config):
+    device = torch.device("cuda" if config.run.compute_mode == ComputeMode.GPU else "cpu")
+    net = torch.nn.Linear(4, 2).to(device)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    loader = torch.utils.data.DataLoader([], batch_size=config.run.batch)
+    for batch in loader:
+        loss = net(batch.to(device)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+`;
+
+test("a port's launch follows its changes, refused ones too", { timeout: 60_000 }, async () => {
+  // So high that no change waits for a scroll.
+  const port = await PortPage.open(browser, site.address, { height: 4000 });
+  try {
+    await port.fill(trainer);
+    const before = await port.ported();
+    const script = async () => {
+      const href = await port.page.locator("#launch").getAttribute("href");
+      const page = await LaunchPage.open(site.address, { fragment: new URL(href, site.address).hash });
+      const script = await page.script();
+      assert.deepEqual(page.errors, []);
+      await page.context.close();
+      return script;
+    };
+    const ported = await script();
+    assert.match(ported, /\nrun python3 -u trainer\.py run\.compute_mode=HPU run\.batch=4\n/);
+    assert.match(ported, /# 4 samples × 1 micro-batch × 1 card = 4 samples a step/);
+    await port.page.locator(".changes .reject[data-to^='hpu#compute-mode@']").first().click();
+    await port.summaryOtherThan(before);
+    assert.match(await script(), /\nrun python3 -u trainer\.py run\.batch=4\n/);
+    assert.deepEqual(port.errors, []);
+  } finally {
+    await port.close();
+  }
 });
 
 onPage("the keyboard alone", {}, async (page) => {

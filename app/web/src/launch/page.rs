@@ -22,6 +22,8 @@ struct Page {
     /// The fragment of the latest entry of the history.
     entry: String,
     written: Option<Written>,
+    /// Whether the user said which target a script of their own is for; before that it is the form's.
+    check_chosen: bool,
     /// The user's script before its lines were mended.
     before_mending: Option<String>,
 }
@@ -46,7 +48,10 @@ pub fn mount() {
     });
     listen("launch", "click", clicked);
     listen("check-text", "input", |_| show_check());
-    listen("check-target", "change", |_| show_check());
+    listen("check-target", "change", |_| {
+        with(|page| page.check_chosen = true);
+        show_check();
+    });
     let back = Closure::<dyn FnMut(Event)>::new(|_| open_address());
     let _ = browser::window().add_event_listener_with_callback("popstate", back.as_ref().unchecked_ref());
     back.forget();
@@ -144,6 +149,7 @@ fn show() {
             let _ = control.focus();
         }
     }
+    follow_target(fields.get("target").map_or("hpu", String::as_str));
     let result = write(&fields);
     let problems = result.as_ref().err().cloned().unwrap_or_default();
     show_problems(&problems);
@@ -277,6 +283,16 @@ fn checked_target() -> Target {
     let select = browser::element("check-target").and_then(|element| element.dyn_into::<HtmlSelectElement>().ok());
     let name = select.map(|select| select.value()).unwrap_or_default();
     Target::ALL.into_iter().find(|target| target.name() == name).unwrap_or(Target::Hpu)
+}
+
+/// A script of the user's own is for the form's target as a rule.
+fn follow_target(target: &str) {
+    let select = browser::element("check-target").and_then(|element| element.dyn_into::<HtmlSelectElement>().ok());
+    let known = Target::ALL.iter().any(|one| one.name() == target);
+    if let Some(select) = select.filter(|select| known && select.value() != target && !with(|page| page.check_chosen)) {
+        select.set_value(target);
+        show_check();
+    }
 }
 
 fn show_check() {

@@ -98,9 +98,8 @@ fn explained(plan: &Plan) -> String {
         let parts = if parts.is_empty() { parts } else { format!("<ul>{parts}</ul>") };
         rows += &format!("<dt><code>{}</code></dt><dd>{} {}{parts}</dd>", escape(what), escape(why), linked(source));
     };
-    let asked = directives(&plan.resources, plan.scheduler);
-    if !asked.is_empty() {
-        row(plan.scheduler.name(), "What the job asks for.", "", &asked);
+    if let Some((mark, source)) = launch::mark(plan.scheduler) {
+        row(mark, "What the job asks for.", source, &directives(&plan.resources, plan.scheduler));
     }
     let words = |words: &[launch::Word]| words.iter().map(launch::Word::quoted).collect::<Vec<_>>().join(" ");
     for step in &plan.steps {

@@ -250,6 +250,10 @@ fn launch(ported: &Ported) -> (Option<usize>, String) {
         }
     }
     let read = program.map(|program| program.launch_fields(&ported.target)).unwrap_or_default();
+    // What Gaudi's variables mean depends on the release.
+    if ported.target == "hpu" && program.is_some() {
+        fields.insert("sdk".to_owned(), ported.sdk.clone());
+    }
     fields.extend(read.into_iter().map(|(name, value)| (name.to_owned(), value)));
     let program = program.and_then(|program| ported.files.iter().position(|file| file.path == program.place.path));
     (program, crate::launch::fragment::write(&fields))
