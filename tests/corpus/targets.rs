@@ -19,7 +19,7 @@
 use crate::machine::{Machine, run, run_in};
 use crate::sound::{RECIPES, assert_golden, assert_sound, folder, here, read_tree, texts, to, told, write_tree};
 use crate::story::{assert_same_story, own_story};
-use codemod::{Ported, SourceFile};
+use codemod::{Ported, SourceFile, port};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -151,4 +151,26 @@ fn rdu() {
 #[test]
 fn popdist() {
     every_fixture("popdist");
+}
+
+/// A port to the IPU, ported to PopDist, is the port to PopDist: nothing is doubled, nothing is lost.
+#[test]
+fn popdist_from_the_ipu() {
+    let mut count = 0;
+    for fixture in fixtures() {
+        let manifest: Value =
+            serde_json::from_str(&fs::read_to_string(fixture.join("fixture.json")).unwrap()).unwrap();
+        if manifest["on"].get("popdist").is_none() || manifest["on"].get("ipu").is_none() {
+            continue;
+        }
+        count += 1;
+        let files: Vec<_> = read_tree(&fixture).into_iter().filter(|file| file.path != "fixture.json").collect();
+        let written = |files: &[SourceFile], target: &str| -> Vec<SourceFile> {
+            let ported = port(files, &RECIPES, &to(target));
+            ported.files.into_iter().map(|file| SourceFile { path: file.path, text: file.text }).collect()
+        };
+        let by_way_of_the_ipu = written(&written(&files, "ipu"), "popdist");
+        assert_eq!(by_way_of_the_ipu, written(&files, "popdist"), "{}", fixture.display());
+    }
+    assert!(count > 4, "{count} fixtures are for both targets");
 }

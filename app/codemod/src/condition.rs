@@ -3,6 +3,7 @@
 use crate::facts::keras::is_model;
 use crate::facts::keras_data::{is_pipeline, uncut};
 use crate::facts::modes::Region;
+use crate::facts::readers::only_evaluation_reads;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
 use crate::matching::Match;
@@ -31,6 +32,7 @@ enum Test {
     InsideLoop,
     InsideComparison,
     UnderScope,
+    OnlyEvaluation,
     HasKeyword(String),
     FileDefines(String),
     FileImports(String),
@@ -131,6 +133,7 @@ impl Condition {
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
             "under a strategy's scope" => Test::UnderScope,
+            "only evaluation reads it" => Test::OnlyEvaluation,
             "file trains" => Test::FileTrains,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -219,6 +222,7 @@ impl Condition {
                 kind == kinds().for_statement || kind == kinds().while_statement
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
+            Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
             Test::InsideComparison => {
                 view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().comparison_operator)
             }

@@ -4,6 +4,7 @@
 pub(crate) mod keras;
 pub(crate) mod keras_data;
 pub(crate) mod modes;
+pub(crate) mod readers;
 pub(crate) mod roles;
 pub(crate) mod steps;
 

@@ -121,8 +121,8 @@ pub fn ledger(files: &[SourceFile], ported: &Ported) -> Ledger {
 /// What a change of a figure means for the training.
 fn flags(entries: &[LedgerEntry], before: &Side, after: &Side) -> Vec<String> {
     let mut flags = Vec::new();
-    for LedgerEntry { quantity, before, after } in entries.iter().filter(|entry| entry.before.text != entry.after.text)
-    {
+    let differ = |entry: &&LedgerEntry| last_names(&entry.before.text) != last_names(&entry.after.text);
+    for LedgerEntry { quantity, before, after } in entries.iter().filter(differ) {
         let (old, new) = (&before.text, &after.text);
         flags.extend(match quantity {
             Quantity::SamplesPerStep => Some(format!(
@@ -149,6 +149,11 @@ fn flags(entries: &[LedgerEntry], before: &Side, after: &Side) -> Vec<String> {
         flags.push("The last batch of an epoch is left out when it is not full".to_owned());
     }
     flags
+}
+
+/// `8 × count` of `8 × self.count`: where the options are told the same number may have a longer or a shorter name.
+fn last_names(text: &str) -> String {
+    text.split(' ').map(|word| word.rsplit('.').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Numbers multiplied, expressions kept, ones left out.

@@ -5,6 +5,7 @@ mod accumulation;
 mod around;
 mod callee;
 mod far;
+mod known;
 mod moved;
 mod phase;
 mod plan;

@@ -1,11 +1,12 @@
 //! Gradients that are added up over several batches by hand, which the compiled step does by itself.
 
+use super::known::{Known, number};
 use super::{Input, Refusal, is_reached, refuse};
 use crate::change::{Change, dedent, statement_end};
 use crate::facts::roles::Role;
 use crate::facts::{FileView, line_indent};
 use crate::names::called_name;
-use crate::tree::{Id, ROOT, fields, kinds};
+use crate::tree::{Id, fields, kinds};
 
 /// `if (i + 1) % n == 0:` around the optimizer's step.
 pub(super) struct Accumulation {
@@ -13,10 +14,9 @@ pub(super) struct Accumulation {
     pub(super) test: Id,
     /// The number of batches, as the step writes it.
     pub(super) count: String,
-    /// The same where the options are made: a parameter's default in place of its name.
+    /// The same where the options are told.
     value: String,
-    /// The statement behind which the number is known; none when it is known from the start.
-    pub(super) known_after: Option<Id>,
+    pub(super) known: Known,
 }
 
 /// How a step accumulates, if it does.
@@ -59,60 +59,10 @@ pub(super) fn accumulation(
         if !plain || !loads || otherwise {
             return refuse(test, ADVICE);
         }
-        let value = default_of(view, step, count).unwrap_or(count);
-        let known_after = match known_after(view, value, step, header) {
-            Some(place) => place,
-            None => return refuse(test, ADVICE),
-        };
-        return Ok(Some(Accumulation { test, count: count.to_owned(), value: value.to_owned(), known_after }));
+        let Some((value, known)) = number(view, step, count, header) else { return refuse(test, ADVICE) };
+        return Ok(Some(Accumulation { test, count: count.to_owned(), value, known }));
     }
     Ok(None)
-}
-
-/// The number that a parameter of the step is by default, when every caller leaves it at that.
-fn default_of<'t>(view: &FileView<'t>, step: Id, name: &str) -> Option<&'t str> {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let parameters = (index.kind(step) == k.function_definition).then(|| index.field(step, f.parameters)).flatten()?;
-    let named = |p: &Id| index.parts(*p).next().is_some_and(|n| index.text_of(n) == name);
-    let place = index.parts(parameters).position(|p| named(&p))?;
-    let value = index.parts(parameters).nth(place).and_then(|p| index.field(p, f.value))?;
-    let left_out = |call: &Id| {
-        let given: Vec<Id> = index.field(*call, f.arguments).map_or_else(Vec::new, |a| index.parts(a).collect());
-        let by_name = given
-            .iter()
-            .any(|a| index.text_of(*a).starts_with(&format!("{name}=")) || index.text_of(*a).starts_with('*'));
-        !by_name && given.iter().filter(|a| index.kind(**a) != k.keyword_argument).count() <= place
-    };
-    (index.kind(value) == k.integer && view.calls(view.name_of(step)).iter().all(left_out))
-        .then(|| index.text_of(value))
-}
-
-/// The statement behind which a number is known and no loader is made yet: `Some(None)` for a literal.
-fn known_after(view: &FileView<'_>, count: &str, step: Id, header: Id) -> Option<Option<Id>> {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    if count.chars().all(|c| c.is_ascii_digit()) {
-        return Some(None);
-    }
-    let mut words = count.split('.');
-    let head = match words.next()? {
-        "self" => format!("self.{}", words.next()?),
-        head => head.to_owned(),
-    };
-    let loaders: Vec<Id> = view.calls("DataLoader").to_vec();
-    let assigns = |a: Id| index.field(a, f.left).is_some_and(|l| index.text_of(l) == head);
-    let all: Vec<Id> = index.of_kind(k.assignment).iter().copied().filter(|a| assigns(*a)).collect();
-    let [only] = all.as_slice() else { return None };
-    let statement = view.statement_of(*only)?;
-    let scope = view.function_of(*only);
-    let same_scope = |l: Id| view.function_of(l) == scope;
-    let early = loaders.iter().any(|l| same_scope(*l) && *l < *only);
-    let at_top = scope.is_none() && index.parent(statement) == Some(ROOT) && statement > header;
-    // A loader that is made elsewhere may have frozen the options by then.
-    let in_function = scope.is_some_and(|s| loaders.iter().all(|l| index.is_within(*l, s)));
-    let before_step = !index.is_within(step, *only) || *only < step;
-    (!early && before_step && (at_top || in_function)).then_some(Some(statement))
 }
 
 impl Accumulation {
@@ -127,10 +77,15 @@ impl Accumulation {
         out
     }
 
-    /// A statement without the division by the number of batches; none when that was all it did.
-    pub(super) fn undivided(&self, text: &str) -> (Option<String>, bool) {
+    /// A moved statement without the division by the number of batches; none when that was all it did.
+    pub(super) fn undivided(&self, text: &str, attributes: &[(String, String)]) -> (Option<String>, bool) {
         let bare = text.trim_end();
-        let by = |form: &str| bare.strip_suffix(&format!("{form}{}", self.count)).map(str::trim_end);
+        let counts: Vec<String> = std::iter::once(self.count.clone())
+            .chain(attributes.iter().filter_map(|(name, given)| self.as_attribute(name, given)))
+            .collect();
+        let by = |form: &str| {
+            counts.iter().find_map(|count| bare.strip_suffix(&format!("{form}{count}"))).map(str::trim_end)
+        };
         if by("/= ").or_else(|| by("/=")).is_some() {
             return (None, true);
         }
@@ -139,6 +94,19 @@ impl Accumulation {
             Some((left, right)) if left.trim() == right.trim() => (None, true),
             _ => (Some(rest.to_owned()), true),
         }
+    }
+
+    /// How the module calls the number, when this attribute holds it.
+    fn as_attribute(&self, name: &str, given: &str) -> Option<String> {
+        let rest = self.count.strip_prefix(given)?;
+        (rest.is_empty() || rest.starts_with('.')).then(|| format!("self.{name}{rest}"))
+    }
+
+    /// Attributes that only the division asked for.
+    pub(super) fn forget_number(&self, attributes: &mut Vec<(String, String)>, body: &[String]) {
+        attributes.retain(|(name, given)| {
+            self.as_attribute(name, given).is_none() || body.iter().any(|l| l.contains(&format!("self.{name}")))
+        });
     }
 
     /// The test's body at every turn, without what `gone` names and with what follows a scheduler.

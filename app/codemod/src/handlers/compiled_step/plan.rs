@@ -6,6 +6,7 @@ use super::around::{
 };
 use super::callee::callee;
 use super::far::{far_call, hand_back_input};
+use super::known::Known;
 use super::moved::{Moved, moved_names, moved_statement, plain_name};
 use super::phase::{both_phases, phase_test};
 use super::precision::mixed_precision;
@@ -250,16 +251,21 @@ pub(super) fn plan<'a, 't>(
             continue;
         }
         let text = moved_statement(input, view, function, body, s, (&known, &locals), &mut moved)?;
-        let (text, cut) = accumulation.as_ref().map_or((Some(text.clone()), false), |a| a.undivided(&text));
+        let (text, cut) =
+            accumulation.as_ref().map_or((Some(text.clone()), false), |a| a.undivided(&text, &moved.attributes));
         divided |= cut;
         moved.body.extend(text);
         known.extend(assigned(view, s).into_iter().map(str::to_owned));
     }
     if dotted(index, loss).is_none() {
         let text = moved_statement(input, view, function, body, loss, (&known, &locals), &mut moved)?;
-        let (text, cut) = accumulation.as_ref().map_or((Some(text.clone()), false), |a| a.undivided(&text));
+        let (text, cut) =
+            accumulation.as_ref().map_or((Some(text.clone()), false), |a| a.undivided(&text, &moved.attributes));
         divided |= cut;
         moved.body.push(format!("loss = {}", text.unwrap_or_default()));
+    }
+    if let Some(a) = &accumulation {
+        a.forget_number(&mut moved.attributes, &moved.body);
     }
     if !moved.body.iter().any(|l| l.contains("self.")) || moved.attributes.is_empty() {
         return refuse(backward, "the model behind this loss is not found");
@@ -391,8 +397,11 @@ pub(super) fn plan<'a, 't>(
         let gone = |s: Id| ends_step(input, view, s);
         let after = |s: Id| steps_scheduler(input, view, s).then(|| format!("training_step.setOptimizer({optimizer})"));
         plan.edit(a.test, a.unwrapped(view, &gone, &after));
-        if let Some(place) = a.known_after {
-            plan.edit(place, Change::Insert { at: place, after: true, text: a.lines(opts, divided) });
+        let text = a.lines(opts, divided);
+        match a.known {
+            Known::FromStart => {}
+            Known::After(at) => plan.edit(at, Change::Insert { at, after: true, text }),
+            Known::Before(at) => plan.edit(at, Change::Insert { at, after: false, text }),
         }
     }
     saves(&mut plan);
@@ -412,7 +421,7 @@ pub(super) fn plan<'a, 't>(
         results: &results,
         loss: &moved.local(&loss_name),
         opts,
-        more: accumulation.as_ref().filter(|a| a.known_after.is_none()).map(|a| a.lines(opts, divided)),
+        more: accumulation.as_ref().filter(|a| matches!(a.known, Known::FromStart)).map(|a| a.lines(opts, divided)),
         branch,
         unit: &view.layout.indent,
         quote: q,

@@ -34,6 +34,7 @@ impl Helpers<'_> {
         for line in self.more.iter().flat_map(|m| m.lines()) {
             out.push_str(&format!("{level}{line}\n"));
         }
+        out.push_str(&format!("{level}ipu_inference_opts = poptorch.Options()\n"));
         out.push_str("ipu_training_steps = {}\nipu_inference_models = {}\n\n\n");
         let keep: String = self.attributes.iter().map(|a| format!("        self.{a} = {a}\n")).collect();
         let body: String = self.body.iter().map(|l| format!("        {}\n", l.replace('\n', "\n        "))).collect();
@@ -63,7 +64,7 @@ impl Helpers<'_> {
              return ipu_training_steps[optimizer]\n\n\n\
              def ipu_inference(model):\n    \"\"\"The compiled forward pass of a model, made when it is first asked for.\"\"\"\n{missing}    \
              detach_from_ipu(ipu_training_steps.values())\n    if model not in ipu_inference_models:\n        model.eval()\n        \
-             ipu_inference_models[model] = poptorch.inferenceModel(model, options=poptorch.Options())\n    \
+             ipu_inference_models[model] = poptorch.inferenceModel(model, options=ipu_inference_opts)\n    \
              return ipu_inference_models[model]\n\n\n\
              def update_ipu_optimizer(optimizer):\n    \"\"\"Hands a new learning rate to the compiled step.\"\"\"\n    \
              if optimizer in ipu_training_steps:\n        ipu_training_steps[optimizer].setOptimizer(optimizer)\n\n"
