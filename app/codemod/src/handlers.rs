@@ -4,6 +4,7 @@
 mod compiled_step;
 mod compute_mode;
 mod config_field;
+mod first_instance;
 mod host_loss;
 mod hydra;
 mod load_bridge;
@@ -87,6 +88,7 @@ pub(crate) fn all() -> &'static [Handler] {
         Handler { name: "load-bridge", run: load_bridge::run },
         Handler { name: "validation-no-grad", run: validation::run },
         Handler { name: "shard-own-reader", run: own_reader::run },
+        Handler { name: "first-instance-files", run: first_instance::run },
         Handler { name: "comment-requirements", run: requirements::run },
         Handler { name: "hydra-version-base", run: hydra::run },
         Handler { name: "keras-pipeline-stages", run: pipeline_stages::run },

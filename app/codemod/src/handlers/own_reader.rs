@@ -13,14 +13,19 @@ const DRAWN: &str = "every instance draws the same samples here. Give the draw a
     `generator=torch.Generator().manual_seed(seed + popdist.getInstanceIndex())`, made once";
 const ITERABLE: &str = "every instance goes through all of this. In `__iter__`, give out every n-th sample: \
     `itertools.islice(samples, popdist.getInstanceIndex(), None, popdist.getNumInstances())`";
+const ORDERED: &str = "every instance reads all of this, in the same order. Run inference with one instance, or let each keep \
+    the entries whose number leaves `popdist.getInstanceIndex()` when divided by `popdist.getNumInstances()`";
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
+    let index = &view.index;
+    for queue in queues(view).into_iter().filter(|q| is_ordered(view, *q)) {
+        input.note(view, queue, ORDERED);
+    }
     let seeds = seeds(view);
     if !seeds.is_empty() {
         return with_instance_seed(view, &seeds);
     }
-    let index = &view.index;
     for &class in index.of_kind(kinds().class_definition) {
         let streams = index
             .field(class, fields().superclasses)
@@ -50,31 +55,36 @@ fn is_drawn(view: &FileView<'_>, call: Id) -> bool {
     torch.as_deref() == Some("torch.randint") && !index.text_of(call).contains("generator=")
 }
 
-/// Seeds of queues of larcv that read in random order.
-fn seeds(view: &FileView<'_>) -> Vec<Id> {
-    let f = fields();
+/// Calls that make a queue of larcv.
+fn queues(view: &FileView<'_>) -> Vec<Id> {
     let index = &view.index;
-    let mut out = Vec::new();
-    for &call in view.calls("queue_interface") {
-        let larcv = index.field(call, f.function).is_some_and(|g| {
+    let of_larcv = |call: &Id| {
+        index.field(*call, fields().function).is_some_and(|g| {
             ["queueloader", "distributed_queue_interface"]
                 .iter()
                 .any(|m| view.names.stands_for(index, g, &format!("larcv.{m}.queue_interface")))
-        });
-        let given = |name: &str| {
-            index.field(call, f.arguments).into_iter().flat_map(|a| index.parts(a)).find_map(|a| {
-                let named = index.field(a, f.name).is_some_and(|n| index.text_of(n) == name);
-                if named { index.field(a, f.value) } else { None }
-            })
-        };
-        let in_order = given("random_access_mode").is_some_and(|m| index.text_of(m).contains("serial"));
-        if let Some(seed) =
-            given("seed").filter(|s| larcv && !in_order && !index.text_of(*s).starts_with("instance_seed("))
-        {
-            out.push(seed);
-        }
-    }
-    out
+        })
+    };
+    view.calls("queue_interface").iter().copied().filter(of_larcv).collect()
+}
+
+/// What a call is given by name.
+fn given(view: &FileView<'_>, call: Id, name: &str) -> Option<Id> {
+    let f = fields();
+    let index = &view.index;
+    let named = |a: &Id| index.field(*a, f.name).is_some_and(|n| index.text_of(n) == name);
+    index.parts(index.field(call, f.arguments)?).find(named).and_then(|a| index.field(a, f.value))
+}
+
+fn is_ordered(view: &FileView<'_>, queue: Id) -> bool {
+    given(view, queue, "random_access_mode").is_some_and(|m| view.index.text_of(m).contains("serial"))
+}
+
+/// Seeds of queues of larcv that read in random order.
+fn seeds(view: &FileView<'_>) -> Vec<Id> {
+    let random = queues(view).into_iter().filter(|q| !is_ordered(view, *q));
+    let seeds = random.filter_map(|q| given(view, q, "seed"));
+    seeds.filter(|s| !view.index.text_of(*s).starts_with("instance_seed(")).collect()
 }
 
 fn with_instance_seed(view: &FileView<'_>, seeds: &[Id]) -> Vec<Wish> {
