@@ -158,8 +158,7 @@ fn popdist() {
 fn popdist_from_the_ipu() {
     let mut count = 0;
     for fixture in fixtures() {
-        let manifest: Value =
-            serde_json::from_str(&fs::read_to_string(fixture.join("fixture.json")).unwrap()).unwrap();
+        let manifest: Value = serde_json::from_str(&fs::read_to_string(fixture.join("fixture.json")).unwrap()).unwrap();
         if manifest["on"].get("popdist").is_none() || manifest["on"].get("ipu").is_none() {
             continue;
         }
