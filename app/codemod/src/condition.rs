@@ -11,7 +11,7 @@ use crate::names::dotted;
 use crate::pattern::{Env, NodePattern, node_pattern, plain_string};
 use crate::settings::Settings;
 use crate::template::variable_name;
-use crate::tree::{Id, Root, Tree, fields, kinds};
+use crate::tree::{Id, Index, Root, Tree, fields, kinds};
 
 /// A compiled condition.
 #[derive(Clone)]
@@ -269,7 +269,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
     let k = kinds();
     let index = &s.view.index;
     match kind {
-        Type::CudaDevice => index.of_kind(k.string).iter().copied().filter(|id| is_cuda_device(s.view, *id)).collect(),
+        Type::CudaDevice => cuda_devices(s.view),
         Type::FirstTorchImport => first_torch_import(s.view).into_iter().collect(),
         Type::LastTorchImport => last_torch_import(s.view).into_iter().collect(),
         Type::String => index.of_kind(k.string).to_vec(),
@@ -294,7 +294,7 @@ fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
     let index = &s.view.index;
     match kind {
         Type::Role(role) => s.project.role(s.view, id) == Some(*role),
-        Type::CudaDevice => index.kind(id) == k.string && is_cuda_device(s.view, id),
+        Type::CudaDevice => is_cuda_device(s.view, id),
         Type::FirstTorchImport => first_torch_import(s.view) == Some(id),
         Type::LastTorchImport => last_torch_import(s.view) == Some(id),
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
@@ -334,27 +334,24 @@ fn arguments(view: &FileView<'_>, argument: &str, function: &str) -> Vec<Id> {
         .collect()
 }
 
-/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, where a device can stand.
-pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
+/// Expressions that name a CUDA device.
+pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
+    let k = kinds();
+    let kinds = [k.string, k.binary_operator, k.call];
+    kinds.iter().flat_map(|kind| view.index.of_kind(*kind)).copied().filter(|id| is_cuda_device(view, *id)).collect()
+}
+
+/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, where a device can stand.
+fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
-    let text = index.text_of(id);
-    let names_cuda = match plain_string(index.text, index.item(id).node) {
-        Some(content) => {
-            content == "cuda"
-                || content.strip_prefix("cuda:").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-        }
-        None => {
-            let body = text.trim_start_matches(['f', 'F']);
-            let quoted = body.strip_prefix(['"', '\'']).and_then(|b| b.strip_suffix(['"', '\'']));
-            text.starts_with(['f', 'F'])
-                && quoted.is_some_and(|q| {
-                    q == "cuda"
-                        || q.strip_prefix("cuda:").is_some_and(|r| {
-                            (r.starts_with('{') && r.ends_with('}')) || r.bytes().all(|b| b.is_ascii_digit())
-                        })
-                })
-        }
+    let kind = index.kind(id);
+    let names_cuda = if kind == k.string {
+        names_cuda(index, id)
+    } else if kind == k.binary_operator {
+        is_put_together(index, id)
+    } else {
+        kind == k.call && is_formatted(index, id)
     };
     // A key of a table and a word alone on its line name no device.
     let parent = index.parent(id);
@@ -367,6 +364,46 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
                 && kind != k.concatenated_string
                 && !(kind == k.argument_list && speaks(view, p))
                 && !(kind == k.keyword_argument && names_no_device(view, p))
+        })
+}
+
+/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`.
+fn names_cuda(index: &Index<'_>, string: Id) -> bool {
+    let digits = |n: &str| n.bytes().all(|b| b.is_ascii_digit());
+    if let Some(content) = plain_string(index.text, index.item(string).node) {
+        return content == "cuda" || content.strip_prefix("cuda:").is_some_and(|n| !n.is_empty() && digits(n));
+    }
+    let text = index.text_of(string);
+    let body = text.trim_start_matches(['f', 'F']);
+    let quoted = body.strip_prefix(['"', '\'']).and_then(|b| b.strip_suffix(['"', '\'']));
+    let number = |r: &str| (r.starts_with('{') && r.ends_with('}')) || digits(r);
+    text.starts_with(['f', 'F']) && quoted.is_some_and(|q| q == "cuda" || q.strip_prefix("cuda:").is_some_and(number))
+}
+
+/// `"cuda:%d" % rank`, `"cuda:" + rank`.
+fn is_put_together(index: &Index<'_>, operation: Id) -> bool {
+    let parts: Vec<Id> = index.parts(operation).collect();
+    let [template, value] = parts.as_slice() else { return false };
+    let operator = index.text[index.item(*template).end..index.item(*value).start].trim();
+    let Some(text) = plain_string(index.text, index.item(*template).node) else { return false };
+    text.strip_prefix("cuda:").is_some_and(|rest| match operator {
+        "%" => matches!(rest, "%d" | "%s" | "%i"),
+        "+" => rest.is_empty(),
+        _ => false,
+    })
+}
+
+/// `"cuda:{}".format(rank)`.
+fn is_formatted(index: &Index<'_>, call: Id) -> bool {
+    let f = fields();
+    let Some(function) = index.field(call, f.function).filter(|g| index.kind(*g) == kinds().attribute) else {
+        return false;
+    };
+    index.field(function, f.attribute).is_some_and(|a| index.text_of(a) == "format")
+        && index.field(function, f.object).is_some_and(|template| {
+            plain_string(index.text, index.item(template).node)
+                .and_then(|text| text.strip_prefix("cuda:"))
+                .is_some_and(|rest| rest.starts_with('{') && rest.ends_with('}') && rest.matches('{').count() == 1)
         })
 }
 
@@ -569,7 +606,7 @@ fn trains(s: &Situation<'_, '_>) -> bool {
     let view = s.view;
     !view.steps.training.is_empty()
         || !view.calls("cuda").is_empty()
-        || view.index.of_kind(kinds().string).iter().any(|s| is_cuda_device(view, *s))
+        || !cuda_devices(view).is_empty()
         || (!s.settings.autoload && view.has_word("cuda") && uses_torch_cuda(view))
 }
 

@@ -201,6 +201,16 @@ impl<'t> FileView<'t> {
 
     /// Whether a function takes or assigns a name.
     pub(crate) fn binds(&self, function: Id, name: &str) -> bool {
+        self.bound_from(function, name).is_some()
+    }
+
+    /// Whether a function has taken or assigned a name when it comes to a node of its own.
+    pub(crate) fn binds_before(&self, function: Id, name: &str, id: Id) -> bool {
+        self.bound_from(function, name).is_some_and(|end| end <= self.index.item(id).start)
+    }
+
+    /// Where in the text a function has bound a name for the first time.
+    fn bound_from(&self, function: Id, name: &str) -> Option<usize> {
         let (k, f) = (kinds(), fields());
         let bound_by = |id: Id| {
             let kind = self.index.kind(id);
@@ -223,10 +233,12 @@ impl<'t> FileView<'t> {
                 }
             });
             if is_bound {
-                return true;
+                return Some(self.index.item(parameters).end);
             }
         }
-        self.index.of_kind_in(k.assignment, function).iter().any(|a| self.index.field(*a, f.left).is_some_and(bound_by))
+        let assignments = self.index.of_kind_in(k.assignment, function).iter();
+        let binding = assignments.copied().find(|a| self.index.field(*a, f.left).is_some_and(bound_by))?;
+        Some(self.index.item(binding).end)
     }
 }
 
@@ -336,10 +348,12 @@ impl ProjectFacts {
         out
     }
 
-    /// Whether a method belongs to a Lightning module, which switches gradients by itself.
+    /// Whether a method belongs to a Lightning module or callback: the trainer calls it, and switches gradients by itself.
     pub(crate) fn is_lightning(&self, view: &FileView<'_>, method: Id) -> bool {
         view.class_of(method).is_some_and(|c| {
-            self.ancestors(view.name_of(c)).iter().any(|a| a.rsplit('.').next().unwrap_or(a).starts_with("Lightning"))
+            self.ancestors(view.name_of(c)).iter().map(|a| a.rsplit('.').next().unwrap_or(a)).any(|base| {
+                base.starts_with("Lightning") || (base == "Callback" && view.names.uses_framework("lightning"))
+            })
         })
     }
 

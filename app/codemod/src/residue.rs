@@ -1,6 +1,6 @@
 //! What is left of the source vendor after a port, through any form of import.
 
-use crate::condition::is_cuda_device;
+use crate::condition::cuda_devices;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
 use crate::pattern::plain_string;
@@ -73,10 +73,11 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
             found.push((wildcard, Severity::Warning, message));
         }
     }
+    for device in cuda_devices(view) {
+        found.push((device, Severity::Warning, "this string names a CUDA device".to_owned()));
+    }
     for &string in index.of_kind(k.string) {
-        if is_cuda_device(view, string) {
-            found.push((string, Severity::Warning, "this string names a CUDA device".to_owned()));
-        } else if plain_string(index.text, index.item(string).node) == Some("nccl") {
+        if plain_string(index.text, index.item(string).node) == Some("nccl") {
             found.push((string, Severity::Warning, "`nccl` is NVIDIA's communication library".to_owned()));
         }
     }

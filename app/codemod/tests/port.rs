@@ -132,6 +132,33 @@ fn facts_cross_files() {
 }
 
 #[test]
+fn a_choice_of_devices_is_no_set_of_modes() {
+    let check = |chain: &str, expected: &str| {
+        let text = format!("import torch\n\n\ndef main(parser):\n    args = parser.parse_args()\n{chain}");
+        let ported = run(&[("a.py", &text)], &Options { style: Style::Auto, ..hpu() });
+        assert_eq!(ported.style, Style::InPlace);
+        assert!(ported.files[0].text.ends_with(expected), "{}", ported.files[0].text);
+    };
+    // PyTorch's own names of devices: the chain is right again with the new name.
+    check(
+        "    if args.device == \"cpu\":\n        return 1\n    elif args.device == \"cuda\":\n        return torch.device(\"cuda\")\n    assert args.device in [\"cpu\", \"cuda\", \"mps\"]\n",
+        "    elif args.device == \"hpu\":\n        return torch.device(\"hpu\")\n    assert args.device in [\"cpu\", \"hpu\", \"mps\"]\n",
+    );
+    // What holds for both tells nothing apart.
+    check("    fast = args.reader in (\"cpu\", \"gpu\")\n    net.cuda()\n", "    net.to(\"hpu\")\n");
+}
+
+#[test]
+fn a_mode_is_tested_where_it_can_be_read() {
+    let text = "import torch\n\n\ndef main(parser):\n    torch.cuda.synchronize()\n    args = parser.parse_args()\n    if args.run == \"gpu\":\n        torch.cuda.synchronize()\n    elif args.run == \"cpu\":\n        pass\n";
+    let ported = run(&[("a.py", text)], &Options { style: Style::Auto, ..hpu() });
+    assert_eq!(ported.style, Style::Branch);
+    let (before, after) = ported.files[0].text.split_once("args = parser").expect("still there");
+    assert!(!before.contains("args.run"), "{before}");
+    assert!(after.contains("    elif args.run == \"hpu\":\n        torch.hpu.synchronize()\n"), "{after}");
+}
+
+#[test]
 fn an_enum_that_was_not_given_is_asked_for() {
     let trainer = "from modes import Mode\n\n\nclass T:\n    def place(self, x):\n        if self.mode == Mode.GPU:\n            return x.cuda()\n        return x\n";
     let ported = run(&[("trainer.py", trainer)], &Options { style: Style::Auto, ..hpu() });

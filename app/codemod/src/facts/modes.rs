@@ -6,7 +6,7 @@ use crate::names::dotted;
 use crate::pattern::plain_string;
 use crate::tree::{Id, Index, fields, kinds};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How modes are named in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,14 @@ struct Use {
     path: String,
     class: String,
     count: usize,
+}
+
+/// What an expression is compared with.
+#[derive(Default)]
+struct Literals {
+    members: BTreeSet<String>,
+    /// Some test holds for the vendor's mode alone.
+    singles_out: bool,
 }
 
 /// Whose code it is.
@@ -132,14 +140,16 @@ impl Modes {
         };
         let elsewhere = matches!(kind, ModeKind::Enum(_)) && found.is_none();
         let mut modes = Self { kind, target, expressions: BTreeMap::new(), elsewhere, turns: RefCell::default() };
-        let mut literals: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut literals: BTreeMap<String, Literals> = BTreeMap::new();
         for view in views {
             let k = kinds();
             for &comparison in view.index.of_kind(k.comparison_operator) {
                 let Some((expression, members)) = modes.comparison(&view.index, comparison) else { continue };
                 let class = view.class_of(comparison).map_or("", |c| view.name_of(c));
                 let text = view.index.text_of(expression);
-                literals.entry(text.to_owned()).or_default().extend(members);
+                let seen = literals.entry(text.to_owned()).or_default();
+                seen.singles_out |= members.iter().all(|m| is_vendor(m));
+                seen.members.extend(members.iter().map(|m| m.to_ascii_lowercase()));
                 let uses = modes.expressions.entry(text.to_owned()).or_default();
                 match uses.iter_mut().find(|u| u.path == view.path && u.class == class) {
                     Some(u) => u.count += 1,
@@ -148,15 +158,13 @@ impl Modes {
             }
         }
         if modes.kind == ModeKind::Strings {
-            // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes,
-            // `if device.type == "cuda":` alone is not.
+            // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is compared
+            // with "cuda" is a device of PyTorch's, and the chain is right again once the device has its new name; a test for
+            // `in ("cpu", "gpu")` tells nothing apart.
             modes.expressions.retain(|text, _| {
-                let members = &literals[text];
-                let distinct: std::collections::BTreeSet<_> = members.iter().map(|m| m.to_ascii_lowercase()).collect();
-                let gpu = distinct.contains("gpu");
-                !text.ends_with(".type")
-                    && distinct.iter().any(|m| is_vendor(m))
-                    && distinct.len() >= if gpu { 2 } else { 3 }
+                let seen = &literals[text];
+                let names_vendor = seen.members.iter().any(|m| is_vendor(m) && m != "cuda");
+                !text.ends_with(".type") && names_vendor && seen.singles_out && seen.members.len() >= 2
             });
             if modes.expressions.is_empty() {
                 return None;
@@ -478,7 +486,9 @@ impl Modes {
                     .index
                     .ancestors(id)
                     .filter(|a| view.index.kind(*a) == kinds().function_definition)
-                    .any(|f| view.binds(f, head));
+                    .enumerate()
+                    // In the function itself the name is there from its assignment on; one around it has run by then.
+                    .any(|(around, f)| if around == 0 { view.binds_before(f, head, id) } else { view.binds(f, head) });
                 bound || view.binds_at_top(head, view.index.item(id).start, function.is_some())
             };
             if !reachable {

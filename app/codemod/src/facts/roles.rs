@@ -313,9 +313,24 @@ fn constructed(qualified: &str) -> Option<Role> {
     {
         return Some(Role::Model);
     }
-    const OPTIMIZERS: [&str; 12] =
-        ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "LBFGS", "Lamb", "LARS"];
-    OPTIMIZERS.contains(&last).then_some(Role::Optimizer)
+    // `FusedLAMB`, `DeepSpeedCPUAdam`: the last word of the class says what it is.
+    const OPTIMIZERS: [&str; 14] = [
+        "SGD",
+        "Adam",
+        "AdamW",
+        "RMSprop",
+        "Adagrad",
+        "Adadelta",
+        "Adamax",
+        "LBFGS",
+        "Lamb",
+        "LAMB",
+        "LARS",
+        "NovoGrad",
+        "Adafactor",
+        "Lion",
+    ];
+    (class && OPTIMIZERS.iter().any(|o| last.ends_with(o))).then_some(Role::Optimizer)
 }
 
 /// Roles that the methods called on a name give away.
@@ -346,27 +361,34 @@ fn uses(view: &FileView<'_>) -> BTreeMap<String, Role> {
             }
         }
     }
-    methods
-        .into_iter()
-        .filter_map(|(name, called)| {
-            let has = |m: &str| called.contains(&m);
-            let role = if has("parameters") || has("named_parameters") || (has("eval") && has("train")) {
-                Role::Model
-            } else if has("scale") && (has("update") || has("step"))
-                || has("unscale_")
-                || has("step") && has("update") && name.to_ascii_lowercase().contains("scaler")
-            {
-                Role::Scaler
-            } else if has("get_last_lr") {
-                Role::Scheduler
-            } else if has("zero_grad") && has("step") {
-                Role::Optimizer
-            } else {
-                return None;
-            };
-            Some((name.to_owned(), role))
-        })
-        .collect()
+    // What a scaler steps or unscales is an optimizer.
+    let stepped = ["step", "unscale_"].iter().flat_map(|name| view.calls(name)).filter_map(|call| {
+        let object = index.field(*call, f.function).and_then(|g| index.field(g, f.object))?;
+        let by_scaler = dotted(index, object)?.to_ascii_lowercase().contains("scaler");
+        let given = first_argument(view, *call).filter(|_| by_scaler)?;
+        Some((dotted(index, given)?.to_owned(), Role::Optimizer))
+    });
+    let mut known: BTreeMap<String, Role> = stepped.collect();
+    let by_methods = methods.into_iter().filter_map(|(name, called)| {
+        let has = |m: &str| called.contains(&m);
+        let role = if has("parameters") || has("named_parameters") || (has("eval") && has("train")) {
+            Role::Model
+        } else if has("scale") && (has("update") || has("step"))
+            || has("unscale_")
+            || has("step") && has("update") && name.to_ascii_lowercase().contains("scaler")
+        {
+            Role::Scaler
+        } else if has("get_last_lr") {
+            Role::Scheduler
+        } else if has("zero_grad") && has("step") {
+            Role::Optimizer
+        } else {
+            return None;
+        };
+        Some((name.to_owned(), role))
+    });
+    known.extend(by_methods);
+    known
 }
 
 /// What a name alone suggests; used when nothing else is known.
