@@ -273,9 +273,6 @@ mod tests {
         check_entry(&scaled, "hpu", reduction, Some((mean, mean)), "gradients", 0);
         let added = "mean over a batch, sum over accumulated batches";
         check_entry(&by_turns(""), "ipu", reduction, Some((added, added)), "gradients", 0);
-        // The quotient is the loss's, with a scaler around it and without.
-        let scaled = by_turns(" / 4").replace("        loss.backward()\n", "        scaler.scale(loss).backward()\n");
-        check_entry(&scaled, "hpu", reduction, Some((mean, mean)), "gradients", 0);
         check_entry(&by_turns(""), "hpu", Quantity::Accumulation, Some(("4", "4")), "gradients", 0);
     }
 
