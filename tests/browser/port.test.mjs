@@ -506,6 +506,95 @@ onPage("a port leads to its launch scripts", {}, async (page) => {
   assert.equal(fields.entry, "trainer.py");
 });
 
+/** An argparse trainer that joins its processes, with a step that every target ports. */
+const distributed = `import argparse
+import os
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--batch-size", type=int, default=24)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda")
+    args = parser.parse_args()
+    if os.environ.get("WORLD_SIZE"):
+        dist.init_process_group("nccl")
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    net = torch.nn.Linear(8, 2).to(args.device)
+    criterion = torch.nn.CrossEntropyLoss()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    loader = DataLoader(Rows(), batch_size=args.batch_size, shuffle=True)
+    for image, label in loader:
+        image, label = image.to(args.device), label.to(args.device)
+        opt.zero_grad()
+        loss = criterion(net(image), label)
+        loss.backward()
+        opt.step()
+
+
+if __name__ == "__main__":
+    main()
+`;
+
+/** Refuses the change of that title in the diff, and resolves to what that makes of the launch. */
+async function launchWithout(page, title) {
+  const before = await page.summary();
+  const head = page.page.locator(".changes .about", { hasText: title }).first();
+  await page.page.locator(".diff-scroll").evaluate((e) => (e.scrollTop = 0));
+  await page.page.waitForTimeout(100);
+  for (let step = 0; step < 60 && !(await head.count()); step++) {
+    await page.page.locator(".diff-scroll").evaluate((e) => (e.scrollTop += e.clientHeight / 2));
+    await page.page.waitForTimeout(60);
+  }
+  await head.locator(".reject").click();
+  const fewer = await page.summaryOtherThan(before);
+  const fields = await launchFields(page);
+  await page.page.locator("#undo").click();
+  await page.summaryOtherThan(fewer);
+  return fields;
+}
+
+onPage("a refused change takes its part of the launch along", {}, async (page) => {
+  await page.fill(distributed);
+  await page.ported();
+  const plain = await launchFields(page);
+  assert.equal(plain.batch, "24");
+  assert.equal(plain["batch-key"], "--batch-size");
+  assert.match(plain["batch-from"], /^--batch-size trainer\.py:\d+$/);
+  // On Gaudi the launcher picks the card; a program that picks it itself needs torchrun, which tells it.
+  assert.equal(plain.launcher, undefined);
+  assert.equal((await launchWithout(page, "Let the launcher choose the card")).launcher, "torchrun");
+  assert.deepEqual(await launchFields(page), plain);
+
+  await page.choose("target", "popdist");
+  await page.page.waitForFunction(() => /target=popdist/.test(document.querySelector("#launch")?.href));
+  assert.equal((await launchFields(page)).alone, undefined);
+  const apart = await launchWithout(page, "Start PopDist once");
+  assert.equal(apart.alone, "on");
+  assert.equal((await launchFields(page)).alone, undefined);
+
+  // The page that writes the scripts takes it up.
+  const other = await page.context.newPage();
+  const site = { poplar: "/sdk/poplar", popart: "/sdk/popart", cache: "/cache" };
+  const wanted = new URLSearchParams({ ...apart, ...site, instances: "2", replicas: "2" });
+  await other.goto(`${new URL("../launch/", page.page.url().split("#")[0])}#${wanted}`);
+  await other.locator("#problem-instances", { hasText: "nothing in the program starts PopDist" }).waitFor();
+  assert.equal(await other.locator("#field-entry").inputValue(), "trainer.py");
+  assert.equal(await other.locator("#field-batch").inputValue(), "24");
+});
+
+onPage("without SambaFlow's options there is no launch on an RDU", {}, async (page) => {
+  await page.fill(distributed.replace(/    if os[^]*?LOCAL_RANK"\]\)\)\n/, ""));
+  await page.ported();
+  await page.choose("target", "rdu");
+  await page.page.waitForFunction(() => /target=rdu/.test(document.querySelector("#launch")?.href));
+  assert.equal((await launchFields(page)).alone, undefined);
+  assert.equal((await launchWithout(page, "Compile the model, and keep the loss on the host")).alone, "on");
+});
+
 onPage("an empty page, a cleared page, nothing to do", {}, async (page) => {
   assert.match(await page.panel().textContent(), /No script yet/);
   await page.fill("x = 1\n");

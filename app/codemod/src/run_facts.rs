@@ -35,6 +35,10 @@ pub struct Program {
     pub shared_batch: Option<Place>,
     /// Whether nothing in it speaks of several processes: started eight times, it is eight trainings.
     pub alone: bool,
+    /// Whether it starts PopDist.
+    pub popdist: bool,
+    /// Whether it reads SambaFlow's options, `compile` and `run` among them.
+    pub samba_options: bool,
     /// Whether it is TensorFlow that trains.
     pub tensorflow: bool,
 }
@@ -211,7 +215,14 @@ impl Program {
                 SettingKind::SwitchOff | SettingKind::Constant => {}
             }
         }
-        if self.alone && target == "hpu" {
+        let alone = match target {
+            "hpu" => self.alone,
+            // poprun starts instances of any program; only PopDist makes one training of them.
+            "popdist" => !self.popdist,
+            "rdu" => !self.samba_options,
+            _ => false,
+        };
+        if alone {
             say("alone", "on".to_owned());
         }
         if let Some(launcher) = self.launcher().filter(|_| target == "hpu") {

@@ -81,7 +81,8 @@ pub(crate) struct LaunchArgs {
     /// The program's key or option that takes the micro-batches of a step
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) accumulation_key: Option<String>,
-    /// Nothing in the program joins processes: several would train apart, and are refused
+    /// Nothing in the program joins processes (hpu) or starts PopDist (popdist): several would train apart, and are refused;
+    /// it does not read SambaFlow's options (rdu): refused
     #[arg(long)]
     pub(crate) alone: bool,
     /// Keys and options that the program does not start without

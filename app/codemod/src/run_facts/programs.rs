@@ -80,6 +80,8 @@ fn program(reached: &[&FileView<'_>], start: Id, main: Option<Id>, yaml: &[(&str
         joins: joins(&trains),
         shared_batch,
         alone: !reached.iter().any(|view| speaks_of_processes(view)),
+        popdist: reached.iter().any(|view| view.names.imports("popdist")),
+        samba_options: reached.iter().any(|view| !view.calls("parse_app_args").is_empty()),
         tensorflow,
         settings,
     }

@@ -42,7 +42,7 @@ fn options_of_argparse() {
         &[("t.py", &OPTIONS.replace(", 'hpu'", "").replace("'--run', required=True", "'--run'"))],
         "rdu",
         "entry=t.py; batch=256; batch-from=--batch-size t.py:6; batch-key=--batch-size; accumulation=2; \
-         accumulation-key=--accum-iter; distributed-key=--distributed",
+         accumulation-key=--accum-iter; distributed-key=--distributed; alone=on",
     );
 }
 
@@ -148,6 +148,12 @@ fn a_program_of_one_process() {
     let one = "import torch\n\n\ndef main():\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
     check(&[("a.py", one)], "hpu", "entry=a.py; alone=on");
     check(&[("a.py", &one.replace("loss", "DDP(net).loss"))], "hpu", "entry=a.py");
+    check(&[("a.py", one)], "popdist", "entry=a.py; alone=on");
+    check(&[("a.py", &one.replace("torch\n", "torch\nimport popdist\n"))], "popdist", "entry=a.py");
+    check(&[("a.py", one)], "rdu", "entry=a.py; alone=on");
+    let reads = "from sambaflow.samba.utils.argparser import parse_app_args\nimport torch\n\n\n\
+        def main():\n    args = parse_app_args(sys.argv[1:])\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
+    check(&[("a.py", reads)], "rdu", "entry=a.py");
 }
 
 /// A key without a value that the program sets is nobody's to give; a trainer for another framework says nothing.

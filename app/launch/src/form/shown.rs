@@ -197,10 +197,13 @@ fn said_by_program(target: Target) -> Vec<FormField> {
                     sets it as the numbers above ask.";
         list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
     }
-    if target == Target::Hpu {
-        let help = "Then several would train apart, and are refused.";
-        list.push(field("alone", "Nothing in it joins processes", help, FieldKind::Switch));
-    }
+    let alone = match target {
+        Target::Hpu => Some(("Nothing in it joins processes", "Then several would train apart, and are refused.")),
+        Target::Popdist => Some(("It does not start PopDist", "Then several would train apart, and are refused.")),
+        Target::Rdu => Some(("It does not read SambaFlow's options", "Then it knows neither compile nor run.")),
+        Target::Ipu => None,
+    };
+    list.extend(alone.map(|(label, help)| field("alone", label, help, FieldKind::Switch)));
     let help = "Keys and options that the program does not start without, with commas between them.";
     list.push(field("needs", "Arguments it asks for", help, FieldKind::Text));
     list

@@ -47,6 +47,14 @@ fn what_cannot_be_read_is_said_at_its_field() {
     refused(&[("entry", "a.py"), ("site", "own")], "site-file", "is required");
     refused(&[("target", "popdist"), ("entry", "a.py"), ("replicas", "0")], "replicas", "from 1");
     refused(&[("entry", "a.py"), ("distributed-key", "a b")], "distributed-key", "the key alone");
+    let apart = [("target", "popdist"), ("entry", "a.py"), ("alone", "on"), ("instances", "2"), ("replicas", "2")];
+    let paths = ["poplar", "popart", "cache"].map(|name| (name, "x"));
+    refused(&[&apart[..], &paths].concat(), "instances", "nothing in the program starts PopDist");
+    refused(
+        &[("target", "rdu"), ("entry", "a.py"), ("alone", "on")],
+        "entry",
+        "nothing in the program reads SambaFlow's",
+    );
 }
 
 #[test]

@@ -43,6 +43,11 @@ pub(super) fn build(draft: &mut Draft<'_>) {
         return draft.problem("replicas", format!("{ipus} IPUs asked for; {} has {most}", draft.site.title));
     }
     let ipus = u32::try_from(ipus).unwrap_or(u32::MAX);
+    if is_popdist && instances > 1 && request.alone {
+        let message = "nothing in the program starts PopDist: each would be a training of its own. Port it to popdist \
+                       first, or take 1";
+        draft.problem("instances", message);
+    }
     draft.joined(false, instances);
     let (copies, each) = (count(replicas, "replica"), count(request.ipus_per_replica, "IPU"));
     draft.plan.arithmetic.push(format!("{copies} × {each} = {}, a power of two", count(ipus, "IPU")));

@@ -15,6 +15,11 @@ pub(super) fn build(draft: &mut Draft<'_>) {
         return draft
             .problem("profile", "SambaTune profiles with a file of its own; the script's notes name the command");
     }
+    if request.alone {
+        let message = "nothing in the program reads SambaFlow's options, so it knows neither compile nor run: port it to \
+                       rdu first";
+        draft.problem("entry", message);
+    }
     let nodes = request.nodes;
     let instances = request.instances.unwrap_or(nodes);
     // With four tiles of eight to a copy of the model, a device takes two.
