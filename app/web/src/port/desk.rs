@@ -219,7 +219,11 @@ fn outcome(port: &Port) -> Outcome {
             diagnostics,
         }
     };
-    let (program, launch) = launch(&port.result);
+    let fields = launch(&port.result);
+    let program = fields.get("entry").and_then(|entry| port.result.files.iter().position(|file| file.path == *entry));
+    let said = |field: &str| fields.get(field).map_or("", String::as_str);
+    let entry = port.result.files.get(program.unwrap_or_default()).map_or("train.py", |file| &file.path);
+    let run = [entry, said("args")].join(" ");
     Outcome {
         target: port.result.target.clone(),
         style: port.result.style,
@@ -227,8 +231,12 @@ fn outcome(port: &Port) -> Outcome {
         residue: port.result.certificate.residue.clone(),
         flags: port.ledger.flags.len(),
         program,
-        launch,
-        certificate: certificate::panel(&port.result, &ledger::section(&port.ledger, &port.result.files)),
+        launch: crate::launch::fragment::write(&fields),
+        certificate: certificate::panel(
+            &port.result,
+            &ledger::section(&port.ledger, &port.result.files),
+            run.trim_end(),
+        ),
     }
 }
 
@@ -236,8 +244,8 @@ fn outcome(port: &Port) -> Outcome {
 const CARRIED: [(&str, &str, &str); 3] =
     [("hpu", "lazy", "lazy"), ("hpu", "devices", "instances"), ("ipu", "replicas", "replicas")];
 
-/// The program of the ported project, and what of its launch can be read off: the fields, as a fragment.
-fn launch(ported: &Ported) -> (Option<usize>, String) {
+/// The fields of a launch that can be read off the ported project.
+fn launch(ported: &Ported) -> Fields {
     let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
     let facts = codemod::run_facts(&ported.files.iter().map(file).collect::<Vec<_>>());
     let program = facts.programs.first();
@@ -255,8 +263,7 @@ fn launch(ported: &Ported) -> (Option<usize>, String) {
         fields.insert("sdk".to_owned(), ported.sdk.clone());
     }
     fields.extend(read.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    let program = program.and_then(|program| ported.files.iter().position(|file| file.path == program.place.path));
-    (program, crate::launch::fragment::write(&fields))
+    fields
 }
 
 fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {

@@ -14,7 +14,7 @@ use crate::port::opening;
 use crate::port::parts::{bar, diff, files, result};
 use crate::port::state::State;
 use leptos::prelude::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use wasm_bindgen::prelude::*;
 use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEvent, HtmlElement};
 
@@ -54,8 +54,22 @@ pub(crate) fn Port() -> impl IntoView {
 }
 
 thread_local! {
+    /// The file that the list was last scrolled to.
+    static SELECTED: Cell<Option<usize>> = const { Cell::new(None) };
     /// What each place was filled with, and the element it was.
     static FILLED: RefCell<Vec<Option<(HtmlElement, String)>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Scrolls the list of files, and nothing around it, to the file shown.
+fn show_selected_file() {
+    let place = browser::element("file-list");
+    let find = |selector: &str| place.as_ref()?.query_selector(selector).ok().flatten();
+    let (Some(list), Some(file)) = (find(".scroll"), find("[aria-current]")) else { return };
+    let file: HtmlElement = file.unchecked_into();
+    let (top, bottom) = (file.offset_top(), file.offset_top() + file.offset_height());
+    if top < list.scroll_top() || bottom > list.scroll_top() + list.client_height() {
+        list.set_scroll_top(top - list.client_height() / 2);
+    }
 }
 
 /// Fills every place whose HTML changed.
@@ -85,6 +99,9 @@ fn fill(state: &State) {
             *filled = Some((place, html));
         }
     });
+    if SELECTED.replace(Some(state.selected)) != Some(state.selected) {
+        show_selected_file();
+    }
     let class = |id: &str, name: &str, on: bool| {
         browser::element(id).map(|element| element.class_list().toggle_with_force(name, on));
     };

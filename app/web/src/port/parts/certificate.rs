@@ -4,8 +4,9 @@ use super::escape;
 use crate::port::state::count;
 use codemod::{Ported, Style};
 
-/// The ledger, and the certificate below it. The latter says what was found, in the words of the checks.
-pub fn panel(ported: &Ported, ledger: &str) -> String {
+/// The ledger, and the certificate below it. The latter says what was found, in the words of the checks. `run` is what
+/// stands behind `python` to run the port.
+pub fn panel(ported: &Ported, ledger: &str, run: &str) -> String {
     let c = &ported.certificate;
     let checks = [
         (c.parses, "Every changed file parses.", "A changed file does not parse."),
@@ -35,8 +36,6 @@ pub fn panel(ported: &Ported, ledger: &str) -> String {
         let (path, input, output) = (escape(path), &hashes.input, &hashes.output);
         format!("<tr><th scope=\"row\">{path}</th><td><code>{input}</code></td><td><code>{output}</code></td></tr>")
     };
-    let main = ported.files.iter().find(|file| file.text.contains("__main__"));
-    let program = main.or(ported.files.first()).map_or("train.py", |file| &file.path);
     format!(
         "<div class=\"scroll certificate\" tabindex=\"0\" role=\"region\" aria-label=\"Ledger and certificate\">{ledger}\
          <h3>Certificate</h3>\
@@ -54,7 +53,7 @@ pub fn panel(ported: &Ported, ledger: &str) -> String {
         count(c.rounds, "round"),
         checks.map(check).concat(),
         escape(&ported.target),
-        escape(program),
+        escape(run),
         escape(&c.engine),
         escape(&c.recipes),
         c.files.iter().map(file).collect::<String>(),

@@ -34,7 +34,7 @@ pub fn list(state: &State) -> String {
         )
     };
     let entries: String = state.files.iter().enumerate().map(entry).collect();
-    format!("<ul class=\"files\" aria-label=\"{}\">{entries}</ul>", count(state.files.len(), "file"))
+    format!("<ul class=\"files scroll\" aria-label=\"{}\">{entries}</ul>", count(state.files.len(), "file"))
 }
 
 /// The name of the file shown; recipes and the patch go by it.

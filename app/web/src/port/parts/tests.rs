@@ -51,11 +51,15 @@ fn the_certificate_says_what_is_left_and_the_ledger_what_changes() {
         let files = [SourceFile { path: "a<b>.py".into(), text: text.into() }];
         let options = codemod::Options { target: target.into(), ..codemod::Options::default() };
         let ported = codemod::port(&files, &RecipeSet::embedded(), &options);
-        certificate::panel(&ported, &ledger::section(&codemod::ledger(&files, &ported), &ported.files))
+        certificate::panel(
+            &ported,
+            &ledger::section(&codemod::ledger(&files, &ported), &ported.files),
+            "a<b>.py mode=x",
+        )
     };
     let calm = html(text, "hpu");
     assert!(calm.contains("No name of the source vendor") && calm.contains("means what it meant"), "{calm}");
-    assert!(calm.contains("rehearse.py --target hpu -- a&lt;b&gt;.py"), "{calm}");
+    assert!(calm.contains("rehearse.py --target hpu -- a&lt;b&gt;.py mode=x<"), "{calm}");
     let many = html(text, "popdist");
     assert!(many.contains("4 × replicas of poprun") && many.contains("class=\"flags\""), "{many}");
     assert!(many.contains("data-do=\"go\" data-to=\"0 ") && !many.contains("<b>.py"), "{many}");
