@@ -194,9 +194,13 @@ impl RecipeSet {
             }
         }
         for (guide, name, base) in extensions {
-            let fault = |message| RecipeError { path: guide.path.clone(), line: 2, message };
+            let fault = |message| RecipeError { path: guide.path.clone(), line: guide.front.extends_line, message };
             let Some(base) = targets.get(base).cloned() else {
-                errors.push(fault(format!("`extends: {base}` names no target of these guides")));
+                let known: Vec<&str> = targets.keys().map(|id| &**id).collect();
+                errors.push(fault(format!(
+                    "`extends: {base}` names no target of these guides; there are {}",
+                    known.join(", ")
+                )));
                 continue;
             };
             if let Some(target) = targets.get_mut(name) {

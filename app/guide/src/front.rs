@@ -57,7 +57,10 @@ pub(crate) fn read(lines: &[&str], faults: &mut Faults) -> FrontMatter {
                 Ok(order) => front.order = order,
                 Err(_) => faults.add(number, format!("order `{value}` is not a whole number")),
             },
-            "extends" if is_word(value) => front.extends = Some(value.to_string()),
+            "extends" if is_word(value) => {
+                front.extends = Some(value.to_string());
+                front.extends_line = number;
+            }
             "extends" => faults.add(number, format!("target `{value}` is not a name of lowercase letters and digits")),
             "mode" => front.mode = faults.keep(number, read_mode(value)),
             "modules" => front.modules = value.split(',').map(|module| module.trim().to_string()).collect(),

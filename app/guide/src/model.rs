@@ -30,6 +30,8 @@ pub struct FrontMatter {
     pub order: u32,
     /// The target whose recipes come before this target's own.
     pub extends: Option<String>,
+    /// Line of [`FrontMatter::extends`] in the file, from 1; 0 without one.
+    pub extends_line: usize,
     /// The target's member among a project's compute modes; the target's id in capitals when absent.
     pub mode: Option<Mode>,
     /// Modules that only the target's machine has.

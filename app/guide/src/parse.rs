@@ -208,7 +208,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.last = Last::Other;
         let title = text.trim().to_string();
         if title.is_empty() {
-            return self.faults.add(line, "this heading has no text");
+            return self.faults.add(line, "this heading has no text: write one, or remove the line");
         }
         if !(2..=3).contains(&level) {
             let why =
@@ -253,7 +253,10 @@ impl<'a, 'f> Reader<'a, 'f> {
             return self.faults.add(line, "indented code names no language: use a fence");
         };
         if !is_closed(&self.body[range]) {
-            self.faults.add(line, "this fence is not closed: it takes the rest of the page");
+            self.faults.add(
+                line,
+                "this fence is not closed and takes the rest of the page: end it with a line of the same backticks",
+            );
         }
         match fence::read(&info, line, self.faults) {
             Fence::Plain => {}

@@ -39,7 +39,7 @@ impl<'a> Map<'a> {
         if let Some(asset) = to.strip_prefix("../public/") {
             return match self.assets.contains(asset) {
                 true => Ok(format!("../../{asset}")),
-                false => Err(format!("there is no file public/{asset}")),
+                false => Err(format!("there is no file public/{asset}: put it there, or mend the path")),
             };
         }
         if link.is_image {
@@ -55,7 +55,7 @@ impl<'a> Map<'a> {
                 format!("`{to}` leads nowhere: link to another guide (name.md#anchor), #anchor, or https://…")
             })?,
         };
-        let anchors = self.guides.get(name).ok_or_else(|| format!("there is no guide {name}.md"))?;
+        let anchors = self.guides.get(name).ok_or_else(|| format!("there is no guide {name}.md{}", self.all()))?;
         match anchor {
             Some(anchor) if !anchors.contains(anchor) => {
                 Err(format!("{name}.md has no section #{anchor}{}", near(anchor, anchors)))
@@ -65,6 +65,12 @@ impl<'a> Map<'a> {
             None => Ok(format!("../{name}/")),
         }
     }
+
+    /// What could have been meant, where that is a short list.
+    fn all(&self) -> String {
+        let names: Vec<String> = self.guides.keys().map(|name| format!("{name}.md")).collect();
+        if names.len() > 20 { String::new() } else { format!("; there are {}", names.join(", ")) }
+    }
 }
 
 /// A hint at the anchor that was probably meant: the one that shares most words.
@@ -72,7 +78,7 @@ fn near(wanted: &str, anchors: &BTreeSet<&str>) -> String {
     let shared = |anchor: &str| wanted.split('-').filter(|word| anchor.split('-').any(|other| other == *word)).count();
     match anchors.iter().map(|anchor| (shared(anchor), *anchor)).max_by_key(|(count, _)| *count) {
         Some((count, anchor)) if count > 0 => format!("; is #{anchor} meant?"),
-        _ => String::new(),
+        _ => format!("; a heading gets that anchor by ## Title {{#{wanted}}}"),
     }
 }
 
@@ -110,11 +116,11 @@ mod tests {
 
     #[test]
     fn or_are_told() {
-        check("#c", Err("hpu.md has no section #c"));
+        check("#c", Err("hpu.md has no section #c; a heading gets that anchor by ## Title {#c}"));
         check("#move-a-model", Err("hpu.md has no section #move-a-model; is #move-the-model meant?"));
-        check("ipu.md#b", Err("ipu.md has no section #b"));
-        check("rdu.md", Err("there is no guide rdu.md"));
-        check("../public/c.svg", Err("there is no file public/c.svg"));
+        check("ipu.md#b", Err("ipu.md has no section #b; a heading gets that anchor by ## Title {#b}"));
+        check("rdu.md", Err("there is no guide rdu.md; there are hpu.md, ipu.md"));
+        check("../public/c.svg", Err("there is no file public/c.svg: put it there, or mend the path"));
         check(
             "trainer.py",
             Err("`trainer.py` leads nowhere: link to another guide (name.md#anchor), #anchor, or https://…"),
