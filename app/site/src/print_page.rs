@@ -2,6 +2,7 @@
 
 use crate::guide_page::Body;
 use crate::shell::{Frame, shell};
+use guide::Guide;
 use guide::html::escape;
 
 /// The page at `print/`. Anchors carry the guide's name, and links between guides lead to places of this page.
@@ -19,7 +20,7 @@ pub(crate) fn write(bodies: &[Body<'_>]) -> String {
             "<article class=\"prose\" aria-labelledby=\"{name}\">\n<h1 id=\"{name}\">{}</h1>\n<p class=\"lead\">{}</p>\n{}</article>\n",
             escape(&guide.front.title),
             escape(&guide.front.description),
-            onto_one_page(name, html, bodies),
+            onto_one_page(guide, html, bodies),
         );
     }
     let main = format!(
@@ -36,8 +37,10 @@ pub(crate) fn write(bodies: &[Body<'_>]) -> String {
 }
 
 /// A guide's HTML for this page. Quotes in text are escaped, so an attribute's beginning stands for an attribute.
-fn onto_one_page(name: &str, html: &str, bodies: &[Body<'_>]) -> String {
+fn onto_one_page(guide: &Guide, html: &str, bodies: &[Body<'_>]) -> String {
+    let name = &guide.name;
     let mut html = html
+        .replace(" aria-label=\"Table ", &format!(" aria-label=\"{}, table ", escape(&guide.front.title)))
         .replace(" id=\"", &format!(" id=\"{name}--"))
         .replace(" href=\"#", &format!(" href=\"#{name}--"))
         .replace("\"../../", "\"../");

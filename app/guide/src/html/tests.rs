@@ -40,7 +40,7 @@ fn headings_carry_a_link_to_themselves() {
 fn tables_scroll_in_their_own_frame() {
     check(
         "| a | b |\n|---|--:|\n| 1 | `2` |\n",
-        "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table: a, b\">\n<table>\n\
+        "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table 1: a, b\">\n<table>\n\
          <thead><tr><th scope=\"col\">a</th><th scope=\"col\" class=\"right\">b</th></tr></thead>\n<tbody>\n\
          <tr><td>1</td><td class=\"right\"><code>2</code></td></tr>\n</tbody>\n</table></div>\n",
     );

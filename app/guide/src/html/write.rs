@@ -77,7 +77,12 @@ fn table(node: &Node, columns: &[Alignment], out: &mut String) {
             .join(", "),
         None => String::new(),
     };
-    *out += &format!("<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table: {}\">\n", escape(&name));
+    // Two tables of a page may have the same columns, and regions are told apart by their names.
+    let number = out.matches("<div class=\"table\"").count() + 1;
+    *out += &format!(
+        "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table {number}: {}\">\n",
+        escape(&name)
+    );
     out.push_str("<table>\n");
     // A first column whose head is empty names the rows.
     let names_rows =
