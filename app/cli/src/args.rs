@@ -236,21 +236,27 @@ pub(crate) enum SiteCommand {
     /// Write the pages
     Build(BuildArgs),
     /// Serve a built site on http://127.0.0.1
-    Serve {
-        /// Folder to serve
-        #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "dist")]
-        dir: PathBuf,
-        /// Port to listen on; 0 takes any free one
-        #[arg(long, default_value_t = 8080)]
-        port: u16,
-    },
+    Serve(ServeArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct BuildArgs {
-    /// Folder to write to
-    #[arg(long, value_name = "DIR", default_value = "dist")]
-    pub(crate) out: PathBuf,
+pub(crate) struct ServeArgs {
+    /// Folder to serve
+    #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "dist")]
+    pub(crate) dir: PathBuf,
+    /// Port to listen on; 0 takes any free one
+    #[arg(long, default_value_t = 8080)]
+    pub(crate) port: u16,
+    /// Write the pages again when a guide or another of their sources changes, and have open pages reload themselves
+    #[arg(long)]
+    pub(crate) watch: bool,
+    #[command(flatten)]
+    pub(crate) sources: PageSources,
+}
+
+/// What the pages are made of.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PageSources {
     /// Folder with the guides
     #[arg(long, value_name = "DIR", default_value = "guides")]
     pub(crate) guides: PathBuf,
@@ -260,15 +266,28 @@ pub(crate) struct BuildArgs {
     /// Folder with the rehearsal kit, which the site offers as an archive; none when there is no such folder
     #[arg(long, value_name = "DIR", default_value = "rehearsal")]
     pub(crate) kit: PathBuf,
-    /// The built page that ports; without it the site has guides only
-    #[arg(long, value_name = "FILE")]
-    pub(crate) port_page: Option<PathBuf>,
     /// Where the site will live, with `/` at both ends
     #[arg(long, value_name = "PATH", default_value = "/")]
     pub(crate) base: String,
     /// Address below which guides/NAME.md can be edited; pages then link to it
     #[arg(long, value_name = "URL")]
     pub(crate) edit: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// Folder to write to
+    #[arg(long, value_name = "DIR", default_value = "dist")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) sources: PageSources,
+    /// The built page that ports; without it the site has guides only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) port_page: Option<PathBuf>,
+    /// Also write the whole site as one page that opens from a disk, engine and guides inside; --out must hold the built
+    /// programs (cargo xtask build)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) single_file: Option<PathBuf>,
 }
 
 fn name_and_value(word: &str) -> Result<(String, String), String> {

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
         Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
         Command::Site(SiteCommand::Build(args)) => site::build(&args),
-        Command::Site(SiteCommand::Serve { dir, port }) => serve::run(&dir, port),
+        Command::Site(SiteCommand::Serve(args)) => serve::run(args),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,5 +1,8 @@
 //! `portolan site serve`: a built site on this machine. For looking at it, not for the open internet.
 
+mod live;
+
+use crate::args::ServeArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use std::fs;
@@ -7,6 +10,8 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use live::Live;
 
 /// A request's first line and headers are longer than this only by mistake.
 const LONGEST_HEAD: u64 = 64 * 1024;
@@ -18,17 +23,26 @@ const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// Every connection has a thread and answers one request: a browser opens several connections at once and keeps some
 /// idle, and none of them may keep another waiting.
-pub(crate) fn run(dir: &Path, port: u16) -> Result<bool> {
+pub(crate) fn run(args: ServeArgs) -> Result<bool> {
+    let live = args.watch.then(Live::default);
+    if args.watch {
+        live::build(&args)?;
+    }
+    let dir = &args.dir;
     if !dir.is_dir() {
         return Err(usage(format!("{}: there is no such folder; build the site first", dir.display())).into());
     }
     let dir = fs::canonicalize(dir)?;
-    let listener = TcpListener::bind(("127.0.0.1", port)).with_context(|| format!("port {port} can't be served"))?;
+    let listener =
+        TcpListener::bind(("127.0.0.1", args.port)).with_context(|| format!("port {} can't be served", args.port))?;
     println!("Serving {} on http://{}/", dir.display(), listener.local_addr()?);
     std::thread::scope(|scope| {
+        if let Some(live) = &live {
+            scope.spawn(|| live.watch(&args));
+        }
         for stream in listener.incoming().flatten() {
             // A browser that went away is its own business.
-            scope.spawn(|| answer(stream, &dir).ok());
+            scope.spawn(|| answer(stream, &dir, live.as_ref()).ok());
         }
     });
     Ok(true)
@@ -43,7 +57,7 @@ enum Found {
     Nothing,
 }
 
-fn answer(mut stream: TcpStream, dir: &Path) -> io::Result<()> {
+fn answer(mut stream: TcpStream, dir: &Path, live: Option<&Live>) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut lines = BufReader::new((&stream).take(LONGEST_HEAD)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
@@ -58,7 +72,14 @@ fn answer(mut stream: TcpStream, dir: &Path) -> io::Result<()> {
     if method.is_empty() {
         return Ok(());
     }
-    let response = respond(method, url, dir);
+    let response = match live {
+        Some(live) if url == live::EVENTS => return live.tell(stream),
+        Some(_) if url == live::SCRIPT => {
+            Response::new("200 OK", vec![("Content-Type", "text/javascript".into())], live::TEXT)
+        }
+        Some(_) => live::listening(respond(method, url, dir)),
+        None => respond(method, url, dir),
+    };
     stream.write_all(response.head().as_bytes())?;
     if method != "HEAD" {
         stream.write_all(&response.body)?;

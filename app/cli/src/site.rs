@@ -1,9 +1,9 @@
 //! `portolan site build`: the pages of the site, written to a folder.
 
-use crate::args::BuildArgs;
+use crate::args::{BuildArgs, PageSources};
 use crate::recipes::read_guides;
 use anyhow::{Context, Result};
-use site::{Input, Kit, Page, SERVICE_WORKER, SiteFile, service_worker};
+use site::{Files, Input, Kit, ONE_FILE, Page, SERVICE_WORKER, SiteFile, service_worker, single_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -11,47 +11,73 @@ use std::process::{Command, Stdio};
 
 /// Copies `public/` and writes the pages. Faults in guides are printed, all of them, and nothing is written then.
 pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
+    match write_pages(args)? {
+        Ok(written) => {
+            let Written { all, changed } = written;
+            eprintln!("portolan: {all} files, {changed} of them new, in {}", args.out.display());
+            Ok(true)
+        }
+        Err(faults) => {
+            eprint!("{faults}");
+            Ok(false)
+        }
+    }
+}
+
+/// What a build did.
+pub(crate) struct Written {
+    /// Pages and copied files.
+    all: usize,
+    /// Those that were not there already as they are.
+    pub(crate) changed: usize,
+}
+
+/// The build itself: what was written, or the faults, a line each.
+pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     let as_page = |(path, text): (std::path::PathBuf, String)| Page { path: path.display().to_string(), text };
-    let guides: Vec<Page> = read_guides(&args.guides)?.into_iter().map(as_page).collect();
+    let PageSources { guides, public, kit, base, edit } = &args.sources;
+    let pages: Vec<Page> = read_guides(guides)?.into_iter().map(as_page).collect();
     let port_page = match &args.port_page {
         Some(file) => Some(fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?),
         None => None,
     };
     let mut assets = BTreeSet::new();
-    if args.public.is_dir() {
-        list(&args.public, "", &mut assets)?;
+    if public.is_dir() {
+        list(public, "", &mut assets)?;
     }
-    let kit = read_kit(&args.kit)?;
-    let changed = last_changes(&args.guides);
+    let kit = read_kit(kit)?;
+    let days = last_changes(guides);
     let input = Input {
-        guides: &guides,
+        guides: &pages,
         port_page: port_page.as_deref(),
         assets: &assets,
         kit: &kit,
-        base: &args.base,
-        changed: &changed,
-        edit: args.edit.as_deref(),
+        base,
+        changed: &days,
+        edit: edit.as_deref(),
+        one_file: args.single_file.as_ref().is_some_and(|file| *file == args.out.join(ONE_FILE)),
     };
     let pages = match site::build(&input) {
         Ok(pages) => pages,
-        Err(faults) => {
-            for fault in faults {
-                eprintln!("{fault}");
-            }
-            return Ok(false);
-        }
+        Err(faults) => return Ok(Err(faults.iter().map(|fault| format!("{fault}\n")).collect())),
     };
+    let mut written = Written { all: assets.len() + pages.len(), changed: 0 };
     for asset in &assets {
-        let bytes = fs::read(args.public.join(asset)).with_context(|| format!("{asset} can't be read"))?;
-        write(&args.out.join(asset), &bytes)?;
+        let bytes = fs::read(public.join(asset)).with_context(|| format!("{asset} can't be read"))?;
+        written.changed += usize::from(write(&args.out.join(asset), &bytes)?);
     }
     for (path, bytes) in &pages {
-        write(&args.out.join(path), bytes)?;
+        written.changed += usize::from(write(&args.out.join(path), bytes)?);
     }
     let files = finished(&args.out)?;
-    write(&args.out.join(SERVICE_WORKER), service_worker(files, &THREADED).as_bytes())?;
-    eprintln!("portolan: {} files written to {}", assets.len() + pages.len(), args.out.display());
-    Ok(true)
+    let listed = files.iter().map(|(path, bytes)| SiteFile::new(path.clone(), bytes)).collect();
+    write(&args.out.join(SERVICE_WORKER), service_worker(listed, &THREADED).as_bytes())?;
+    if let Some(file) = &args.single_file {
+        let page = single_file(&files)?;
+        write(file, page.as_bytes())?;
+        eprintln!("portolan: all of it in {}, {:.2} MiB", file.display(), page.len() as f64 / f64::from(1 << 20));
+    }
+    Ok(Ok(written))
 }
 
 /// The day of each guide's last change, by its path, as git knows it; empty where there is no git or no history.
@@ -78,14 +104,18 @@ fn last_changes(guides: &Path) -> BTreeMap<String, String> {
 const THREADED: [&str; 1] = ["check/"];
 
 /// Every file of the finished site, Trunk's among them.
-fn finished(out: &Path) -> Result<Vec<SiteFile>> {
+fn finished(out: &Path) -> Result<Files> {
     let mut paths = BTreeSet::new();
     list(out, "", &mut paths)?;
+    read_all(out, paths.into_iter())
+}
+
+fn read_all(folder: &Path, paths: impl Iterator<Item = String>) -> Result<Files> {
     let read = |path: String| {
-        let bytes = fs::read(out.join(&path)).with_context(|| format!("{path} can't be read"))?;
-        Ok(SiteFile::new(path, &bytes))
+        let bytes = fs::read(folder.join(&path)).with_context(|| format!("{path} can't be read"))?;
+        Ok((path, bytes))
     };
-    paths.into_iter().map(read).collect()
+    paths.map(read).collect()
 }
 
 /// The files of the rehearsal kit, without what Python leaves behind.
@@ -94,12 +124,7 @@ fn read_kit(folder: &Path) -> Result<Kit> {
     if folder.is_dir() {
         list(folder, "", &mut paths)?;
     }
-    let paths = paths.into_iter().filter(|path| !path.contains("__pycache__/"));
-    let read = |path: String| {
-        let bytes = fs::read(folder.join(&path)).with_context(|| format!("{path} can't be read"))?;
-        Ok((path, bytes))
-    };
-    paths.map(read).collect()
+    read_all(folder, paths.into_iter().filter(|path| !path.contains("__pycache__/")))
 }
 
 /// Every file below a folder, as paths with `/`. Hidden ones stay out.
@@ -120,9 +145,16 @@ fn list(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) -> Result<()>
     Ok(())
 }
 
-fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a file unless it is there as it should be; says whether it wrote.
+fn write(file: &Path, bytes: &[u8]) -> Result<bool> {
+    if fs::metadata(file).is_ok_and(|data| data.len() == bytes.len() as u64)
+        && fs::read(file).is_ok_and(|old| old == bytes)
+    {
+        return Ok(false);
+    }
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
     }
-    fs::write(file, bytes).with_context(|| format!("{} can't be written", file.display()))
+    fs::write(file, bytes).with_context(|| format!("{} can't be written", file.display()))?;
+    Ok(true)
 }

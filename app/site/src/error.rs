@@ -22,6 +22,8 @@ pub enum SiteError {
     PortPage(&'static str),
     /// What the search looks through could not be written down.
     Index(String),
+    /// The site can't become one file; why.
+    OneFile(String),
     /// The rehearsal kit can't be packed; why.
     Kit(String),
 }
@@ -36,6 +38,7 @@ impl fmt::Display for SiteError {
             }
             SiteError::Index(why) => write!(f, "the search's file can't be written: {why}"),
             SiteError::PortPage(what) => write!(f, "app/web/index.html:1: the built page {what}"),
+            SiteError::OneFile(why) => write!(f, "the site as one file: {why}"),
             SiteError::Kit(why) => write!(f, "rehearsal/: the kit can't be packed: {why}"),
         }
     }

@@ -3,6 +3,7 @@
 use crate::api_list::named;
 use crate::figure;
 use crate::guide_list::cards;
+use crate::one_file::ONE_FILE;
 use crate::shell::{Frame, shell};
 use crate::theme;
 use codemod::{Options, RecipeSet, SourceFile, Style, port};
@@ -13,7 +14,7 @@ use std::f64::consts::PI;
 /// The script shown: the smallest that looks like one.
 const SCRIPT: &str = include_str!("home/train.py");
 
-pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet) -> String {
+pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet, one_file: bool) -> String {
     let main = format!(
         "<div class=\"hero\"><div class=\"wrap\">{chart}\
          <h1>Take a training script to a new machine</h1>\n\
@@ -21,12 +22,13 @@ pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet) -> String {
          its reason and a link to the guide it comes from, the whole as a patch that <code>git apply</code> takes.</p>\n\
          <p class=\"actions\"><a class=\"button\" href=\"port/\">Port a script</a>\
          <a class=\"button quiet\" href=\"guides/\">Read the guides</a></p>\n</div></div>\n\
-         {example}{STEPS}\
+         {example}{STEPS}{takeaway}\
          <section class=\"wrap band\" aria-labelledby=\"guides\">\n<h2 id=\"guides\">Guides</h2>\n\
          <p>A guide is the program: its sections are the rules that the engine runs, and its examples are the tests.</p>\n\
          {cards}</section>\n",
         chart = chart(),
         example = example(guides, recipes).unwrap_or_default(),
+        takeaway = if one_file { takeaway() } else { String::new() },
         cards = cards(guides, "guides/").replace("<h2>", "<h3>").replace("</h2>", "</h3>"),
     );
     shell(&Frame {
@@ -50,6 +52,14 @@ const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 
     it.</p></li>\n\
     <li><h3>Take the patch</h3><p>As a patch, as files or as a zip, with a record of what was checked. Running it on the \
     machine is yours to do.</p></li>\n</ol>\n</section>\n";
+
+fn takeaway() -> String {
+    format!(
+        "<section class=\"wrap band\" aria-labelledby=\"offline-use\">\n<h2 id=\"offline-use\">Where there is no network</h2>\n\
+         <p>A browser that was here once keeps the site. For a login node there is <a href=\"{ONE_FILE}\" download>all of it in \
+         one file</a>: copy it over and open it; guides, search and the porting page work from the disk.</p>\n</section>\n"
+    )
+}
 
 /// The script ported to every target that has something to do with it, as tabs; nothing when none has.
 fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {

@@ -6,7 +6,7 @@
 //! it is ([`Input::base`]). Links, anchors and images of the guides are checked ([`links`]), and one that leads nowhere
 //! fails the build with the guide's line.
 //!
-//! [`build`] makes all pages; [`shell`] is the frame they share, and [`wrap_port`] puts it around the page that ports.
+//! [`build`] makes all pages, and [`single_file`] one page of a whole finished site; [`shell`] is the frame they share, and [`wrap_port`] puts it around the page that ports.
 //! The look is one file, `theme/portolan.css`.
 
 mod api_list;
@@ -24,6 +24,7 @@ mod launch_page;
 mod links;
 mod manifest;
 mod missing;
+mod one_file;
 mod pages;
 mod policy;
 mod port_page;
@@ -38,6 +39,7 @@ mod theme;
 
 pub use error::SiteError;
 pub use kit::Kit;
+pub use one_file::{Files, ONE_FILE, single_file};
 pub use pages::{Input, Page, build};
 pub use port_page::{PortPage, wrap_port};
 pub use service_worker::{SERVICE_WORKER, SiteFile, service_worker};

@@ -37,6 +37,8 @@ pub struct Input<'a> {
     pub changed: &'a BTreeMap<String, String>,
     /// Address below which `guides/NAME.md` can be edited; without it no page offers that.
     pub edit: Option<&'a str>,
+    /// Whether the site will offer itself as one file, [`crate::ONE_FILE`].
+    pub one_file: bool,
 }
 
 /// A guide and the text it was parsed from.
@@ -90,7 +92,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
         pages.insert(format!("guides/{}/index.html", source.guide.name), page.html.into_bytes());
         entries.extend(page.entries);
     }
-    pages.insert("index.html".to_string(), home::write(&guides, &recipes).into_bytes());
+    pages.insert("index.html".to_string(), home::write(&guides, &recipes, input.one_file).into_bytes());
     pages.insert("guides/index.html".to_string(), guide_list::write(&guides).into_bytes());
     let offered = recipes.targets();
     let targets: Vec<&str> = offered.iter().map(|target| &*target.id).collect();

@@ -1,6 +1,7 @@
 //! The service worker, made after everything else: it holds the name and a revision of every file of the finished site.
 //! Revisions come from contents, never from names, because not every name of the build changes with its content.
 
+use crate::one_file::ONE_FILE;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -31,9 +32,9 @@ impl SiteFile {
         self.size >= HEAVY && ![".wasm", ".js", ".html", ".json"].iter().any(|end| self.path.ends_with(end))
     }
 
-    /// What only a shop window shows, and what the worker is itself.
+    /// What only a shop window shows, what is there a second time, and what the worker is itself.
     fn is_kept(&self) -> bool {
-        self.path != SERVICE_WORKER && !self.path.starts_with("screenshots/")
+        self.path != SERVICE_WORKER && self.path != ONE_FILE && !self.path.starts_with("screenshots/")
     }
 }
 

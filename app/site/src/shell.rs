@@ -23,11 +23,11 @@ pub struct Frame<'a> {
 }
 
 /// The site's navigation: address and name.
-const PLACES: [(&str, &str); 4] =
+pub(crate) const PLACES: [(&str, &str); 4] =
     [("port/", "Port a script"), ("launch/", "Launch it"), ("check/", "Check a port"), ("guides/", "Guides")];
 
 /// What the footer leads to.
-const MORE: [(&str, &str); 6] = [
+pub(crate) const MORE: [(&str, &str); 6] = [
     ("recipes/", "All recipes"),
     ("apis/", "API names"),
     ("glossary/", "Glossary"),
@@ -41,16 +41,6 @@ pub fn shell(frame: &Frame<'_>) -> String {
     let up = up(frame.path);
     let root = frame.root.unwrap_or(&up);
     let names = theme::names();
-    let mut nav = String::new();
-    for (path, name) in PLACES {
-        let current = match frame.path {
-            here if here == path => " aria-current=\"page\"",
-            here if here.starts_with(path) => " aria-current=\"true\"",
-            _ => "",
-        };
-        nav += &format!("<a href=\"{root}{path}\"{current}>{name}</a>");
-    }
-    let more: String = MORE.iter().map(|(path, name)| format!("<a href=\"{root}{path}\">{name}</a>")).collect();
     let title =
         if frame.path.is_empty() { escape(frame.title) } else { format!("{} – Portolan", escape(frame.title)) };
     format!(
@@ -66,19 +56,9 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <meta name=\"theme-color\" content=\"#fffdf8\" media=\"(prefers-color-scheme: light)\">\n\
          <meta name=\"theme-color\" content=\"#0f171c\" media=\"(prefers-color-scheme: dark)\">\n\
          {head}</head>\n<body{class}>\n\
-         <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
-         <header class=\"site-head\"><div class=\"wrap\">\
-         <a class=\"brand\" href=\"{root}\">{ROSE}Portolan</a>\
-         <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav>\
-         <button class=\"search-open\" id=\"search-open\" type=\"button\" aria-haspopup=\"dialog\" \
-         aria-keyshortcuts=\"Control+K\">Search<kbd aria-hidden=\"true\">Ctrl K</kbd></button></div></header>\n\
+         {masthead}\
          <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n\
-         <footer class=\"site-foot\"><div class=\"wrap\">\
-         <p>Porting runs in your browser; your code is not uploaded.</p>\
-         <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
-         <nav class=\"foot-nav\" aria-label=\"More\">{more}</nav>\
-         <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
-         </div></footer>\n</body>\n</html>\n",
+         {foot}</body>\n</html>\n",
         policy = policy::tag(),
         description = escape(frame.description),
         class = if frame.wide { " class=\"wide\"" } else { "" },
@@ -89,7 +69,43 @@ pub fn shell(frame: &Frame<'_>) -> String {
         search = names.search,
         offline = names.offline,
         head = frame.head,
+        masthead = masthead(root, frame.path, &PLACES),
         main = frame.main,
+        foot = foot(root, &MORE),
+    )
+}
+
+/// The skip link and the bar on top. `here` is the page's own address, `places` are addresses from the root and names.
+pub(crate) fn masthead(root: &str, here: &str, places: &[(&str, &str)]) -> String {
+    let mut nav = String::new();
+    for (path, name) in places {
+        let current = match here {
+            here if here == *path => " aria-current=\"page\"",
+            here if here.starts_with(path) => " aria-current=\"true\"",
+            _ => "",
+        };
+        nav += &format!("<a href=\"{root}{path}\"{current}>{name}</a>");
+    }
+    format!(
+        "<a class=\"skip\" href=\"#main\">Skip to content</a>\n\
+         <header class=\"site-head\"><div class=\"wrap\">\
+         <a class=\"brand\" href=\"{root}\">{ROSE}Portolan</a>\
+         <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav>\
+         <button class=\"search-open\" id=\"search-open\" type=\"button\" aria-haspopup=\"dialog\" \
+         aria-keyshortcuts=\"Control+K\">Search<kbd aria-hidden=\"true\">Ctrl K</kbd></button></div></header>\n"
+    )
+}
+
+/// The foot, with what `more` leads to: addresses from the root and names.
+pub(crate) fn foot(root: &str, more: &[(&str, &str)]) -> String {
+    let more: String = more.iter().map(|(path, name)| format!("<a href=\"{root}{path}\">{name}</a>")).collect();
+    format!(
+        "<footer class=\"site-foot\"><div class=\"wrap\">\
+         <p>Porting runs in your browser; your code is not uploaded.</p>\
+         <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
+         <nav class=\"foot-nav\" aria-label=\"More\">{more}</nav>\
+         <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
+         </div></footer>\n"
     )
 }
 

@@ -2,6 +2,7 @@
 //! one out of a cache.
 
 use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
 
 const FILES: [(&str, &str, &str); 12] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
@@ -19,10 +20,11 @@ const FILES: [(&str, &str, &str); 12] = [
 ];
 
 /// Files whose names say their version already: what others wrote, with its licence.
-const VENDORED: [(&str, &str); 2] = [
-    ("minisearch-7.2.0.js", include_str!("../vendor/minisearch-7.2.0.js")),
-    ("minisearch-LICENSE.txt", include_str!("../vendor/minisearch-LICENSE.txt")),
-];
+const VENDORED: [(&str, &str); 2] =
+    [VENDORED_SEARCH, ("minisearch-LICENSE.txt", include_str!("../vendor/minisearch-LICENSE.txt"))];
+
+/// The engine of the search, whole in one module.
+pub(crate) const VENDORED_SEARCH: (&str, &str) = ("minisearch-7.2.0.js", include_str!("../vendor/minisearch-7.2.0.js"));
 
 /// Names of the theme's files, relative to the site's root.
 pub(crate) struct Names {
@@ -49,35 +51,39 @@ pub(crate) struct Names {
     pub(crate) keep: String,
 }
 
-pub(crate) fn names() -> Names {
-    let [
-        style,
-        script,
-        icon,
-        filter,
-        launch_style,
-        launch_start,
-        check_style,
-        check_start,
-        search,
-        offline,
-        tabs,
-        keep,
-    ] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
-    Names {
-        style,
-        script,
-        icon,
-        filter,
-        launch_style,
-        launch_start,
-        check_style,
-        check_start,
-        search,
-        offline,
-        tabs,
-        keep,
-    }
+/// The names, hashed once: every page asks for them.
+pub(crate) fn names() -> &'static Names {
+    static NAMES: LazyLock<Names> = LazyLock::new(|| {
+        let [
+            style,
+            script,
+            icon,
+            filter,
+            launch_style,
+            launch_start,
+            check_style,
+            check_start,
+            search,
+            offline,
+            tabs,
+            keep,
+        ] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
+        Names {
+            style,
+            script,
+            icon,
+            filter,
+            launch_style,
+            launch_start,
+            check_style,
+            check_start,
+            search,
+            offline,
+            tabs,
+            keep,
+        }
+    });
+    &NAMES
 }
 
 /// Names and contents.

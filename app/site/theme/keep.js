@@ -92,7 +92,7 @@
   }
 
   async function start() {
-    const asked = location.hash.length > 1 && location.hash !== "#main";
+    const asked = location.hash.length > 1 && !["#main", "#port"].includes(location.hash);
     if (location.search === "?shared") await shared();
     else if (!asked) {
       const bytes = await store("readonly", (work) => work.get("open")).catch(() => undefined);

@@ -11,7 +11,9 @@ if (window.trustedTypes) {
     },
     createScriptURL(address) {
       const url = new URL(address, location.href);
-      if (url.origin !== location.origin) throw new TypeError("Scripts come from the site alone.");
+      // The site as one file has no server; its policy takes workers out of the page and nothing else.
+      const carried = window.portolanOneFile && url.protocol === "blob:";
+      if (!carried && url.origin !== location.origin) throw new TypeError("Scripts come from the site alone.");
       return address;
     },
   });
@@ -21,7 +23,10 @@ if (window.trustedTypes) {
   // What needs a script shows itself only where scripts run; said before anything is painted.
   document.documentElement.dataset.scripts = "";
   const here = document.currentScript;
-  const search = () => import(new URL(here.dataset.search, document.baseURI)).then((module) => module.open());
+  const search = async () => {
+    const open = window.portolanOneFile?.search ?? (await import(new URL(here.dataset.search, document.baseURI))).open;
+    return open();
+  };
   const slashWanted = () => {
     try {
       return localStorage.getItem("search-slash") !== "off";

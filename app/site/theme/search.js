@@ -27,10 +27,19 @@ function indexed(text) {
 /** What is typed stays in one piece where it has dots. */
 const asked = (text) => text.match(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu) ?? [];
 
-async function load() {
+/** Where the whole site is one file, it has the list in it, and its places are its own. */
+const one = window.portolanOneFile;
+const addressOf = (to) => one?.place(to) ?? new URL(to, root);
+
+async function listed() {
+  if (one) return JSON.parse(await one.text("search.json"));
   const response = await fetch(new URL("search.json", root));
   if (!response.ok) throw new Error(`search.json: ${response.status}`);
-  const entries = await response.json();
+  return response.json();
+}
+
+async function load() {
+  const entries = await listed();
   const index = new MiniSearch({
     fields: ["title", "text"],
     tokenize: indexed,
@@ -162,7 +171,7 @@ class Search {
       const name = element("h2", { id: `search-group-${groups.indexOf(group.name)}`, role: "presentation" }, group.name);
       const box = element("div", { role: "group", "aria-labelledby": name.id }, name);
       for (const hit of group.hits) {
-        const option = element("a", { role: "option", id: `search-hit-${number++}`, href: new URL(hit.to, root), tabindex: "-1", "aria-selected": "false" });
+        const option = element("a", { role: "option", id: `search-hit-${number++}`, href: addressOf(hit.to), tabindex: "-1", "aria-selected": "false" });
         option.append(element("b", {}, marked(hit.title, hit.terms)), element("small", {}, hit.place));
         if (hit.text) option.append(element("p", {}, marked(passage(hit.text, hit.terms), hit.terms)));
         box.append(option);

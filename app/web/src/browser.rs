@@ -25,10 +25,23 @@ extern "C" {
     type DecompressionStream;
     #[wasm_bindgen(constructor, catch)]
     fn new(format: &str) -> Result<DecompressionStream, JsValue>;
+
+    /// Where the whole site is one file, it lies beside nothing: blobs, by the names that they would have.
+    #[wasm_bindgen(thread_local_v2, js_name = portolanCarried)]
+    static CARRIED: Option<js_sys::Object>;
+}
+
+/// A file that the page carries in itself.
+fn carried(file: &str) -> Option<Blob> {
+    let files = CARRIED.with(Option::clone)?;
+    Reflect::get(&files, &file.into()).ok()?.dyn_into().ok()
 }
 
 /// The address of a file that lies beside the page's module. So the page works under any path and from any folder.
 pub(crate) fn beside(file: &str) -> String {
+    if let Some(address) = carried(file).and_then(|blob| Url::create_object_url_with_blob(&blob).ok()) {
+        return address;
+    }
     let module = IMPORT_META.with(ImportMeta::url);
     Url::new_with_base(file, &module).map(|url| url.href()).unwrap_or_else(|_| file.to_owned())
 }
@@ -97,6 +110,9 @@ pub(crate) async fn bytes_of(blob: &Blob) -> Result<Vec<u8>, JsValue> {
 }
 
 async fn fetch(file: &str) -> Result<Response, JsValue> {
+    if let Some(blob) = carried(file) {
+        return Response::new_with_opt_blob(Some(&blob));
+    }
     let response: Response = JsFuture::from(window().fetch_with_str(&beside(file))).await?.unchecked_into();
     match response.ok() {
         true => Ok(response),

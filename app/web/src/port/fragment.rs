@@ -75,8 +75,8 @@ impl Share {
 pub fn parse(fragment: &str) -> Fragment {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     match fragment {
-        // `main` is where the page's own link for skipping its head leads.
-        "" | "main" => return Fragment::Empty,
+        // Places of the page itself: where the link for skipping its head leads, and the view.
+        "" | "main" | "port" => return Fragment::Empty,
         "matrix" => return Fragment::Matrix,
         _ => {}
     }

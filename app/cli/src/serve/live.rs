@@ -1,0 +1,148 @@
+//! Watching: the pages are written again when a source changes, and open pages are told.
+//!
+//! Looking at the times of files costs milliseconds, so there is no need for the operating system's notifications and a
+//! library per system.
+
+use super::Response;
+use crate::args::{BuildArgs, ServeArgs};
+use crate::site::write_pages;
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// What tells pages of a change, as server-sent events.
+pub(super) const EVENTS: &str = "/.portolan/events";
+/// What listens to it, and its address.
+pub(super) const SCRIPT: &str = "/.portolan/live.js";
+pub(super) const TEXT: &str = include_str!("live.js");
+
+/// How often files are looked at.
+const PAUSE: Duration = Duration::from_millis(150);
+/// A page that went away is noticed by writing to it.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// What open pages are told.
+#[derive(Default)]
+pub(super) struct Live {
+    news: Mutex<News>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Default, PartialEq, Eq)]
+struct News {
+    /// Counts what became another site.
+    version: u64,
+    /// What keeps the site from being built; empty when nothing does.
+    faults: String,
+}
+
+/// Writes the pages, and prints what came of it. The folder may hold a whole built site already, and keeps it.
+pub(super) fn build(args: &ServeArgs) -> Result<String> {
+    let start = Instant::now();
+    let sources =
+        BuildArgs { out: args.dir.clone(), sources: args.sources.clone(), port_page: None, single_file: None };
+    Ok(match write_pages(&sources)? {
+        Ok(written) => {
+            eprintln!("portolan: {} files changed, {:.2} s", written.changed, start.elapsed().as_secs_f64());
+            String::new()
+        }
+        Err(faults) => {
+            eprint!("{faults}");
+            faults
+        }
+    })
+}
+
+impl Live {
+    /// Builds and tells for as long as the server lives.
+    pub(super) fn watch(&self, args: &ServeArgs) {
+        let look_at_sources = || {
+            let folders = [&args.sources.guides, &args.sources.public, &args.sources.kit];
+            look(folders.map(PathBuf::as_path))
+        };
+        let (mut sources, mut site) = (look_at_sources(), look([args.dir.as_path()]));
+        loop {
+            std::thread::sleep(PAUSE);
+            let now = look_at_sources();
+            let mut faults = None;
+            if now != sources {
+                sources = now;
+                // What can't be read now, because an editor is putting it there, is a change again a moment later.
+                faults = Some(build(args).unwrap_or_else(|error| format!("{error:#}\n")));
+            }
+            // Others may write there too, whole builds for one.
+            let now = look([args.dir.as_path()]);
+            let other = now != site;
+            site = now;
+            let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = news.clone();
+            news.version += u64::from(other);
+            news.faults = faults.unwrap_or_else(|| before.faults.clone());
+            if *news != before {
+                self.changed.notify_all();
+            }
+        }
+    }
+
+    /// Tells one page until it goes away.
+    pub(super) fn tell(&self, mut stream: TcpStream) -> io::Result<()> {
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n")?;
+        let mut told: Option<News> = None;
+        loop {
+            let news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+            let unchanged = |news: &mut News| told.as_ref() == Some(news);
+            let (news, _) =
+                self.changed.wait_timeout_while(news, HEARTBEAT, unchanged).unwrap_or_else(PoisonError::into_inner);
+            let now = news.clone();
+            drop(news);
+            let faults: String = now.faults.lines().map(|line| format!("data: {line}\n")).collect();
+            let faults = if faults.is_empty() { "data:\n".to_string() } else { faults };
+            write!(stream, "event: version\ndata: {}\n\nevent: faults\n{faults}\n", now.version)?;
+            stream.flush()?;
+            told = Some(now);
+        }
+    }
+}
+
+/// A page that listens. It is not kept for later, or the next visit would show this one.
+pub(super) fn listening(mut response: Response) -> Response {
+    let is_page = response.headers.iter().any(|(name, kind)| *name == "Content-Type" && kind.starts_with("text/html"));
+    if is_page {
+        let page = String::from_utf8_lossy(&response.body);
+        let script = format!("<script src=\"{SCRIPT}\" defer></script>\n</head>");
+        response.body =
+            page.replacen("</head>", &script, 1).replace(" data-offline=", " data-kept-offline=").into_bytes();
+    }
+    response
+}
+
+/// Files with the times of their last changes.
+type Times = BTreeMap<PathBuf, SystemTime>;
+
+fn look<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Times {
+    let mut times = Times::new();
+    for folder in folders {
+        collect(folder, &mut times);
+    }
+    times
+}
+
+/// Unreadable entries are left out: editors rename files under a watcher's feet.
+fn collect(path: &Path, times: &mut Times) {
+    if let Ok(entries) = fs::read_dir(path) {
+        for entry in entries.flatten() {
+            // Swap and backup files of editors start with a dot or end with `~`.
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !name.starts_with('.') && !name.ends_with('~') {
+                collect(&entry.path(), times);
+            }
+        }
+    } else if let Ok(time) = path.metadata().and_then(|data| data.modified()) {
+        times.insert(path.to_path_buf(), time);
+    }
+}

@@ -1,0 +1,165 @@
+//! The whole site as one HTML file that opens from a disk: every page a part of it, the engine inside, nothing loaded.
+//!
+//! It is made of the finished site's files. A page becomes a *leaf*, an element whose id is the page's address; which leaf
+//! is seen follows from the address alone (`theme/one-file.css`), so that reading needs no script. Programs, samples and the
+//! search's list lie packed in data blocks, and `theme/one-file.js` starts them when somebody comes to need them.
+
+mod address;
+mod programs;
+
+use crate::shell::{self, PLACES};
+use crate::{SiteError, kit, search, theme};
+use address::Leaf;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use guide::html::escape;
+use programs::{between, carried_program, search_module};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Files of a finished site: paths from its root with `/`, and contents.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// Where a site offers itself as one file, from its root.
+pub const ONE_FILE: &str = "portolan.html";
+
+const SCRIPT: &str = include_str!("../theme/one-file.js");
+const STYLE: &str = include_str!("../theme/one-file.css");
+const LEFT_OUT: &str = include_str!("one_file/left_out.html");
+
+/// Pages that need what a single file lacks, or that are there already in another form.
+const WITHOUT: [&str; 3] = ["launch/", "check/", "print/"];
+
+/// The page. An error when the files are not those of a whole built site.
+pub fn single_file(files: &Files) -> Result<String, SiteError> {
+    let text = |path: &str| -> Result<&str, SiteError> {
+        let bytes = files.get(path).ok_or_else(|| lacks(path))?;
+        std::str::from_utf8(bytes).map_err(|_| SiteError::OneFile(format!("{path} is not text")))
+    };
+    let mut pages = Vec::new();
+    for path in files.keys().filter_map(|file| file.strip_suffix("index.html")) {
+        if (path.is_empty() || path.ends_with('/')) && !WITHOUT.contains(&path) {
+            pages.push((path, text(&format!("{path}index.html"))?));
+        }
+    }
+    let port = text("port/index.html")?;
+    let names: Vec<&str> = pages.iter().map(|(path, _)| *path).collect();
+    let leaf = |path| Leaf { path, pages: &names, files };
+    let mut main = String::new();
+    for (path, html) in &pages {
+        main += &leaf(path).of_page(html)?;
+    }
+    let kit = match files.get(kit::ARCHIVE) {
+        Some(bytes) => {
+            let data = STANDARD.encode(bytes);
+            format!(
+                "<h2>The rehearsal kit</h2>\n<p>It is in this file: <a download=\"{0}\" href=\"data:application/zip;base64,{data}\">{0}</a></p>\n",
+                kit::ARCHIVE
+            )
+        }
+        None => String::new(),
+    };
+    main += &format!("<section class=\"leaf\" id=\"{}\" data-title=\"Not in this file\">\n", address::ELSEWHERE);
+    main += &LEFT_OUT.replace("<!-- KIT -->\n", &kit);
+    main += "</section>\n";
+
+    let theme = theme::names();
+    let mut style = text(&theme.style)?.to_string();
+    for sheet in linked(port, "stylesheet").into_iter().filter(|sheet| *sheet != theme.style) {
+        style += text(sheet)?;
+    }
+    style += STYLE;
+    let program = *linked(port, "modulepreload").first().ok_or_else(|| lacks("a program of the port page"))?;
+    let wasm = *linked(port, "preload").first().ok_or_else(|| lacks("a module of the port page"))?;
+    let mut scripts = Vec::new();
+    for name in [&theme.script, &theme.filter, &theme.tabs, &theme.keep] {
+        scripts.push(("", text(name)?.to_string()));
+    }
+    scripts.push(("", SCRIPT.to_string()));
+    scripts.push((" type=\"module\"", carried_program(text(program)?, "portolanPage")?));
+    scripts.push((" type=\"module\"", search_module(text(&theme.search)?, theme::VENDORED_SEARCH.1)?));
+
+    let mut blocks = String::new();
+    for (name, path) in [
+        ("page_bg.wasm", wasm),
+        ("engine_bg.wasm", "engine_bg.wasm"),
+        ("samples/spectra_trainer.py", "samples/spectra_trainer.py"),
+        ("search.json", search::FILE),
+    ] {
+        blocks += &block(name, files.get(path).ok_or_else(|| lacks(path))?);
+    }
+    let engine = carried_program(text("engine.js")?, "portolanEngine")?;
+    blocks += &block("engine.js", engine.as_bytes());
+
+    let head =
+        Head { style: &style, scripts: &scripts, icon: files.get(&theme.icon).ok_or_else(|| lacks(&theme.icon))? };
+    Ok(whole(&head, &leaf(""), &main, &blocks))
+}
+
+fn lacks(what: &str) -> SiteError {
+    SiteError::OneFile(format!("the built site lacks {what}; build it first: cargo xtask build"))
+}
+
+/// What stands in `<head>`.
+struct Head<'a> {
+    style: &'a str,
+    /// Further attributes of the tag, and the text.
+    scripts: &'a [(&'a str, String)],
+    icon: &'a [u8],
+}
+
+fn whole(head: &Head<'_>, leaf: &Leaf<'_>, main: &str, blocks: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    let hashes: Vec<String> = head.scripts.iter().map(|(_, text)| hash(text)).collect();
+    // Nothing is loaded, from nowhere; a worker comes out of the page itself.
+    let policy = format!(
+        "default-src 'none'; script-src 'wasm-unsafe-eval' {}; worker-src blob:; style-src {}; style-src-attr 'unsafe-inline'; \
+         img-src data: blob:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types default",
+        hashes.join(" "),
+        hash(head.style)
+    );
+    let (early, late): (Vec<_>, Vec<_>) = head.scripts.iter().partition(|(kind, _)| kind.is_empty());
+    let tags = |scripts: Vec<&(&str, String)>| -> String {
+        scripts.iter().map(|(kind, text)| format!("<script{kind}>{text}</script>\n")).collect()
+    };
+    let places: Vec<(&str, &str)> = PLACES.into_iter().filter(|(path, _)| leaf.has(path)).collect();
+    let more: Vec<(&str, &str)> = shell::MORE.into_iter().filter(|(path, _)| leaf.has(path)).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>Portolan</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"description\" content=\"{description}\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<style>{style}</style>\n{early}\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"data:image/svg+xml;base64,{icon}\">\n</head>\n<body>\n\
+         {masthead}<main id=\"main\" tabindex=\"-1\">\n{main}</main>\n{foot}{blocks}{late}</body>\n</html>\n",
+        description = escape("Guides for porting training scripts, and the engine that ports them, in one file."),
+        style = head.style,
+        icon = STANDARD.encode(head.icon),
+        masthead = leaf.rewritten(&shell::masthead("./", "", &places)),
+        foot = leaf.rewritten(&shell::foot("./", &more)),
+        early = tags(early),
+        late = tags(late),
+    )
+}
+
+/// A file in a data block: packed, because pages of megabytes travel by mail and by scp.
+fn block(name: &str, bytes: &[u8]) -> String {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    let packed = packer.write_all(bytes).and_then(|()| packer.finish());
+    let text = STANDARD.encode(packed.expect("memory takes what is written to it"));
+    format!("<script type=\"application/octet-stream\" data-carried=\"{name}\">{text}</script>\n")
+}
+
+/// What a page's links of one kind lead to, from the site's root; the page lies one folder deep.
+fn linked<'a>(html: &'a str, kind: &str) -> Vec<&'a str> {
+    let rel = format!("rel=\"{kind}\"");
+    let tags = html.split('<').filter(|tag| tag.starts_with("link ") && tag.contains(&rel));
+    tags.filter_map(|tag| between(tag, "href=\"", "\"")?.strip_prefix("../")).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+// The site as one file, opened from a disk: no server, so nothing can be fetched. What the site fetches lies packed in this
+// page; here it is unpacked, and the programs are started when somebody comes to need them.
+window.portolanOneFile = (() => {
+  const unpacked = async (name) => {
+    const block = document.querySelector(`[data-carried="${name}"]`);
+    const packed = Uint8Array.from(atob(block.textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
+  };
+
+  /** The place in this file that stands for an address of the site. */
+  function place(address) {
+    const [path, anchor = ""] = address.replace(/^(\.{1,2}\/)+/, "").split("#");
+    const page = path.split("?")[0] || "home/";
+    if (page === "port/") return anchor ? `#${anchor}` : "#port";
+    if (!document.getElementById(page)) return "#elsewhere/";
+    return anchor ? `#${page === "home/" ? "" : page}${anchor}` : `#${page}`;
+  }
+
+  const opens = () => /^#(?:\w+=|matrix$)/.test(location.hash);
+  const leaf = () => document.querySelector(opens() ? "#port\\/" : ".leaf:target, .leaf:has(:target)") ?? document.getElementById("home/");
+
+  // Out of a file, browsers start workers of the old kind only, and the engine's text is of both kinds.
+  const OldWorker = window.Worker;
+  window.Worker = class extends OldWorker {
+    constructor(address) {
+      super(address);
+    }
+  };
+
+  let started;
+  async function start() {
+    // The worker's text holds its module: a worker of a file can't ask for another.
+    const begin = `
+      const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+      const module = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+      globalThis.portolanEngine({ module_or_path: module }).catch((error) => setTimeout(() => { throw error; }));`;
+    const engine = await (await unpacked("engine.js")).text();
+    const packed = document.querySelector('[data-carried="engine_bg.wasm"]').textContent;
+    const sample = "samples/spectra_trainer.py";
+    window.portolanCarried = {
+      "start_engine.js": new Blob([engine, `const packed = "${packed}";`, begin], { type: "text/javascript" }),
+      [sample]: await (await unpacked(sample)).blob(),
+    };
+    const wasm = await window.portolanPage({ module_or_path: await (await unpacked("page_bg.wasm")).arrayBuffer() });
+    dispatchEvent(new CustomEvent("TrunkApplicationStarted", { detail: { wasm } }));
+  }
+
+  function show() {
+    document.documentElement.toggleAttribute("data-opens", opens());
+    const here = leaf();
+    document.title = here.dataset.title;
+    document.body.classList.toggle("wide", "wide" in here.dataset);
+    for (const link of document.querySelectorAll(".site-nav a")) {
+      const to = link.getAttribute("href");
+      const current = to === "#port" ? here.id === "port/" : here.id.startsWith(to.slice(1));
+      if (current) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    if (here.id === "port/") started ??= start().catch((error) => {
+      document.getElementById("port").textContent = `The program can't be started: ${error.message}`;
+    });
+  }
+
+  // What happens elsewhere in the file is not the porting page's business, which listens to the whole window. These come
+  // first, because that page is started later.
+  for (const name of ["click", "change", "input", "keydown", "paste", "mousedown", "dragover", "dragleave", "drop"]) {
+    addEventListener(name, (event) => leaf().id !== "port/" && event.stopImmediatePropagation());
+  }
+  addEventListener("hashchange", (event) => {
+    show();
+    if (!opens()) event.stopImmediatePropagation();
+  });
+  // Links that a program writes are the site's.
+  for (const name of ["click", "auxclick"]) {
+    addEventListener(name, (event) => {
+      const link = event.target.closest?.("a[href]");
+      const to = link?.getAttribute("href") ?? "";
+      if (/^\.{1,2}\//.test(to)) link.setAttribute("href", place(to));
+      if (to !== "#main") return;
+      // Skipping the head must not leave the leaf.
+      event.preventDefault();
+      document.getElementById("main").focus();
+    }, true);
+  }
+  addEventListener("DOMContentLoaded", show);
+  return { place, text: async (name) => (await unpacked(name)).text() };
+})();

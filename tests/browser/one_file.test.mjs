@@ -1,0 +1,121 @@
+// The whole site as one file, opened from the disk: guides are read, a script is ported, and nothing is asked for.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { PortPage, launch } from "./port_page.mjs";
+import { dist, root } from "./site.mjs";
+
+const file = join(dist, "portolan.html");
+const address = pathToFileURL(file).href;
+const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
+let browser;
+
+before(async () => {
+  browser = await launch();
+});
+
+after(() => browser?.close());
+
+/** The file in a window without a network; what it asks for and complains about is kept. */
+async function opened({ fragment = "", ...options } = {}) {
+  const context = await browser.newContext({ offline: true, ...options });
+  const page = await context.newPage();
+  const faults = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("request", (request) => /^(?:blob|data):/.test(request.url()) || request.url().startsWith(address) || faults.push(request.url()));
+  await page.goto(address + fragment);
+  return { page, faults, port: new PortPage(page, context), close: () => context.close() };
+}
+
+test("guides are read from the disk, one at a time, and the way back works", { timeout: 60_000 }, async () => {
+  const { page, faults, close } = await opened();
+  const heading = () => page.locator("h1:visible").innerText();
+  assert.match(await heading(), /Take a training script/);
+  await page.locator(".site-nav").getByRole("link", { name: "Guides" }).click();
+  assert.equal(await heading(), "Guides");
+  await page.locator(".card a:visible").first().click();
+  const guide = await heading();
+  assert.match(await page.title(), new RegExp(`^${guide.replace(/[()]/g, "\\$&")} –`));
+  await page.locator(".contents a:visible").nth(3).click();
+  assert.equal(await heading(), guide);
+  assert.match(page.url(), /#guides\/\w+\/[\w-]+$/);
+  await page.goBack();
+  await page.goBack();
+  assert.equal(await heading(), "Guides");
+  await page.reload();
+  assert.equal(await heading(), "Guides");
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("every link inside leads to something", async () => {
+  const { page, close } = await opened();
+  const lost = await page.evaluate(() => {
+    const opens = /^#(?:example=|port$)/;
+    const links = [...document.querySelectorAll("a[href]")].map((link) => link.getAttribute("href"));
+    const inside = links.filter((to) => !/^(?:https?|data|mailto):/.test(to) && !opens.test(to));
+    return inside.filter((to) => !to.startsWith("#") || !document.getElementById(to.slice(1)));
+  });
+  assert.deepEqual(lost, []);
+  const twice = await page.evaluate(() => {
+    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+    return ids.filter((id, at) => ids.indexOf(id) !== at);
+  });
+  assert.deepEqual(twice, []);
+  await close();
+});
+
+test("a script is ported to HPU from the disk, and the difference is read", { timeout: 90_000 }, async () => {
+  const { page, faults, port, close } = await opened();
+  await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
+  await page.locator("#target option").first().waitFor({ state: "attached", timeout: 30_000 });
+  await port.choose("target", "hpu");
+  await port.fill(trainer);
+  assert.match(await port.ported(), /^\d+ changes/);
+  const { added, removed } = await port.changedLines();
+  assert.ok(added.some((line) => line.includes("habana_frameworks")), added.join("\n"));
+  assert.ok(removed.some((line) => line.includes("cuda")), removed.join("\n"));
+  // What a change says leads into the guide of this same file, and back.
+  await page.locator(".site-nav").getByRole("link", { name: "Guides" }).click();
+  assert.equal(await page.locator("h1:visible").innerText(), "Guides");
+  await page.goBack();
+  assert.equal(await port.source(), trainer);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("an example of a guide opens, and so does the sample", { timeout: 90_000 }, async () => {
+  const { page, faults, port, close } = await opened({ fragment: "#guides/hpu/" });
+  await page.locator("a.try:visible").first().click();
+  assert.match(await port.ported(), /change/);
+  await port.fill("");
+  await page.getByRole("button", { name: "Sample", exact: true }).click();
+  await page.waitForFunction(() => document.querySelector("#source").value.length > 1000);
+  assert.equal(await port.source(), trainer);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("the search finds from the disk", { timeout: 60_000 }, async () => {
+  const { page, faults, close } = await opened();
+  await page.keyboard.press("Control+K");
+  await page.getByRole("combobox").fill("GradScaler");
+  await page.locator(".search-status", { hasText: "result" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.length > 1 && document.querySelector(":target"));
+  assert.equal(await page.locator("dialog.search").isVisible(), false);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("without scripts it is a book", async () => {
+  const { page, close } = await opened({ javaScriptEnabled: false, fragment: "#guides/hpu/" });
+  assert.match(await page.locator("h1:visible").innerText(), /HPU/);
+  await page.locator(".site-nav").getByRole("link", { name: "Guides" }).click();
+  assert.equal(await page.locator("h1:visible").innerText(), "Guides");
+  await close();
+});
