@@ -29,15 +29,15 @@ export const pages = readdirSync(dist, { recursive: true })
   .map((file) => file.slice(0, -"index.html".length))
   .sort();
 
-/** Serves a folder, dist/ unless told, below /sub/; resolves to the address and a function that ends it. */
-export async function serve(folder = dist) {
+/** Serves a folder, dist/ unless told, below /sub/ unless told; resolves to the address and a function that ends it. */
+export async function serve(folder = dist, base = "/sub/") {
   const server = createServer(async (request, response) => {
     let path = decodeURIComponent(new URL(request.url, "http://x").pathname);
-    if (!path.startsWith("/sub/")) {
+    if (!path.startsWith(base)) {
       response.writeHead(404).end();
       return;
     }
-    path = normalize(path.slice("/sub".length));
+    path = normalize(path.slice(base.length - 1));
     if (path.endsWith("/")) path += "index.html";
     try {
       const bytes = await readFile(join(folder, path));
@@ -47,5 +47,5 @@ export async function serve(folder = dist) {
     }
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { address: `http://127.0.0.1:${server.address().port}/sub/`, end: () => server.close() };
+  return { address: `http://127.0.0.1:${server.address().port}${base}`, end: () => server.close() };
 }

@@ -1,0 +1,93 @@
+// Every kind of page held against axe's rules, best practices included: light and dark, wide and as narrow as WCAG asks.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { PortPage, launch } from "./port_page.mjs";
+import { dist, root, serve } from "./site.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+let browser, site, rooted;
+
+before(async () => {
+  [browser, site, rooted] = await Promise.all([launch(), serve(), serve(dist, "/")]);
+});
+
+after(async () => {
+  await browser?.close();
+  site?.end();
+  rooted?.end();
+});
+
+const port = async (page) => {
+  await page.locator("#target option").first().waitFor({ state: "attached" });
+  return new PortPage(page);
+};
+
+/** What is looked at: an address, and what is done there first. The page for missing addresses is made for the root. */
+const views = {
+  home: ["", async () => {}],
+  guide: ["guides/popdist/", async () => {}],
+  guides: ["guides/", async () => {}],
+  recipes: ["recipes/", async () => {}],
+  apis: ["apis/", async () => {}],
+  glossary: ["glossary/", async () => {}],
+  sources: ["sources/", async () => {}],
+  changelog: ["changelog/", async () => {}],
+  "not found": ["/404.html", async () => {}],
+  print: ["print/", async () => {}],
+  search: [
+    "glossary/",
+    async (page) => {
+      await page.keyboard.press("Control+K");
+      await page.getByRole("combobox").fill("autocast");
+      await page.locator(".search-status", { hasText: "result" }).waitFor();
+    },
+  ],
+  "port, empty": ["port/", port],
+  "port, result": [
+    "port/",
+    async (page) => {
+      const opened = await port(page);
+      await opened.fill(trainer);
+      await opened.ported();
+    },
+  ],
+  "port, recipes": [
+    "port/",
+    async (page) => {
+      const opened = await port(page);
+      await opened.fill(trainer);
+      await opened.ported();
+      await opened.tab("recipes");
+    },
+  ],
+  launch: ["launch/", (page) => page.locator("#field-target").waitFor()],
+  check: ["check/", (page) => page.locator("#check form, #check button").first().waitFor()],
+};
+
+for (const [name, [path, prepare]] of Object.entries(views)) {
+  test(`axe finds nothing: ${name}`, { timeout: 240_000 }, async () => {
+    const found = [];
+    for (const colorScheme of ["light", "dark"]) {
+      for (const width of [1280, 320]) {
+        const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, serviceWorkers: "block" });
+        const page = await context.newPage();
+        await page.goto(path.startsWith("/") ? rooted.address + path.slice(1) : site.address + path);
+        await prepare(page);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: "tag", values } }), tags);
+        for (const { id, help, nodes } of violations) {
+          const shown = nodes.slice(0, 3).map((node) => `${node.target.join(" ")}: ${node.html.slice(0, 120)} (${node.failureSummary?.split("\n").at(-1).trim()})`);
+          found.push(`${colorScheme} ${width}: ${id}, ${help}, ${nodes.length} times\n  ${shown.join("\n  ")}`);
+        }
+        await context.close();
+      }
+    }
+    assert.equal(found.join("\n"), "");
+  });
+}
