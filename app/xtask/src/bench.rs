@@ -1,8 +1,10 @@
 //! `cargo xtask bench …`: starts the benchmarks, which live beside the code they measure.
 
 mod forward;
+mod site;
 
 pub(crate) use forward::compare;
+pub(crate) use site::run_site;
 
 use crate::step::{run, step};
 use crate::workspace;

@@ -30,6 +30,7 @@ usage: cargo xtask VERB
   size          gzip sizes of what dist/ holds against the bars
   bench port    time of a port beside the time of a parse
   bench diff    time of a diff
+  bench site    time of the pages, and of 10,000 made up ones
   bench forward the forward pass beside onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
   env           the shell variables for calling cargo on wasm32 by hand
 ";
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         ["test"] => setup::run(Need::Test).and_then(|tools| check::run_all(&tools)),
         ["size"] => size::run(size::Limit::Bar),
         ["bench", what @ ("port" | "diff")] => bench::run_bench(what),
+        ["bench", "site"] => bench::run_site(),
         ["bench", "forward", "--runs", runs, sizes @ ..] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::compare(sizes, runs),
             _ => return usage(&format!("`{runs}` is not a number of runs")),
