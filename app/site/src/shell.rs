@@ -105,6 +105,7 @@ pub(crate) fn foot(root: &str, more: &[(&str, &str)]) -> String {
          <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
          <nav class=\"foot-nav\" aria-label=\"More\">{more}</nav>\
          <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
+         <button class=\"theme\" id=\"palette\" type=\"button\" hidden>Differences: green and orange</button>\
          </div></footer>\n"
     )
 }

@@ -52,39 +52,40 @@ if (window.trustedTypes) {
   }
 }
 
-// Keeps the reader's choice of light or dark.
-(() => {
+// Keeps the reader's choices: light or dark, and the colours of differences. The first of each is what CSS does by itself.
+for (const { key, values, said } of [
+  { key: "theme", values: ["auto", "light", "dark"], said: (value) => `Theme: ${value}` },
+  { key: "palette", values: ["green", "blue"], said: (value) => `Differences: ${value === "blue" ? "blue and yellow" : "green and orange"}` },
+]) {
   const root = document.documentElement;
-  const modes = ["auto", "light", "dark"];
-  let mode = "auto";
+  let chosen = values[0];
   try {
-    mode = localStorage.getItem("theme") || mode;
+    chosen = localStorage.getItem(key) ?? chosen;
   } catch {
     // Storage may be forbidden; then the choice lasts as long as the page.
   }
   const show = () => {
-    if (mode === "light" || mode === "dark") root.dataset.theme = mode;
-    else delete root.dataset.theme;
-    const button = document.getElementById("theme");
-    if (button) {
-      button.hidden = false;
-      button.textContent = "Theme: " + (root.dataset.theme || "auto");
-    }
+    if (values.indexOf(chosen) > 0) root.dataset[key] = chosen;
+    else delete root.dataset[key];
+    const button = document.getElementById(key);
+    if (!button) return;
+    button.hidden = false;
+    button.textContent = said(root.dataset[key] ?? values[0]);
   };
   show();
   addEventListener("DOMContentLoaded", () => {
     show();
-    document.getElementById("theme")?.addEventListener("click", () => {
-      mode = modes[(modes.indexOf(root.dataset.theme || "auto") + 1) % modes.length];
+    document.getElementById(key)?.addEventListener("click", () => {
+      chosen = values[(values.indexOf(root.dataset[key] ?? values[0]) + 1) % values.length];
       try {
-        localStorage.setItem("theme", mode);
+        localStorage.setItem(key, chosen);
       } catch {
         // As above.
       }
       show();
     });
   });
-})();
+}
 
 // A heading's own link can be copied with one click, besides being followed.
 addEventListener("click", (event) => {
