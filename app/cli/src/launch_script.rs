@@ -27,7 +27,10 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     };
     let request = request(args, target)?;
     let plan = launch::plan(&request, &site).map_err(|problems| {
-        let own = |field: &str| site.fields.iter().any(|known| known.name == field) || launch::COMMON.contains(&field);
+        let given = |field: &str| request.values.contains_key(field);
+        let own = |field: &str| {
+            given(field) || site.fields.iter().any(|known| known.name == field) || launch::COMMON.contains(&field)
+        };
         let lines = problems.iter().map(|problem| match own(&problem.field) {
             true => format!("--set {}=…: {}", problem.field, problem.message),
             false => format!("--{problem}"),

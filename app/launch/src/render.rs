@@ -154,8 +154,9 @@ fn write_step(out: &mut String, step: &Step) {
             out.push_str("fi\n");
         }
         Step::Require { name, message } => {
-            let _ = writeln!(out, "if [ -z \"${{{name}:-}}\" ]; then");
-            let _ = writeln!(out, "  echo {} >&2\n  exit 2\nfi", Word::text(message.clone()).quoted());
+            let message = Word::text(message.clone()).quoted();
+            let _ = writeln!(out, "if [ -z \"${{{name}:-}}\" ]; then\n  echo {message} >&2");
+            out.push_str("  if [ -z \"${DRY_RUN:-}\" ]; then exit 2; fi\nfi\n");
         }
         Step::Set(setting) => {
             reason(out, &setting.why, &setting.source);

@@ -67,12 +67,14 @@ impl Word {
         let mut out = String::new();
         let mut open = false;
         for part in &self.0 {
-            let quotes = !matches!(part, Part::Any);
+            let escaped = matches!(part, Part::Text(text) if text.contains(char::is_control));
+            let quotes = !escaped && !matches!(part, Part::Any);
             if quotes != open {
                 out.push('"');
                 open = quotes;
             }
             match part {
+                Part::Text(text) if escaped => out += &escaped_text(text),
                 Part::Text(text) => {
                     for c in text.chars() {
                         if matches!(c, '"' | '\\' | '$' | '`') {
@@ -116,7 +118,33 @@ fn quoted_text(text: &str) -> String {
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_string();
     }
+    if text.contains(char::is_control) {
+        return escaped_text(text);
+    }
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// With every line break and its like spelt out: a word never begins a line of the script, where a scheduler or a reader
+/// could take it for something else.
+fn escaped_text(text: &str) -> String {
+    let mut out = String::from("$'");
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\'' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    let _ = write!(out, "\\{byte:03o}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
 }
 
 /// Splits a line of arguments as a shell would: blanks, quotes, backslashes. Nothing is expanded.
@@ -179,5 +207,8 @@ mod tests {
         assert_eq!(word.quoted(), r#""${HOME}/a \$b\`\"""#);
         assert_eq!(Word::text("it's").quoted(), r"'it'\''s'");
         assert_eq!(Word::text("--ipus=4").quoted(), "--ipus=4");
+        assert_eq!(Word::text("a\n#SBATCH 'b' \\ $c\u{7f}1").quoted(), r"$'a\n#SBATCH \'b\' \\ $c\1771'");
+        let word = Word::variable("HOME").and_text("/a\tb").and(Word::variable("X"));
+        assert_eq!(word.quoted(), r#""${HOME}"$'/a\tb'"${X}""#);
     }
 }

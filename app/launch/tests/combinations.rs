@@ -184,6 +184,15 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
     let is_shown = |step: &&Step| matches!(step, Step::Run { .. } | Step::Take { .. } | Step::Keep { .. });
     let commands = plan.steps.iter().filter(is_shown).count();
     assert_eq!(shown.matches("\n+ ").count() + usize::from(shown.starts_with("+ ")), commands, "{shown}");
+    for step in &plan.steps {
+        if let Step::Require { name, message } = step {
+            let dry = command.env_remove(name).output().expect("bash runs");
+            assert!(dry.status.success() && String::from_utf8_lossy(&dry.stderr).contains(message), "{dry:?}");
+            let stopped = command.env_remove("DRY_RUN").output().expect("bash runs");
+            assert_eq!((stopped.status.code(), record.exists()), (Some(2), false), "{stopped:?}");
+            command.env(name, &env[name]).env("DRY_RUN", "1");
+        }
+    }
     // What a script collects is there.
     for step in &plan.steps {
         if let Step::Take { file, .. } = step
@@ -270,6 +279,7 @@ fn every_script_is_sound_and_does_what_its_plan_says() {
     }
     let mut files = Vec::new();
     for (at, (script, plan)) in scripts.iter().enumerate() {
+        assert!(!script.contains("\nline"), "what a user wrote begins a line: {script}");
         run(folder.path(), plan, script);
         let file = folder.path().join(format!("{at}.sh"));
         fs::write(&file, script).expect("written");

@@ -32,7 +32,8 @@ fn words(html: &mut String, line: &str) {
     while let Some(first) = rest.chars().next() {
         let length = match first {
             '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
-            '"' => quoted(rest),
+            '"' => escaped(rest, '"'),
+            '$' if rest.starts_with("$'") => 1 + escaped(&rest[1..], '\''),
             '$' => variable(rest),
             c if c.is_alphanumeric() || c == '_' => {
                 rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
@@ -42,6 +43,7 @@ fn words(html: &mut String, line: &str) {
         let (word, after) = rest.split_at(length);
         match first {
             '\'' | '"' => *html += &span("hs", word),
+            '$' if word.starts_with("$'") => *html += &span("hs", word),
             '$' if length > 1 => *html += &span("hn", word),
             _ if SHELL.contains(&word) => *html += &span("hk", word),
             _ => *html += &escape(word),
@@ -50,14 +52,14 @@ fn words(html: &mut String, line: &str) {
     }
 }
 
-/// Length of a text in double quotes, the quotes included.
-fn quoted(text: &str) -> usize {
+/// Length of a text in quotes that has backslashes, the quotes included.
+fn escaped(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '"' => return at + 1,
+            c if c == quote => return at + 1,
             _ => {}
         }
     }
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn colours_change_no_letter() {
-        let script = "#!/usr/bin/env bash\n#SBATCH --nodes=1\n# why 'not\nif [ -z \"${A:-}\" ]; then\n  run 'a'\\''b' \"x \\\" $y\" $z\nfi\n";
+        let script = "#!/usr/bin/env bash\n#SBATCH --nodes=1\n# why 'not\nif [ -z \"${A:-}\" ]; then\n  run 'a'\\''b' \"x \\\" $y\" $z $'a\\'b'\nfi\n";
         let html = coloured(script);
         let mut text = String::new();
         let mut inside = false;
