@@ -210,8 +210,14 @@ onPage("a script of one's own is checked and mended, and that can be taken back"
   assert.equal(selected, "python “x”");
   await page.page.locator("[data-do=mend]").click();
   assert.equal(await text.inputValue(), 'export OMP_NUM_THREADS=4\npython "x"\n');
-  await page.page.locator("[data-do=unmend]").click();
+  // By the keyboard: the way back has the focus, and is gone once there is something to lose.
+  await page.page.keyboard.press("Enter");
   assert.equal(await text.inputValue(), script);
+  await page.page.locator("[data-do=mend]").press("Enter");
+  await text.press("Control+End");
+  await page.page.keyboard.type("ls");
+  assert.equal(await page.page.locator("[data-do=unmend]").count(), 0);
+  assert.match(await text.inputValue(), /OMP_NUM_THREADS[^]*ls$/);
 });
 
 onPage("a script of one's own is for the form's target, unless one says otherwise", {}, async (page) => {

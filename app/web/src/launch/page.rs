@@ -47,7 +47,13 @@ pub fn mount() {
         start_again();
     });
     listen("launch", "click", clicked);
-    listen("check-text", "input", |_| show_check());
+    listen("check-text", "input", |_| {
+        // What was typed since would be lost with it.
+        if with(|page| page.before_mending.take()).is_some() {
+            set_html("check-undo", "");
+        }
+        show_check();
+    });
     listen("check-target", "change", |_| {
         with(|page| page.check_chosen = true);
         show_check();
@@ -322,8 +328,12 @@ fn mend() {
     show_check();
     set_html(
         "check-undo",
-        "The lines are mended. <button class=\"link\" type=\"button\" data-do=\"unmend\">Take that back</button>",
+        "The lines are mended. <button class=\"link\" id=\"unmend\" type=\"button\" data-do=\"unmend\">Take that back</button>",
     );
+    // The button that was pressed is gone.
+    if let Some(button) = browser::element("unmend") {
+        let _ = button.focus();
+    }
 }
 
 fn unmend() {
