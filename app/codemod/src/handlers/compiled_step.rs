@@ -28,6 +28,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     if view.calls("backward").is_empty() {
         note_step_elsewhere(input, view);
+        note_save_elsewhere(input, view);
         return Vec::new();
     }
     let [step] = view.steps.training.as_slice() else {
@@ -81,6 +82,32 @@ fn note_step_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
             "not ported: the backward pass of this loop is in another function. Write `loss.backward()` and \
              `optimizer.step()` here, then port again",
         );
+    }
+}
+
+/// A file that saves a model whose step was compiled in another file: there is no way from here to what detaches it.
+fn note_save_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
+    let f = fields();
+    let index = &view.index;
+    if view.has_word("detach_from_ipu") {
+        return;
+    }
+    let trains = |(path, text): &&(&str, &str)| *path != input.path && text.contains("def ipu_training_step(");
+    let Some((trainer, _)) = input.files.iter().find(trains) else { return };
+    let of_model = view.calls("state_dict").iter().copied().filter(|call| {
+        let of = index.field(*call, f.function).and_then(|g| index.field(g, f.object));
+        of.is_some_and(|o| input.project.role(view, o) == Some(Role::Model))
+    });
+    let saves = |call: &Id| {
+        let function = view.function_of(*call);
+        view.calls("save").iter().any(|save| view.function_of(*save) == function) && is_reached(input, view, *call)
+    };
+    for call in of_model.filter(saves) {
+        let message = format!(
+            "while the program trains, these weights are on the IPU, and the host has those of the last time they were fetched. \
+             Call `detach_from_ipu(ipu_training_steps.values())` of `{trainer}` before this"
+        );
+        input.note(view, call, &message);
     }
 }
 

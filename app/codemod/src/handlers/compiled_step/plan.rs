@@ -421,6 +421,7 @@ pub(super) fn plan<'a, 't>(
         results: &results,
         loss: &moved.local(&loss_name),
         opts,
+        frozen: moved.attributes.iter().any(|a| is_frozen(view, step, &a.1)),
         more: accumulation.as_ref().filter(|a| matches!(a.known, Known::FromStart)).map(|a| a.lines(opts, divided)),
         branch,
         unit: &view.layout.indent,
@@ -434,6 +435,20 @@ pub(super) fn plan<'a, 't>(
     let text = format!("\n\n{}", helpers.write().trim_end());
     plan.edit(header, line_after(header, text.replace('\n', view.layout.newline)));
     Ok(plan)
+}
+
+/// Whether the function of the step puts a part into evaluation mode, itself or what it belongs to, and never out of it.
+fn is_frozen(view: &FileView<'_>, step: Id, part: &str) -> bool {
+    let index = &view.index;
+    let calls = |name: &str| {
+        view.calls(name).iter().filter(|c| index.is_within(**c, step)).any(|call| {
+            let object = index.field(*call, fields().function).and_then(|g| index.field(g, fields().object));
+            object.map(|o| index.text_of(o)).is_some_and(|owner| {
+                part.strip_prefix(owner).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        })
+    };
+    calls("eval") && !calls("train")
 }
 
 /// What a compiled step can't do and no rewriting mends.

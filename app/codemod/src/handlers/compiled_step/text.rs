@@ -11,6 +11,8 @@ pub(super) struct Helpers<'a> {
     pub(super) results: &'a [String],
     pub(super) loss: &'a str,
     pub(super) opts: &'a str,
+    /// The step's own function puts a part into evaluation mode and leaves it there.
+    pub(super) frozen: bool,
     /// Further lines on the options.
     pub(super) more: Option<String>,
     /// Other modes must work without the package.
@@ -47,6 +49,7 @@ impl Helpers<'_> {
             self.parameters.join(", "),
             self.loss,
         ));
+        let train = if self.frozen { "" } else { "step.train()\n        " };
         let missing = if self.branch { "    require_poptorch()\n" } else { "" };
         if self.branch {
             out.push_str(&format!(
@@ -59,7 +62,7 @@ impl Helpers<'_> {
              for compiled in compiled_models:\n        if compiled.isAttachedToDevice():\n            compiled.detachFromDevice()\n\n\n\
              def ipu_training_step(optimizer, *parts):\n    \"\"\"The compiled training step of an optimizer, made when it is first asked for.\"\"\"\n{missing}    \
              detach_from_ipu(ipu_inference_models.values())\n    if optimizer not in ipu_training_steps:\n        \
-             step = TrainingStep(*parts)\n        step.train()\n        \
+             step = TrainingStep(*parts)\n        {train}\
              ipu_training_steps[optimizer] = poptorch.trainingModel(step, options={opts}, optimizer=optimizer)\n    \
              return ipu_training_steps[optimizer]\n\n\n\
              def ipu_inference(model):\n    \"\"\"The compiled forward pass of a model, made when it is first asked for.\"\"\"\n{missing}    \
