@@ -1,6 +1,7 @@
 //! What is said on stderr.
 
 use codemod::{Diagnostic, Ported, Severity};
+use std::collections::HashSet;
 
 /// `path:line:column: severity[recipe] message`, on one line.
 pub(crate) fn message(path: &str, diagnostic: &Diagnostic) -> String {
@@ -8,6 +9,21 @@ pub(crate) fn message(path: &str, diagnostic: &Diagnostic) -> String {
     let severity = word(*severity);
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{path}:{line}:{column}: {severity}[{recipe}] {message}")
+}
+
+/// The reports of a port, one a line. A remedy of several sentences is written out at its first place; at the next ones its
+/// first sentence stands for it.
+pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>) -> Vec<String> {
+    let mut said: HashSet<(&str, &str)> = HashSet::new();
+    let line = |(path, diagnostic): (&'d str, &'d Diagnostic)| {
+        let whole = message(path, diagnostic);
+        if said.insert((&diagnostic.recipe, &diagnostic.message)) {
+            return whole;
+        }
+        let words = diagnostic.message.split_once(". ").map(|(first, _)| format!("{first} (as above)"));
+        words.map_or(whole, |message| self::message(path, &Diagnostic { message, ..diagnostic.clone() }))
+    };
+    found.map(line).collect()
 }
 
 /// The severity as the contract spells it.
@@ -46,17 +62,37 @@ fn count(number: usize, noun: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_message_is_one_line() {
-        let diagnostic = Diagnostic {
-            line: 3,
+    fn diagnostic(line: usize, message: &str) -> Diagnostic {
+        Diagnostic {
+            line,
             column: 7,
-            end_line: 3,
+            end_line: line,
             end_column: 9,
             severity: Severity::Warning,
             recipe: "hpu#data-parallel".into(),
-            message: "not here;\n  use DDP".into(),
-        };
+            message: message.into(),
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        let diagnostic = diagnostic(3, "not here;\n  use DDP");
         assert_eq!(message("a.py", &diagnostic), "a.py:3:7: warning[hpu#data-parallel] not here; use DDP");
+    }
+
+    #[test]
+    fn a_remedy_is_written_out_once() {
+        let places = [
+            diagnostic(3, "Use DDP. It has one card."),
+            diagnostic(5, "Use DDP. It has one card."),
+            diagnostic(6, "Use DDP"),
+        ];
+        let lines = messages(places.iter().map(|d| ("a.py", d)));
+        let expected = [
+            "3:7: warning[hpu#data-parallel] Use DDP. It has one card.",
+            "5:7: warning[hpu#data-parallel] Use DDP (as above)",
+            "6:7: warning[hpu#data-parallel] Use DDP",
+        ];
+        assert_eq!(lines, expected.map(|line| format!("a.py:{line}")));
     }
 }

@@ -1,7 +1,7 @@
 //! `portolan port`.
 
 use crate::args::{Format, PortArgs, StyleArg};
-use crate::messages::{message, summary};
+use crate::messages::{messages, summary};
 use crate::project::Project;
 use crate::usage::{Usage, usage};
 use crate::{output, sarif};
@@ -16,10 +16,10 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let project = Project::read(&args.paths, args.out.as_deref())?;
     let ported = port(&project, &recipes, &options);
 
-    for (input, file) in project.inputs.iter().zip(&ported.files) {
-        for diagnostic in &file.diagnostics {
-            eprintln!("{}", message(&input.shown, diagnostic));
-        }
+    let shown = project.inputs.iter().map(|input| input.shown.as_str());
+    let found = shown.zip(&ported.files).flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
+    for line in messages(found) {
+        eprintln!("{line}");
     }
     let mut written = true;
     if args.write {
