@@ -87,9 +87,10 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     let from_code = args.batch.is_none();
     request.batch_from =
         args.batch_from.clone().or_else(|| read.get("batch-from").filter(|_| from_code).map(Into::into));
-    // What stands in the code is a default: a word among the arguments goes before it.
-    let told = request.accumulation_key.as_deref().and_then(|key| launch::said(&request.args, key));
-    request.accumulation = args.accumulation.or_else(|| read.number("accumulation").filter(|_| told.is_none()));
+    request.accumulation = args.accumulation.or_else(|| read.number("accumulation"));
+    let from_code = args.accumulation.is_none();
+    request.accumulation_from =
+        args.accumulation_from.clone().or_else(|| read.get("accumulation-from").filter(|_| from_code).map(Into::into));
     request.shared_batch = text(&args.shared_batch, "shared-batch");
     request.modules.clone_from(&args.modules);
     request.port = args.port;

@@ -198,6 +198,7 @@ impl Program {
         }
         if let Some((setting, accumulation)) = number(RunRole::Accumulation).filter(|(_, number)| *number > 0) {
             say("accumulation", accumulation.to_string());
+            say("accumulation-from", format!("{} {}", setting.name, setting.place));
             if setting.kind == SettingKind::Value {
                 say("accumulation-key", setting.name.clone());
             }

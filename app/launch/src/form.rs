@@ -77,8 +77,8 @@ fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
     fields.get(name).map_or("", |value| value.trim())
 }
 
-/// Writes a value into a field, as a user does. A list's default is the same as nothing; a batch that was read out of the
-/// code and is then written anew is no longer the code's.
+/// Writes a value into a field, as a user does. A list's default is the same as nothing; a number that was read out
+/// of the code and is then written anew is no longer the code's.
 pub fn put(fields: &mut Fields, name: &str, value: String) {
     let known = form(fields).into_iter().flat_map(|group| group.fields).find(|field| field.name == name);
     let is_default = known.is_some_and(|field| matches!(field.kind, FieldKind::Choice(_)) && field.default == value);
@@ -87,8 +87,8 @@ pub fn put(fields: &mut Fields, name: &str, value: String) {
     } else {
         fields.insert(name.to_string(), value);
     }
-    if name == "batch" {
-        fields.remove("batch-from");
+    if matches!(name, "batch" | "accumulation") {
+        fields.remove(&format!("{name}-from"));
     }
 }
 
@@ -200,6 +200,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     request.distributed_key = own("distributed-key");
     request.batch_key = own("batch-key");
     request.batch_from = own("batch-from");
+    request.accumulation_from = own("accumulation-from");
     request.shared_batch = own("shared-batch");
     request.accumulation_key = own("accumulation-key");
     request.alone = text(fields, "alone") == "on";
@@ -214,7 +215,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
 }
 
 /// Fields that are options of the command of their own; all others are values of `--set`.
-pub(crate) const OPTIONS: [&str; 28] = [
+pub(crate) const OPTIONS: [&str; 29] = [
     "target",
     "site",
     OWN_SITE,
@@ -242,6 +243,7 @@ pub(crate) const OPTIONS: [&str; 28] = [
     "shared-batch",
     "needs",
     "accumulation-key",
+    "accumulation-from",
     "alone",
 ];
 

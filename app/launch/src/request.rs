@@ -144,6 +144,8 @@ pub struct Request {
     pub batch_from: Option<String>,
     /// Where the program divides its batch by the number of processes, in words; none where each takes all of it.
     pub shared_batch: Option<String>,
+    /// Where `accumulation` was read, in words, as for `batch_from`; then the program has it already.
+    pub accumulation_from: Option<String>,
     /// What tells the program how many micro-batches a step adds up, as a key or an option.
     pub accumulation_key: Option<String>,
     /// Whether nothing in the program joins processes.
@@ -181,6 +183,7 @@ impl Request {
             batch_key: None,
             batch_from: None,
             shared_batch: None,
+            accumulation_from: None,
             accumulation_key: None,
             alone: false,
             needs: Vec::new(),

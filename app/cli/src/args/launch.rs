@@ -78,6 +78,9 @@ pub(crate) struct LaunchArgs {
     /// Where the program divides its batch by the number of processes
     #[arg(long, value_name = "TEXT")]
     pub(crate) shared_batch: Option<String>,
+    /// Where the micro-batches of a step were read, shown beside the sum; then the script does not set them
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) accumulation_from: Option<String>,
     /// The program's key or option that takes the micro-batches of a step
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) accumulation_key: Option<String>,

@@ -30,12 +30,16 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     let ran = launch(&["run.id=x", "--instances", "8"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let line = command_of(&ran.out);
-    let ending = "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.batch=2 \
-                  mode.optimizer.accumulate=1";
+    let ending = "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.batch=2";
     assert!(line.starts_with("mpirun -n 8 ") && line.ends_with(ending), "{line}");
     assert!(ran.out.contains("# 2 samples × 1 micro-batch × 8 cards = 16 samples a step"), "{}", ran.out);
     assert!(ran.out.contains("# batch 2: run.batch cristae/config/run.py:"), "{}", ran.out);
     assert!(ran.err.contains("whether it joins its processes: run.distributed (False)"), "{}", ran.err);
+
+    let from = "# accumulation 1: mode.optimizer.accumulate cristae/config/mode.py:";
+    assert!(ran.out.contains(from), "{}", ran.out);
+    let ran = launch(&["run.id=x", "--accumulation", "4"]);
+    assert!(command_of(&ran.out).ends_with(" run.batch=2 mode.optimizer.accumulate=4"), "{}", ran.out);
 
     // What the arguments say is what runs.
     let ran = launch(&["run.id=x run.batch=16 mode.optimizer.accumulate=4"]);
@@ -155,6 +159,8 @@ fn the_pages_command_writes_the_pages_script() {
         ("batch-from", "a.py:3"),
         ("shared-batch", "a.py:4"),
         ("accumulation-key", "run.accumulate"),
+        ("accumulation-from", "a.py:5"),
+        ("accumulation", "2"),
         ("distributed-key", "--ddp"),
         ("needs", "--lr"),
         ("output", hostile),

@@ -32,7 +32,8 @@ fn options_of_argparse() {
         &[("train.py", OPTIONS)],
         "hpu",
         "entry=train.py; args=--device hpu; batch=256; batch-from=--batch-size train.py:6; batch-key=--batch-size; \
-         accumulation=2; accumulation-key=--accum-iter; distributed-key=--distributed; launcher=torchrun; needs=--run",
+         accumulation=2; accumulation-from=--accum-iter train.py:8; accumulation-key=--accum-iter; \
+         distributed-key=--distributed; launcher=torchrun; needs=--run",
     );
     let program = read(&[("train.py", OPTIONS)]).remove(0);
     assert_eq!(program.place.to_string(), "train.py:19");
@@ -42,7 +43,7 @@ fn options_of_argparse() {
         &[("t.py", &OPTIONS.replace(", 'hpu'", "").replace("'--run', required=True", "'--run'"))],
         "rdu",
         "entry=t.py; batch=256; batch-from=--batch-size t.py:6; batch-key=--batch-size; accumulation=2; \
-         accumulation-key=--accum-iter; distributed-key=--distributed; alone=on",
+         accumulation-from=--accum-iter t.py:8; accumulation-key=--accum-iter; distributed-key=--distributed; alone=on",
     );
 }
 
@@ -77,7 +78,9 @@ fn keys_of_a_configuration_in_dataclasses() {
         &project(plain),
         "hpu",
         "entry=bin/exec.py; args=run.mode=HPU; batch=2; batch-from=run.minibatch_size app/config.py:17; \
-         batch-key=run.minibatch_size; accumulation=4; accumulation-key=mode.optimizer.gradient_accumulation; shared-batch=app/trainer.py:7; \
+         batch-key=run.minibatch_size; accumulation=4; \
+         accumulation-from=mode.optimizer.gradient_accumulation app/config.py:24; \
+         accumulation-key=mode.optimizer.gradient_accumulation; shared-batch=app/trainer.py:7; \
          distributed-key=run.distributed; needs=run.id",
     );
     let programs = read(&project(plain));

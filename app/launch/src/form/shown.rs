@@ -182,11 +182,14 @@ fn said_by_program(target: Target) -> Vec<FormField> {
         list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
     }
     if target != Target::Rdu {
-        let help =
-            "Key or option that takes the micro-batches of a step. The script sets it when Accumulation says how many.";
+        let help = "Key or option that takes the micro-batches of a step. The script sets it when you say how many.";
         list.push(field("accumulation-key", "Key for accumulation", help, FieldKind::Text));
     }
-    list.push(field("batch-from", "Where the batch was read", "Shown beside the sum.", FieldKind::Text));
+    for (name, label) in
+        [("batch-from", "Where the batch was read"), ("accumulation-from", "Where the accumulation was read")]
+    {
+        list.push(field(name, label, "Shown beside the sum.", FieldKind::Text));
+    }
     if target == Target::Hpu {
         let help =
             "The line that divides the batch by the number of processes; empty where each process takes all of it.";

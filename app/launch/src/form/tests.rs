@@ -1,4 +1,4 @@
-use super::{Fields, all, command, form, put, write};
+use super::{Fields, OPTIONS, all, command, form, put, write};
 
 fn fields(of: &[(&str, &str)]) -> Fields {
     of.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
@@ -123,6 +123,10 @@ fn what_arguments_say_goes_before_the_code() {
     let from_code = [("args", "run.batch=16"), ("batch", "2"), ("batch-from", "a.py:3")];
     assert!(with(&from_code).contains("# 16 samples") && !with(&from_code).contains("a.py:3"));
     refused(&[key[0], key[1], ("args", "run.batch=16"), ("batch", "2")], "batch", "is 2 here");
+    let known =
+        [("batch", "2"), ("accumulation", "4"), ("accumulation-from", "a.py:4"), ("accumulation-key", "run.more")];
+    let known = with(&known);
+    assert!(known.contains("# accumulation 4: a.py:4") && !known.contains("run.more="), "{known}");
     let accumulated = with(&[("batch", "2"), ("accumulation-key", "run.accumulate"), ("accumulation", "4")]);
     assert!(accumulated.contains("run.batch=2 run.accumulate=4"), "{accumulated}");
 }
@@ -162,4 +166,17 @@ fn wall_times() {
     {
         assert!(!with("slurm", bad) && !with("pbs", bad), "{bad}");
     }
+}
+
+/// What a link can say is in a form, so the command beside the script says it too.
+#[test]
+fn every_option_is_a_field_of_some_form() {
+    let mut shown = std::collections::BTreeSet::new();
+    for target in ["hpu", "rdu", "ipu", "popdist"] {
+        for (site, nodes) in [("", "1"), ("own", "2")] {
+            shown.extend(names_of(&[("target", target), ("site", site), ("nodes", nodes)]));
+        }
+    }
+    let missing: Vec<_> = OPTIONS.iter().filter(|name| !shown.contains(**name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -65,11 +65,16 @@ impl Draft<'_> {
         let Some(accumulation) = request.accumulation else {
             return told.and_then(|told| told.parse().ok()).filter(|told| *told > 0).unwrap_or(1);
         };
-        match (key, told) {
-            (Some(key), Some(told)) if told != accumulation.to_string() => {
+        match (key, told, &request.accumulation_from) {
+            (Some(key), Some(told), None) if told != accumulation.to_string() => {
                 self.problem("accumulation", format!("is {accumulation} here and `{told}` among the arguments: {key}"));
             }
-            (Some(key), None) => {
+            (Some(_), Some(told), Some(_)) => {
+                return told.parse().ok().filter(|told| *told > 0).unwrap_or(accumulation);
+            }
+            // The program has it from its own code: a key that only some of its configurations know stays unsaid.
+            (_, None, Some(from)) => self.plan.arithmetic.push(format!("accumulation {accumulation}: {from}")),
+            (Some(key), None, None) => {
                 let why = "the micro-batches of a step in the sum above".into();
                 self.own_args.push((format!("{key}={accumulation}"), why));
             }
