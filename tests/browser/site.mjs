@@ -29,8 +29,13 @@ export const pages = readdirSync(dist, { recursive: true })
   .map((file) => file.slice(0, -"index.html".length))
   .sort();
 
-/** Serves a folder, dist/ unless told, below /sub/ unless told; resolves to the address and a function that ends it. */
-export async function serve(folder = dist, base = "/sub/") {
+const isolation = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
+
+/**
+ * Serves a folder, dist/ unless told, below /sub/ unless told; resolves to the address and a function that ends it. As a
+ * plain static host does, without a header that isolates a page, unless told.
+ */
+export async function serve(folder = dist, base = "/sub/", { isolated = false } = {}) {
   const server = createServer(async (request, response) => {
     let path = decodeURIComponent(new URL(request.url, "http://x").pathname);
     if (!path.startsWith(base)) {
@@ -41,7 +46,8 @@ export async function serve(folder = dist, base = "/sub/") {
     if (path.endsWith("/")) path += "index.html";
     try {
       const bytes = await readFile(join(folder, path));
-      response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(bytes);
+      const headers = { "content-type": types[extname(path)] ?? "application/octet-stream" };
+      response.writeHead(200, { ...headers, ...(isolated && isolation) }).end(bytes);
     } catch {
       response.writeHead(404).end();
     }

@@ -3,6 +3,7 @@
 mod live;
 
 use crate::args::ServeArgs;
+use crate::site::THREADED;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use std::fs;
@@ -117,7 +118,11 @@ fn respond(method: &str, url: &str, dir: &Path) -> Response {
         return Response::new("405 Method Not Allowed", vec![("Allow", "GET, HEAD".to_string())], "");
     }
     match find(dir, url) {
-        Found::File(file) => send("200 OK", &file),
+        Found::File(file) => {
+            let mut response = send("200 OK", &file);
+            response.headers.extend(isolation(file.strip_prefix(dir).unwrap_or(&file)));
+            response
+        }
         Found::Folder => Response::new("308 Permanent Redirect", vec![("Location", format!("{url}/"))], ""),
         Found::Nothing if dir.join("404.html").is_file() => send("404 Not Found", &dir.join("404.html")),
         Found::Nothing => plain("404 Not Found", "404: there is no such page\n"),
@@ -129,6 +134,22 @@ fn send(status: &'static str, file: &Path) -> Response {
         Ok(body) => Response::new(status, vec![("Content-Type", media_type(file).to_string())], body),
         Err(error) => plain("500 Internal Server Error", &format!("{error}\n")),
     }
+}
+
+/// What isolates the pages that use threads, as the site's service worker does where a server sends nothing. A worker's
+/// script has to agree.
+fn isolation(path: &Path) -> Vec<(&'static str, String)> {
+    let has = |extension: &str| path.extension().is_some_and(|found| found == extension);
+    let page = has("html") && THREADED.iter().any(|folder| path.starts_with(folder));
+    let mut headers = Vec::new();
+    if page {
+        headers.push(("Cross-Origin-Opener-Policy", "same-origin".to_string()));
+    }
+    if page || has("js") || has("wasm") {
+        headers.push(("Cross-Origin-Embedder-Policy", "require-corp".to_string()));
+        headers.push(("Cross-Origin-Resource-Policy", "same-origin".to_string()));
+    }
+    headers
 }
 
 fn plain(status: &'static str, text: &str) -> Response {
@@ -214,6 +235,21 @@ mod tests {
         {
             assert_eq!(find(&dir, nothing), Found::Nothing, "{nothing}");
         }
+    }
+
+    #[test]
+    fn the_pages_with_threads_are_isolated_and_no_others() {
+        let check = |path: &str, expected: &[&str]| {
+            let names: Vec<&str> = isolation(Path::new(path)).into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names, expected, "{path}");
+        };
+        let [opener, embedder, resource] =
+            ["Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy"];
+        check("check/index.html", &[opener, embedder, resource]);
+        check("start_forward.js", &[embedder, resource]);
+        check("threads/threaded_forward.wasm", &[embedder, resource]);
+        check("port/index.html", &[]);
+        check("checks/index.html", &[]);
     }
 
     #[test]

@@ -100,8 +100,8 @@ fn last_changes(guides: &Path) -> BTreeMap<String, String> {
     days
 }
 
-/// Folders whose pages use threads that share memory.
-const THREADED: [&str; 1] = ["check/"];
+/// Folders whose pages use threads that share memory, which browsers allow on pages that are isolated from all others.
+pub(crate) const THREADED: [&str; 1] = ["check/"];
 
 /// Every file of the finished site, Trunk's among them.
 fn finished(out: &Path) -> Result<Files> {

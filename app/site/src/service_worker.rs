@@ -13,6 +13,9 @@ const TEXT: &str = include_str!("../theme/service_worker.js");
 /// From this size on a file that is not a program is fetched only when somebody asks for it.
 const HEAVY: usize = 1 << 19;
 
+/// So are the programs in this folder, whatever their size: others do the same more slowly.
+const FASTER: &str = "threads/";
+
 /// A file of the finished site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SiteFile {
@@ -29,7 +32,8 @@ impl SiteFile {
     }
 
     fn is_heavy(&self) -> bool {
-        self.size >= HEAVY && ![".wasm", ".js", ".html", ".json"].iter().any(|end| self.path.ends_with(end))
+        let is_program = [".wasm", ".js", ".html", ".json"].iter().any(|end| self.path.ends_with(end));
+        self.path.starts_with(FASTER) || self.size >= HEAVY && !is_program
     }
 
     /// What only a shop window shows, what is there a second time, and what the worker is itself.
@@ -61,6 +65,7 @@ mod tests {
                 SiteFile::new("port/index.html".to_string(), text.as_bytes()),
                 SiteFile::new("a.wasm".to_string(), &vec![0; 2 << 20]),
                 SiteFile::new("weights.bin".to_string(), &vec![0; 2 << 20]),
+                SiteFile::new("threads/a.wasm".to_string(), b"\0asm"),
                 SiteFile::new("sw.js".to_string(), b"old"),
             ];
             service_worker(files, &["check/"])
@@ -68,6 +73,7 @@ mod tests {
         let first = worker("one");
         assert!(first.contains("[\"port/index.html\",\"7692c3ad3540bb80\",3,false]"), "{first}");
         assert!(first.contains("[\"a.wasm\",") && first.contains(",2097152,false]"), "{first}");
+        assert!(first.contains("[\"threads/a.wasm\",") && first.contains(",4,true]"), "{first}");
         assert!(first.contains("[\"weights.bin\",") && first.contains(",2097152,true]"), "{first}");
         assert!(!first.contains("[\"sw.js\""), "{first}");
         assert!(first.contains("const isolated = [\"check/\"];"), "{first}");

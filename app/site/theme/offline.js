@@ -47,10 +47,10 @@ async function tell(worker) {
   foot.insertBefore(line, foot.querySelector(".theme"));
   const { missing } = await ask(worker, "what is missing");
   if (missing > 0) {
-    const fetchRest = button(`Keep the large samples too (${mebibytes(missing)})`, async () => {
+    const fetchRest = button(`Keep the rest too (${mebibytes(missing)})`, async () => {
       fetchRest.disabled = true;
       const { failed } = await ask(worker, "keep the rest");
-      line.textContent = failed ? `Not everything could be loaded: ${failed}` : "Ready for use without a network, large samples too.";
+      line.textContent = failed ? `Not everything could be loaded: ${failed}` : "Ready for use without a network, all of it.";
     });
     line.append(" ", fetchRest);
   }
