@@ -1,11 +1,13 @@
 //! `compile-and-run`: the training step of a script whose model is compiled by SambaFlow. Forward pass and update become
-//! sections of the compiled program; the loss and its `backward()` stay on the host, as the user wrote them.
+//! sections of the compiled program; the loss and its `backward()` stay on the host, as the user wrote them. A model that
+//! gives its loss first takes the whole step in one run.
 //!
 //! Does the whole of it or nothing: what only makes sense beside it, such as the import, asks for the class it adds.
 
 mod branch;
 mod edits;
 mod entry;
+mod loss_output;
 mod optimizer;
 mod plan;
 mod runtime;
@@ -22,6 +24,9 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let beside_other_modes = input.project.modes.is_some();
     if beside_other_modes && let Some(wish) = entry::wish(input, view) {
         return vec![wish];
+    }
+    if beside_other_modes && view.defines(RUNTIME) {
+        branch::note_limits(input, view);
     }
     let trains = !view.steps.training.is_empty();
     if !trains || view.defines(RUNTIME) || view.names.is_of_other_framework() {

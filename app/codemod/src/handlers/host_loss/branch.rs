@@ -2,6 +2,7 @@
 //! code. What a plain script shows at one place is spread over functions here, so some of it is checked while it runs:
 //! whether the model trains decides where it is called, and gradients that are gathered stop the program.
 
+use super::loss_output::loss_output;
 use super::optimizer::{self, Kind, Optimizer};
 use super::plan::{
     arguments, input_names, is_statement, model_calls, object, plain_backward, plain_update, refuse, tensors_only,
@@ -15,6 +16,21 @@ use crate::facts::modes::Region;
 use crate::facts::roles::Role;
 use crate::names::{called_name, dotted};
 use crate::tree::{Id, ROOT, fields, kinds};
+
+const INFERENCE: &str = "while it trains the model runs on the RDU; without an optimizer, for inference alone, this call runs on \
+    the host. For inference on the RDU compile with `--inference`, with None for the optimizer, and run the section `fwd`";
+const COMPILING: &str = "compiling runs the program up to here: what stands before, such as opening the data, happens then, \
+    too. Compile where the data are, or with a configuration that makes them up";
+
+/// What a ported trainer leaves to a person: it is told where it happens.
+pub(super) fn note_limits(input: &Input<'_, '_>, view: &FileView<'_>) {
+    for (name, text) in [("call", INFERENCE), ("start", COMPILING)] {
+        let of_runtime = |c: &Id| object(view, *c).is_some_and(|o| view.index.text_of(o) == "rdu");
+        if let Some(call) = view.calls(name).iter().copied().find(of_runtime) {
+            input.note(view, call, text);
+        }
+    }
+}
 
 /// The changes of a project's trainer.
 pub(super) fn wishes(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<Vec<Wish>, Refusal> {
@@ -34,7 +50,7 @@ pub(super) fn wishes(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<Vec<W
     if view.has_word("rdu") {
         return refuse(step, "the name `rdu` is taken, and the port needs it");
     }
-    plain_backward(view, step, &reached)?;
+    let backward = plain_backward(view, step, &reached)?;
     let update = plain_update(input, view, step, &reached)?;
     if input.project.modes.as_ref().is_some_and(|m| m.guard_at(view, input.project, update).is_none()) {
         return refuse(update, "the compute mode can't be read at this place");
@@ -75,6 +91,10 @@ pub(super) fn wishes(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<Vec<W
         let given = &index.text_of(list)[1..];
         let gap = if given.starts_with(['\n', '\r']) { "," } else { ", " };
         changes.push(expression(view, call, format!("rdu.call({}{gap}{given}", index.text_of(function))));
+    }
+    if let Some(loss) = loss_output(view, step, training, backward, update) {
+        // Samples have a loss each; the host asks for one.
+        changes.push(Change::Insert { at: loss.statement, after: true, text: format!("{0} = {0}.mean()", loss.name) });
     }
     changes.push(expression(view, update, "rdu.update()".to_owned()));
     for statement in clearings(input, view) {
@@ -182,7 +202,8 @@ fn class(
 ) -> Change {
     let kinds: Vec<Kind> = optimizers.iter().map(|o| o.kind).collect();
     let anchor = optimizers.first().map_or(step, |o| o.call);
-    let program = Program { view, settings: input.settings, inputs, kinds, anchor, beside_other_modes: true };
+    let program =
+        Program { view, settings: input.settings, inputs, kinds, anchor, beside_other_modes: true, in_one_run: false };
     let newline = view.layout.newline;
     let index = &view.index;
     let trainer = index.parts(ROOT).find(|s| index.is_within(step, *s)).unwrap_or(step);

@@ -38,17 +38,7 @@ pub(super) fn of(plan: &Plan<'_, '_>) -> (usize, Vec<Change>, Vec<String>) {
     changes.push(Change::Insert { at: optimizer.statement, after: false, text: before });
     let start = format!("rdu.start({})", optimizer.name);
     changes.push(Change::Insert { at: optimizer.statement, after: true, text: start });
-    // The step.
-    changes.extend(index.field(plan.forward, f.function).map(|g| expression(view, g, "rdu.forward".to_owned())));
-    changes.push(expression(view, plan.update, "rdu.update()".to_owned()));
-    if let Some(scaled) = object(view, plan.backward).filter(|o| index.kind(*o) == kinds().call)
-        && object(view, scaled).is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Scaler))
-        && let Some(loss) = index.field(scaled, f.arguments).and_then(|a| index.parts(a).next())
-    {
-        let text = index.text_of(loss);
-        let plain = dotted(index, loss).is_some();
-        changes.push(expression(view, scaled, if plain { text.to_owned() } else { format!("({text})") }));
-    }
+    changes.extend(step(plan));
     for statement in idle(plan) {
         changes.push(Change::Replace { first: statement, last: statement, text: String::new() });
     }
@@ -66,6 +56,33 @@ pub(super) fn of(plan: &Plan<'_, '_>) -> (usize, Vec<Change>, Vec<String>) {
     (index.item(optimizer.statement).start, changes, imports)
 }
 
+/// Forward pass, backward pass and update.
+fn step(plan: &Plan<'_, '_>) -> Vec<Change> {
+    let (view, f) = (plan.view, fields());
+    let index = &view.index;
+    let mut changes = Vec::new();
+    let forward = if plan.in_one_run() { "rdu.step" } else { "rdu.forward" };
+    changes.extend(index.field(plan.forward, f.function).map(|g| expression(view, g, forward.to_owned())));
+    if plan.in_one_run() {
+        let statements = [plan.backward, plan.update].into_iter().filter_map(|c| view.statement_of(c));
+        changes.extend(statements.map(|s| Change::Replace { first: s, last: s, text: String::new() }));
+        return changes;
+    }
+    if let Some(loss) = &plan.loss {
+        changes.push(Change::Insert { at: loss.statement, after: true, text: format!("{0} = {0}.mean()", loss.name) });
+    }
+    changes.push(expression(view, plan.update, "rdu.update()".to_owned()));
+    if let Some(scaled) = object(view, plan.backward).filter(|o| index.kind(*o) == kinds().call)
+        && object(view, scaled).is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Scaler))
+        && let Some(loss) = index.field(scaled, f.arguments).and_then(|a| index.parts(a).next())
+    {
+        let text = index.text_of(loss);
+        let plain = dotted(index, loss).is_some();
+        changes.push(expression(view, scaled, if plain { text.to_owned() } else { format!("({text})") }));
+    }
+    changes
+}
+
 /// What the class is written from.
 fn program<'a>(plan: &'a Plan<'_, '_>) -> Program<'a> {
     Program {
@@ -75,6 +92,7 @@ fn program<'a>(plan: &'a Plan<'_, '_>) -> Program<'a> {
         kinds: vec![plan.optimizer.kind],
         anchor: plan.optimizer.call,
         beside_other_modes: false,
+        in_one_run: plan.in_one_run(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What has to be known of a script before its step is rewritten, and what stands in the way.
 
 use super::edits::command_line;
+use super::loss_output::{LossOutput, loss_output};
 use super::optimizer::{Optimizer, only_optimizer};
 use super::{Input, Refusal};
 use crate::facts::FileView;
@@ -21,6 +22,8 @@ pub(super) struct Plan<'a, 't> {
     pub(super) update: Id,
     /// `backward()` with what it is called on.
     pub(super) backward: Id,
+    /// The loss, when the model gives it.
+    pub(super) loss: Option<LossOutput<'t>>,
     /// Calls of the model elsewhere: validation.
     pub(super) evaluations: Vec<Id>,
 }
@@ -30,6 +33,11 @@ pub(super) fn refuse<T>(at: Id, reason: &'static str) -> Result<T, Refusal> {
 }
 
 impl<'a, 't> Plan<'a, 't> {
+    /// Whether one run of the session does the whole step.
+    pub(super) fn in_one_run(&self) -> bool {
+        self.loss.as_ref().is_some_and(|l| l.is_first)
+    }
+
     pub(super) fn read(input: &'a Input<'a, 't>, view: &'a FileView<'t>) -> Result<Self, Refusal> {
         let step = match view.steps.training.as_slice() {
             [step] => *step,
@@ -64,7 +72,8 @@ impl<'a, 't> Plan<'a, 't> {
             );
         }
         let evaluations = evaluations(input, view, forward, optimizer.model)?;
-        Ok(Self { input, view, forward, inputs, optimizer, update, backward, evaluations })
+        let loss = loss_output(view, step, forward, backward, update);
+        Ok(Self { input, view, forward, inputs, optimizer, update, backward, loss, evaluations })
     }
 }
 

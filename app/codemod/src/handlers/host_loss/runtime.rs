@@ -18,6 +18,8 @@ pub(super) struct Program<'a> {
     pub(super) anchor: Id,
     /// Whether the program runs on other machines, too.
     pub(super) beside_other_modes: bool,
+    /// Whether the model gives its loss first, so that one run does the whole step.
+    pub(super) in_one_run: bool,
 }
 
 impl Program<'_> {
@@ -31,9 +33,13 @@ impl Program<'_> {
             .map(|(n, name)| {
                 let option = name.replace('_', "-");
                 let known = shapes.get(n).and_then(Option::as_deref);
-                let asked = known.map_or_else(|| "required=True".to_owned(), |s| format!("default=({s},)"));
+                let asked = match known {
+                    None => "required=True".to_owned(),
+                    Some("") => "default=()".to_owned(),
+                    Some(sizes) => format!("default=({sizes},)"),
+                };
                 format!(
-                    "        parser.add_argument(\"--{option}-shape\", type=int, nargs=\"+\", {asked})\n        \
+                    "        parser.add_argument(\"--{option}-shape\", type=int, nargs=\"*\", {asked})\n        \
                      parser.add_argument(\"--{option}-dtype\", choices=(\"bfloat16\", \"int64\"), default=\"bfloat16\")\n"
                 )
             })
@@ -43,10 +49,19 @@ impl Program<'_> {
             .replace("CLASS", RUNTIME)
             .replace("        OPTIONS\n", &options)
             .replace("    CALL\n", if self.beside_other_modes { CALL } else { "" })
+            .replace("    STEP\n", if self.in_one_run { ONE_RUN } else { TWO_RUNS })
+            .replace("        FEED\n", FEED)
+            .replace("DOES", if self.in_one_run { ALL_THERE } else { LOSS_HERE })
             .replace("NAMES", &format!("({names},)"))
             .replace("HYPERPARAMETERS", &self.hyperparameters())
             .replace("TORCH", &self.torch().unwrap_or_else(|| "torch".to_owned()))
             .replace("PROGRAM", &program(self.view.path));
+        // Gradients of the outputs are the program's to give where the loss is on the host.
+        let text = if self.in_one_run {
+            text.replace("                init_output_grads=True,\n", "").replace(" init_output_grads=True,", "")
+        } else {
+            text
+        };
         let quoted = crate::rewrite::requote(&text, '"');
         let unit = &self.view.layout.indent;
         quoted
@@ -78,12 +93,15 @@ impl Program<'_> {
         }
     }
 
-    /// Shapes that the user gave (`--option input_shape=3x224x224,10`), as the elements of a tuple.
+    /// Shapes that the user gave (`--option input_shape=3x224x224,scalar`), as the elements of a tuple.
     fn shapes(&self) -> Vec<Option<String>> {
         let given = self.settings.values.get("input_shape").map_or("", String::as_str);
         given
             .split(',')
             .map(|shape| {
+                if shape.trim() == "scalar" {
+                    return Some(String::new());
+                }
                 let sizes: Vec<&str> = shape.split('x').map(str::trim).collect();
                 sizes.iter().all(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit())).then(|| sizes.join(", "))
             })
@@ -107,8 +125,76 @@ const CALL: &str = r#"    def call(self, model, *tensors):
 
 "#;
 
+const LOSS_HERE: &str = "forward pass and update run on the RDU, the loss on the host";
+const ALL_THERE: &str = "forward pass, loss and update run on the RDU, in one go";
+
+/// Inputs with their names, and what was compiled loaded with the first of them.
+const FEED: &str = r#"        self.inputs = []
+        for name, tensor in zip(self.names, tensors):
+            shape, dtype = self.expected(name)
+            if tuple(tensor.shape) != shape or tensor.dtype.is_floating_point != dtype.is_floating_point:
+                raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}, compiled was {dtype} {shape}")
+            self.inputs.append(samba.from_torch_tensor(tensor.to(dtype), name=name, batch_dim=0))
+        if not self.is_traced:
+            self.trace()
+"#;
+
+/// Forward pass, then the user's loss on the host, then the rest.
+const TWO_RUNS: &str = r#"    def forward(self, *tensors):
+        """One batch, forward. The host's graph begins at what comes back."""
+        if any(output.grad is not None for output in self.outputs):
+            raise RuntimeError("every batch is followed by an update on an RDU; gradients of several are not gathered")
+        FEED
+        outputs = samba.session.run(
+            input_tensors=self.inputs,
+            output_tensors=self.model.output_tensors,
+            section_types=["fwd"],
+            data_parallel=self.args.data_parallel,
+            reduce_on_rdu=self.args.reduce_on_rdu,
+        )
+        self.outputs = [samba.to_torch(output).float().detach().requires_grad_() for output in outputs]
+        return self.outputs[0] if len(self.outputs) == 1 else tuple(self.outputs)
+
+    def update(self):
+        """Backward pass and update, from the gradients that the loss left at the outputs."""
+        if not self.outputs:
+            raise RuntimeError("an update without a forward pass on the RDU before it")
+        group = self.optimizer.param_groups[0]
+        grads = [TORCH.zeros_like(out) if out.grad is None else out.grad for out in self.outputs]
+        samba.session.run(
+            input_tensors=self.inputs,
+            output_tensors=self.model.output_tensors,
+            section_types=["bckwd", "opt"],
+            grad_of_outputs=[samba.from_torch_tensor(grad.bfloat16()) for grad in grads],
+            hyperparam_dict={name: float(group[name]) for name in HYPERPARAMETERS if name in group},
+            data_parallel=self.args.data_parallel,
+            reduce_on_rdu=self.args.reduce_on_rdu,
+        )
+        self.outputs = []
+        self.is_ahead = True
+
+"#;
+
+/// The loss is the model's first output, as in SambaNova's tutorials.
+const ONE_RUN: &str = r#"    def step(self, *tensors):
+        """One batch forward, backward and into the weights. The model gives its loss first."""
+        FEED
+        group = self.optimizer.param_groups[0]
+        outputs = samba.session.run(
+            input_tensors=self.inputs,
+            output_tensors=self.model.output_tensors,
+            hyperparam_dict={name: float(group[name]) for name in HYPERPARAMETERS if name in group},
+            data_parallel=self.args.data_parallel,
+            reduce_on_rdu=self.args.reduce_on_rdu,
+        )
+        self.is_ahead = True
+        loss, *others = [samba.to_torch(output).float() for output in outputs]
+        return (loss.mean(), *others) if others else loss.mean()
+
+"#;
+
 const TEMPLATE: &str = r#"class CLASS:
-    """The model as SambaFlow compiles it: forward pass and update run on the RDU, the loss on the host."""
+    """The model as SambaFlow compiles it: DOES."""
 
     names = NAMES
 
@@ -178,46 +264,7 @@ const TEMPLATE: &str = r#"class CLASS:
         self.is_traced = True
 
     CALL
-    def forward(self, *tensors):
-        """One batch, forward. The host's graph begins at what comes back."""
-        if any(output.grad is not None for output in self.outputs):
-            raise RuntimeError("every batch is followed by an update on an RDU; gradients of several are not gathered")
-        self.inputs = []
-        for name, tensor in zip(self.names, tensors):
-            shape, dtype = self.expected(name)
-            if tuple(tensor.shape) != shape or tensor.dtype.is_floating_point != dtype.is_floating_point:
-                raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}, compiled was {dtype} {shape}")
-            self.inputs.append(samba.from_torch_tensor(tensor.to(dtype), name=name, batch_dim=0))
-        if not self.is_traced:
-            self.trace()
-        outputs = samba.session.run(
-            input_tensors=self.inputs,
-            output_tensors=self.model.output_tensors,
-            section_types=["fwd"],
-            data_parallel=self.args.data_parallel,
-            reduce_on_rdu=self.args.reduce_on_rdu,
-        )
-        self.outputs = [samba.to_torch(output).float().detach().requires_grad_() for output in outputs]
-        return self.outputs[0] if len(self.outputs) == 1 else tuple(self.outputs)
-
-    def update(self):
-        """Backward pass and update, from the gradients that the loss left at the outputs."""
-        if not self.outputs:
-            raise RuntimeError("an update without a forward pass on the RDU before it")
-        group = self.optimizer.param_groups[0]
-        grads = [TORCH.zeros_like(out) if out.grad is None else out.grad for out in self.outputs]
-        samba.session.run(
-            input_tensors=self.inputs,
-            output_tensors=self.model.output_tensors,
-            section_types=["bckwd", "opt"],
-            grad_of_outputs=[samba.from_torch_tensor(grad.bfloat16()) for grad in grads],
-            hyperparam_dict={name: float(group[name]) for name in HYPERPARAMETERS if name in group},
-            data_parallel=self.args.data_parallel,
-            reduce_on_rdu=self.args.reduce_on_rdu,
-        )
-        self.outputs = []
-        self.is_ahead = True
-
+    STEP
     def fetch(self):
         """Brings the weights to the host, if the RDU has newer ones."""
         if self.is_ahead:
