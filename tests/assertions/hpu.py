@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Does a port to HPU say what a right port of a project with compute modes says?
 
-    python3 hpu.py BEFORE AFTER
+    python3 hpu.py BEFORE AFTER [-- HOME…]
 
-BEFORE and AFTER are two checkouts of one project. Nothing is known of the project's names: the enum of compute modes is the one with
+BEFORE and AFTER are two checkouts of one project; HOME… is the program and its arguments on a machine without Gaudi: with it the list
+ends with what is asked of every port, and both are run. Nothing is known of the project's names: the enum of compute modes is the one with
 members CPU and GPU, a training step is a function that calls `.backward()`, and so on. Functions are compared *as one compute mode sees
 them*: tests of the mode are decided, branches not taken are dropped, and what remains is either equal to the original or named.
 
@@ -15,6 +16,7 @@ import re
 import sys
 
 from checkout import Checkout, Report, called, calls, changed_for, is_no_grad, lost_statements, neutral, parents_of, returned, text
+from common import every_port
 
 TARGET = "HPU"
 
@@ -63,7 +65,7 @@ def optimizers(checkout):
 # ---------------------------------------------------------------------------------------------- the assertions
 
 
-def check(before_root, after_root):
+def check(before_root, after_root, home=()):
     before = before_root if isinstance(before_root, Checkout) else Checkout(before_root)
     after, report = Checkout(after_root), Report()
     if before.enum is None:
@@ -346,6 +348,27 @@ def check(before_root, after_root):
                 faults.append(f"{path}:{n.lineno} sets the obsolete variable ID")
     report.say("B5", faults, "no rank modulo a number")
 
+    # B6, B7: TensorFlow's bridge stands in files of TensorFlow alone, under the test for the target, and is run there.
+    six, seven, good = [], [], []
+    for path, tree in after.files.items():
+        bridges = [n for n in habana_imports(tree) if "tensorflow" in imported(n)]
+        is_tensorflow = any(
+            imported(n).split()[0].split(".")[0] == "tensorflow" for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))
+        )
+        six += [f"{path}:{n.lineno} {text(n)} in a file of PyTorch" for n in bridges if not is_tensorflow]
+    for key, function in after.functions.items():
+        if any("tensorflow" in imported(n) for n in habana_imports(function.node)):
+            seven += [f"{function.at()} the bridge is loaded for {mode}" for mode in others
+                      if any("tensorflow" in imported(n) for n in habana_imports(after.seen_by(function.node, mode)))]
+            if not any(called(c) == "load_habana_module" for c in calls(after.seen_by(function.node, TARGET))):
+                seven.append(f"{function.at()} the bridge is imported and not loaded for {TARGET}")
+            good.append(function.at())
+    trains = [path for path, tree in after.files.items() if re.search(r"\b(tf|tensorflow)\.keras\.(Model|Sequential|optimizers)", text(tree))
+              and any(after.member(n) for n in ast.walk(tree))]
+    missing = [path for path in trains if not any(path == at.rsplit(":", 1)[0] for at in good)]
+    report.say("B6", six, "no bridge of TensorFlow in files of PyTorch")
+    report.say("B7", seven + [f"{path} never loads the bridge" for path in missing], ", ".join(good) or "no trainer of TensorFlow knows the modes")
+
     # B8: requirements.
     faults, good = [], []
     vendor = {"torch", "tensorflow", "torchvision", "torchaudio", "tensorflow-gpu"}
@@ -365,14 +388,17 @@ def check(before_root, after_root):
             elif line not in left:
                 faults.append(f"{relative}: {line.strip()!r} is changed")
     report.say("B8", faults or ([] if good else ["no requirement to comment out"]), "commented: " + ", ".join(good))
+    if home:
+        every_port(report, before, after, TARGET, home)
     return report
 
 
 def main(arguments):
-    if len(arguments) != 2:
+    home = arguments[3:] if arguments[2:3] == ["--"] else []
+    if len(arguments) != 2 and not home:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    report = check(*arguments)
+    report = check(*arguments[:2], home)
     print("\n".join(report.lines))
     return 1 if report.failed else 0
 

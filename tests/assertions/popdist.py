@@ -21,8 +21,10 @@ WEIGHTS = (".ckpt", ".pt", ".pth", ".bin")
 
 
 def weights_in(folder):
-    """Files with weights, and when they were written."""
-    return {path: path.stat().st_mtime_ns for path in pathlib.Path(folder).rglob("*") if path.suffix in WEIGHTS}
+    """Files with weights and those beside them, such as a list of checkpoints, and when they were written."""
+    beside = {path.parent for path in pathlib.Path(folder).rglob("*") if path.suffix in WEIGHTS} - {pathlib.Path(folder)}
+    files = [path for path in pathlib.Path(folder).rglob("*") if path.suffix in WEIGHTS or path.parent in beside and path.is_file()]
+    return {path: path.stat().st_mtime_ns for path in files}
 
 
 def written_twice(after, command):
@@ -74,7 +76,7 @@ def check(before_root, after_root, home, command):
     report.say("P3", [] if seeds[0] and seeds[0] == seeds[1] else [f"seeds of the instances: {seeds}"], f"one seed: {seeds[0][:1]}")
     unknown = [run.error for run in (first, second, alone) if any(word in run.error for word in ("Key ", "AttributeError", "NameError"))]
     report.say("P4", unknown, "every name and key exists")
-    report.say("P5", [f"{name} is written by both instances" for name in twice], "no file is written twice")
+    report.say("P5", [f"{name} is written by both instances" for name in twice], "no file of a checkpoint is written twice")
     report.say("P6", [] if shards(after) else ["every instance reads all data"], "data are divided: " + ", ".join(shards(after)[:1]))
     bare = [f"{path}:{call.lineno}" for path, tree in after.files.items() for call in calls(tree)
             if called(call) == "inferenceModel" and len(call.args) < 2 and "options" not in [k.arg for k in call.keywords]]

@@ -17,7 +17,7 @@ import hpu  # noqa: E402
 
 PROJECT = HERE.parent / "fixtures" / "projects" / "cristae"
 ORIGINAL = hpu.Checkout(PROJECT)
-RUN, TRAINER = "cristae/config/run.py", "cristae/torch_backend/trainer.py"
+RUN, TRAINER, KERAS = "cristae/config/run.py", "cristae/torch_backend/trainer.py", "cristae/tf_backend/trainer.py"
 DISTRIBUTED, REQUIREMENTS = "cristae/torch_backend/distributed.py", "requirements.txt"
 
 GUARD = "self.cfg.run.compute == ComputeKind.HPU"
@@ -49,6 +49,11 @@ HPU_DEVICE = """        elif self.cfg.run.compute == ComputeKind.HPU:
             device = torch.device("hpu")
 """
 
+BRIDGE = f"""        if {GUARD}:
+            from habana_frameworks.tensorflow import load_habana_module
+            load_habana_module()
+"""
+
 # (file, old, new): a right port. The old text is found exactly once, or every time where the flag says so.
 PORT = [
     (RUN, "    MPS = 3\n", "    MPS = 3\n    HPU = 4\n"),
@@ -64,6 +69,7 @@ PORT = [
     (DISTRIBUTED, "            return contextlib.nullcontext\n", "            return contextlib.nullcontext()\n"),
     (DISTRIBUTED, "            device = torch.device(f\"xpu:{self._local_rank}\")\n",
      "            device = torch.device(f\"xpu:{self._local_rank}\")\n" + HPU_DEVICE),
+    (KERAS, "    def initialize(self, io_only=False):\n", "    def initialize(self, io_only=False):\n" + BRIDGE),
     (REQUIREMENTS, "torch>=1.10,<2.8\n", "# torch>=1.10,<2.8  # the vendor's build\n"),
     (REQUIREMENTS, "torchvision\n", "# torchvision\n"),
     (REQUIREMENTS, "tensorflow>=2.4.0\n", "# tensorflow>=2.4.0\n"),
@@ -116,6 +122,11 @@ BROKEN = {
         {"A9", "B3", "B4"}, DISTRIBUTED, '        init_method = "',
         f"        if not {GUARD}:\n            torch.cuda.set_device(self._local_rank)\n" + '        init_method = "',
     ),
+    "a bridge of TensorFlow in PyTorch": ({"B6"}, TRAINER, PREPARE, PREPARE + "            from habana_frameworks.tensorflow import load_habana_module\n"
+                                                                    "            load_habana_module()\n"),
+    "no bridge of TensorFlow": ({"B7"}, KERAS, BRIDGE, ""),
+    "the bridge of TensorFlow for all": ({"A9", "B7"}, KERAS, BRIDGE, "        from habana_frameworks.tensorflow import load_habana_module\n"
+                                                                "        load_habana_module()\n"),
     "eight cards": ({"B5"}, DISTRIBUTED, HCCL, HCCL + "            self._local_rank = rank % 8\n"),
     "torch would be installed": ({"B8"}, REQUIREMENTS, "# torch>=1.10,<2.8  # the vendor's build\n", "torch>=1.10,<2.8\n"),
     "another requirement changed": ({"B8"}, REQUIREMENTS, "hydra-core==1.1\n", "hydra-core>=1.2\n"),
@@ -143,11 +154,11 @@ class Assertions(unittest.TestCase):
         self.port()
         report = hpu.check(ORIGINAL, self.root)
         self.assertEqual([line for line in report.lines if "FAIL" in line], [])
-        self.assertEqual(len(report.lines), 16)
+        self.assertEqual(len(report.lines), 18)
 
     def test_the_original_fails(self):
         report = hpu.check(ORIGINAL, self.root)
-        self.assertEqual(report.failed, ["A1", "A2", "A3", "A4", "A5", "A6", "A8", "A10", "B1", "B2", "B8"])
+        self.assertEqual(report.failed, ["A1", "A2", "A3", "A4", "A5", "A6", "A8", "A10", "B1", "B2", "B7", "B8"])
 
     def test_other_forms_of_the_same(self):
         self.port()
