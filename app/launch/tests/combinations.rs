@@ -2,7 +2,7 @@
 //! finds nothing, and with recorders in the place of the site's commands it runs to its end with the plan's words.
 
 use launch::{Launcher, Mode, Part, Plan, Request, Scheduler, Script, Site, Step, Target, Word, plan, render, sites};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -256,14 +256,18 @@ fn folder_with_recorders() -> tempfile::TempDir {
 fn every_script_is_sound_and_does_what_its_plan_says() {
     let folder = folder_with_recorders();
     let mut scripts: BTreeMap<String, Plan> = BTreeMap::new();
-    let mut reached: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    let mut reached: BTreeSet<String> = BTreeSet::new();
     for site in sites() {
         for &target in &site.targets {
             for &scheduler in &site.schedulers {
                 for mut request in requests(target, scheduler) {
                     let site = tamed(&site, &mut request);
                     if let Ok(plan) = plan(&request, &site) {
-                        *reached.entry((target.name(), site.name.clone())).or_default() += 1;
+                        let launcher = request.launcher.map_or("usual".into(), |one| format!("{one:?}").to_lowercase());
+                        let (target, script) = (target.name(), format!("{:?}", request.script).to_lowercase());
+                        reached.insert(format!("{target} {script} {}", site.name));
+                        let nodes = request.nodes;
+                        reached.insert(format!("{target} {script} {launcher} {} {nodes}", scheduler.name()));
                         let plan = at_home(plan);
                         scripts.insert(render(&plan), plan);
                     }
@@ -272,10 +276,34 @@ fn every_script_is_sound_and_does_what_its_plan_says() {
         }
     }
     assert!(scripts.len() > 250, "{}", scripts.len());
+    // A plan that is refused is passed over above, so what must have one is named.
     for site in sites() {
         for target in &site.targets {
-            assert!(reached.contains_key(&(target.name(), site.name.clone())), "{} {}", site.name, target.name());
+            for script in ["train", "setup", "collect"] {
+                let wanted = format!("{} {script} {}", target.name(), site.name);
+                assert!(reached.contains(&wanted), "{wanted}");
+            }
         }
+    }
+    for wanted in [
+        "hpu train mpirun bash 2",
+        "hpu train mpirun slurm 2",
+        "hpu train mpirun pbs 2",
+        "hpu train torchrun bash 2",
+        "hpu train torchrun slurm 2",
+        "hpu train torchrun pbs 1",
+        "hpu train lightning bash 2",
+        "hpu train lightning slurm 1",
+        "hpu train deepspeed bash 2",
+        "hpu train deepspeed slurm 2",
+        "rdu train mpirun bash 1",
+        "rdu train srun slurm 2",
+        "ipu train usual bash 1",
+        "ipu train usual slurm 1",
+        "popdist train usual bash 2",
+        "popdist train usual slurm 1",
+    ] {
+        assert!(reached.contains(wanted), "{wanted}");
     }
     let mut files = Vec::new();
     for (at, (script, plan)) in scripts.iter().enumerate() {
