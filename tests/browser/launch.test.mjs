@@ -167,7 +167,9 @@ onPage("a link holds the form, and going back undoes", {}, async (page) => {
 
 onPage("all scripts as an archive", {}, async (page) => {
   await page.fill({ script: "collect", results: "out" });
-  await page.fill({ script: "train", entry: "a.py", venv: "my venv" });
+  await page.fill({ script: "train", entry: "a.py", venv: "my venv", scheduler: "pbs" });
+  assert.match(await page.page.locator("#missing").textContent(), /what PBS calls the devices/);
+  await page.fill({ select: "ngpus=1" });
   const { name, bytes } = await page.download("all");
   assert.equal(name, "launch-scripts.zip");
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));

@@ -46,11 +46,15 @@ fn slurm(asked: &Resources) -> Vec<Flag> {
 }
 
 fn pbs(asked: &Resources) -> Vec<Flag> {
+    let devices = asked.devices.as_ref().map(|asked| format!(":{}", asked.value)).unwrap_or_default();
     let processes = asked.tasks_per_node.map(|tasks| format!(":mpiprocs={tasks}")).unwrap_or_default();
     let mut all = vec![
         flag(format!("-N {}", asked.name), "Its name in the queue."),
         flag("-j oe".to_string(), "Errors go into the same file as the rest of what it prints."),
-        flag(format!("-l select={}{processes}", asked.nodes), "Machines, and processes that an MPI may start on each."),
+        flag(
+            format!("-l select={}{devices}{processes}", asked.nodes),
+            "Machines, and on each of them devices and processes that an MPI may start.",
+        ),
     ];
     if asked.nodes > 1 {
         all.push(flag("-l place=scatter".to_string(), "Each part on a machine of its own."));

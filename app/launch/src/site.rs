@@ -81,6 +81,8 @@ pub struct Site {
     pub partition: Option<String>,
     /// Slurm's word for devices, `{devices}` being their number (of one machine for Gaudi).
     pub request: Option<String>,
+    /// PBS's word for the devices of one machine, such as `ngpus={devices}`.
+    pub select: Option<String>,
     /// What every command on a device starts with when a user starts the script by hand.
     #[serde(default)]
     pub prefix: Vec<String>,
@@ -167,7 +169,7 @@ impl Site {
         if site.targets.is_empty() || site.schedulers.is_empty() {
             return broken("`targets` and `schedulers` name at least one each".into());
         }
-        let directives = [&site.partition, &site.request];
+        let directives = [&site.partition, &site.request, &site.select];
         if let Some(text) = directives.into_iter().flatten().find(|text| text.contains(char::is_control)) {
             return broken(format!("`{}` is more than one line", text.escape_debug()));
         }
@@ -221,14 +223,14 @@ impl Site {
         let lists = [&self.enable, &self.wheels, &self.tensorflow_wheels];
         let plain = lists.into_iter().flatten().chain(&self.python).chain(&self.mpirun).chain(&self.vipu_partition);
         let settings = self.settings.iter().map(|setting| &setting.value);
-        let counted = self.prefix.iter().chain(&self.request);
+        let counted = self.prefix.iter().chain(&self.request).chain(&self.select);
         plain.chain(settings).map(|text| (text, false)).chain(counted.map(|text| (text, true)))
     }
 
-    /// The fields that stand in the request for devices, which is a directive.
+    /// The fields that stand in the words for devices, which are directives.
     pub(crate) fn directive_fields(&self) -> impl Iterator<Item = &str> {
-        let text = self.request.as_deref().unwrap_or_default();
-        let names = text.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        let texts = self.request.iter().chain(&self.select);
+        let names = texts.flat_map(|text| text.split('{').skip(1).filter_map(|rest| rest.split('}').next()));
         names.filter(|name| *name != "devices")
     }
 
@@ -305,7 +307,7 @@ impl Site {
 }
 
 /// Fields that every site has; they are set with `--set` too.
-pub const COMMON: [&str; 16] = [
+pub const COMMON: [&str; 17] = [
     "account",
     "partition",
     "time",
@@ -321,6 +323,7 @@ pub const COMMON: [&str; 16] = [
     "results",
     "archive",
     "job",
+    "select",
     "requirements",
 ];
 

@@ -155,6 +155,21 @@ impl<'a> Draft<'a> {
                 self.problem(field, "takes letters, digits and . _ - : only");
             }
         }
+        if request.scheduler == Scheduler::Pbs && request.script == Script::Train {
+            let select = site.value(request, "select");
+            let plain = |c: char| plain(c) || c == '=';
+            match select {
+                None if site.select.is_none() => {
+                    let message = "is required: what PBS calls the devices of a machine and how many, such as ngpus=8, or \
+                                   none where a job has whole machines";
+                    self.problem("select", message);
+                }
+                Some(select) if select.starts_with([':', '-']) || !select.chars().all(plain) => {
+                    self.problem("select", "takes letters, digits and . _ - : = only");
+                }
+                _ => {}
+            }
+        }
         let days = request.scheduler != Scheduler::Pbs;
         if value(asked.time).is_some_and(|time| !is_wall_time(&time, days)) {
             let days = if days { ", or days before it: 1-12:00:00" } else { "" };
@@ -220,12 +235,20 @@ impl<'a> Draft<'a> {
         texts.map(|text| self.site.word(self.request, &text.replace("{devices}", &devices.to_string()))).collect()
     }
 
-    /// The site's word for that many devices, as a directive.
+    /// The scheduler's word for that many devices, as a directive. PBS counts them by machine, and no two sites call them
+    /// the same.
     fn ask_for(&mut self, devices: u32) {
         let (site, request) = (self.site, self.request);
-        let value =
-            site.request.as_deref().map(|text| site.filled(request, &text.replace("{devices}", &devices.to_string())));
-        self.plan.resources.devices = value.map(|value| Asked { value, source: site.source.clone() });
+        let filled = |text: &str| site.filled(request, &text.replace("{devices}", &devices.to_string()));
+        let of_site = |text: &String| Asked { value: filled(text), source: site.source.clone() };
+        self.plan.resources.devices = match request.scheduler {
+            Scheduler::Bash | Scheduler::Slurm => site.request.as_ref().map(of_site),
+            Scheduler::Pbs => match site.value(request, "select") {
+                Some("none") => None,
+                Some(own) => Some(Asked { value: own.to_string(), source: String::new() }),
+                None => site.select.as_ref().map(of_site),
+            },
+        };
     }
 }
 

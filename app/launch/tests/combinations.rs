@@ -66,6 +66,7 @@ fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
                             let values = [("venv", "ve nv$"), ("results", HOSTILE), ("gaudi_spawn", HOSTILE)];
                             request.values = values.map(|(name, value)| (name.into(), value.into())).into();
                             request.values.insert("hostfile".into(), HOSTILE.into());
+                            request.values.insert("select".into(), "ngpus=8".into());
                             if target == Target::Hpu && instances == 2 && nodes == 1 {
                                 request.modules = vec![2, 3];
                             }

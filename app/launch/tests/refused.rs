@@ -35,6 +35,7 @@ fn launchers_that_a_scheduler_does_not_carry() {
     let over_pbs = |launcher| {
         move |request: &mut Request| {
             (request.scheduler, request.nodes, request.launcher) = (Scheduler::Pbs, 2, Some(launcher));
+            request.values.insert("select".into(), "ngpus=8".into());
         }
     };
     check(Target::Hpu, "generic", over_pbs(Launcher::Torchrun), "launcher");
@@ -48,10 +49,11 @@ fn launchers_that_a_scheduler_does_not_carry() {
 #[test]
 fn mpirun_on_several_machines_of_a_job() {
     for (scheduler, asked) in
-        [(Scheduler::Pbs, "\n#PBS -l select=2:mpiprocs=8\n"), (Scheduler::Slurm, "--ntasks-per-node=8")]
+        [(Scheduler::Pbs, "\n#PBS -l select=2:ngpus=8:mpiprocs=8\n"), (Scheduler::Slurm, "--ntasks-per-node=8")]
     {
         let mut request = Request::new(Target::Hpu, "train.py");
         (request.scheduler, request.nodes, request.launcher) = (scheduler, 2, Some(Launcher::Mpirun));
+        request.values.insert("select".into(), "ngpus=8".into());
         let plan = plan(&request, &site_named("generic", Target::Hpu).expect("a site")).expect("a plan");
         let script = render(&plan);
         assert!(script.contains(asked) && script.contains("JOB_HOSTS=\"$(hosts 8)\""), "{script}");
@@ -64,6 +66,7 @@ fn what_only_the_user_knows() {
     check(Target::Ipu, "alcf", |request| request.values.clear(), "cache");
     check(Target::Hpu, "tamu-aces", |request| request.scheduler = Scheduler::Slurm, "gres");
     check(Target::Hpu, "generic", |request| request.script = Script::Setup, "venv");
+    check(Target::Hpu, "generic", |request| request.scheduler = Scheduler::Pbs, "select");
 }
 
 #[test]
@@ -73,6 +76,11 @@ fn words_that_could_be_read_otherwise() {
     };
     check(Target::Hpu, "generic", set("account", "a\n#SBATCH --wrap=id"), "account");
     check(Target::Hpu, "generic", set("time", "$(id)"), "time");
+    let select = |request: &mut Request| {
+        request.scheduler = Scheduler::Pbs;
+        request.values.insert("select".into(), "ngpus=8\n#PBS -q other".into());
+    };
+    check(Target::Hpu, "generic", select, "select");
     check(Target::Hpu, "generic", set("cash", "x"), "cash");
     check(Target::Hpu, "generic", |request| request.entry = "-c".into(), "entry");
     check(Target::Hpu, "generic", |request| request.entry.clear(), "entry");

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 const LAUNCH_HELP: &str = "\
 A value that only you know is set with --set, e.g. --set venv=DIR; a site says which it needs. Known at every site:
-account, partition, time (HH:MM:SS), job, venv, output; for rdu pef and threads; for hpu sdk, cores, interface,
-gaudi_spawn and hostfile; for popdist interface; with --setup requirements; with --collect results and archive.
+account, partition, time (HH:MM:SS), job, venv, output; under PBS select; for rdu pef and threads; for hpu sdk, cores,
+interface, gaudi_spawn and hostfile; for popdist interface; with --setup requirements; with --collect results and
+archive.
 With DRY_RUN=1 in its environment the script shows its commands and runs none.
 
 Exit status: 0 written; 1 a file could not be read, or --lint found something; 2 wrong usage.";

@@ -174,6 +174,7 @@ fn the_pages_command_writes_the_pages_script() {
     ];
     check(&hpu);
     check(&[("entry", "a.py"), ("args", "run.batch=32"), ("batch-key", "run.batch"), ("alone", "on")]);
+    check(&[("entry", "a.py"), ("scheduler", "pbs"), ("select", "ngpus=8"), ("nodes", "2"), ("launcher", "mpirun")]);
     check(&[("entry", "a.py"), ("modules", "4,5"), ("launcher", "torchrun")]);
     check(&[("entry", "a.py"), ("site", "tamu-aces-gaudi"), ("gres", "gaudi"), ("partition", "p")]);
     let spawned =

@@ -125,6 +125,13 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
             }
             list.push(shown);
         }
+        if scheduler_of(fields, site) == Scheduler::Pbs && !own("select") {
+            let help = "What PBS calls them and how many, such as ngpus=8; none where a job has whole machines.";
+            let mut shown = field("select", "Devices of a machine", help, FieldKind::Text);
+            shown.default = site.and_then(|site| site.select.clone()).unwrap_or_default();
+            shown.required = shown.default.is_empty();
+            list.push(shown);
+        }
     }
     list
 }

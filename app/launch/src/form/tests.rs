@@ -94,7 +94,7 @@ fn the_command_says_the_same() {
 
 #[test]
 fn every_script_of_a_target() {
-    let files = all(&fields(&[("entry", "a.py"), ("venv", "v")]));
+    let files = all(&fields(&[("entry", "a.py"), ("venv", "v"), ("select", "none")]));
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["README.md", "setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh"]);
     assert!(files[0].1.contains("- collect.sh: results: is required"), "{}", files[0].1);
@@ -155,7 +155,8 @@ fn releases_of_gaudi() {
 #[test]
 fn wall_times() {
     let with = |scheduler: &str, time: &str| {
-        write(&fields(&[("entry", "a.py"), ("scheduler", scheduler), ("time", time)])).is_ok()
+        let select = ("select", "ngpus=8");
+        write(&fields(&[("entry", "a.py"), ("scheduler", scheduler), ("time", time), select])).is_ok()
     };
     for good in ["00:30:00", "1:00:00", "100:00:00"] {
         assert!(with("slurm", good) && with("pbs", good), "{good}");

@@ -61,16 +61,9 @@ pub(super) fn build(draft: &mut Draft<'_>) {
             return draft.problem("modules", message);
         }
     }
-    match request.scheduler {
-        Scheduler::Pbs if nodes > 1 && launcher != Launcher::Mpirun => {
-            let message = "PBS starts the script on one machine; on several only mpirun starts the others' processes";
-            return draft.problem("launcher", message);
-        }
-        Scheduler::Pbs => {
-            let note = "PBS: what cards are called differs between sites; add them to the line with select.";
-            draft.plan.notes.push(note.into());
-        }
-        _ => {}
+    if request.scheduler == Scheduler::Pbs && nodes > 1 && launcher != Launcher::Mpirun {
+        let message = "PBS starts the script on one machine; on several only mpirun starts the others' processes";
+        return draft.problem("launcher", message);
     }
     draft.joined(cards > 1 || launcher == Launcher::Deepspeed, cards);
     draft.plan.title = format!("Trains on {} of {}.", count(cards, "Gaudi card"), count(nodes, "machine"));
