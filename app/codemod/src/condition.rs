@@ -223,9 +223,11 @@ impl Condition {
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
             Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
-            Test::InsideComparison => {
-                view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().comparison_operator)
-            }
+            Test::InsideComparison => view.index.ancestors(found.node).any(|a| {
+                view.index.kind(a) == kinds().comparison_operator
+                    || (view.index.kind(a) == kinds().call
+                        && crate::names::called_name(&view.index, a) == Some("startswith"))
+            }),
             Test::HasKeyword(name) => has_keyword(view, found.node, name),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)

@@ -7,6 +7,7 @@ mod callee;
 mod far;
 mod known;
 mod moved;
+mod origins;
 mod phase;
 mod plan;
 mod precision;

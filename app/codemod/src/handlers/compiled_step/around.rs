@@ -260,23 +260,84 @@ pub(super) fn validation(
     is_model: &dyn Fn(Id) -> bool,
     moved: &dyn Fn(Id) -> bool,
     alive: &dyn Fn(Id) -> bool,
+    parts: &[(String, String)],
 ) {
     let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
+    // `self.net` here may be `net` there.
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let learns = |call: Id| {
+        let name = index.field(call, f.function).map(|g| last(index.text_of(g)));
+        name.is_some_and(|name| parts.iter().any(|(_, part)| part.split('.').any(|word| word == name)))
+    };
+    let mut fetches: BTreeSet<Id> = BTreeSet::new();
     for &call in index.of_kind(k.call) {
         let in_model = view.class_of(call).is_some_and(|c| plan.input.project.models.contains(view.name_of(c)));
         if !is_model(call) || moved(call) || in_model || !alive(call) {
             continue;
         }
         let here = index.is_within(call, step);
-        let looped =
-            loop_of(view, call).is_some_and(|l| !view.calls("backward").iter().any(|b| index.is_within(*b, l)));
-        if !(view.steps.in_validation(view, call) || here && looped) {
+        let around = loop_of(view, call).filter(|l| !view.calls("backward").iter().any(|b| index.is_within(*b, *l)));
+        let counts = around.is_some_and(|l| {
+            let source = index.field(l, f.right);
+            source.is_some_and(|r| index.kind(r) == k.call && called_name(index, r) == Some("range"))
+        });
+        let evaluates = around.is_some() && !counts && runs_without_gradients(view, call);
+        if !(view.steps.in_validation(view, call) || here && around.is_some() || evaluates) {
+            // The callee of the step infers already.
+            let infers = plan.changes(call);
+            if learns(call) && !infers && !comes_first(view, call, step) {
+                fetches.extend(outermost_without(view, call, step));
+            }
             continue;
         }
         let Some(model) = index.field(call, f.function) else { continue };
         let text = format!("ipu_inference({})", index.text_of(model));
         plan.edit(call, Change::Expression { node: call, range: index.range(model), text });
     }
+    // What the host runs needs the weights that the IPU has.
+    for at in fetches {
+        let text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
+        plan.edit(at, Change::Insert { at, after: false, text });
+    }
+}
+
+/// Whether a call is made once and for all before anything is trained.
+fn comes_first(view: &FileView<'_>, call: Id, step: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let Some(backward) = view.calls("backward").iter().copied().find(|b| index.is_within(*b, step)) else {
+        return false;
+    };
+    let looped = index
+        .ancestors(call)
+        .any(|a| [k.for_statement, k.while_statement].contains(&index.kind(a)) && index.is_within(backward, a));
+    call < backward && !looped && view.function_of(call) == view.function_of(backward)
+}
+
+/// Under `torch.no_grad()`, as a block or as a decorator.
+fn runs_without_gradients(view: &FileView<'_>, call: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    index.ancestors(call).any(|a| {
+        let decorated = index.kind(a) == k.function_definition
+            && index.parent(a).is_some_and(|p| index.kind(p) == k.decorated_definition);
+        let whole = if decorated { index.parent(a).unwrap_or(a) } else { a };
+        let text = index.text_of(whole);
+        (decorated || index.kind(a) == k.with_statement)
+            && ["no_grad", "inference_mode"].iter().any(|word| text.lines().next().unwrap_or(text).contains(word))
+    })
+}
+
+/// The outermost statement around a call that the training step is not in, within its function.
+fn outermost_without(view: &FileView<'_>, call: Id, step: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    let inner = index.ancestors(call).take_while(|a| {
+        index.kind(*a) != k.function_definition && index.kind(*a) != k.class_definition && !index.is_within(step, *a)
+    });
+    let is_statement =
+        |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.block || index.kind(p) == k.module);
+    inner.filter(is_statement).last()
 }

@@ -8,6 +8,7 @@ use super::callee::callee;
 use super::far::{far_call, hand_back_input};
 use super::known::Known;
 use super::moved::{Moved, moved_names, moved_statement, plain_name};
+use super::origins::learns_before;
 use super::phase::{both_phases, phase_test};
 use super::precision::mixed_precision;
 use super::slice::{assigned, backward_slice, leaves, reads, reads_name};
@@ -42,6 +43,12 @@ impl Plan<'_, '_> {
 
     pub(super) fn edit(&mut self, at: Id, change: Change) {
         self.edits.push(wish(self.view, at, change));
+    }
+
+    /// Whether an expression is changed already.
+    pub(super) fn changes(&self, id: Id) -> bool {
+        let expression = |change: &Change| matches!(change, Change::Expression { node, .. } if *node == id);
+        self.edits.iter().flat_map(|wish| &wish.changes).any(expression)
     }
 }
 
@@ -276,6 +283,15 @@ pub(super) fn plan<'a, 't>(
             "no tensor of the batch goes into the step: what the model is given is fixed. Pass it to the function that trains",
         );
     }
+    if let Some(call) = learns_before(view, input.project, step, moved_from, &moved.parameters) {
+        let text = index.text_of(call);
+        let what = text.lines().next().unwrap_or(text);
+        let reason = format!(
+            "`{what}` works on what goes into the compiled step, and what learns in it would not learn there. Write it in one \
+             line of calls with the model and the loss, or under `torch.no_grad()` if it is not to learn, then port again"
+        );
+        return Err(Refusal { at: call, reason });
+    }
     // What is read later comes back from the IPU.
     let mut results: Vec<String> = Vec::new();
     let stays: Vec<Id> = leaves(view, step)
@@ -409,7 +425,7 @@ pub(super) fn plan<'a, 't>(
         require_package(&mut plan);
     }
     let moved_calls = |c: Id| slice.iter().any(|s| index.is_within(c, *s));
-    validation(&mut plan, step, &is_model_call, &moved_calls, &alive);
+    validation(&mut plan, step, &is_model_call, &moved_calls, &alive, &moved.attributes);
     let module = view.names.spelling(index, step, "torch.nn.Module").unwrap_or_else(|| "torch.nn.Module".to_owned());
     let attributes: Vec<String> = moved.attributes.iter().map(|a| a.0.clone()).collect();
     let parameters: Vec<String> = moved.parameters.iter().map(|p| p.0.clone()).collect();
