@@ -1,6 +1,7 @@
 //! Handlers: the few rules that a semantic patch can't say. Each is named by a guide (`rule=NAME`), and a test holds
 //! that every one of them is.
 
+mod asked;
 mod compiled_step;
 mod compute_mode;
 mod config_field;

@@ -1,5 +1,6 @@
 //! What has to happen to one training step, found out as a whole before anything is changed.
 
+use super::super::asked::asked_for;
 use super::accumulation::{accumulation, micro_batches};
 use super::around::{
     clip, ends_step, fixed_test, remove_steps, require_package, saves, schedulers, steps_scheduler, validation,
@@ -491,17 +492,7 @@ fn obstacles(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<(), Refusal> 
             "torch.nn.parallel.DistributedDataParallel" | "torch.distributed.init_process_group"
         );
         // What is asked for first is off when one process is started.
-        let asked = |at: Id| {
-            index.ancestors(at).any(|a| {
-                index.kind(a) == kinds().if_statement
-                    && index.field(a, f.condition).is_some_and(|c| !index.text_of(c).contains("__name__"))
-            })
-        };
-        let always = !asked(call)
-            && view.function_of(call).is_none_or(|d| {
-                let callers = view.calls(view.name_of(d));
-                callers.is_empty() || callers.iter().any(|c| !asked(*c))
-            });
+        let always = !asked_for(view, call);
         if several
             && always
             && input.project.modes.is_none()

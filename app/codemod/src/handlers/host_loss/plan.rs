@@ -1,5 +1,6 @@
 //! What has to be known of a script before its step is rewritten, and what stands in the way.
 
+use super::super::asked::asked_for;
 use super::edits::command_line;
 use super::loss_output::{LossOutput, loss_output};
 use super::optimizer::{Optimizer, only_optimizer};
@@ -81,7 +82,8 @@ impl<'a, 't> Plan<'a, 't> {
 pub(super) fn stands_alone(view: &FileView<'_>) -> Result<(), Refusal> {
     const PARALLEL: [&str; 5] =
         ["DistributedDataParallel", "DDP", "DataParallel", "init_process_group", "FullyShardedDataParallel"];
-    if let Some(call) = PARALLEL.iter().find_map(|n| view.calls(n).first()) {
+    let always = |c: &&Id| !asked_for(view, **c);
+    if let Some(call) = PARALLEL.iter().find_map(|n| view.calls(n).iter().find(always)) {
         return refuse(
             *call,
             "PyTorch's data parallelism is in the way. Take it out; SambaFlow's is `--data-parallel` at compile and run",
