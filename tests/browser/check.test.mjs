@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { crc32 } from "node:zlib";
 import { launch } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
 
@@ -98,6 +99,13 @@ class CheckPage {
     return readFileSync(await download.path());
   }
 
+  /** What is told about the run, by its name. */
+  facts() {
+    return this.page.locator("#about div, #statistics dl div").evaluateAll((rows) =>
+      Object.fromEntries(rows.map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])),
+    );
+  }
+
   /** The different colours on a plane's canvas. */
   colours(plane) {
     return this.page.locator(`#plane-${plane}`).evaluate((canvas) => {
@@ -120,6 +128,21 @@ function onPage(name, options, body) {
     }
   });
 }
+
+onPage("as the page begins: trained weights tell a neutrino from cosmic rays", {}, async (page) => {
+  assert.equal(await page.value("weights"), "sample");
+  await page.run();
+  const facts = await page.facts();
+  assert.equal(facts.Configuration, "small, 245,443 parameters");
+  assert.equal(facts.Weights, "the sample");
+  assert.ok(parseFloat(facts["Right class where not background"]) > 95, JSON.stringify(facts));
+  assert.ok(Number(facts["IoU neutrino"]) > 0.7, JSON.stringify(facts));
+  // The weights know no other network.
+  await page.set("preset", "a21");
+  assert.equal(await page.value("weights"), "seeded");
+  await page.set("weights", "sample");
+  assert.equal(await page.value("preset"), "small");
+});
 
 onPage("a network, weights and outputs of PyTorch: they agree", { fragment: goldenLink }, async (page) => {
   assert.match(await page.page.locator("#parameters").textContent(), /^39,571 parameters/);
@@ -155,7 +178,9 @@ test("the reference is the command's, and the command accepts it", { skip: !comm
     assert.equal(compared.comparison.first_diverging_stage, null);
 
     const theirs = join(folder, "command.safetensors");
-    execFileSync(command, [...words, "--out", theirs]);
+    const script = join(folder, "check_port.py");
+    execFileSync(command, [...words, "--out", theirs, "--bundle", "--script", script]);
+    assert.equal((await page.download("script")).toString(), readFileSync(script, "utf8"));
     await page.choose("candidate", "command.safetensors", readFileSync(theirs));
     assert.match(await page.compared(), /The outputs agree/);
     // Another event's outputs don't.
@@ -210,12 +235,21 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
   await refused("weights", "cut.safetensors", golden.subarray(0, 5000), /not a whole safetensors file/);
   await refused("weights", "empty.pt", Buffer.alloc(0), /empty/);
   await refused("weights", "code.pt", Buffer.from("\x80\x04cos\nsystem\n(S'x'\ntR.", "latin1"), /pickle/);
+  // As torch.save packs it, with a call that PyTorch's own reader would make.
+  const hostile = { "archive/data.pkl": "\x80\x02cos\nsystem\nX\x0a\x00\x00\x00echo hello\x85R.", "archive/version": "3\n" };
+  await refused("weights", "hostile.pt", zip(hostile), /os\.system/);
+  await refused("weights", "cut.pt", zip(hostile).subarray(0, 60), /./);
+  const nan = Buffer.from(golden);
+  nan.writeFloatLE(NaN, 8 + Number(golden.readBigUInt64LE(0)) + header(golden)["bottleneck.weight"].data_offsets[0]);
+  await refused("weights", "nan.safetensors", nan, /bottleneck\.weight.*not a finite number/);
   await refused("weights", "other.safetensors", fixture("block_concat.safetensors"), /expected shape|missing|no place/);
   await refused("input", "wrong.npy", npy([2, 2], [1, 2, 3, 4]), /expected \[pictures, 3, height, width\]/);
   await refused("input", "nan.npy", npy([3, 8, 8], Array(192).fill(NaN)), /not a finite number/);
   await page.run();
   await page.choose("candidate", "block.safetensors", npy([3, 8, 8], Array(192).fill(0)));
   assert.match(await page.faultAt("file-candidate"), /output.plane0 is missing/);
+  await page.choose("candidate", "cut.safetensors", golden.subarray(0, golden.length - 9));
+  await page.page.locator("#fault-file-candidate", { hasText: "not a whole safetensors file" }).waitFor();
   await page.choose("candidate", "golden.safetensors", golden);
   assert.match(await page.compared(), /The outputs agree/);
 });
@@ -247,6 +281,48 @@ onPage("a long run is cancelled, and the form is as it was", { fragment: "#prese
   await page.set("width", 64);
   await page.run();
   assert.match(await page.page.locator("#statistics").textContent(), /GFLOP\/s/);
+});
+
+onPage("a picture of CosmicTagger's full size is computed, and cancelled", { fragment: "#height=1280&width=2048" }, async (page) => {
+  await page.run();
+  assert.match((await page.facts()).Logits, /^\[1, 3, 3, 1280, 2048\]/);
+  await page.set("preset", "uresnet");
+  await page.page.locator("#run").click();
+  await page.page.locator("#step", { hasText: /step [2-9] of \d+ · .* s left/ }).waitFor();
+  await page.page.locator("#cancel").click();
+  assert.match(await page.page.locator("#said").textContent(), /^Cancelled/);
+  await page.set("height", 64);
+  await page.set("width", 64);
+  await page.run();
+});
+
+onPage("another run's faults are seen: where, how far, in which module; and the report is printed", { fragment: tiny + "&stages=coarse" }, async (page) => {
+  await page.run();
+  const bundle = await page.download("bundle");
+  const entries = header(bundle);
+  const start = 8 + Number(bundle.readBigUInt64LE(0));
+  const stage = "stage.net_core.main_module.down_blocks.plane1";
+  for (const name of [stage, "output.plane1"]) {
+    bundle.writeFloatLE(1000, start + entries[name].data_offsets[0] + 4 * 5);
+  }
+  await page.choose("candidate", "candidate.safetensors", bundle);
+  assert.match(await page.compared(), /do not agree/);
+  assert.match(await page.page.locator("#stages").textContent(), /net_core\.main_module\.down_blocks\.plane1/);
+  assert.equal((await page.facts()).Compared, "candidate.safetensors, which computes in float32");
+  assert.ok((await page.colours(1)) > (await page.colours(0)), "the pixel stands out on its plane");
+  await page.page.locator("#plane-1").focus();
+  for (const key of ["Shift+ArrowUp", "Shift+ArrowUp", ...Array(3).fill("Shift+ArrowLeft"), "ArrowLeft", "ArrowLeft"]) {
+    await page.page.keyboard.press(key);
+  }
+  for (let step = 0; step < 5; step++) await page.page.keyboard.press("ArrowRight");
+  assert.match(await page.page.locator("#value-1").textContent(), /^row 0, column 5 .* difference [\d.]+e3$/);
+  await page.set("precision", "bf16");
+  await page.page.locator("#verdict", { hasText: "bfloat16" }).waitFor();
+  await page.page.emulateMedia({ media: "print" });
+  const seen = (selector) => page.page.locator(selector).isVisible();
+  assert.deepEqual(await Promise.all(["#verdict", "#ulps", "#plane-1", "#about"].map(seen)), [true, true, true, true]);
+  assert.deepEqual(await Promise.all([".check-form", "#bundle", "#f-precision"].map(seen)), [false, false, false]);
+  assert.ok((await page.page.pdf()).length > 10_000);
 });
 
 onPage("a link carries the form", {}, async (page) => {
@@ -316,6 +392,39 @@ onPage("on a phone nothing is wider than the screen", { fragment: tiny, width: 3
 onPage("without JavaScript the page says what it does", { ready: false }, async (page) => {
   assert.match(await page.page.locator("main").textContent(), /portolan forward --config uresnet/);
 });
+
+/** What a safetensors file says of its tensors. */
+function header(file) {
+  return JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))));
+}
+
+/** A zip archive of texts that are not packed. */
+function zip(files) {
+  const [locals, central] = [[], []];
+  let place = 0;
+  for (const [path, text] of Object.entries(files)) {
+    const [name, data] = [Buffer.from(path), Buffer.from(text, "latin1")];
+    const fields = Buffer.alloc(26);
+    fields.writeUInt16LE(20, 0);
+    fields.writeUInt32LE(crc32(data), 10);
+    fields.writeUInt32LE(data.length, 14);
+    fields.writeUInt32LE(data.length, 18);
+    fields.writeUInt16LE(name.length, 22);
+    const more = Buffer.alloc(14);
+    more.writeUInt32LE(place, 10);
+    locals.push(Buffer.from("PK\x03\x04", "latin1"), fields, name, data);
+    central.push(Buffer.from("PK\x01\x02\x14\x00", "latin1"), fields, more, name);
+    place += 30 + name.length + data.length;
+  }
+  const list = Buffer.concat(central);
+  const end = Buffer.alloc(22);
+  end.write("PK\x05\x06", "latin1");
+  end.writeUInt16LE(locals.length / 4, 8);
+  end.writeUInt16LE(locals.length / 4, 10);
+  end.writeUInt32LE(list.length, 12);
+  end.writeUInt32LE(place, 16);
+  return Buffer.concat([...locals, list, end]);
+}
 
 /** An array of float32 as NumPy writes it. */
 function npy(shape, numbers) {

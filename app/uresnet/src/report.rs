@@ -23,13 +23,14 @@ pub enum Precision {
 impl Precision {
     /// Largest difference allowed, as a share of the reference's largest magnitude.
     ///
-    /// Rounding errors of some hundred convolutions in a row grow about like the root of their number, so the half
-    /// precisions get ten times their unit roundoff. float32 gets more than that, because orders of summation differ.
+    /// Rounding grows from layer to layer, and the worst of a million logits lies far out. PyTorch computing throughout in
+    /// bfloat16 and float16 was off by up to 0.12 and 0.027 on the trained sample, and by 0.03 and 0.003 on networks with
+    /// seeded weights; the bounds are twice the worst of these. In float32 orders of summation differ, too.
     pub fn tolerance(self) -> f64 {
         match self {
             Precision::Fp32 => 1e-4,
-            Precision::Bf16 => 10.0 / 256.0,
-            Precision::Fp16 => 10.0 / 2048.0,
+            Precision::Bf16 => 0.25,
+            Precision::Fp16 => 0.06,
         }
     }
 
@@ -195,9 +196,9 @@ mod tests {
         check(0.0, Precision::Fp32, true);
         check(1e-3, Precision::Fp32, false);
         check(1e-3, Precision::Fp16, true);
-        check(0.1, Precision::Fp16, false);
-        check(0.1, Precision::Bf16, true);
-        check(1.0, Precision::Bf16, false);
+        check(1.0, Precision::Fp16, false);
+        check(1.0, Precision::Bf16, true);
+        check(3.0, Precision::Bf16, false);
         check(f32::NAN, Precision::Bf16, false);
     }
 

@@ -166,7 +166,7 @@ fn results(out: &mut String, choice: &Choice) {
         "</div><p class=\"actions\"><button type=\"button\" class=\"button quiet\" id=\"bundle\" data-do=\"bundle\">Download \
          the reference</button> <button type=\"button\" class=\"button quiet\" id=\"script\" data-do=\"script\">Download \
          check_port.py</button></p><pre id=\"port-command\" tabindex=\"0\"></pre></div>\
-         <h2>Compare another run</h2><p class=\"take\">What <code>check_port.py</code> wrote, or any file with \
+         <div class=\"compare\"><h2>Compare another run</h2><p class=\"take\">What <code>check_port.py</code> wrote, or any file with \
          <code>output.plane0</code> to <code>output.plane2</code>, and <code>stage.PATH.plane0</code> where you have \
          them.</p><div class=\"grid\" data-drop=\"candidate\">",
     );
@@ -175,7 +175,7 @@ fn results(out: &mut String, choice: &Choice) {
     out.push_str(
         "</div><div id=\"comparison\"></div><p id=\"reported\" hidden><button type=\"button\" class=\"button quiet\" \
          id=\"report\" data-do=\"report\">Download the report as JSON</button> <button type=\"button\" \
-         class=\"button quiet\" data-do=\"print\">Print the report</button></p></section></div>",
+         class=\"button quiet\" data-do=\"print\">Print the report</button></p></div></section></div>",
     );
 }
 
