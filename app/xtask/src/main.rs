@@ -15,9 +15,11 @@ mod serve;
 mod setup;
 mod size;
 mod step;
+mod threads;
 mod workspace;
 
 use setup::Need;
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -32,6 +34,7 @@ usage: cargo xtask VERB
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
   bench forward the forward pass beside onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
+  threads       the modules that compute with threads, into a folder: a part of build  FOLDER
   env           the shell variables for calling cargo on wasm32 by hand
 ";
 
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
             _ => return usage(&format!("`{runs}` is not a number of runs")),
         },
         ["bench", "forward", sizes @ ..] => bench::compare(sizes, 5),
+        ["threads", folder] => threads::build(Path::new(folder)),
         ["env"] => setup::print_env(),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -62,8 +62,12 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("forward", 150.0, 245.0),
         ("relaxed_forward", 150.0, 245.0),
         ("scalar_forward", 150.0, 245.0),
+        ("threaded_forward", 150.0, 245.0),
+        ("threaded_relaxed_forward", 150.0, 245.0),
     ] {
-        let parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
+        let is_part =
+            |file: &&PathBuf| is_module_part(file, name) || name.starts_with(THREADED) && is_thread_script(file);
+        let parts: Vec<PathBuf> = files.iter().filter(is_part).cloned().collect();
         for kind in ["wasm", "js"] {
             if !parts.iter().any(|file| file.extension().is_some_and(|extension| extension == kind)) {
                 bail!("dist/ has no {name}*.{kind}: run cargo xtask build");
@@ -93,6 +97,14 @@ fn is_module_part(file: &Path, module: &str) -> bool {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let rest = name.strip_prefix(module);
     rest.is_some_and(|rest| rest.starts_with(['-', '_', '.']) && (rest.ends_with(".js") || rest.ends_with(".wasm")))
+}
+
+/// Modules with threads share the scripts beside them.
+const THREADED: &str = "threaded_";
+
+fn is_thread_script(file: &Path) -> bool {
+    let folder = file.parent().and_then(Path::file_name);
+    folder.is_some_and(|folder| folder == "threads") && file.extension().is_some_and(|extension| extension == "js")
 }
 
 /// What the page's head loads from the site: style sheets, scripts, preloads, fonts and the icon, not links to pages.
@@ -135,6 +147,7 @@ mod tests {
     fn a_module_is_its_wasm_and_its_scripts() {
         let part = |name: &str| is_module_part(Path::new(name), "page");
         assert!(part("dist/page-1f2e_bg.wasm") && part("dist/page-1f2e.js") && part("dist/page.js"));
+        assert!(is_thread_script(Path::new("dist/threads/crew.js")) && !is_thread_script(Path::new("dist/page.js")));
         assert!(!part("dist/pages.js") && !part("dist/page.css") && !part("dist/engine-1f2e.js"));
     }
 

@@ -2,35 +2,56 @@
 
 use crate::check::choice::PRECISIONS;
 use crate::check::protocol::{
-    Answer, Done, Facts, Input, LARGEST, Memory, Parcel, Part, Progress, Run, Stages, Weights as From,
+    Answer, Ask, Done, Facts, Input, LARGEST, Memory, Parcel, Part, Progress, Run, Stages, Weights as From,
 };
 use crate::check::tensors::{logits_of, outputs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use uresnet::{
-    Alone, CLASSES, Error, Event, Method, Network, Options, PLANES, Plan, Stage, StageDistance, Tensor, Weights,
-    classes, scores, write_safetensors,
+    CLASSES, Error, Event, Method, Network, Options, PLANES, Plan, Stage, StageDistance, Team, Tensor, Threads,
+    Weights, classes, scores, write_safetensors,
 };
+
+/// Seconds between two messages about the steps of a run.
+const PAUSE: f64 = 0.06;
 
 /// Why a question can't be answered, and which part of the form that is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault(pub Part, pub String);
 
+impl Fault {
+    /// A file that is asked for and not there.
+    pub fn lacking(part: Part) -> Fault {
+        Fault(part, "choose a file first".to_string())
+    }
+
+    /// A file that was moved or changed since it was chosen.
+    pub fn unreadable(part: Part, name: &str) -> Fault {
+        Fault(part, format!("{name} can't be read any more; choose it again"))
+    }
+}
+
 /// Who waits for the answer.
 pub trait Watch: Sync {
     /// Seconds since some moment.
     fn now(&self) -> f64;
-    /// How far it is.
+    /// How far it is. Called on the thread that asked, however many there are.
     fn tell(&self, progress: Progress);
     /// Bytes of memory taken so far.
     fn memory(&self) -> usize;
 }
 
 /// What the worker keeps between questions.
-#[derive(Default)]
 pub struct Desk {
+    team: Threads,
     last: Option<Ran>,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Desk::with_threads(1)
+    }
 }
 
 /// A run that is over.
@@ -45,6 +66,43 @@ struct Ran {
 }
 
 impl Desk {
+    /// A desk whose runs take so many threads; where a target has no threads it is one.
+    pub fn with_threads(threads: usize) -> Desk {
+        Desk { team: Threads(threads), last: None }
+    }
+
+    /// Answers a question. `file` reads the next of the files beside it, which is for this part of the form.
+    pub fn answer(
+        &mut self,
+        ask: &Ask,
+        file: &mut dyn FnMut(Part) -> Result<Vec<u8>, Fault>,
+        watch: &dyn Watch,
+    ) -> Parcel<Answer> {
+        let answer = match ask {
+            Ask::Run(run) => self.run_with(run, file, watch),
+            Ask::Bundle { weights, stages } => self.bundle(*weights, *stages, watch),
+            Ask::Compare { precision } => file(Part::Candidate).and_then(|file| self.compare(file, *precision, watch)),
+        };
+        answer.unwrap_or_else(|Fault(part, why)| Parcel::of(Answer::Failed(part, why)))
+    }
+
+    fn run_with(
+        &mut self,
+        run: &Run,
+        file: &mut dyn FnMut(Part) -> Result<Vec<u8>, Fault>,
+        watch: &dyn Watch,
+    ) -> Result<Parcel<Answer>, Fault> {
+        let weights = match run.weights {
+            From::File => Some(file(Part::Weights)?),
+            From::Seeded(_) => None,
+        };
+        let input = match run.input {
+            Input::File(_) => Some(file(Part::Input)?),
+            Input::Synthetic(_) => None,
+        };
+        self.run(run, weights, input, watch)
+    }
+
     /// Computes; `weights` and `input` are the files that the question names.
     pub fn run(
         &mut self,
@@ -73,7 +131,7 @@ impl Desk {
         };
         about("planning");
         let plan = Plan::new(&network, &weights, &shape, &Options::default()).map_err(as_fault(Part::Run))?;
-        let (logits, seconds) = pass(&plan, &event.picture, watch, &mut |_| ())?;
+        let (logits, seconds) = pass(&plan, &event.picture, self.team, watch, &mut |_| ())?;
         let memory = Memory { maps: plan.map_bytes(), weights: plan.weight_bytes(), whole: watch.memory() };
         let predicted = classes(&logits).map_err(as_fault(Part::Run))?;
         let range = |(low, high): (f32, f32), &logit: &f32| (low.min(logit), high.max(logit));
@@ -82,7 +140,7 @@ impl Desk {
             parameters: network.parameter_count(),
             shape: logits.shape().to_vec(),
             instructions: plan.instructions().to_string(),
-            threads: 1,
+            threads: self.team.size(),
             steps: plan.steps().iter().cloned().zip(seconds).collect(),
             memory,
             range: logits.data().iter().fold((f32::INFINITY, f32::NEG_INFINITY), range),
@@ -96,12 +154,12 @@ impl Desk {
 
     /// The last run as a file: input, labels, logits, and what is asked for.
     pub fn bundle(&mut self, weights: bool, stages: Stages, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
-        let ran = self.last()?;
+        let (team, ran) = (self.team, self.last()?);
         let mut shown = BTreeMap::new();
         if stages != Stages::None {
             let wanted = |path: &str| stages == Stages::All || !path.contains(".blocks.");
             let mut bytes = 0u64;
-            ran.showing(&wanted, watch, &mut |stage| {
+            ran.showing(&wanted, team, watch, &mut |stage| {
                 bytes += size_of_val(stage.output.data()) as u64;
                 if bytes <= LARGEST {
                     shown.insert(format!("stage.{}", stage.name()), stage.output.clone());
@@ -116,7 +174,7 @@ impl Desk {
                 return Err(Fault(Part::Run, problem));
             }
         }
-        let planes = outputs(ran.exact(watch)?.1).map_err(as_fault(Part::Run))?;
+        let planes = outputs(ran.exact(team, watch)?.1).map_err(as_fault(Part::Run))?;
         let mut all: BTreeMap<&str, &Tensor> = BTreeMap::from([("input", &ran.event.picture)]);
         all.extend(ran.event.labels.as_ref().map(|labels| ("label", labels)));
         all.extend(planes.iter().chain(&shown).map(|(name, tensor)| (name.as_str(), tensor)));
@@ -129,13 +187,13 @@ impl Desk {
 
     /// Holds the outputs in a file against the last run's.
     pub fn compare(&mut self, file: Vec<u8>, precision: usize, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
-        let ran = self.last()?;
+        let (team, ran) = (self.team, self.last()?);
         let refuse = |problem| Fault(Part::Candidate, problem);
         let (_, precision) = PRECISIONS.get(precision).ok_or_else(|| refuse("no such precision".to_string()))?;
         let mut found = read(Some(file), Part::Candidate)?;
         let candidate = logits_of(&mut found, &ran.output_shape()?).map_err(refuse)?;
-        let stages = ran.stages(&found, watch)?;
-        let (network, reference) = ran.exact(watch)?;
+        let stages = ran.stages(&found, team, watch)?;
+        let (network, reference) = ran.exact(team, watch)?;
         let report = uresnet::report(network, reference, &candidate, stages, *precision);
         let report = report.map_err(as_fault(Part::Candidate))?;
         let theirs = classes(&candidate).map_err(as_fault(Part::Candidate))?;
@@ -153,9 +211,9 @@ impl Desk {
 
 impl Ran {
     /// The network and the reference logits.
-    fn exact(&mut self, watch: &dyn Watch) -> Result<(&Network, &Tensor), Fault> {
+    fn exact(&mut self, team: Threads, watch: &dyn Watch) -> Result<(&Network, &Tensor), Fault> {
         if self.reference.is_none() {
-            self.showing(&|_| false, watch, &mut |_| ())?;
+            self.showing(&|_| false, team, watch, &mut |_| ())?;
         }
         let reference = self.reference.as_ref();
         Ok((&self.network, reference.ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))?))
@@ -165,12 +223,13 @@ impl Ran {
     fn showing(
         &mut self,
         wanted: &dyn Fn(&str) -> bool,
+        team: Threads,
         watch: &dyn Watch,
         see: &mut dyn FnMut(Stage),
     ) -> Result<(), Fault> {
         let options = Options { method: Method::Winograd2, ..Options::default() };
         let plan = Plan::showing(&self.network, &self.weights, self.event.picture.shape(), &options, wanted);
-        let (logits, _) = pass(&plan.map_err(as_fault(Part::Run))?, &self.event.picture, watch, see)?;
+        let (logits, _) = pass(&plan.map_err(as_fault(Part::Run))?, &self.event.picture, team, watch, see)?;
         self.reference = Some(logits);
         Ok(())
     }
@@ -182,12 +241,17 @@ impl Ran {
     }
 
     /// How far the modules are off whose outputs the other run wrote too.
-    fn stages(&mut self, found: &BTreeMap<String, Tensor>, watch: &dyn Watch) -> Result<Vec<StageDistance>, Fault> {
+    fn stages(
+        &mut self,
+        found: &BTreeMap<String, Tensor>,
+        team: Threads,
+        watch: &dyn Watch,
+    ) -> Result<Vec<StageDistance>, Fault> {
         let path = |key: &'_ str| Some(key.strip_prefix("stage.")?.rsplit_once('.')?.0.to_string());
         let paths: BTreeSet<String> = found.keys().filter_map(|key| path(key)).collect();
         let (mut apart, mut wrong) = (Vec::new(), None);
         if !paths.is_empty() {
-            self.showing(&|path| paths.contains(path), watch, &mut |stage| {
+            self.showing(&|path| paths.contains(path), team, watch, &mut |stage| {
                 let Some(other) = found.get(&format!("stage.{}", stage.name())) else { return };
                 match StageDistance::new(&stage, other) {
                     Ok(distance) => apart.push(distance),
@@ -207,7 +271,7 @@ fn as_fault(part: Part) -> impl Fn(Error) -> Fault {
 }
 
 fn read(file: Option<Vec<u8>>, part: Part) -> Result<BTreeMap<String, Tensor>, Fault> {
-    let file = file.ok_or_else(|| Fault(part, "choose a file first".to_string()))?;
+    let file = file.ok_or_else(|| Fault::lacking(part))?;
     uresnet::read_tensors(&file).map_err(as_fault(part))
 }
 
@@ -233,32 +297,34 @@ fn event(run: &Run, file: Option<Vec<u8>>) -> Result<Event, Fault> {
 fn pass(
     plan: &Plan,
     picture: &Tensor,
+    team: Threads,
     watch: &dyn Watch,
     see: &mut dyn FnMut(Stage),
 ) -> Result<(Tensor, Vec<f64>), Fault> {
-    let clock = Mutex::new(Vec::with_capacity(plan.steps().len() + 1));
+    // When each step began, and when the last message was.
+    let clock = Mutex::new((Vec::with_capacity(plan.steps().len() + 1), f64::NEG_INFINITY));
     let before = |number: usize| {
         let now = watch.now();
-        let start = match clock.lock() {
-            Ok(mut clock) => {
-                clock.push(now);
-                clock[0]
-            }
-            Err(_) => now,
-        };
+        let Ok(mut clock) = clock.lock() else { return ControlFlow::Continue(()) };
+        let (begun, told) = &mut *clock;
+        begun.push(now);
+        if *told + PAUSE > now {
+            return ControlFlow::Continue(());
+        }
+        *told = now;
         let progress = plan.progress(number);
         watch.tell(Progress {
             path: progress.path.to_string(),
             step: number + 1,
             count: progress.count,
             share: progress.share,
-            left: progress.left(now - start),
+            left: progress.left(now - begun[0]),
         });
         ControlFlow::Continue(())
     };
-    let logits = plan.run_showing(picture, &Alone, &before, see).map_err(as_fault(Part::Run))?;
-    let clock = clock.into_inner().unwrap_or_default();
-    Ok((logits, clock.windows(2).map(|at| at[1] - at[0]).collect()))
+    let logits = plan.run_showing(picture, &team, &before, see).map_err(as_fault(Part::Run))?;
+    let (begun, _) = clock.into_inner().unwrap_or_default();
+    Ok((logits, begun.windows(2).map(|at| at[1] - at[0]).collect()))
 }
 
 fn done(facts: Facts, event: &Event, predicted: Vec<u8>, output: (usize, usize)) -> Parcel<Answer> {

@@ -3,6 +3,7 @@
 mod files;
 mod pointer;
 mod running;
+mod threads;
 
 use crate::browser::{self, document, element, later, window};
 use crate::check::choice::{Choice, FIELDS, Fault, Kind, OTHERS, kind};
@@ -45,6 +46,7 @@ pub(crate) fn with<T>(act: impl FnOnce(&mut State) -> T) -> T {
 pub fn start() {
     let Some(place) = element("check") else { return };
     place.set_inner_html(&form::html(&Choice::default()));
+    threads::offer();
     read_link();
     on(&place, "change", changed);
     on(&place, "click", clicked);
@@ -134,6 +136,7 @@ fn clicked(event: Event) {
         "link" => copy_link(),
         "config" => download_config(),
         "size" => take_size(&control.get_attribute("data-to").unwrap_or_default()),
+        "reload" => drop(window().location().reload()),
         "in" => pointer::zoom(1.5),
         "out" => pointer::zoom(1.0 / 1.5),
         "fit" => {

@@ -25,6 +25,18 @@ pub enum Ask {
     },
 }
 
+impl Ask {
+    /// The head of a message; `None` when the bytes are none.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Ask> {
+        postcard::from_bytes(bytes).ok()
+    }
+
+    /// As the head of a message.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).unwrap_or_default()
+    }
+}
+
 /// What to compute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -85,6 +97,18 @@ pub enum Answer {
     Compared(Box<Report>),
     /// It can't be done.
     Failed(Part, String),
+}
+
+impl Answer {
+    /// The head of a message; `None` when the bytes are none.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Answer> {
+        postcard::from_bytes(bytes).ok()
+    }
+
+    /// As the head of a message.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).unwrap_or_default()
+    }
 }
 
 /// The part of the form that something is wrong with.

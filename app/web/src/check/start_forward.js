@@ -1,4 +1,5 @@
-// The worker's first lines: the fastest module that this browser takes. They lie beside this file, wherever that is.
+// The worker's first lines: the fastest module that this browser takes. They lie beside this file, wherever that is. The
+// worker's name is how many threads are wanted.
 
 // Of a module nothing runs where one instruction is unknown, so a small one that holds it tells: a function that makes
 // its operands of zeros, and drops the result.
@@ -12,11 +13,19 @@ const SPLAT = [0xfd, 0x11];
 const MULTIPLY_ADD = [0xfd, 0x85, 0x02];
 
 const start = async () => {
-  const { default: init } = known(MULTIPLY_ADD, 3)
-    ? await import("./relaxed_forward.js")
-    : known([], 1)
-      ? await import("./forward.js")
-      : await import("./scalar_forward.js");
+  const kind = known(MULTIPLY_ADD, 3) ? "relaxed_" : known([], 1) ? "" : "scalar_";
+  const threads = Number(self.name) || 1;
+  // Every browser in which workers share memory has SIMD too.
+  if (threads > 1 && crossOriginIsolated && kind !== "scalar_") {
+    try {
+      const { start } = await import("./threads/crew.js");
+      return await start(`threaded_${kind}forward.wasm`, threads);
+    } catch (error) {
+      // Without a network where they were never asked for, or without room for a memory that can grow.
+      console.warn(`One thread in place of ${threads}: ${error.message}`);
+    }
+  }
+  const { default: init } = await import(`./${kind}forward.js`);
   await init();
 };
 

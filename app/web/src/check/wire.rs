@@ -1,5 +1,5 @@
 //! Parcels on the wire: `[head as bytes, files]` to the worker, `[head as bytes, floats, bytes]` from it. Numbers
-//! are handed over, not copied; files are read by the worker.
+//! are handed over, not copied; files are read by the worker. `threads/worker.js` writes and reads the same.
 
 use crate::check::protocol::{Answer, Ask, Parcel};
 use js_sys::{Array, Float32Array, Uint8Array};
@@ -8,7 +8,7 @@ use web_sys::File;
 
 /// A question as a message.
 pub(crate) fn ask(ask: &Ask, files: &[File]) -> JsValue {
-    let head = postcard::to_allocvec(ask).unwrap_or_default();
+    let head = ask.to_bytes();
     let files: Array = files.iter().collect();
     Array::of2(&Uint8Array::from(head.as_slice()), &files).into()
 }
@@ -16,14 +16,14 @@ pub(crate) fn ask(ask: &Ask, files: &[File]) -> JsValue {
 /// A message as a question; `None` when it is none.
 pub(crate) fn asked(message: JsValue) -> Option<(Ask, Vec<File>)> {
     let parts: Array = message.dyn_into().ok()?;
-    let head = postcard::from_bytes(&parts.get(0).dyn_into::<Uint8Array>().ok()?.to_vec()).ok()?;
+    let head = Ask::from_bytes(&parts.get(0).dyn_into::<Uint8Array>().ok()?.to_vec())?;
     let files = parts.get(1).dyn_into::<Array>().ok()?;
     Some((head, files.iter().filter_map(|file| file.dyn_into().ok()).collect()))
 }
 
 /// An answer as a message, and what of it changes hands.
 pub(crate) fn answer(parcel: Parcel<Answer>) -> (JsValue, Array) {
-    let head = postcard::to_allocvec(&parcel.head).unwrap_or_default();
+    let head = parcel.head.to_bytes();
     let buffers = Array::new();
     let floats = Array::new();
     // One after the other, so that no more than one of them is there twice.
@@ -53,7 +53,7 @@ pub(crate) fn answered(message: JsValue) -> Option<Answered> {
     let parts: Array = message.dyn_into().ok()?;
     let list = |place| parts.get(place).dyn_into::<Array>().ok();
     Some(Answered {
-        head: postcard::from_bytes(&parts.get(0).dyn_into::<Uint8Array>().ok()?.to_vec()).ok()?,
+        head: Answer::from_bytes(&parts.get(0).dyn_into::<Uint8Array>().ok()?.to_vec())?,
         floats: list(1)?.iter().filter_map(|part| part.dyn_into().ok()).collect(),
         bytes: list(2)?.iter().filter_map(|part| part.dyn_into().ok()).collect(),
     })

@@ -9,6 +9,7 @@ mod table;
 
 use crate::setup;
 use crate::step::{on_path, run, step};
+use crate::threads;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ const THREADS: [usize; 2] = [1, 2];
 const MODULES: [(&str, &str, &str); 3] = [
     ("simd128", "wasm32-wasip1", "simd128"),
     ("relaxed-simd", "wasm32-wasip1", "relaxed-simd"),
-    ("threads", "wasm32-wasip1-threads", "relaxed-simd,threads"),
+    ("threads", threads::TARGET, "relaxed-simd,threads"),
 ];
 
 /// Where the parts of the comparison lie.
@@ -69,11 +70,7 @@ impl Bench {
             setup::target(target)?;
             let mut cargo = workspace::command("cargo");
             cargo.args(build).args(["forward", "--target", target, "--features", features]);
-            if name == "threads" {
-                // All that wasm32 can address; the target's own bound is a quarter of it.
-                cargo.env("CARGO_TARGET_WASM32_WASIP1_THREADS_RUSTFLAGS", "-Clink-arg=--max-memory=4294967296");
-            }
-            run(&mut cargo)?;
+            run(cargo.env(threads::LINKED.0, threads::LINKED.1))?;
             let built = workspace::target().join(target).join("release/examples/forward.wasm");
             let module = cache.join(format!("{name}.wasm"));
             std::fs::copy(&built, &module).with_context(|| format!("cannot copy {}", built.display()))?;

@@ -35,6 +35,11 @@ pub(super) fn programs() -> PathBuf {
     folder().join("node_modules").join(".bin")
 }
 
+/// A program of the packages.
+pub(crate) fn program(name: &str) -> PathBuf {
+    programs().join(if cfg!(windows) { format!("{name}.cmd") } else { name.to_owned() })
+}
+
 fn folder() -> PathBuf {
     workspace::root().join("tests").join("browser")
 }

@@ -1,19 +1,22 @@
-//! The wasm32 standard library; rustfmt and clippy, which rustup's minimal profile leaves out.
+//! The wasm32 standard libraries; rustfmt and clippy, which rustup's minimal profile leaves out.
 
 use super::{Need, missing, there};
 use crate::step::{ask, on_path, run};
+use crate::threads;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
 
-const TARGET: &str = "wasm32-unknown-unknown";
+const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", threads::TARGET];
 
 pub(super) fn ensure(need: Need) -> Result<()> {
     let sysroot =
         ask("rustc", &["--print", "sysroot"]).context("cannot run rustc: install Rust from https://rustup.rs")?;
     let version = ask("rustc", &["--version"]).unwrap_or_default();
     there("Rust", version.trim_start_matches("rustc "));
-    target_in(&sysroot, TARGET)?;
+    for target in TARGETS {
+        target_in(&sysroot, target)?;
+    }
     if need == Need::Test {
         for (component, program) in [("rustfmt", "rustfmt"), ("clippy", "cargo-clippy")] {
             // rustup leaves a proxy for every program it knows, so only asking tells.

@@ -1,6 +1,6 @@
 //! Asks the worker, and shows what it answers.
 
-use super::{fault, files, focus, html, offer_layers, shown, text, with};
+use super::{fault, files, focus, html, offer_layers, shown, text, threads, with};
 use crate::browser::{self, element, now};
 use crate::check::parts::{about, comparison, layers, short_path, statistics};
 use crate::check::picture::Layer;
@@ -16,6 +16,8 @@ use web_sys::{ErrorEvent, File, HtmlInputElement, MessageEvent, Worker, WorkerOp
 #[derive(Default)]
 pub(crate) struct Worked {
     worker: Option<Worker>,
+    /// As many threads as it was started for.
+    threads: usize,
     /// It has said that it listens.
     ready: bool,
     /// Waits for a worker that listens.
@@ -190,9 +192,13 @@ fn ask_worker(ask: Ask, files: Vec<File>, doing: &str) {
     fault("run", "");
     text("said", doing);
     text("step", doing);
+    let threads = threads::chosen();
+    if is_run && with(|state| state.worked.threads != threads) {
+        end();
+    }
     if with(|state| state.worked.worker.is_none()) {
-        match start() {
-            Ok(worker) => with(|state| state.worked.worker = Some(worker)),
+        match start(threads) {
+            Ok(worker) => with(|state| (state.worked.worker, state.worked.threads) = (Some(worker), threads)),
             Err(why) => {
                 fault("run", &format!("The worker can’t be started: {}", browser::reason(&why)));
                 return;
@@ -223,8 +229,9 @@ fn send() {
     }
 }
 
-fn start() -> Result<Worker, JsValue> {
+fn start(threads: usize) -> Result<Worker, JsValue> {
     let options = WorkerOptions::new();
+    options.set_name(&threads.to_string());
     options.set_type(WorkerType::Module);
     let worker = Worker::new_with_options(&browser::beside("start_forward.js"), &options)?;
     let hear = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {

@@ -106,6 +106,9 @@ pub fn html(choice: &Choice) -> String {
     out.push_str(
         "</div><p class=\"hint\" id=\"fed\"></p><p data-when=\"input=file\"><button type=\"button\" \
          class=\"button quiet small\" data-do=\"size\" data-to=\"1280x2048\">Take 1280 × 2048</button></p></fieldset>\
+         <fieldset><legend>This machine</legend><div class=\"field\"><label for=\"threads\">Threads</label>\
+         <select id=\"threads\" aria-describedby=\"why-threads\"></select>\
+         <p class=\"hint\" id=\"why-threads\"></p></div></fieldset>\
          <p class=\"actions\"><button type=\"button\" class=\"button\" id=\"run\" data-do=\"run\">Run</button>\
          <button type=\"button\" class=\"button quiet\" id=\"cancel\" data-do=\"cancel\" hidden>Cancel</button>\
          <button type=\"button\" class=\"button quiet\" id=\"link\" data-do=\"link\">Copy a link to this form</button></p>\
