@@ -109,10 +109,11 @@ use kernel_table;
 kernel_table!(PORTABLE, "portable", simd::Portable,);
 
 impl Kernels {
-    /// Every set of kernels this machine can run, the plainest first.
+    /// Every set of kernels this machine can run, the plainest first. Those of a module made for downloading are one.
     pub(crate) fn all() -> Vec<Kernels> {
+        let one = cfg!(all(target_arch = "wasm32", feature = "simd128", feature = "best-only"));
         #[allow(unused_mut)]
-        let mut all = vec![PORTABLE];
+        let mut all = if one { Vec::new() } else { vec![PORTABLE] };
         #[cfg(target_arch = "x86_64")]
         all.extend([x86_64::avx2(), x86_64::avx512()].into_iter().flatten());
         #[cfg(all(target_arch = "wasm32", feature = "simd128"))]

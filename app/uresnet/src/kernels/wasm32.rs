@@ -11,11 +11,14 @@ use super::{Kernels, kernel_table};
 
 /// The kernels this module is built with, the plainest first.
 pub(crate) fn all() -> Vec<Kernels> {
-    vec![
-        SIMD128,
-        #[cfg(feature = "relaxed-simd")]
-        RELAXED_SIMD,
-    ]
+    #[cfg(feature = "relaxed-simd")]
+    {
+        if cfg!(feature = "best-only") { vec![RELAXED_SIMD] } else { vec![SIMD128, RELAXED_SIMD] }
+    }
+    #[cfg(not(feature = "relaxed-simd"))]
+    {
+        vec![SIMD128]
+    }
 }
 
 macro_rules! instructions {
