@@ -10,22 +10,30 @@ import { dist, root, serve } from "./site.mjs";
 const folder = join(root, "tests/fixtures/uresnet");
 const cases = readdirSync(folder).filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length));
 
-/** A module's script, and the instructions that it says it used. */
-const modules = { "relaxed_forward.js": "relaxed-simd", "forward.js": "simd128", "scalar_forward.js": "portable" };
+/** Modules, in place of which other a page gets them, and the instructions that they say they used. */
+const best = { alone: "relaxed_forward.js", threads: "threads/threaded_relaxed_forward.wasm" };
+const modules = [
+  [best.alone, best.alone, "relaxed-simd", 1],
+  ["forward.js", best.alone, "simd128", 1],
+  ["scalar_forward.js", best.alone, "portable", 1],
+  [best.threads, best.threads, "relaxed-simd", 3],
+  ["threads/threaded_forward.wasm", best.threads, "simd128", 3],
+];
 
-let browser, site;
+let browser, plain, isolated;
 
 before(async () => {
-  [browser, site] = await Promise.all([launch(), serve()]);
+  [browser, plain, isolated] = await Promise.all([launch(), serve(), serve(undefined, undefined, { isolated: true })]);
 });
 
 after(async () => {
   await browser?.close();
-  site?.end();
+  plain?.end();
+  isolated?.end();
 });
 
 /** What the page says of a case, as the report. */
-async function report(page, name, description) {
+async function report(page, site, name, description) {
   const file = join(folder, `${name}.safetensors`);
   const fragment = new URLSearchParams({ ...description.config, weights: "file", input: "file" });
   await page.goto("about:blank");
@@ -39,21 +47,21 @@ async function report(page, name, description) {
   return JSON.parse(readFileSync(await download.path(), "utf8"));
 }
 
-for (const [script, instructions] of Object.entries(modules)) {
-  const options = { timeout: 180_000, skip: !existsSync(join(dist, script)) && `no ${script} was built` };
-  test(`PyTorch's outputs with ${instructions}`, options, async () => {
+for (const [module, taken, instructions, threads] of modules) {
+  const options = { timeout: 180_000, skip: !existsSync(join(dist, module)) && `no ${module} was built` };
+  test(`PyTorch's outputs with ${instructions}, threads: ${threads}`, options, async () => {
     assert.ok(cases.length > 10, `${cases}`);
     const context = await browser.newContext({ serviceWorkers: "block", acceptDownloads: true });
     // This browser would take the best of them.
-    await context.route("**/relaxed_forward.js", (route) =>
-      route.fulfill({ path: join(dist, script), contentType: "text/javascript" }),
-    );
+    await context.route(`**/${taken}`, async (route) => route.fulfill({ response: await route.fetch(), path: join(dist, module) }));
     const page = await context.newPage();
+    const client = await context.newCDPSession(page);
+    await client.send("Emulation.setHardwareConcurrencyOverride", { hardwareConcurrency: threads });
     try {
       for (const name of cases) {
         const description = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8"));
-        const { comparison, ...run } = await report(page, name, description);
-        assert.equal(run.instructions, instructions);
+        const { comparison, ...run } = await report(page, threads > 1 ? isolated : plain, name, description);
+        assert.deepEqual([run.instructions, run.threads], [instructions, threads]);
         const { max_absolute: apart, max_relative_to_range: share, not_finite: lost } = comparison.distance;
         assert.equal(lost, 0, name);
         const { torch_f32_vs_f64_maxabs: rounding, output_absmax: largest } = description;
