@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::File;
 
 /// A question as a message.
+#[cfg(feature = "views")]
 pub(crate) fn ask(ask: &Ask, files: &[File]) -> JsValue {
     let head = ask.to_bytes();
     let files: Array = files.iter().collect();
@@ -42,6 +43,7 @@ pub(crate) fn answer(parcel: Parcel<Answer>) -> (JsValue, Array) {
 }
 
 /// An answer of the worker, its numbers still where they came.
+#[cfg(feature = "views")]
 pub(crate) struct Answered {
     pub(crate) head: Answer,
     pub(crate) floats: Vec<Float32Array>,
@@ -49,6 +51,7 @@ pub(crate) struct Answered {
 }
 
 /// A message as an answer; `None` when it is none.
+#[cfg(feature = "views")]
 pub(crate) fn answered(message: JsValue) -> Option<Answered> {
     let parts: Array = message.dyn_into().ok()?;
     let list = |place| parts.get(place).dyn_into::<Array>().ok();
