@@ -42,7 +42,7 @@ fn indented(html: &str) -> String {
     let (indent, code) = html.split_at(html.len() - html.trim_start().len());
     match (indent, code) {
         ("", _) | (_, "") => html.to_string(),
-        _ => format!("<span class=\"in\">{indent}</span>{code}"),
+        _ => format!("<i>{indent}</i>{code}"),
     }
 }
 
@@ -127,8 +127,9 @@ impl Table {
     }
 
     fn row(&mut self, class: &str, sign: &str, html: &str) {
-        let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-        self.0 += &format!("<tr{class}><td>{sign}</td><td>{}</td></tr>", indented(html));
+        let class = if class.is_empty() { String::new() } else { format!(" class={class}") };
+        // HTML closes cells and rows by itself, and a long guide has thousands.
+        self.0 += &format!("<tr{class}><td>{sign}<td>{}", indented(html));
     }
 
     /// Lines that stay, folded in the middle. At the edge of the file there is context on one side only.
@@ -141,7 +142,7 @@ impl Table {
                 self.row("", "", line);
             } else if index == head {
                 let count = tail - head;
-                self.0 += &format!("<tr class=\"skip-row\"><td></td><td>{count} lines as they were</td></tr>");
+                self.0 += &format!("<tr class=skip-row><td><td>{count} lines as they were");
             }
         }
     }
@@ -161,7 +162,7 @@ mod tests {
         let mut out = String::new();
         for row in html.split("<tr").skip(1) {
             let row = row.split("</tbody>").next().unwrap_or(row);
-            let text = row.split_once('>').map_or("", |(_, rest)| rest).replace("</td><td>", "|");
+            let text = row.split_once('>').map_or("", |(_, rest)| rest).replacen("<td>", "", 1).replace("<td>", "|");
             let mut inside = false;
             out.extend(text.chars().filter(|c| {
                 inside = (inside || *c == '<') && *c != '>';

@@ -41,7 +41,8 @@ pub(crate) fn form(filter: &Filter<'_>) -> String {
     html + "<button class=\"button quiet small\" type=\"reset\">Clear</button>\n<p role=\"status\"></p>\n</form>\n"
 }
 
-/// The tag that loads the form's script; `up` leads to the site's root.
+/// The tags that load the list's style and the form's script; `up` leads to the site's root.
 pub(crate) fn script(up: &str) -> String {
-    format!("<script src=\"{up}{}\"></script>\n", theme::names().filter)
+    let names = theme::names();
+    format!("<link rel=\"stylesheet\" href=\"{up}{}\">\n<script src=\"{up}{}\"></script>\n", names.parts, names.filter)
 }

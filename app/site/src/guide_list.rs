@@ -3,6 +3,7 @@
 use crate::badge;
 use crate::guide_page::facts;
 use crate::shell::{Frame, shell};
+use crate::theme;
 use guide::Guide;
 use guide::html::escape;
 
@@ -18,6 +19,7 @@ pub(crate) fn write(guides: &[Guide]) -> String {
         path: "guides/",
         title: "Guides",
         description: "Guides to porting a training script, one page for each target machine.",
+        head: &format!("<link rel=\"stylesheet\" href=\"../{}\">\n", theme::names().parts),
         main: &main,
         ..Frame::default()
     })

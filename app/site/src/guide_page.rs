@@ -209,22 +209,24 @@ impl<'a> Fences<'a> {
             case.option.and_then(|option| option.split_once('=')).map(|(name, value)| format!("{name}: {value}")),
         );
         words.extend(case.is_unsafe.then(|| "with unsafe edits".to_string()));
+        let own = format!("{}#{}", self.guide.name, section.id);
+        let remarks = figure::remarks(file.diagnostics.iter().filter(|found| found.recipe == own), &section.reason);
+        let attempt = format!("href=\"../../port/#example={}/{}/{number}\"", self.guide.name, section.id);
         let shown = if file.changed {
             figure::difference(language, &case.input.text, &file.text, &format!("{path}, before and after"))
+        } else if remarks.is_empty() {
+            // Code that a recipe leaves alone and says nothing of is a test more than it is reading.
+            return format!("<p class=\"source\"><a {attempt}>Left as it is: example {number}</a></p>\n");
         } else {
             words.push("stays as it is".to_string());
             figure::code(language, &case.input.text)
         };
-        let own = format!("{}#{}", self.guide.name, section.id);
         format!(
             "<figure class=\"code\"><figcaption><span>{}</span>\
-             <a class=\"try\" href=\"../../port/#example={}/{}/{number}\" aria-describedby=\"{}\">Try it</a>\
-             </figcaption>\n{shown}{}</figure>\n",
+             <a class=\"try\" {attempt} aria-describedby=\"{}\">Try it</a>\
+             </figcaption>\n{shown}{remarks}</figure>\n",
             words.join(" · "),
-            self.guide.name,
             section.id,
-            section.id,
-            figure::remarks(file.diagnostics.iter().filter(|diagnostic| diagnostic.recipe == own), &section.reason),
         )
     }
 

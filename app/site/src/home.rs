@@ -36,7 +36,11 @@ pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet, one_file: bool) -> St
         title: "Portolan: take a training script to a new machine",
         description: "Ports PyTorch training scripts to other accelerators, in your browser: a diff with a reason for \
                       every change.",
-        head: &format!("<script src=\"{}\" defer></script>\n", theme::names().tabs),
+        head: &format!(
+            "<link rel=\"stylesheet\" href=\"{}\">\n<script src=\"{}\" defer></script>\n",
+            theme::names().parts,
+            theme::names().tabs
+        ),
         main: &main,
         ..Frame::default()
     })

@@ -26,6 +26,7 @@ mod manifest;
 mod missing;
 mod one_file;
 mod pages;
+mod parallel;
 mod policy;
 mod port_page;
 mod print_page;

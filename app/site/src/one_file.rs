@@ -71,6 +71,9 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     for sheet in linked(port, "stylesheet").into_iter().filter(|sheet| *sheet != theme.style) {
         style += text(sheet)?;
     }
+    for sheet in [&theme.parts, &theme.search_style] {
+        style += text(sheet)?;
+    }
     style += STYLE;
     let program = *linked(port, "modulepreload").first().ok_or_else(|| lacks("a program of the port page"))?;
     let wasm = *linked(port, "preload").first().ok_or_else(|| lacks("a module of the port page"))?;

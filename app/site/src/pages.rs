@@ -4,7 +4,7 @@ use crate::guide_page::{Around, Body};
 use crate::kit::{self, Kit};
 use crate::{
     SiteError, api_list, check_page, guide_list, guide_page, home, launch_page, links::Map, manifest, missing,
-    port_page, print_page, recipe_list, search, source_list, text_page, theme,
+    parallel, port_page, print_page, recipe_list, search, source_list, text_page, theme,
 };
 use codemod::RecipeSet;
 use guide::Guide;
@@ -78,14 +78,16 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut entries = Vec::new();
     let (mut bodies, mut uses) = (Vec::new(), Vec::new());
-    for (index, source) in sources.iter().enumerate() {
+    let written = parallel::each(&sources, |index, source| {
         let around = Around {
             before: index.checked_sub(1).map(|before| &sources[before].guide),
             after: sources.get(index + 1).map(|after| &after.guide),
             changed: input.changed.get(&source.guide.path).map(String::as_str),
             edit: input.edit,
         };
-        let page = guide_page::write(source, &around, &map, &recipes, input.kit);
+        guide_page::write(source, &around, &map, &recipes, input.kit)
+    });
+    for (source, page) in sources.iter().zip(written) {
         bodies.push(Body { guide: &source.guide, html: page.body });
         uses.extend(page.sources.into_iter().map(|(section, link)| (&source.guide, section, link)));
         faults.extend(page.faults.into_iter().map(SiteError::Guide));

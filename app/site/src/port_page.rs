@@ -45,6 +45,11 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
     Ok(PortPage { html, scripts })
 }
 
+/// The page as it came is painted before the program takes its place, however fast that is there. A page in the
+/// background is not painted; its program does not wait for that.
+const PAINTED: &str =
+    "await new Promise((go) => { requestAnimationFrame(() => setTimeout(go)); setTimeout(go, 200); });\n";
+
 /// Turns a script that is written out into one that is loaded.
 fn put_aside(tag: String, scripts: &mut Vec<(String, String)>) -> String {
     let Some((open, rest)) =
@@ -52,8 +57,8 @@ fn put_aside(tag: String, scripts: &mut Vec<(String, String)>) -> String {
     else {
         return tag;
     };
-    let text = rest.strip_suffix("</script>").unwrap_or(rest).trim();
-    let name = theme::name("start", "js", text);
+    let text = format!("{PAINTED}{}", rest.strip_suffix("</script>").unwrap_or(rest).trim());
+    let name = theme::name("start", "js", &text);
     let tag = format!("{open} src=\"{name}\"></script>");
     scripts.push((format!("port/{name}"), format!("{text}\n")));
     tag
@@ -89,7 +94,7 @@ fn tags(html: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PortPage, wrap_port};
+    use super::{PAINTED, PortPage, wrap_port};
     use crate::SiteError;
 
     #[test]
@@ -100,7 +105,7 @@ mod tests {
                      <body class=\"b\"><div id=\"port\">Loading</div><script src=\"../s.js\"></script></body></html>";
         let PortPage { html, scripts } = wrap_port(built).expect("it is whole");
         let [(name, text)] = &scripts[..] else { panic!("{scripts:?}") };
-        assert_eq!(text, "import init from '../page-1.js';\n");
+        assert_eq!(text, &format!("{PAINTED}import init from '../page-1.js';\n"));
         let file = name.strip_prefix("port/").expect("beside the page");
         let head = format!(
             "<script type=\"module\" src=\"{file}\"></script>\n<link rel=\"modulepreload\" href=\"../page-1.js\">\n\

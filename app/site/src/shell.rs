@@ -50,7 +50,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <meta name=\"description\" content=\"{description}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
-         <script src=\"{root}{script}\" data-search=\"{root}{search}\" data-offline=\"{root}{offline}\"></script>\n\
+         <script src=\"{root}{script}\" data-search=\"{root}{search}\" data-search-style=\"{root}{search_style}\" data-offline=\"{root}{offline}\"></script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"{root}{icon}\">\n\
          <link rel=\"manifest\" href=\"{root}{manifest}\">\n\
          <meta name=\"theme-color\" content=\"#fffdf8\" media=\"(prefers-color-scheme: light)\">\n\
@@ -67,6 +67,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
         icon = names.icon,
         manifest = manifest::FILE,
         search = names.search,
+        search_style = names.search_style,
         offline = names.offline,
         head = frame.head,
         masthead = masthead(root, frame.path, &PLACES),

@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-const FILES: [(&str, &str, &str); 12] = [
+const FILES: [(&str, &str, &str); 14] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("portolan", "js", include_str!("../theme/portolan.js")),
     ("portolan", "svg", include_str!("../theme/portolan.svg")),
@@ -17,6 +17,8 @@ const FILES: [(&str, &str, &str); 12] = [
     ("offline", "js", include_str!("../theme/offline.js")),
     ("tabs", "js", include_str!("../theme/tabs.js")),
     ("keep", "js", include_str!("../theme/keep.js")),
+    ("search", "css", include_str!("../theme/search.css")),
+    ("parts", "css", include_str!("../theme/parts.css")),
 ];
 
 /// Files whose names say their version already: what others wrote, with its licence.
@@ -49,6 +51,10 @@ pub(crate) struct Names {
     pub(crate) tabs: String,
     /// On the page that ports.
     pub(crate) keep: String,
+    /// Comes with the search.
+    pub(crate) search_style: String,
+    /// Of the home page and of lists that are narrowed.
+    pub(crate) parts: String,
 }
 
 /// The names, hashed once: every page asks for them.
@@ -67,6 +73,8 @@ pub(crate) fn names() -> &'static Names {
             offline,
             tabs,
             keep,
+            search_style,
+            parts,
         ] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
         Names {
             style,
@@ -81,6 +89,8 @@ pub(crate) fn names() -> &'static Names {
             offline,
             tabs,
             keep,
+            search_style,
+            parts,
         }
     });
     &NAMES
@@ -90,7 +100,16 @@ pub(crate) fn names() -> &'static Names {
 pub(crate) fn files() -> impl Iterator<Item = (String, String)> {
     let vendored = VENDORED.iter().map(|(name, text)| ((*name).to_string(), (*text).to_string()));
     let own = FILES.iter().map(|(stem, extension, text)| {
-        let shown = if *extension == "css" { without_remarks(text) } else { (*text).to_string() };
+        let shown = match *extension {
+            "css" => without_remarks(text),
+            "js" => text
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.starts_with("//"))
+                .map(|line| format!("{line}\n"))
+                .collect(),
+            _ => (*text).to_string(),
+        };
         (name(stem, extension, text), shown)
     });
     own.chain(vendored)

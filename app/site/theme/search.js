@@ -219,8 +219,22 @@ function slashWanted() {
 
 let search;
 
+/** The search's style, which nobody waits for who does not search. */
+function styled() {
+  const { searchStyle } = document.querySelector("script[data-search-style]")?.dataset ?? {};
+  if (one || !searchStyle) return undefined;
+  return new Promise((done) => {
+    const sheet = element("link", { rel: "stylesheet", href: searchStyle });
+    sheet.onload = sheet.onerror = done;
+    document.head.append(sheet);
+  });
+}
+
 /** Opens the search; the first call makes it. */
-export function open() {
-  search ??= new Search();
+export async function open() {
+  if (!search) {
+    await styled();
+    search ??= new Search();
+  }
   return search.open();
 }

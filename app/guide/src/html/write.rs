@@ -97,7 +97,8 @@ fn table(node: &Node, columns: &[Alignment], out: &mut String) {
                 _ => "",
             };
             let (tag, scope) = match (is_head, index == 0 && names_rows) {
-                (true, false) => ("th", " scope=\"col\""),
+                // A column without a name has no head.
+                (true, false) if !cell.children.is_empty() => ("th", " scope=\"col\""),
                 (false, true) => ("th", " scope=\"row\""),
                 _ => ("td", ""),
             };
