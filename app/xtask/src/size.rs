@@ -59,11 +59,11 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("engine", 300.0, 580.0),
         ("launch", 200.0, 224.0),
         ("check", 150.0, 150.0),
-        ("forward", 150.0, 245.0),
-        ("relaxed_forward", 150.0, 245.0),
+        ("forward", 150.0, 225.0),
+        ("relaxed_forward", 150.0, 225.0),
         ("scalar_forward", 150.0, 245.0),
-        ("threaded_forward", 150.0, 245.0),
-        ("threaded_relaxed_forward", 150.0, 245.0),
+        ("threaded_forward", 150.0, 206.0),
+        ("threaded_relaxed_forward", 150.0, 206.0),
     ] {
         let is_part =
             |file: &&PathBuf| is_module_part(file, name) || name.starts_with(THREADED) && is_thread_script(file);
