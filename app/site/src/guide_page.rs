@@ -145,14 +145,14 @@ fn contents(guide: &Guide) -> String {
         let deep = section.level == 3 && index > 0;
         match (inner, deep) {
             (false, true) => html += "<ol>\n",
-            (true, false) => html += "</li></ol></li>\n",
-            _ if index > 0 => html += "</li>\n",
+            (true, false) => html += "</ol>\n",
             _ => {}
         }
         inner = deep;
         html += &format!("<li><a href=\"#{}\">{}</a>", section.id, escape(&section.title));
     }
-    html += if inner { "</li></ol></li>\n" } else { "</li>\n" };
+    // HTML closes items by itself.
+    html += if inner { "</ol>\n" } else { "" };
     html + "</ol></details></nav>\n"
 }
 

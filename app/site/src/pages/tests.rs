@@ -112,7 +112,7 @@ fn a_recipe_shows_what_the_engine_does() {
         "<span>example.py · stays as it is</span>",
         "<b>Needs you</b>, line 2</li>",
         "<pre><code>ls &lt;x</code></pre>",
-        "<li><a href=\"#move\">Move</a><ol>\n<li><a href=\"#deeper\">Deeper</a></li></ol></li>\n<li><a href=\"#next\">",
+        "<li><a href=\"#move\">Move</a><ol>\n<li><a href=\"#deeper\">Deeper</a></ol>\n<li><a href=\"#next\">",
     ] {
         assert!(page.contains(expected), "{expected}\nis not in\n{page}");
     }
