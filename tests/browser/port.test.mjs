@@ -466,7 +466,7 @@ onPage("each change names what it is drawn from, and leads there", {}, async (pa
   assert.ok(seen.size > 5, `${seen.size} changes`);
   for (const [grounds, titles] of seen.values()) {
     assert.equal(grounds.length, titles);
-    for (const text of grounds) assert.match(text, /Holds for: .+ Source: .+|Source: .+ Holds for: .+/);
+    for (const text of grounds) assert.match(text, /^Holds for: .+ Source: .+|^For SDK [\d., ]+ Source: .+/);
   }
   await page.page.locator(".diff-scroll").evaluate((e) => (e.scrollTop = 0));
   const cited = page.page.locator(".changes .grounds a").first();

@@ -64,12 +64,12 @@ fn grounds_html(recipe: &RecipeInfo) -> String {
     html + &escape(rest)
 }
 
-/// The same, short: what is cited, or the guide where that is the source, and for what it holds.
+/// The same, short: the SDK versions, and what is cited, or the guide where that is the source.
 fn grounds_brief(recipe: &RecipeInfo) -> String {
     let link = |url: &str, text: &str| format!("<a href=\"{url}\" target=\"_blank\">{text}</a>");
     let cited: Vec<String> = recipe.citations.iter().map(|c| link(&escape(&c.url), &escape(&c.text))).collect();
     let source = if cited.is_empty() { link(&guide_address(&recipe.id), "the guide") } else { cited.join(", ") };
-    format!("Source: {source}. Holds for: {}", escape(&recipe.holds_for))
+    format!("For SDK {}. Source: {source}", escape(&recipe.sdks.join(", ")))
 }
 
 /// The address of a recipe's section, seen from the page.

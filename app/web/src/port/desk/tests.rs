@@ -156,3 +156,43 @@ fn examples_open_as_they_are_meant() {
     assert_eq!(ask(&mut Desk::default(), Ask::Example(id("none", 1)), &[]).head, Answer::Example(None));
     assert_eq!(ask(&mut Desk::default(), Ask::Example(id("model-to-device", 99)), &[]).head, Answer::Example(None));
 }
+
+#[test]
+fn configuration_is_read_for_the_launch_and_left_out_of_the_report() {
+    let program = "import hydra\nimport torch\n\n\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n    \
+        net = torch.nn.Linear(2, 2).cuda()\n    net(0).backward()\n\n\nif __name__ == '__main__':\n    main()\n";
+    let launch_and_report = |files: &[(&str, &str)]| {
+        let mut desk = Desk::default();
+        let (paths, texts): (Vec<&str>, Vec<&str>) = files.iter().copied().unzip();
+        ask(&mut desk, Ask::Files(paths.into_iter().map(str::to_owned).collect()), &texts);
+        let options = Options { target: "hpu".into(), ..Options::default() };
+        let Answer::Ported(outcome, _) = ask(&mut desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
+        (outcome.launch, ask(&mut desk, Ask::Report, &[]).texts.remove(0))
+    };
+    let (launch, report) = launch_and_report(&[("conf/base.yaml", "batch_size: 12\n"), ("run.py", program)]);
+    assert!(launch.contains("batch=12&batch-from=batch_size%20conf/base.yaml:1"), "{launch}");
+    let (plain, same) = launch_and_report(&[("run.py", program)]);
+    assert!(!plain.contains("batch="), "{plain}");
+    assert_eq!(report, same);
+}
+
+#[test]
+fn an_option_matters_when_another_value_makes_another_port() {
+    let mut desk = Desk::default();
+    let mut check = |text: &str, option: &str, matters: bool| {
+        port(&mut desk, text);
+        let targets = desk.recipes().targets();
+        let hpu = targets.iter().find(|target| target.id == "hpu").expect("a target");
+        let place = hpu.options.iter().position(|known| known.name == option).expect("an option");
+        let options = Options { target: "hpu".into(), ..Options::default() };
+        let tried = ask(&mut desk, Ask::Try { options, option: place }, &[]).head;
+        assert_eq!(tried, Answer::Tried(matters), "{option}");
+    };
+    let plain = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\nnet(0).backward()\n";
+    check(plain, "lazy", true);
+    check(plain, "zero", false);
+    check("x = 1\n", "lazy", false);
+    let lightning = "from lightning.pytorch import Trainer\nTrainer(max_epochs=3).fit(net)\n";
+    check(lightning, "devices", true);
+    check(&lightning.replace("max_epochs=3", "accelerator='gpu', strategy='ddp'"), "strategy", true);
+}
