@@ -207,6 +207,18 @@ onPage("with the keyboard alone", {}, async (page) => {
   await keyboard.press("Control+z");
   assert.equal(await page.summaryOtherThan(fewer), before);
   await walkTo(/^patch$/, "Shift+Tab");
+  // A menu that closes gives the focus back; a button that goes leaves it where it stood.
+  await page.page.locator(".menu > summary").focus();
+  await keyboard.press("Enter");
+  await keyboard.press("Tab");
+  assert.equal(await focused(), "download-file");
+  await keyboard.press("Escape");
+  assert.equal(await focused(), "More");
+  await page.fill("");
+  await page.page.getByRole("button", { name: "Start from the sample", exact: true }).focus();
+  await keyboard.press("Enter");
+  await page.ported();
+  assert.equal(await focused(), "panel");
 });
 
 onPage("bad input is named, with its place, and nothing is lost", {}, async (page) => {

@@ -93,8 +93,14 @@ fn fill(state: &State) {
             {
                 scroller.set_scroll_top(top);
             }
-            if let Some(control) = focus.and_then(|selector| place.query_selector(&selector).ok().flatten()) {
-                let _ = control.unchecked_into::<HtmlElement>().focus();
+            if let Some(selector) = focus {
+                // Where the control is gone, its place keeps the reader from being thrown back to the page's top.
+                let control = place.query_selector(&selector).ok().flatten().map(JsCast::unchecked_into);
+                let control: HtmlElement = control.unwrap_or_else(|| place.clone());
+                if control == place {
+                    let _ = place.set_attribute("tabindex", "-1");
+                }
+                let _ = control.focus();
             }
             *filled = Some((place, html));
         }
@@ -136,7 +142,8 @@ fn focused_in(place: &Element) -> Option<String> {
     }
     let attribute =
         |name: &str| focused.get_attribute(name).map(|value| format!("[{name}={}]", browser::quoted(&value)));
-    attribute("id").or_else(|| Some(format!("{}{}", attribute("data-do")?, attribute("data-to").unwrap_or_default())))
+    let act = || Some(format!("{}{}", attribute("data-do")?, attribute("data-to").unwrap_or_default()));
+    attribute("id").or_else(act).or_else(|| attribute("href")).or_else(|| Some(":not(*)".to_owned()))
 }
 
 /// All events of the page go through here, once.

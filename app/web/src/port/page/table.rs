@@ -254,6 +254,9 @@ pub(super) fn choose_side(event: &Event) {
 pub(super) fn close_menu() {
     if let Ok(Some(menu)) = browser::document().query_selector(".menu[open]") {
         let _ = menu.remove_attribute("open");
+        if let Ok(Some(summary)) = menu.query_selector("summary") {
+            let _ = summary.unchecked_into::<HtmlElement>().focus();
+        }
     }
 }
 
