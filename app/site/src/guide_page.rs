@@ -223,10 +223,9 @@ impl<'a> Fences<'a> {
         };
         format!(
             "<figure class=\"code\"><figcaption><span>{}</span>\
-             <a class=\"try\" {attempt} aria-describedby=\"{}\">Try it</a>\
+             <a class=\"try\" {attempt}>Try it</a>\
              </figcaption>\n{shown}{remarks}</figure>\n",
             words.join(" · "),
-            section.id,
         )
     }
 

@@ -108,7 +108,7 @@ fn a_recipe_shows_what_the_engine_does() {
         "<li class=\"badge manual\">Reported, for you to do</li>",
         "<li><code>not inside def keep</code></li>",
         "<figcaption><span>a.py · in place · SDK 1.8 · lazy: on · with unsafe edits</span>\
-         <a class=\"try\" href=\"../../port/#example=hpu/move/1\" aria-describedby=\"move\">",
+         <a class=\"try\" href=\"../../port/#example=hpu/move/1\">",
         "<span>example.py · stays as it is</span>",
         "<b>Needs you</b>, line 2</li>",
         "<pre><code>ls &lt;x</code></pre>",
