@@ -28,6 +28,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("ast-grep*", &["codemod"]),
     ("similar", &["codemod"]),
     ("leptos*", &["web"]),
+    ("reactive_*", &["web"]),
     ("web-sys", &["web"]),
     ("js-sys", &["web"]),
     ("wasm-bindgen*", &["web"]),

@@ -2,12 +2,14 @@
 
 use crate::browser;
 use crate::port::fragment::{self, Fragment, Share};
-use crate::port::page::Port;
 use crate::port::protocol::{Answer, Ask, Parcel, Shown};
 use crate::port::state::{Delivery, Engine, File, Notice, Panel, Run, State, View};
-use crate::port::{link, project, work};
+use crate::port::{link, page, project, work};
+use any_spawner::Executor;
 use codemod::{Highlight, SourceFile};
-use leptos::prelude::*;
+use reactive_graph::owner::Owner;
+use reactive_graph::prelude::*;
+use reactive_graph::signal::RwSignal;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use wasm_bindgen_futures::spawn_local;
@@ -19,24 +21,21 @@ const GLANCE: i32 = 10_000;
 /// A port that takes longer than this is given up when a newer one is wanted.
 const PATIENCE: f64 = 1500.0;
 
-/// Mounts the page into `#port`, or into the body where there is none.
+/// Fills `#port`, or the body where there is none, with the page.
 pub fn mount() {
-    match browser::element("port") {
-        Some(place) => {
-            place.set_inner_html("");
-            leptos::mount::mount_to(place, start).forget();
-        }
-        None => leptos::mount::mount_to_body(start),
-    }
-}
-
-fn start() -> impl IntoView {
-    let session = Session { state: RwSignal::new(State::default()) };
-    provide_context(session);
-    session.start_engine();
-    session.read_fragment();
-    work::offer(session);
-    view! { <Port /> }
+    let Some(place) = browser::element("port").or_else(|| browser::document().body()) else { return };
+    // There is one already at worst.
+    let _ = Executor::init_wasm_bindgen();
+    let owner = Owner::new();
+    owner.with(|| {
+        let session = Session { state: RwSignal::new(State::default()) };
+        session.start_engine();
+        session.read_fragment();
+        work::offer(session);
+        page::start(session, &place);
+    });
+    // The page lives as long as its window.
+    std::mem::forget(owner);
 }
 
 /// A handle on the state and on what goes on around it.
@@ -44,11 +43,6 @@ fn start() -> impl IntoView {
 pub(crate) struct Session {
     /// The state.
     pub(crate) state: RwSignal<State>,
-}
-
-/// The session of the page.
-pub(crate) fn session() -> Session {
-    expect_context()
 }
 
 #[derive(Default)]

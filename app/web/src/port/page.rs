@@ -13,7 +13,9 @@ use crate::port::app::Session;
 use crate::port::opening;
 use crate::port::parts::{bar, diff, files, result};
 use crate::port::state::State;
-use leptos::prelude::*;
+use reactive_graph::effect::Effect;
+use reactive_graph::prelude::*;
+use reactive_graph::signal::RwSignal;
 use std::cell::{Cell, RefCell};
 use wasm_bindgen::prelude::*;
 use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEvent, HtmlElement};
@@ -40,17 +42,15 @@ const PLACES: [(&str, Html); 15] = [
     ("tools", diff::tools),
 ];
 
-/// The page.
-#[component]
-pub(crate) fn Port() -> impl IntoView {
-    let session = crate::port::app::session();
+/// Puts the page into its place and keeps it up to date.
+pub(crate) fn start(session: Session, place: &HtmlElement) {
+    // Nothing in the skeleton changes but what fills its places, so it is plain HTML.
+    place.set_inner_html(include_str!("skeleton.html"));
     let moved = RwSignal::new(0u32);
     Effect::new(move |_| session.state.with(fill));
     editor::start(session, moved);
     table::start(session, moved);
     listen(session, moved);
-    // Nothing in the skeleton changes but what fills its places, so it is plain HTML.
-    view! { <div class="port" id="port-page" inner_html=include_str!("skeleton.html")></div> }
 }
 
 thread_local! {

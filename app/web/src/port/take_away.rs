@@ -5,7 +5,7 @@ use crate::port::app::Session;
 use crate::port::protocol::{Answer, Ask};
 use crate::port::{archive, fragment, link};
 use codemod::SourceFile;
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 /// `portolan-hpu.patch` and the like.

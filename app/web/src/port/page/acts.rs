@@ -7,7 +7,7 @@ use crate::port::parts::result::PANELS;
 use crate::port::state::{Jump, Panel, Phase};
 use crate::port::{opening, take_away};
 use codemod::Style;
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, HtmlInputElement, HtmlSelectElement, KeyboardEvent};
 
