@@ -106,6 +106,10 @@ def run(options):
     return None
 
 
+# The packages that a port brings into a script.
+VENDORS = ("habana_frameworks", "poptorch", "popdist", "sambaflow", "lightning_habana")
+
+
 def report(error):
     """Prints what was met and what was broken; true when all is well."""
     import contracts
@@ -121,7 +125,11 @@ def report(error):
     if error is not None and not isinstance(error, contracts.ContractBroken):
         print(f"  the script ended with {type(error).__name__}: {error}")
     if not rules and error is None:
-        print("  the script did not touch the vendor's software: was it ported, and started in the right mode?")
+        loaded = [name for name in VENDORS if name in sys.modules]
+        if loaded:
+            print(f"  the script ran with {', '.join(loaded)}, of which it used nothing that has a contract")
+        else:
+            print("  the script did not touch the vendor's software: was it ported, and started in the right mode?")
     return not faults and error is None
 
 

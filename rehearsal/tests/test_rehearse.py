@@ -52,6 +52,10 @@ class Runner(unittest.TestCase):
 
     def test_a_script_that_was_not_ported(self):
         self.assertIn("did not touch", rehearse("print(1)", "--target", "ipu")[1])
+        gaudi = "import os\nos.environ['PT_HPU_LAZY_MODE'] = '0'\nimport habana_frameworks.torch.core\n"
+        self.assertIn("ran with habana_frameworks", rehearse(gaudi, "--target", "hpu")[1])
+        tensorboard = "from torch.utils.tensorboard import SummaryWriter\nSummaryWriter().add_scalar('loss', 1.0, 0)\n"
+        self.assertNotIn("ModuleNotFoundError", "".join(map(str, rehearse(tensorboard, "--target", "hpu"))))
 
     def test_one_instance_of_several(self):
         program = "import popdist\npopdist.init()\nprint('instance', popdist.getInstanceIndex(), 'of', popdist.getNumInstances())"

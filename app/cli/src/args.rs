@@ -199,9 +199,9 @@ pub(crate) enum StyleArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A patch
+    /// Text for people; of a port, a patch
     Text,
-    /// One JSON object, see schema/ported.schema.json
+    /// One JSON object, as described in schema/
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,

@@ -55,7 +55,9 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
         base,
         changed: &days,
         edit: edit.as_deref(),
-        one_file: args.single_file.as_ref().is_some_and(|file| *file == args.out.join(ONE_FILE)),
+        // Pages that are written again stand beside the file of the whole build.
+        one_file: args.single_file.as_ref().is_some_and(|file| *file == args.out.join(ONE_FILE))
+            || args.out.join(ONE_FILE).is_file(),
     };
     let pages = match site::build(&input) {
         Ok(pages) => pages,

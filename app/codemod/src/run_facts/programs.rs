@@ -95,11 +95,21 @@ fn is_of_tensorflow(view: &FileView<'_>) -> bool {
 }
 
 /// Any word that programs of several processes have. One that only looks like it costs a warning that is not given.
+///
+/// Words of names, and of strings that could be names; what comments and sentences say is not code.
 fn speaks_of_processes(view: &FileView<'_>) -> bool {
-    let words = ["distribut", "ddp", "fsdp", "rank", "world", "accelerate", "hvd", "horovod", "mpi4py", "popdist"];
-    let more = ["parallel", "deepspeed", "lightning", "strategy", "transformers", "devices", "trainer"];
-    let text = view.index.text.to_ascii_lowercase();
-    words.iter().chain(&more).any(|word| text.contains(word))
+    const WHOLE: [&str; 10] =
+        ["rank", "ranks", "localrank", "world", "worldsize", "accelerate", "hvd", "mpi4py", "strategy", "devices"];
+    const BEGINNINGS: [&str; 8] =
+        ["distribut", "ddp", "fsdp", "horovod", "deepspeed", "lightning", "transformers", "popdist"];
+    let index = &view.index;
+    let names = index.of_kind(kinds().identifier).iter().chain(index.of_kind(kinds().string));
+    names.map(|node| index.text_of(*node)).filter(|text| !text.contains(char::is_whitespace)).any(|text| {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+        words
+            .into_iter()
+            .any(|word| WHOLE.contains(&&*word) || BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)))
+    })
 }
 
 /// Whether the program gives a key its value itself: `args.network.data_format = …`.

@@ -151,6 +151,10 @@ fn a_program_of_one_process() {
     let one = "import torch\n\n\ndef main():\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
     check(&[("a.py", one)], "hpu", "entry=a.py; alone=on");
     check(&[("a.py", &one.replace("loss", "DDP(net).loss"))], "hpu", "entry=a.py");
+    let lookalikes =
+        one.replace("def main", "# hello world, Frank\nclass Trainer:\n    note = 'of world rank'\n\n\ndef main");
+    check(&[("a.py", &lookalikes)], "hpu", "entry=a.py; alone=on");
+    check(&[("a.py", &one.replace("loss", "os.environ['LOCAL_RANK'].loss"))], "hpu", "entry=a.py; launcher=torchrun");
     check(&[("a.py", one)], "popdist", "entry=a.py; alone=on");
     check(&[("a.py", &one.replace("torch\n", "torch\nimport popdist\n"))], "popdist", "entry=a.py");
     check(&[("a.py", one)], "rdu", "entry=a.py; alone=on");

@@ -62,7 +62,10 @@ pub(super) fn build(draft: &mut Draft<'_>) {
     }
     draft.plan.title = format!("Trains in one process on {}.", count(ipus, "IPU"));
     if replicas > 1 {
-        let note = format!("The program itself asks for {replicas} replicas, in its options for the IPU.");
+        let note = format!(
+            "The program itself must ask for {replicas} replicas, in its options for the IPU; a port does with \
+             --option replicas={replicas}."
+        );
         draft.plan.notes.push(note);
     }
     let command = Command::after(draft.prefix(ipus), POPTORCH).python(draft);
