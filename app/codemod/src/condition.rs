@@ -38,6 +38,7 @@ enum Test {
     FileImports(String),
     FileTrains,
     ComputeModes,
+    ProjectImports(String),
     FollowedBy(NodePattern),
     Option(String, String),
     FileContains(NodePattern),
@@ -152,6 +153,8 @@ impl Condition {
                     Test::FileDefines(name.to_owned())
                 } else if let Some(name) = rest.strip_prefix("file imports ") {
                     Test::FileImports(name.to_owned())
+                } else if let Some(name) = rest.strip_prefix("project imports ") {
+                    Test::ProjectImports(name.to_owned())
                 } else if let Some(pattern) = rest.strip_prefix("file contains ") {
                     Test::FileContains(pattern_of(pattern)?)
                 } else if let Some(pattern) = rest.strip_prefix("followed by ") {
@@ -189,6 +192,7 @@ impl Condition {
             Test::FileImports(name) => imports(s.view, name),
             Test::FileTrains => trains(s),
             Test::ComputeModes => s.project.modes.is_some(),
+            Test::ProjectImports(name) => s.project.imports(name),
             Test::Option(name, value) => s.settings.is(name, value),
             Test::FileContains(pattern) => contains(s.view, pattern),
             _ => return true,
@@ -235,6 +239,7 @@ impl Condition {
             | Test::FileTrains
             | Test::FileContains(_)
             | Test::ComputeModes
+            | Test::ProjectImports(_)
             | Test::Option(..) => {
                 return true;
             }

@@ -260,9 +260,18 @@ pub(crate) struct ProjectFacts {
     pub(crate) bridge_classes: BTreeSet<String>,
     /// Heads of the modules that only the target's machine has.
     pub(crate) target_modules: Vec<String>,
+    /// Modules that some file imports, or imports something of.
+    imported: BTreeSet<String>,
 }
 
 impl ProjectFacts {
+    /// Whether some file imports a module, or something of it.
+    pub(crate) fn imports(&self, module: &str) -> bool {
+        self.imported
+            .iter()
+            .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    }
+
     pub(crate) fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
         let (k, f) = (kinds(), fields());
         let views: Vec<&FileView<'t>> = views.collect();
@@ -300,6 +309,7 @@ impl ProjectFacts {
             bases,
             bridge_classes,
             target_modules: target.modules.clone(),
+            imported: views.iter().flat_map(|view| view.names.modules.iter().cloned()).collect(),
         };
         let classes: Vec<String> = facts.bases.keys().cloned().collect();
         facts.models = classes
