@@ -284,8 +284,8 @@ pub(crate) struct BuildArgs {
     /// The built page that ports; without it the site has guides only
     #[arg(long, value_name = "FILE")]
     pub(crate) port_page: Option<PathBuf>,
-    /// Also write the whole site as one page that opens from a disk, engine and guides inside; --out must hold the built
-    /// programs (cargo xtask build)
+    /// Also write guides, search and the port's page as one page that opens from a disk, the engine inside; --out must hold
+    /// the built programs (cargo xtask build)
     #[arg(long, value_name = "FILE")]
     pub(crate) single_file: Option<PathBuf>,
 }
