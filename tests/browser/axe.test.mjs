@@ -67,7 +67,7 @@ const views = {
     },
   ],
   launch: ["launch/", (page) => page.locator("#field-target").waitFor()],
-  check: ["check/", (page) => page.locator("#check form, #check button").first().waitFor()],
+  check: ["check/", (page) => page.getByRole("button", { name: "Run", exact: true }).waitFor()],
 };
 
 for (const [name, [path, prepare]] of Object.entries(views)) {
