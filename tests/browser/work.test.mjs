@@ -44,6 +44,14 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   assert.equal(await second.source(), trainer);
   await second.page.locator("#kept button", { hasText: "Clear it" }).click();
   await second.page.locator("#kept", { hasText: "is gone" }).waitFor();
+  // Neither a press that changes nothing nor leaving the page, which the browser tells by hiding it, keeps it again.
+  await second.tab("recipes");
+  await second.page.waitForTimeout(1500);
+  await second.page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+  });
+  await second.page.waitForTimeout(500);
   await second.page.close();
 
   const third = await portPage(context);

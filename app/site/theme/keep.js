@@ -36,10 +36,17 @@
 
   let timer;
   let saved = 0;
-  async function save() {
+  // The work as it was when the reader cleared it: it stays gone until it is changed, also when the page is left.
+  let cleared;
+  const isCleared = (bytes) => bytes.length === cleared?.length && bytes.every((byte, at) => byte === cleared[at]);
+  // One after another: what is written before a clearing may not arrive after it.
+  let turn = Promise.resolve();
+  const save = () => (turn = turn.then(keep));
+  async function keep() {
     clearTimeout(timer);
     const bytes = window.portolanWork?.bytes();
-    if (!bytes) return;
+    if (!bytes || isCleared(bytes)) return;
+    cleared = undefined;
     try {
       if (bytes.length === 0) await store("readwrite", (work) => work.delete("open"));
       else await store("readwrite", (work) => work.put(bytes, "open"));
@@ -53,15 +60,19 @@
     clear.type = "button";
     clear.className = "button quiet small";
     clear.textContent = "Clear it";
-    clear.addEventListener("click", async (event) => {
-      // This click is no reason to keep the work again.
-      event.stopPropagation();
-      clearTimeout(timer);
-      await store("readwrite", (work) => work.delete("open"));
-      saved = 0;
-      say("What this browser kept of your work is gone.");
-    });
+    clear.addEventListener("click", () => (turn = turn.then(clearKept)));
     say("Your open work is kept in this browser. ").append(clear);
+  }
+  async function clearKept() {
+    clearTimeout(timer);
+    cleared = window.portolanWork?.bytes();
+    try {
+      await store("readwrite", (work) => work.delete("open"));
+    } catch {
+      return say("This browser did not let the kept work be cleared: clear the site's data in its settings.");
+    }
+    saved = 0;
+    say("What this browser kept of your work is gone.");
   }
   const soon = () => {
     clearTimeout(timer);
