@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_patch_keeps_its_markers() {
         let html = patch("  def f():\n-     $X.cuda()\n+     $X.to(\"hpu\")\n\n", "x");
-        assert_eq!(rows(&html), "|def f():\n−|    $X.cuda()\n+|    $X.to(&quot;hpu&quot;)\n|\n");
+        assert_eq!(rows(&html), "|def f():\n−|    $X.cuda()\n+|    $X.to(\"hpu\")\n|\n");
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);
-        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 40.0, ceiling: 40.5 });
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 40.0, ceiling: 40.0 });
     }
     Ok(budgets)
 }

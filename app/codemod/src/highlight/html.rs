@@ -52,13 +52,13 @@ pub fn html_line(line: &str, spans: &[u32], marks: &[(u32, u32)]) -> String {
     out
 }
 
+/// Of text between tags, where a quotation mark stands as it is.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
             '\u{feff}' => {}
             c => out.push(c),
         }
