@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Largest file that is ported, in bytes.
-pub(crate) const LARGEST: usize = 8 * 1024 * 1024;
+pub(crate) const LARGEST: usize = 8 * MIB;
+
+const MIB: usize = 1024 * 1024;
 
 /// Line and column, from 1, columns in characters.
 fn position(text: &str, starts: &LineStarts, offset: usize) -> (usize, usize) {
@@ -37,10 +39,13 @@ fn error(text: &str, range: Range<usize>, recipe: &str, message: &str) -> Diagno
 pub(crate) fn unreadable(source: &SourceFile) -> Option<Diagnostic> {
     let text = &source.text;
     if text.len() > LARGEST {
+        // Whole numbers: printing and reading fractions brings tables of 20 KiB into the page.
+        let tenths = text.len() / (MIB / 10);
         let message = format!(
-            "the file has {:.1} MB, more than the {} MB that are ported at once: split it",
-            text.len() as f64 / 1e6,
-            LARGEST / (1024 * 1024)
+            "the file has {}.{} MiB, more than the {} MiB that are ported at once: split it",
+            tenths / 10,
+            tenths % 10,
+            LARGEST / MIB
         );
         let end = text.char_indices().nth(1).map_or(text.len(), |(n, _)| n);
         return Some(error(text, 0..end.min(text.len()), "engine#too-large", &message));

@@ -121,7 +121,7 @@ pub(super) fn read<'t>(view: &FileView<'t>, call: Id, class: &str) -> Result<Opt
         if !named {
             unnamed.extend(allowed.get(place).map(|name| (*argument, *name)));
         }
-        decays |= name == "weight_decay" && value.parse::<f64>() != Ok(0.0);
+        decays |= name == "weight_decay" && !is_zero(value);
     }
     let kind = match class {
         "SGD" => Kind::Sgd,
@@ -183,4 +183,10 @@ impl Optimizer<'_> {
         text.push_str(&index.text[at..index.item(self.call).end]);
         text
     }
+}
+
+/// Whether a literal is nought, in any of its spellings: `0`, `0.`, `.0`, `0e0`.
+fn is_zero(literal: &str) -> bool {
+    let digits = literal.split(['e', 'E']).next().unwrap_or_default();
+    digits.contains('0') && digits.chars().all(|c| matches!(c, '0' | '.' | '_'))
 }
