@@ -1,9 +1,9 @@
 //! What a rule wants to do at one place, before it is decided how that looks in the chosen style.
 
 use crate::facts::{FileView, line_indent};
+use crate::order::Set;
 use crate::ported::Applicability;
 use crate::tree::{Id, Tree, kinds};
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A wish of one rule at one place: applied whole or not at all.
@@ -138,14 +138,14 @@ pub(crate) fn dedent(text: &str, indent: &str) -> String {
 }
 
 /// Numbers, from 0, of the lines whose first character is inside a string: moving them would change what it says.
-pub(crate) fn lines_in_strings(text: &str) -> BTreeSet<usize> {
+pub(crate) fn lines_in_strings(text: &str) -> Set<usize> {
     // Only these can run over a line.
     if !(text.contains("\"\"\"") || text.contains("'''") || text.contains("\\\n")) {
-        return BTreeSet::new();
+        return Set::new();
     }
     let tree = Tree::parse(text);
     let index = tree.index();
-    let mut lines = BTreeSet::new();
+    let mut lines = Set::new();
     for string in index.of_kind(kinds().string) {
         let range = index.range(*string);
         let first = text[..range.start].matches('\n').count();

@@ -14,6 +14,7 @@ mod slide;
 mod words;
 
 use crate::Edit;
+use crate::order;
 use serde::{Deserialize, Serialize};
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, patience};
@@ -193,7 +194,7 @@ fn assign_edits(hunks: &mut [Hunk], old_lines: &[&str], new_lines: &[&str], edit
         let in_new = touched(&new_ranges, &(start..start + edit.text.len()));
         shift += edit.text.len() as isize - (edit.end.saturating_sub(edit.start)) as isize;
         let mut hit: Vec<usize> = in_old.chain(in_new).collect();
-        hit.sort_unstable();
+        order::sort(&mut hit);
         hit.dedup();
         if hit.is_empty() {
             hit.push(nearest(&old_ranges, edit.start));

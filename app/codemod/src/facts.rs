@@ -9,12 +9,13 @@ pub(crate) mod roles;
 pub(crate) mod steps;
 
 use crate::names::Names;
+use crate::order::{Map, Set};
 use crate::settings::TargetFacts;
 use crate::tree::{Id, Index, Tree, fields, kinds};
 use keras::Keras;
 use modes::Modes;
 use roles::{Role, Roles};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use steps::Steps;
 
 /// One file in one round: its nodes and what is known of it alone.
@@ -27,8 +28,8 @@ pub(crate) struct FileView<'t> {
     pub(crate) layout: Layout,
     words: HashMap<&'t str, Vec<Id>>,
     /// Names that the module assigns, with the end of the first assignment.
-    top_names: BTreeMap<&'t str, usize>,
-    calls: BTreeMap<&'t str, Vec<Id>>,
+    top_names: Map<&'t str, usize>,
+    calls: Map<&'t str, Vec<Id>>,
 }
 
 /// How the file is written, so that new code looks like it.
@@ -95,20 +96,20 @@ impl<'t> FileView<'t> {
         for &id in index.of_kind(k.identifier) {
             words.entry(index.text_of(id)).or_default().push(id);
         }
-        let mut calls: BTreeMap<&str, Vec<Id>> = BTreeMap::new();
+        let mut calls: Map<&str, Vec<Id>> = Map::new();
         for &call in index.of_kind(k.call) {
             if let Some(name) = crate::names::called_name(&index, call) {
-                calls.entry(name).or_default().push(call);
+                calls.get_or_default(name).push(call);
             }
         }
-        let mut top_names: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut top_names: Map<&str, usize> = Map::new();
         for &assignment in index.of_kind(k.assignment) {
             let Some(left) = index.field(assignment, fields().left) else { continue };
             if !index
                 .ancestors(assignment)
                 .any(|a| [k.function_definition, k.class_definition].contains(&index.kind(a)))
             {
-                top_names.entry(index.text_of(left)).or_insert(index.item(assignment).end);
+                top_names.get_or_insert(index.text_of(left), index.item(assignment).end);
             }
         }
         for binding in names.bindings.iter().filter(|b| b.scope.is_none()) {
@@ -116,7 +117,7 @@ impl<'t> FileView<'t> {
             let end = index.item(binding.statement).end;
             let within = index.text_of(binding.part);
             if let Some(at) = within.rfind(binding.local.as_str()) {
-                top_names.entry(&within[at..at + binding.local.len()]).or_insert(end);
+                top_names.get_or_insert(&within[at..at + binding.local.len()], end);
             }
         }
         let mut view = Self {
@@ -247,21 +248,21 @@ pub(crate) struct ProjectFacts {
     /// How the project chooses its compute mode, if it does.
     pub(crate) modes: Option<Modes>,
     /// Roles of attributes (`self._opt`) over all files.
-    attributes: BTreeMap<String, Role>,
+    attributes: Map<String, Role>,
     /// Classes of the project that are models.
-    pub(crate) models: BTreeSet<String>,
+    pub(crate) models: Set<String>,
     /// Where the project works with Keras models.
     pub(crate) keras: Keras,
     /// What functions of the project return.
-    returns: BTreeMap<String, Vec<Option<Role>>>,
+    returns: Map<String, Vec<Option<Role>>>,
     /// Class name to the names of its bases.
-    pub(crate) bases: BTreeMap<String, Vec<String>>,
+    pub(crate) bases: Map<String, Vec<String>>,
     /// Classes that keep the target's bridge as an attribute.
-    pub(crate) bridge_classes: BTreeSet<String>,
+    pub(crate) bridge_classes: Set<String>,
     /// Heads of the modules that only the target's machine has.
     pub(crate) target_modules: Vec<String>,
     /// Modules that some file imports, or imports something of.
-    imported: BTreeSet<String>,
+    imported: Set<String>,
 }
 
 impl ProjectFacts {
@@ -275,8 +276,8 @@ impl ProjectFacts {
     pub(crate) fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
         let (k, f) = (kinds(), fields());
         let views: Vec<&FileView<'t>> = views.collect();
-        let mut bases: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut bridge_classes = BTreeSet::new();
+        let mut bases: Map<String, Vec<String>> = Map::new();
+        let mut bridge_classes = Set::new();
         let bridge = target.bridge.as_ref().map(|b| format!("self.{}", b.name));
         for view in &views {
             for &class in view.index.of_kind(k.class_definition) {
@@ -287,7 +288,7 @@ impl ProjectFacts {
                         .map(|p| view.names.qualify(&view.index, p).unwrap_or_else(|| view.index.text_of(p).to_owned()))
                         .collect()
                 });
-                bases.entry(view.name_of(class).to_owned()).or_default().extend(supers);
+                bases.get_or_default(view.name_of(class).to_owned()).extend(supers);
             }
             for &assignment in view.index.of_kind(k.assignment) {
                 if view
@@ -302,10 +303,10 @@ impl ProjectFacts {
         }
         let mut facts = Self {
             modes: Modes::collect(&views, &target.mode),
-            attributes: BTreeMap::new(),
-            models: BTreeSet::new(),
+            attributes: Map::new(),
+            models: Set::new(),
             keras: Keras::default(),
-            returns: BTreeMap::new(),
+            returns: Map::new(),
             bases,
             bridge_classes,
             target_modules: target.modules.clone(),
@@ -333,7 +334,7 @@ impl ProjectFacts {
         for view in &views {
             view.roles.forget();
             for (name, role) in view.roles.attributes(view, &facts) {
-                facts.attributes.entry(name).or_insert(role);
+                facts.attributes.get_or_insert(name, role);
             }
         }
         for view in &views {

@@ -23,9 +23,9 @@ pub(crate) use unused_imports::used;
 
 use crate::change::Change;
 use crate::facts::{FileView, ProjectFacts};
+use crate::order::Set;
 use crate::settings::Settings;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 /// A rule in Rust.
 pub(crate) struct Handler {
@@ -39,7 +39,7 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) text: &'a str,
     pub(crate) original: &'a str,
     /// Imported names that the original used, with what they stand for.
-    pub(crate) used: &'a BTreeSet<(String, String)>,
+    pub(crate) used: &'a Set<(String, String)>,
     /// None for files that are no Python.
     pub(crate) view: Option<&'a FileView<'t>>,
     pub(crate) project: &'a ProjectFacts,

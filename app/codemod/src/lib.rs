@@ -24,6 +24,7 @@ mod lift;
 mod matching;
 mod matrix;
 mod names;
+mod order;
 mod patch;
 mod patch_file;
 mod pattern;

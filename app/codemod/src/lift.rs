@@ -6,8 +6,9 @@ use crate::change::{
 };
 use crate::facts::modes::{Modes, Region};
 use crate::facts::{FileView, ProjectFacts, line_indent};
+use crate::order::Map;
+use crate::order::sort_by_key;
 use crate::tree::{Id, Tree, fields, kinds};
-use std::collections::BTreeMap;
 
 /// A fix that found no place under a guard, with the reason.
 pub(crate) struct Stranded {
@@ -21,10 +22,10 @@ pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     loop {
-        let mut groups: BTreeMap<(String, String), Vec<(usize, Id)>> = BTreeMap::new();
+        let mut groups: Map<(String, String), Vec<(usize, Id)>> = Map::new();
         for (n, fix) in fixes.iter().enumerate() {
             if let [Change::Insert { at, after: true, text }] = fix.changes.as_slice() {
-                groups.entry((fix.recipe.clone(), text.clone())).or_default().push((n, *at));
+                groups.get_or_default((fix.recipe.clone(), text.clone())).push((n, *at));
             }
         }
         let mut moved = false;
@@ -109,7 +110,7 @@ pub(crate) fn lift(
     let mut out = Vec::new();
     let mut stranded = Vec::new();
     let mut open: Vec<Fix> = Vec::new();
-    let mut vendor: BTreeMap<(Id, Id), Vec<Fix>> = BTreeMap::new();
+    let mut vendor: Map<(Id, Id), Vec<Fix>> = Map::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else {
             out.push(fix);
@@ -127,7 +128,7 @@ pub(crate) fn lift(
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded) => {
                 if !modes.has_target_branch(&view.index, chain) {
-                    vendor.entry((chain, clause)).or_default().push(fix);
+                    vendor.get_or_default((chain, clause)).push(fix);
                 }
             }
             (Region::Open, Lift::Guarded) => open.push(fix),
@@ -161,7 +162,7 @@ fn branch(
         .flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c)))
         .filter(|s| s.range.start >= line_start(text, start).min(start) && s.range.end <= text.len())
         .collect();
-    edits.sort_by_key(|s| (s.range.start, s.range.end));
+    sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
     let mut new = String::new();
     let mut at = start;
     for edit in edits {
@@ -317,8 +318,8 @@ fn guard_all(
     stranded: &mut Vec<Stranded>,
 ) {
     let index = &view.index;
-    let mut units: BTreeMap<Id, Unit> = BTreeMap::new();
-    let mut rewrites: BTreeMap<Id, Vec<(Fix, Vec<Splice>)>> = BTreeMap::new();
+    let mut units: Map<Id, Unit> = Map::new();
+    let mut rewrites: Map<Id, Vec<(Fix, Vec<Splice>)>> = Map::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else { continue };
         let Some(statement) = view.statement_of(node) else {
@@ -341,14 +342,14 @@ fn guard_all(
         }
         if expressions {
             let edits = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
-            rewrites.entry(statement).or_default().push((fix, edits));
+            rewrites.get_or_default(statement).push((fix, edits));
             continue;
         }
         let mut ok = true;
         for change in &fix.changes {
             match change {
                 Change::Insert { at, after, text } => {
-                    let unit = units.entry(*at).or_default();
+                    let unit = units.get_or_default(*at);
                     if *after {
                         unit.after.push(text.clone())
                     } else {
@@ -361,7 +362,7 @@ fn guard_all(
                         ok = false;
                         break;
                     }
-                    let unit = units.entry(*first).or_default();
+                    let unit = units.get_or_default(*first);
                     unit.new = Some(text.clone());
                     unit.last = *last;
                 }
@@ -370,20 +371,20 @@ fn guard_all(
         }
         let first = fix.changes.iter().filter_map(Change::node).min().unwrap_or(statement);
         if ok {
-            units.entry(first).or_default().fixes.push(fix);
+            units.get_or_default(first).fixes.push(fix);
         } else {
             units.remove(&first);
             stranded.push(Stranded { fix, reason: "it shares its line with other code" });
         }
     }
     for (statement, group) in rewrites {
-        let unit = units.entry(statement).or_default();
+        let unit = units.get_or_default(statement);
         if unit.new.is_some() {
             continue;
         }
         let range = index.range(statement);
         let mut edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
-        edits.sort_by_key(|s| (s.range.start, s.range.end));
+        sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
         let mut new = String::new();
         let mut at = range.start;
         for edit in edits {
@@ -435,7 +436,7 @@ fn write_run(
     project: &ProjectFacts,
     guard: &str,
     run: &[Id],
-    units: &mut BTreeMap<Id, Unit>,
+    units: &mut Map<Id, Unit>,
 ) -> Vec<Fix> {
     let index = &view.index;
     let text = index.text;
@@ -553,7 +554,7 @@ fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, state
     }
     let range = index.range(node);
     let mut edits: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
-    edits.sort_by_key(|s| (s.range.start, s.range.end));
+    sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
     let mut new = String::new();
     let mut at = range.start;
     for edit in edits {

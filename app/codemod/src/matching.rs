@@ -1,6 +1,7 @@
 //! Finding where a patch matches in a file, and which of the user's nodes each part of the patch met.
 
 use crate::facts::FileView;
+use crate::order::sort_by_key;
 use crate::patch::{Block, Form, Item, Patch, Shape, Statement};
 use crate::pattern::{Called, Env, NodePattern};
 use crate::tree::{Id, fields, kinds};
@@ -70,7 +71,7 @@ pub(crate) fn matches<'t>(
             }
         }
     }
-    found.sort_by_key(|m| m.node);
+    sort_by_key(&mut found, |m| m.node);
     found.dedup_by_key(|m| m.node);
     found
 }

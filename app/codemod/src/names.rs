@@ -1,8 +1,8 @@
 //! What a name in a file stands for: imports, aliases and the qualified names behind them.
 
+use crate::order::{Map, Set};
 use crate::tree::{Id, Index, fields, kinds};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// One name that an import statement binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,11 +23,11 @@ pub(crate) struct Binding {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub(crate) bindings: Vec<Binding>,
-    by_local: BTreeMap<String, Vec<usize>>,
+    by_local: Map<String, Vec<usize>>,
     /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
-    shadows: BTreeMap<String, Vec<Option<Id>>>,
+    shadows: Map<String, Vec<Option<Id>>>,
     /// Imported names that mean different things in different places; all others mean one thing everywhere.
-    scoped: BTreeSet<String>,
+    scoped: Set<String>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub(crate) modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -102,7 +102,7 @@ impl Names {
     /// Where names are bound by something that is no import.
     fn collect_shadows(&mut self, index: &Index<'_>) {
         let (k, f) = (kinds(), fields());
-        let aliases: BTreeSet<Id> = self.bindings.iter().map(|b| b.part).collect();
+        let aliases: Set<Id> = self.bindings.iter().map(|b| b.part).collect();
         for &id in index.of_kind(k.identifier) {
             let Some(parent) = index.parent(id) else { continue };
             let kind = index.kind(parent);
@@ -129,7 +129,7 @@ impl Names {
             let from = if kind == k.function_definition || kind == k.class_definition { parent } else { id };
             let scope =
                 index.ancestors(from).find(|a| index.kind(*a) == k.function_definition || index.kind(*a) == k.lambda);
-            let scopes = self.shadows.entry(index.text_of(id).to_owned()).or_default();
+            let scopes = self.shadows.get_or_default(index.text_of(id).to_owned());
             if scopes.last() != Some(&scope) {
                 scopes.push(scope);
             }
@@ -160,7 +160,7 @@ impl Names {
     }
 
     fn bind(&mut self, index: &Index<'_>, local: &str, qualified: &str, statement: Id, part: Id) {
-        self.by_local.entry(local.to_owned()).or_default().push(self.bindings.len());
+        self.by_local.get_or_default(local.to_owned()).push(self.bindings.len());
         let scope = index.ancestors(statement).find(|a| index.kind(*a) == kinds().function_definition);
         self.bindings.push(Binding {
             local: local.to_owned(),

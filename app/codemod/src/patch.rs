@@ -1,9 +1,9 @@
 //! Semantic patches: the text of a `diff rule` fence, compiled to a pattern and what to put in its place.
 
+use crate::order::Set;
 use crate::pattern::{NodePattern, node_pattern};
 use crate::template::{Lines, Template, variable_name};
 use crate::tree::{EXPANDO, Root, Tree, TsNode, fields, kinds};
-use std::collections::BTreeSet;
 
 /// A compiled patch.
 #[derive(Clone)]
@@ -157,7 +157,7 @@ impl Patch {
 
     /// Every metavariable of a `+` line must be bound by the pattern.
     fn check_bound(&self, lines: &[Line<'_>]) -> Result<(), PatchError> {
-        let mut bound = BTreeSet::new();
+        let mut bound = Set::new();
         for line in lines.iter().filter(|l| l.marker != '+') {
             bound.extend(Template::parse(line.code).variables().map(str::to_owned));
         }

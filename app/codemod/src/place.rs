@@ -1,8 +1,8 @@
 //! Places in a text as people read them, and files that can't be ported at all.
 
+use crate::order::Map;
 use crate::ported::{Diagnostic, Severity, SourceFile};
 use crate::tree::{Index, LineStarts, Tree, kinds};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Largest file that is ported, in bytes.
@@ -94,10 +94,10 @@ fn python_2(tree: &Tree) -> Option<Range<usize>> {
 }
 
 /// How often each comment stands in a file.
-pub(crate) fn comments(index: &Index<'_>) -> BTreeMap<String, usize> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+pub(crate) fn comments(index: &Index<'_>) -> Map<String, usize> {
+    let mut counts: Map<String, usize> = Map::new();
     for id in index.of_kind(kinds().comment) {
-        *counts.entry(index.text_of(*id).trim_end().to_owned()).or_default() += 1;
+        *counts.get_or_default(index.text_of(*id).trim_end().to_owned()) += 1;
     }
     counts
 }

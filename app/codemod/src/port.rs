@@ -9,6 +9,9 @@ use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
 use crate::handlers::{Input, Wish};
 use crate::matching::{Met, matches};
+use crate::order::sort_by;
+use crate::order::sort_by_key;
+use crate::order::{Map, Set};
 use crate::ported::{Applicability, Diagnostic, Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target};
 use crate::rewrite::{Context, Refusal, rewrite};
@@ -19,7 +22,6 @@ use crate::{handlers, importer, lift, place};
 use finish::finish;
 use overlap::{keep_blocks, outermost_first, own, without_overlaps};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Rounds after which a port that still changes is given up.
@@ -60,7 +62,7 @@ pub fn port(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> Por
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     /// Recipe and line of every rule that found something to do or to say.
-    pub(crate) fired: BTreeSet<(String, usize)>,
+    pub(crate) fired: Set<(String, usize)>,
     /// Recipes that wanted to change the same text, neither inside the other.
     pub(crate) clashes: Vec<String>,
 }
@@ -102,7 +104,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
             }
             plan.origins = views.iter().map(Origin::read).collect();
             if plan.branch && facts.modes.is_none() {
-                let notes = Notes::from([(0, vec![place::no_modes()])]);
+                let notes = Notes::from_iter([(0, vec![place::no_modes()])]);
                 let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
                 return (ported, trace.into_inner());
             }
@@ -132,9 +134,9 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
 /// What is remembered of a file as it was given.
 #[derive(Default)]
 struct Origin {
-    comments: BTreeMap<String, usize>,
+    comments: Map<String, usize>,
     /// Imported names that it used, with what they stand for.
-    used: BTreeSet<(String, String)>,
+    used: Set<(String, String)>,
 }
 
 impl Origin {
@@ -172,7 +174,7 @@ impl<'a> State<'a> {
                 .collect();
             let new = tree.reparse(&text, &spans);
             if new.has_error() {
-                let recipes: BTreeSet<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
+                let recipes: Set<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
                 let recipes = recipes.into_iter().collect::<Vec<_>>().join(", ");
                 self.give_up(&format!(
                     "the ported text would not be Python (after {recipes}), so the file is left as it was"
@@ -269,7 +271,7 @@ impl Plan<'_> {
         let starts = LineStarts::new(index.text);
         let start = index.item(node).start;
         let message = format!("not ported: {what}. {}", recipe.reason);
-        self.refused.borrow_mut().entry(file).or_default().push(place::diagnostic(
+        self.refused.borrow_mut().get_or_default(file).push(place::diagnostic(
             index.text,
             &starts,
             &(start..start),
@@ -284,7 +286,7 @@ impl Plan<'_> {
     }
 }
 
-type Notes = BTreeMap<usize, Vec<Diagnostic>>;
+type Notes = Map<usize, Vec<Diagnostic>>;
 
 /// All fixes of one round, as replacements by file.
 fn round(
@@ -292,10 +294,10 @@ fn round(
     states: &[State<'_>],
     views: &[Option<FileView<'_>>],
     facts: &ProjectFacts,
-) -> (BTreeMap<usize, Vec<Replacement>>, Notes) {
-    let mut out = BTreeMap::new();
+) -> (Map<usize, Vec<Replacement>>, Notes) {
+    let mut out = Map::new();
     let mut notes = Notes::new();
-    plan.refused.borrow_mut().clear();
+    plan.refused.take();
     for (n, state) in states.iter().enumerate() {
         if state.blocked.is_some() {
             continue;
@@ -306,7 +308,7 @@ fn round(
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
         }
         fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id));
-        fixes.sort_by_key(|f| (f.rank, f.at));
+        sort_by_key(&mut fixes, |f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {
                 fixes.retain(|fix| {
@@ -315,7 +317,7 @@ fn round(
                         let starts = LineStarts::new(view.index.text);
                         let message = "not ported: the code shares its line with a header, or a comment stands inside it. \
                                        Put it on lines of its own";
-                        notes.entry(n).or_default().push(place::diagnostic(
+                        notes.get_or_default(n).push(place::diagnostic(
                             view.index.text,
                             &starts,
                             &(fix.at..fix.at),
@@ -340,7 +342,7 @@ fn round(
                     for s in stranded {
                         let message = format!("not ported: {}. Do it by hand, or port in place", s.reason);
                         let found = s.fix.at..s.fix.at;
-                        notes.entry(n).or_default().push(place::diagnostic(
+                        notes.get_or_default(n).push(place::diagnostic(
                             view.index.text,
                             &starts,
                             &found,
@@ -353,7 +355,7 @@ fn round(
                 outermost_first(view, &mut fixes);
                 fixes.extend(wraps);
                 fixes = without_overlaps(plan, view, fixes);
-                fixes.sort_by_key(|f| (f.rank, f.at));
+                sort_by_key(&mut fixes, |f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
                 written(view, facts, fixes)
             }
@@ -367,7 +369,7 @@ fn round(
         out.insert(n, replacements);
     }
     for (n, refused) in plan.refused.take() {
-        notes.entry(n).or_default().extend(refused);
+        notes.get_or_default(n).extend(refused);
     }
     (out, notes)
 }
@@ -437,7 +439,7 @@ fn wishes(
                     for (place, message) in told.take() {
                         plan.fired(recipe, rule);
                         let starts = LineStarts::new(&states[n].text);
-                        plan.refused.borrow_mut().entry(n).or_default().push(place::diagnostic(
+                        plan.refused.borrow_mut().get_or_default(n).push(place::diagnostic(
                             &states[n].text,
                             &starts,
                             &place,
@@ -505,10 +507,10 @@ fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Re
     let mut out: Vec<(usize, Replacement)> = Vec::new();
     let statement = |fix: &Fix| view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
     // Of the fixes of one block that ask for an import, the first brings it.
-    let mut brings: BTreeMap<(Option<Id>, String), Id> = BTreeMap::new();
+    let mut brings: Map<(Option<Id>, String), Id> = Map::new();
     for fix in &fixes {
         for (line, at) in fix.imports.iter().filter_map(|line| statement(fix).map(|at| (line, at))) {
-            let place = brings.entry((view.index.parent(at), line.clone())).or_insert(at);
+            let place = brings.get_or_insert((view.index.parent(at), line.clone()), at);
             *place = at.min(*place);
         }
     }
@@ -534,10 +536,10 @@ fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Re
         }
         out.extend(own.into_iter().map(|s| (order + 1, Replacement { range: s.range, text: s.text, by: by.clone() })));
     }
-    imports.sort_by(|a, b| a.text.cmp(&b.text));
+    sort_by(&mut imports, |a, b| a.text.cmp(&b.text));
     let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
     // At one place imports come first, insertions before what replaces, and otherwise the order of the guide holds.
-    all.sort_by_key(|(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
+    sort_by_key(&mut all, |(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
     let mut done = 0;
     let mut result: Vec<Replacement> = Vec::new();
     for (_, r) in all {

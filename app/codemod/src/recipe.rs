@@ -2,13 +2,13 @@
 
 use crate::condition::Condition;
 use crate::handlers::{self, Handler};
+use crate::order::{Map, Set};
 use crate::patch::Patch;
 use crate::sdk::Requirement;
 use crate::settings::{TargetFacts, default_of};
 use guide::{Citation, Guide, OptionField, OptionKind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The made-up target of the page that teaches recipes: checked like the others, offered to nobody.
 const LESSON: &str = "tutorial";
@@ -16,7 +16,7 @@ const LESSON: &str = "tutorial";
 /// All recipes of all targets.
 #[derive(Clone)]
 pub struct RecipeSet {
-    pub(crate) targets: BTreeMap<String, Target>,
+    pub(crate) targets: Map<String, Target>,
     hash: String,
 }
 
@@ -144,14 +144,14 @@ impl TargetInfo {
 impl RecipeSet {
     /// Compiles the recipes of guides; all faults are returned together.
     pub fn compile(guides: &[Guide]) -> Result<Self, Vec<RecipeError>> {
-        let mut targets: BTreeMap<String, Target> = BTreeMap::new();
+        let mut targets: Map<String, Target> = Map::new();
         let mut errors = Vec::new();
         let mut hasher = Sha256::new();
-        let mut used: BTreeSet<&str> = BTreeSet::new();
+        let mut used: Set<&str> = Set::new();
         let mut extensions: Vec<(&Guide, &str, &str)> = Vec::new();
         for guide in guides {
             let Some(name) = &guide.front.target else { continue };
-            let target = targets.entry(name.clone()).or_default();
+            let target = targets.get_or_default(name.clone());
             if target.title.is_empty() {
                 target.title.clone_from(&guide.front.title);
             }
@@ -273,7 +273,7 @@ impl RecipeSet {
     /// Handlers that no guide of the set names.
     #[must_use]
     pub fn unnamed_handlers(&self) -> Vec<&'static str> {
-        let named: BTreeSet<&str> = self
+        let named: Set<&str> = self
             .targets
             .values()
             .flat_map(|t| &t.recipes)

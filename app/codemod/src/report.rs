@@ -1,6 +1,7 @@
 //! The JSON report of a port: what `--format json` prints and the page lets people download. Its schema is
 //! `schema/ported.schema.json`.
 
+use crate::order::Map;
 use crate::{Certificate, Diagnostic, Edit, Figure, Ledger, Ported, Quantity, RecipeInfo, RecipeSet, Style};
 use guide::Citation;
 use serde::Serialize;
@@ -14,7 +15,7 @@ struct Report<'a> {
     style: Style,
     options: &'a BTreeMap<String, String>,
     files: Vec<FileReport<'a>>,
-    recipes: BTreeMap<&'a str, RecipeReport<'a>>,
+    recipes: Map<&'a str, RecipeReport<'a>>,
     ledger: LedgerReport<'a>,
     certificate: &'a Certificate,
 }

@@ -3,6 +3,7 @@
 use crate::condition::cuda_devices;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
+use crate::order::sort_by_key;
 use crate::pattern::plain_string;
 use crate::ported::Severity;
 use crate::tree::{Id, kinds};
@@ -84,7 +85,7 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
     if branch && let Some(modes) = &project.modes {
         found.retain(|(id, ..)| !matches!(modes.region(index, *id), Region::Foreign | Region::Vendor { .. }));
     }
-    found.sort_by_key(|(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
+    sort_by_key(&mut found, |(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
     let mut out: Vec<Found> = Vec::new();
     for (id, severity, message) in found {
         let range = index.range(id);

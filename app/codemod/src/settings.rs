@@ -95,8 +95,8 @@ pub(crate) struct Settings<'a> {
 impl<'a> Settings<'a> {
     pub(crate) fn new(target: &'a Target, options: &Options) -> Self {
         let sdk = options.sdk.clone().or_else(|| target.sdks.last().cloned()).unwrap_or_default();
-        let mut values: BTreeMap<String, String> =
-            target.facts.options.iter().map(|o| (o.name.clone(), default_of(o, &sdk).to_owned())).collect();
+        let mut values = BTreeMap::new();
+        values.extend(target.facts.options.iter().map(|o| (o.name.clone(), default_of(o, &sdk).to_owned())));
         values.extend(options.options.clone());
         let autoload = target.facts.autoload.as_ref().is_some_and(|r| r.admits(&sdk));
         Self { sdk, target: &target.facts, values, autoload }

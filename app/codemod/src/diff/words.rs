@@ -1,6 +1,7 @@
 //! Words of a line, how much two lines have in common, and which words changed.
 
 use super::sequence_diff;
+use crate::order;
 use similar::DiffOp;
 
 /// A token: where it ends in the line, and a hash of its bytes. It starts where the one before ends.
@@ -88,7 +89,7 @@ impl Bag {
                 Class::Other => items.push((token.hash, 1)),
             }
         }
-        items.sort_unstable();
+        order::sort(&mut items);
         let weight = items.iter().map(|item| item.1).sum();
         Bag { items, weight }
     }

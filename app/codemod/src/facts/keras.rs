@@ -3,8 +3,8 @@
 
 use super::{FileView, ProjectFacts};
 use crate::names::{called_name, canonical, dotted};
+use crate::order::Set;
 use crate::tree::{Id, ROOT, fields, kinds};
-use std::collections::BTreeSet;
 
 /// Methods of a model that build it or run it.
 const METHODS: [&str; 13] = [
@@ -27,11 +27,11 @@ const METHODS: [&str; 13] = [
 #[derive(Debug, Default)]
 pub(crate) struct Keras {
     /// Functions and classes, by name, that work with a model when they are called.
-    working: BTreeSet<String>,
+    working: Set<String>,
     /// Those among them that make a model.
-    making: BTreeSet<String>,
+    making: Set<String>,
     /// Functions and classes, by name, that run under a strategy's scope.
-    scoped: BTreeSet<String>,
+    scoped: Set<String>,
     /// Some file of the project does the work at its top level.
     started: bool,
 }

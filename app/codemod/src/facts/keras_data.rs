@@ -3,6 +3,7 @@
 use super::keras::is_model;
 use super::{FileView, ProjectFacts};
 use crate::names::{called_name, canonical, dotted};
+use crate::order::sort_by_key;
 use crate::tree::{Id, ROOT, fields, kinds};
 
 /// The batch size that Keras takes when a call names none.
@@ -54,7 +55,7 @@ pub(crate) fn runs<'t>(view: &FileView<'t>, project: &ProjectFacts) -> Vec<Run<'
             });
         }
     }
-    out.sort_by_key(|r| r.call);
+    sort_by_key(&mut out, |r| r.call);
     out
 }
 

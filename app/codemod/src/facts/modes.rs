@@ -3,10 +3,11 @@
 
 use super::{FileView, ProjectFacts};
 use crate::names::dotted;
+use crate::order::{Map, Set};
 use crate::pattern::plain_string;
 use crate::tree::{Id, Index, fields, kinds};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// How modes are named in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) struct Modes {
     /// The target's member, spelled like the others: `HPU` or `hpu`.
     pub(crate) target: String,
     /// Expressions that are compared with a mode, with the classes (or "") that do so, by file.
-    expressions: BTreeMap<String, Vec<Use>>,
+    expressions: Map<String, Vec<Use>>,
     /// The enum is in none of the files.
     elsewhere: bool,
     /// By text and block: the statement behind which only the vendor's mode goes on. Asked for again and again.
@@ -41,7 +42,7 @@ struct Use {
 /// What an expression is compared with.
 #[derive(Default)]
 struct Literals {
-    members: BTreeSet<String>,
+    members: Set<String>,
     /// Some test holds for the vendor's mode alone.
     singles_out: bool,
 }
@@ -139,18 +140,18 @@ impl Modes {
             (ModeKind::Strings, target.to_ascii_lowercase())
         };
         let elsewhere = matches!(kind, ModeKind::Enum(_)) && found.is_none();
-        let mut modes = Self { kind, target, expressions: BTreeMap::new(), elsewhere, turns: RefCell::default() };
-        let mut literals: BTreeMap<String, Literals> = BTreeMap::new();
+        let mut modes = Self { kind, target, expressions: Map::new(), elsewhere, turns: RefCell::default() };
+        let mut literals: Map<String, Literals> = Map::new();
         for view in views {
             let k = kinds();
             for &comparison in view.index.of_kind(k.comparison_operator) {
                 let Some((expression, members)) = modes.comparison(&view.index, comparison) else { continue };
                 let class = view.class_of(comparison).map_or("", |c| view.name_of(c));
                 let text = view.index.text_of(expression);
-                let seen = literals.entry(text.to_owned()).or_default();
+                let seen = literals.get_or_default(text.to_owned());
                 seen.singles_out |= members.iter().all(|m| is_vendor(m));
                 seen.members.extend(members.iter().map(|m| m.to_ascii_lowercase()));
-                let uses = modes.expressions.entry(text.to_owned()).or_default();
+                let uses = modes.expressions.get_or_default(text.to_owned());
                 match uses.iter_mut().find(|u| u.path == view.path && u.class == class) {
                     Some(u) => u.count += 1,
                     None => uses.push(Use { path: view.path.to_owned(), class: class.to_owned(), count: 1 }),
@@ -476,7 +477,7 @@ impl Modes {
         let function = view.function_of(id);
         let class = view.class_of(id).map(|c| view.name_of(c));
         let mut best: Option<(usize, &str)> = None;
-        for (text, uses) in &self.expressions {
+        for (text, uses) in self.expressions.iter() {
             let head = text.split(['.', '[', '(']).next().unwrap_or(text);
             let reachable = if head == "self" {
                 let method = function.is_some_and(|f| takes_self(view, f));

@@ -2,9 +2,9 @@
 
 use super::{FileView, ProjectFacts};
 use crate::names::dotted;
+use crate::order::Map;
 use crate::tree::{Id, fields, kinds};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 /// What a name is in a training script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,12 +41,12 @@ impl Role {
 /// Roles by the text of the name, `optimizer` or `self._opt`.
 #[derive(Debug, Default)]
 pub(crate) struct Roles {
-    assigned: BTreeMap<String, Vec<Id>>,
-    used: BTreeMap<String, Role>,
+    assigned: Map<String, Vec<Id>>,
+    used: Map<String, Role>,
     /// Answers so far, by name; a name that is being asked for answers nothing, which ends circles.
-    known: RefCell<BTreeMap<String, Option<Role>>>,
+    known: RefCell<Map<String, Option<Role>>>,
     /// Names that are unpacked from a value: the value and their place in it.
-    unpacked: BTreeMap<String, Vec<(Id, usize)>>,
+    unpacked: Map<String, Vec<(Id, usize)>>,
 }
 
 impl Roles {
@@ -59,13 +59,13 @@ impl Roles {
                 continue;
             };
             if let Some(name) = dotted(index, left) {
-                roles.assigned.entry(name.to_owned()).or_default().push(right);
+                roles.assigned.get_or_default(name.to_owned()).push(right);
             }
         }
         for &list in index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern)) {
             let Some(right) = index.parent(list).and_then(|a| index.field(a, f.right)) else { continue };
             for (at, name) in index.parts(list).enumerate() {
-                roles.unpacked.entry(index.text_of(name).to_owned()).or_default().push((right, at));
+                roles.unpacked.get_or_default(index.text_of(name).to_owned()).push((right, at));
             }
         }
         roles.used = uses(view);
@@ -96,7 +96,7 @@ impl Roles {
 
     /// Forgets answers, because the project has learnt more.
     pub(super) fn forget(&self) {
-        self.known.borrow_mut().clear();
+        self.known.take();
     }
 
     fn role_of_name(
@@ -334,10 +334,10 @@ fn constructed(qualified: &str) -> Option<Role> {
 }
 
 /// Roles that the methods called on a name give away.
-fn uses(view: &FileView<'_>) -> BTreeMap<String, Role> {
+fn uses(view: &FileView<'_>) -> Map<String, Role> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
-    let mut methods: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut methods: Map<&str, Vec<&str>> = Map::new();
     for name in [
         "zero_grad",
         "step",
@@ -357,7 +357,7 @@ fn uses(view: &FileView<'_>) -> BTreeMap<String, Role> {
                 && let Some(object) = index.field(function, f.object)
                 && let Some(text) = dotted(index, object)
             {
-                methods.entry(text).or_default().push(name);
+                methods.get_or_default(text).push(name);
             }
         }
     }
@@ -368,7 +368,7 @@ fn uses(view: &FileView<'_>) -> BTreeMap<String, Role> {
         let given = first_argument(view, *call).filter(|_| by_scaler)?;
         Some((dotted(index, given)?.to_owned(), Role::Optimizer))
     });
-    let mut known: BTreeMap<String, Role> = stepped.collect();
+    let mut known: Map<String, Role> = stepped.collect();
     let by_methods = methods.into_iter().filter_map(|(name, called)| {
         let has = |m: &str| called.contains(&m);
         let role = if has("parameters") || has("named_parameters") || (has("eval") && has("train")) {

@@ -4,8 +4,8 @@ use super::{Input, Wish};
 use crate::change::Change;
 use crate::facts::FileView;
 use crate::names::Binding;
+use crate::order::Set;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
@@ -49,10 +49,10 @@ fn exported(view: &FileView<'_>, name: &str) -> bool {
 }
 
 /// Imported names that are read somewhere beside their imports.
-fn names_in_use<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
+fn names_in_use<'t>(view: &FileView<'t>) -> Set<&'t str> {
     let k = kinds();
     let index = &view.index;
-    let imported: BTreeSet<&str> = view.names.bindings.iter().map(|b| b.local.as_str()).collect();
+    let imported: Set<&str> = view.names.bindings.iter().map(|b| b.local.as_str()).collect();
     index
         .of_kind(k.identifier)
         .iter()
@@ -69,7 +69,7 @@ fn names_in_use<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
 }
 
 /// Imported names that the file uses, each with what it stands for.
-pub(crate) fn used(view: &FileView<'_>) -> BTreeSet<(String, String)> {
+pub(crate) fn used(view: &FileView<'_>) -> Set<(String, String)> {
     let in_use = names_in_use(view);
     view.names
         .bindings

@@ -3,8 +3,8 @@
 use super::{Input, Wish};
 use crate::change::Change;
 use crate::facts::keras_data::{Home, common, group, runs};
+use crate::order::Map;
 use crate::tree::Id;
-use std::collections::BTreeMap;
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
@@ -15,16 +15,16 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let together = (number("replicas") * accumulation).to_string();
     let work = input.project.keras.work(view, input.project);
     // By block: names in the order of their use, each with the size that all its batches divide and the calls.
-    let mut wanted: BTreeMap<(Option<Id>, usize, String), (String, Id)> = BTreeMap::new();
+    let mut wanted: Map<(Option<Id>, usize, String), (String, Id)> = Map::new();
     for (order, run) in runs(view, input.project).iter().enumerate() {
         for (name, batch) in run.data.iter().chain(&run.validation) {
             let home = Home::of(view, run.call, name);
             if home.cut(view, name).is_some() {
                 continue;
             }
-            let known = wanted.iter_mut().find(|((f, _, n), _)| *f == home.function && n == name);
-            match known {
-                Some((_, (size, _))) => *size = common(size, batch),
+            let known = wanted.keys().find(|(f, _, n)| *f == home.function && n == name).cloned();
+            match known.and_then(|known| wanted.get_mut(&known)) {
+                Some((size, _)) => *size = common(size, batch),
                 None => {
                     let position =
                         order * 4 + run.data.iter().chain(&run.validation).position(|d| d.0 == *name).unwrap_or(0);
@@ -34,7 +34,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         }
     }
     // What goes to one place is one change.
-    let mut places: BTreeMap<(Id, bool), Vec<String>> = BTreeMap::new();
+    let mut places: Map<(Id, bool), Vec<String>> = Map::new();
     for ((_, _, name), (size, call)) in wanted {
         let home = Home::of(view, call, &name);
         let sizes: Vec<&str> = size.trim_matches(['(', ')']).split(" * ").collect();
@@ -51,7 +51,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             _ => continue,
         };
         let group = group(&size, &together);
-        places.entry(place).or_default().push(format!("{name} = {name}[:len({name}) // {group} * {group}]"));
+        places.get_or_default(place).push(format!("{name} = {name}[:len({name}) // {group} * {group}]"));
     }
     places
         .into_iter()

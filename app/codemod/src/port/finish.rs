@@ -4,6 +4,7 @@ use super::{MOST_ROUNDS, Notes, Plan, State, matched};
 use crate::condition::Situation;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
+use crate::order::sort_by;
 use crate::place;
 use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Style};
 use crate::recipe::{RecipeSet, hex};
@@ -71,7 +72,7 @@ pub(super) fn finish(
             let after = place::comments(&view.index);
             comments &= origin.comments.iter().all(|(c, n)| after.get(c).is_some_and(|m| m >= n));
         }
-        diagnostics.sort_by(|a, b| (a.line, a.column, &a.recipe).cmp(&(b.line, b.column, &b.recipe)));
+        sort_by(&mut diagnostics, |a, b| (a.line, a.column, &a.recipe).cmp(&(b.line, b.column, &b.recipe)));
         diagnostics.dedup();
         hashes.insert(
             state.source.path.clone(),

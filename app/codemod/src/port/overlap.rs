@@ -3,8 +3,9 @@
 use super::Plan;
 use crate::change::{Change, Fix};
 use crate::facts::FileView;
+use crate::order::sort_by_cached_key;
+use crate::order::{Map, Set};
 use crate::tree::{Id, fields, kinds};
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// An expression that matched is its rule's for the round, with all that is inside; of a method's call only the call,
@@ -23,7 +24,7 @@ pub(super) fn own(view: &FileView<'_>, node: Id) -> Range<usize> {
 /// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
 /// surroundings; then the order of the guide.
 pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
-    fixes.sort_by_cached_key(|fix| {
+    sort_by_cached_key(fixes, |fix| {
         let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
         let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
         let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
@@ -62,21 +63,20 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
 /// Ranges that fixes have taken; none of them overlap.
 #[derive(Default)]
 struct Taken {
-    ranges: BTreeMap<usize, (usize, String)>,
-    points: BTreeMap<usize, String>,
+    ranges: Map<usize, (usize, String)>,
+    points: Map<usize, String>,
 }
 
 impl Taken {
     /// The taken range that a range overlaps: the range, the taken one and its recipe. Two insertions at one place don't.
     fn meeting(&self, range: &Range<usize>) -> Option<(Range<usize>, Range<usize>, String)> {
         let before = if range.is_empty() { range.start } else { range.end };
-        if let Some((start, (end, recipe))) = self.ranges.range(..before).next_back()
+        if let Some((start, (end, recipe))) = self.ranges.last_below(&before)
             && *end > range.start
         {
             return Some((range.clone(), *start..*end, recipe.clone()));
         }
-        let inside = (std::ops::Bound::Excluded(range.start), std::ops::Bound::Excluded(range.end));
-        let point = (range.len() > 1).then(|| self.points.range(inside).next()).flatten();
+        let point = self.points.first_above(&range.start).filter(|(at, _)| **at < range.end);
         point.map(|(at, recipe)| (range.clone(), *at..*at, recipe.clone()))
     }
 
@@ -97,13 +97,13 @@ pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
         _ => None,
     };
     // Deleted statements by block, each with the first statement of its change.
-    let mut gone: BTreeMap<Id, BTreeMap<Id, Id>> = BTreeMap::new();
+    let mut gone: Map<Id, Map<Id, Id>> = Map::new();
     for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
         let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
-        let statements = gone.entry(block).or_default();
+        let statements = gone.get_or_default(block);
         statements.extend(index.parts(block).filter(|s| (first..=last).contains(s)).map(|s| (s, first)));
     }
-    let stay: BTreeSet<Id> = gone
+    let stay: Set<Id> = gone
         .iter()
         .filter(|(block, statements)| index.parts(**block).count() == statements.len())
         .filter_map(|(_, statements)| statements.values().next_back().copied())

@@ -3,6 +3,7 @@
 use super::RunRole;
 use super::{RunSetting, SettingKind, are_devices, keyword, literal, place, positional, role_of};
 use crate::facts::FileView;
+use crate::order;
 use crate::tree::{Id, kinds};
 
 /// The options that a file declares, in order.
@@ -13,7 +14,7 @@ pub(super) fn options(view: &FileView<'_>) -> Vec<RunSetting> {
     };
     let mut calls: Vec<Id> = view.calls("add_argument").to_vec();
     calls.extend(view.calls("option").iter().filter(click));
-    calls.sort_unstable();
+    order::sort(&mut calls);
     calls.into_iter().filter_map(|call| option(view, call)).collect()
 }
 

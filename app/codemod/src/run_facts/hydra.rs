@@ -4,8 +4,8 @@ use super::yaml::{self, Yaml};
 use super::{Place, RunRole, RunSetting, SettingKind, are_devices, keyword, literal, place, positional, role_of};
 use crate::facts::FileView;
 use crate::facts::modes::enum_members;
+use crate::order::Map;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeMap;
 
 /// Classes inside classes that are still followed; a configuration that holds itself has no end.
 const DEEPEST: usize = 5;
@@ -13,7 +13,7 @@ const DEEPEST: usize = 5;
 struct Config<'a, 't> {
     views: &'a [&'a FileView<'t>],
     /// Class name to its view and node.
-    classes: BTreeMap<&'t str, (&'a FileView<'t>, Id)>,
+    classes: Map<&'t str, (&'a FileView<'t>, Id)>,
     stored: Vec<Stored>,
     files: Vec<File<'a>>,
     /// Group to the name chosen for it, and where.
@@ -54,7 +54,7 @@ pub(super) fn settings(views: &[&FileView<'_>], main: Id, files: &[(&str, &str)]
     let name = argument("config_name", 1).unwrap_or_else(|| "config".to_owned());
     let mut config = Config {
         views,
-        classes: BTreeMap::new(),
+        classes: Map::new(),
         stored: Vec::new(),
         files: files.iter().map(|(path, text)| File { path, yaml: yaml::read(text) }).collect(),
         groups: Vec::new(),
@@ -74,7 +74,7 @@ impl<'a, 't> Config<'a, 't> {
     fn read_python(&mut self) {
         for view in self.views {
             for &class in view.index.of_kind(kinds().class_definition) {
-                self.classes.entry(view.name_of(class)).or_insert((view, class));
+                self.classes.get_or_insert(view.name_of(class), (view, class));
             }
             for &call in view.calls("store") {
                 let given = positional(view, call);

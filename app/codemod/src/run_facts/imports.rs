@@ -1,12 +1,12 @@
 //! Which files of the project a file is made of: its own, and those it imports.
 
 use crate::facts::FileView;
-use std::collections::BTreeSet;
+use crate::order::Set;
 
 /// Numbers of the files that a file reaches by imports, itself first.
 pub(super) fn reached(views: &[FileView<'_>], from: usize) -> Vec<usize> {
     let mut order = vec![from];
-    let mut seen = BTreeSet::from([from]);
+    let mut seen = Set::from_iter([from]);
     let mut next = 0;
     while let Some(&at) = order.get(next) {
         next += 1;
@@ -19,7 +19,7 @@ pub(super) fn reached(views: &[FileView<'_>], from: usize) -> Vec<usize> {
     order
 }
 
-fn imported(view: &FileView<'_>) -> BTreeSet<String> {
+fn imported(view: &FileView<'_>) -> Set<String> {
     let names = &view.names;
     let bound = names.bindings.iter().map(|binding| &binding.qualified);
     let compact = |name: &String| name.chars().filter(|c| !c.is_whitespace()).collect();

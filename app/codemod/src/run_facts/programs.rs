@@ -6,6 +6,8 @@ use super::{
 };
 use crate::facts::FileView;
 use crate::names::dotted;
+use crate::order::sort_by;
+use crate::order::sort_by_key;
 use crate::tree::{Id, ROOT, fields, kinds};
 
 pub(super) fn collect(views: &[FileView<'_>], yaml: &[(&str, &str)]) -> Vec<Program> {
@@ -16,7 +18,7 @@ pub(super) fn collect(views: &[FileView<'_>], yaml: &[(&str, &str)]) -> Vec<Prog
         let program = program(&reached, start, main, yaml);
         programs.push((unlikeliness(&reached, main.is_some()), program));
     }
-    programs.sort_by(|(a, one), (b, other)| (a, &one.place).cmp(&(b, &other.place)));
+    sort_by(&mut programs, |(a, one), (b, other)| (a, &one.place).cmp(&(b, &other.place)));
     programs.into_iter().map(|(_, program)| program).collect()
 }
 
@@ -251,7 +253,7 @@ fn joins(reached: &[&FileView<'_>]) -> Vec<Join> {
             }
         }
     }
-    found.sort_by_key(|join| join.by);
+    sort_by_key(&mut found, |join| join.by);
     found
 }
 

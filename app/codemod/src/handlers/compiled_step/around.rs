@@ -8,15 +8,15 @@ use crate::change::Change;
 use crate::facts::FileView;
 use crate::facts::roles::Role;
 use crate::names::called_name;
+use crate::order::Set;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
 
 /// Where an optimizer is built for the IPU, the package has to be there.
 pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
     let f = fields();
     let view = plan.view;
     let index = &view.index;
-    let mut done: BTreeSet<Id> = BTreeSet::new();
+    let mut done: Set<Id> = Set::new();
     for name in ["SGD", "Adam", "AdamW", "RMSprop"] {
         for &call in view.calls(name) {
             let torch = index.field(call, f.function).and_then(|g| view.names.qualify(index, g));
@@ -40,8 +40,8 @@ pub(super) fn saves(plan: &mut Plan<'_, '_>) {
     let view = plan.view;
     let index = &view.index;
     let block = |id: Id| view.statement_of(id).and_then(|s| index.parent(s));
-    let mut places: BTreeSet<Id> = BTreeSet::new();
-    let mut blocks: BTreeSet<Option<Id>> = BTreeSet::new();
+    let mut places: Set<Id> = Set::new();
+    let mut blocks: Set<Option<Id>> = Set::new();
     for &save in view.calls("save") {
         let torch = index.field(save, f.function).and_then(|g| view.names.qualify(index, g));
         if torch.as_deref() != Some("torch.save") || !is_reached(plan.input, view, save) {
@@ -185,11 +185,11 @@ pub(super) fn remove_steps(plan: &mut Plan<'_, '_>, step: Id, end: Id, alive: &d
     let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
-    let mut gone: BTreeSet<Id> = BTreeSet::from([end]);
+    let mut gone: Set<Id> = Set::from_iter([end]);
     let leaves = leaves(view, step);
     gone.extend(leaves.into_iter().filter(|s| alive(*s) && ends_step(plan.input, view, *s)));
-    let mut whole: BTreeSet<Id> = BTreeSet::new();
-    for &statement in &gone {
+    let mut whole: Set<Id> = Set::new();
+    for &statement in gone.iter() {
         let mut at = statement;
         // A test around nothing else goes with it.
         while let Some(block) = index.parent(at)
@@ -203,7 +203,7 @@ pub(super) fn remove_steps(plan: &mut Plan<'_, '_>, step: Id, end: Id, alive: &d
         }
         whole.insert(at);
     }
-    for &at in &whole {
+    for &at in whole.iter() {
         if !whole.iter().any(|o| *o != at && index.is_within(at, *o)) {
             plan.edit(at, Change::Replace { first: at, last: at, text: String::new() });
         }
@@ -271,7 +271,7 @@ pub(super) fn validation(
         let name = index.field(call, f.function).map(|g| last(index.text_of(g)));
         name.is_some_and(|name| parts.iter().any(|(_, part)| part.split('.').any(|word| word == name)))
     };
-    let mut fetches: BTreeSet<Id> = BTreeSet::new();
+    let mut fetches: Set<Id> = Set::new();
     for &call in index.of_kind(k.call) {
         let in_model = view.class_of(call).is_some_and(|c| plan.input.project.models.contains(view.name_of(c)));
         if !is_model(call) || moved(call) || in_model || !alive(call) {

@@ -7,8 +7,8 @@ use super::{Input, Refusal, is_reached};
 use crate::change::Change;
 use crate::facts::FileView;
 use crate::names::{called_name, dotted};
+use crate::order::Set;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
 
 /// A function of this file that runs the model and gives a loss, and how the step calls it.
 pub(super) struct Callee {
@@ -110,17 +110,17 @@ impl Callee {
         &self,
         input: &Input<'_, '_>,
         view: &FileView<'_>,
-        known: &mut BTreeSet<String>,
+        known: &mut Set<String>,
         moved: &mut Moved,
     ) -> Result<(), Refusal> {
-        let locals: BTreeSet<String> = self
+        let locals: Set<String> = self
             .statements
             .iter()
             .flat_map(|s| super::slice::assigned(view, *s))
             .chain(["self"])
             .map(str::to_owned)
             .collect();
-        let mut inside: BTreeSet<String> = BTreeSet::new();
+        let mut inside: Set<String> = Set::new();
         let place = Some(self.function);
         for &s in &self.statements {
             let text = moved_statement(input, view, place, self.function, s, (&inside, &locals), moved)?;

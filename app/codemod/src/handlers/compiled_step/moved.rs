@@ -8,8 +8,9 @@ use crate::change::dedent;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, line_indent};
 use crate::names::dotted;
+use crate::order::Set;
+use crate::order::sort_by_key;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
 
 /// What moves into the compiled module, with the names it takes from outside.
 #[derive(Default)]
@@ -60,13 +61,13 @@ pub(super) fn moved_statement(
     function: Option<Id>,
     body: Id,
     statement: Id,
-    (known, locals): (&BTreeSet<String>, &BTreeSet<String>),
+    (known, locals): (&Set<String>, &Set<String>),
     moved: &mut Moved,
 ) -> Result<String, Refusal> {
     let k = kinds();
     let index = &view.index;
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-    let known: BTreeSet<String> = known.iter().cloned().chain(bound_first(view, statement)).collect();
+    let known: Set<String> = known.iter().cloned().chain(bound_first(view, statement)).collect();
     let known = &known;
     if let Some((from, to)) = &moved.alias {
         let places = std::iter::once(statement).chain(index.of_kind_in(k.attribute, statement).iter().copied());
@@ -166,7 +167,7 @@ pub(super) fn moved_statement(
     // What became a name as a whole has nothing left to change inside.
     let whole: Vec<_> = edits.iter().map(|(r, _)| r.clone()).collect();
     edits.retain(|(r, _)| !whole.iter().any(|w| w != r && w.start <= r.start && r.end <= w.end));
-    edits.sort_by_key(|(r, _)| r.start);
+    sort_by_key(&mut edits, |(r, _)| r.start);
     edits.dedup();
     let range = index.range(statement);
     let mut out = String::new();
@@ -200,7 +201,7 @@ pub(super) fn keep(
     view: &FileView<'_>,
     node: Id,
     attribute: bool,
-    locals: &BTreeSet<String>,
+    locals: &Set<String>,
 ) {
     let text = view.index.text_of(node);
     let name = match list.iter().find(|(_, given)| given == text) {

@@ -4,8 +4,8 @@ use super::slice::{assigned, reads};
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
 use crate::names::called_name;
+use crate::order::Set;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
 
 /// A call of a model, or of something that is handed one, that an input of the step is computed with before `first`, and
 /// through which gradients would have to go: `rec.forward(x)`, `odeint(func, x)`.
@@ -21,7 +21,7 @@ pub(super) fn learns_before(
     let words = |text: &str| -> Vec<String> {
         text.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned).collect()
     };
-    let mut wanted: BTreeSet<String> = inputs.iter().flat_map(|(_, expression)| words(expression)).collect();
+    let mut wanted: Set<String> = inputs.iter().flat_map(|(_, expression)| words(expression)).collect();
     let assignments: Vec<Id> = index
         .of_kind_in(k.assignment, step)
         .iter()

@@ -21,8 +21,8 @@ use crate::condition::{Situation, Type, nodes_of_type};
 use crate::facts::FileView;
 use crate::facts::roles::Role;
 use crate::names::{called_name, dotted};
+use crate::order::Set;
 use crate::tree::{Id, ROOT, fields, kinds};
-use std::collections::BTreeSet;
 
 /// Everything about one training step.
 pub(super) struct Plan<'a, 't> {
@@ -223,14 +223,14 @@ pub(super) fn plan<'a, 't>(
         );
     }
     // The call goes to the last moved statement, unless something in between reads what it gives.
-    let outputs: BTreeSet<&str> =
+    let outputs: Set<&str> =
         slice.iter().chain(far.as_ref().map(|_| &moved_from)).flat_map(|s| assigned(view, *s)).collect();
     let between: Vec<Id> =
         before.iter().copied().filter(|s| *s > moved_from && *s < last && !slice.contains(s)).collect();
     let reader = between.iter().copied().find(|s| reads(view, *s).iter().any(|r| outputs.contains(index.text_of(*r))));
     let mut at = last;
     if let Some(reader) = reader {
-        let free: BTreeSet<&str> = slice.iter().flat_map(|s| reads(view, *s)).map(|r| index.text_of(r)).collect();
+        let free: Set<&str> = slice.iter().flat_map(|s| reads(view, *s)).map(|r| index.text_of(r)).collect();
         if between.iter().any(|s| assigned(view, *s).iter().any(|n| free.contains(n))) {
             return refuse(
                 reader,
@@ -250,8 +250,8 @@ pub(super) fn plan<'a, 't>(
         moved.parameters.push((far.output.clone(), far.output.clone()));
         moved.body.push(format!("{} = self.{name}({})", far.output, far.output));
     }
-    let mut known: BTreeSet<String> = far.iter().map(|m| m.output.clone()).collect();
-    let locals: BTreeSet<String> =
+    let mut known: Set<String> = far.iter().map(|m| m.output.clone()).collect();
+    let locals: Set<String> =
         slice.iter().flat_map(|s| assigned(view, *s)).chain(["self"]).map(str::to_owned).collect();
     for &s in &slice {
         if let Some(near) = near.as_ref().filter(|_| s == moved_from) {

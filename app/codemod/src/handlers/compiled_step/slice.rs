@@ -2,8 +2,9 @@
 
 use crate::facts::FileView;
 use crate::names::dotted;
+use crate::order;
+use crate::order::Set;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
 
 /// The statements under a node that hold no others, in the order of the text; nested definitions are not entered.
 pub(super) fn leaves(view: &FileView<'_>, within: Id) -> Vec<Id> {
@@ -32,7 +33,7 @@ pub(super) fn leaves(view: &FileView<'_>, within: Id) -> Vec<Id> {
             out.extend(index.parts(block).filter(|s| !compound(*s)));
         }
     }
-    out.sort_unstable();
+    order::sort(&mut out);
     out
 }
 
@@ -92,7 +93,7 @@ pub(super) fn reads_name(view: &FileView<'_>, within: Id, name: &str) -> bool {
 
 /// The statements among `leaves` that `name` depends on, back to front; those that assign what they need.
 pub(super) fn backward_slice(view: &FileView<'_>, leaves: &[Id], wanted: &[&str]) -> Vec<Id> {
-    let mut needed: BTreeSet<String> = wanted.iter().map(|w| (*w).to_owned()).collect();
+    let mut needed: Set<String> = wanted.iter().map(|w| (*w).to_owned()).collect();
     let mut out = Vec::new();
     for &leaf in leaves.iter().rev() {
         let names = assigned(view, leaf);

@@ -15,6 +15,7 @@ use crate::facts::FileView;
 use crate::facts::modes::Region;
 use crate::facts::roles::Role;
 use crate::names::{called_name, dotted};
+use crate::order;
 use crate::tree::{Id, ROOT, fields, kinds};
 
 const INFERENCE: &str = "while it trains the model runs on the RDU; without an optimizer, for inference alone, this call runs on \
@@ -140,7 +141,7 @@ fn model_places(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Id> {
             out.push(call);
         }
     }
-    out.sort_unstable();
+    order::sort(&mut out);
     out
 }
 
@@ -243,7 +244,7 @@ fn savings(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Id> {
         .filter(|c| called_name(index, *c).is_some() && arguments(view, *c).first().is_some_and(|a| is_model(*a)));
     let mut out: Vec<Id> =
         taken.chain(saved).filter(|c| is_reached(input, view, *c)).filter_map(|c| view.statement_of(c)).collect();
-    out.sort_unstable();
+    order::sort(&mut out);
     out.dedup();
     out
 }

@@ -7,6 +7,7 @@ use crate::change::Change;
 use crate::facts::FileView;
 use crate::facts::roles::Role;
 use crate::names::dotted;
+use crate::order;
 use crate::tree::{Id, ROOT, fields, kinds};
 
 /// Where the fix belongs, its changes and the imports they need.
@@ -215,7 +216,7 @@ fn idle(plan: &Plan<'_, '_>) -> Vec<Id> {
         .filter_map(|c| view.statement_of(c))
         .collect();
     out.extend(idle_scaler(plan, &out));
-    out.sort_unstable();
+    order::sort(&mut out);
     out
 }
 
@@ -253,7 +254,7 @@ fn savings(plan: &Plan<'_, '_>) -> Vec<Id> {
         .filter(|c| *c > plan.optimizer.call || view.function_of(*c) != view.function_of(plan.optimizer.call))
         .filter_map(|c| view.statement_of(c))
         .collect();
-    out.sort_unstable();
+    order::sort(&mut out);
     out.dedup();
     out
 }

@@ -4,8 +4,8 @@
 use super::{Input, RUNTIME, Wish};
 use crate::change::Change;
 use crate::facts::FileView;
+use crate::order::Set;
 use crate::tree::{Id, ROOT, fields, kinds};
-use std::collections::BTreeSet;
 
 /// The program that imports a trainer, by whichever way, and the trainer's name there.
 pub(super) struct Start<'a> {
@@ -21,7 +21,7 @@ pub(super) fn start<'a>(input: &Input<'a, '_>, view: &FileView<'_>) -> Option<St
 /// Programs that import a file, nearest first.
 fn starts<'a>(input: &Input<'a, '_>, trainer: &str) -> Vec<Start<'a>> {
     let mut out = Vec::new();
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut seen: Set<&str> = Set::new();
     let own = input.files.iter().find(|(path, _)| *path == trainer);
     let mut wanted: Vec<(&str, String)> = own.map(|(path, _)| (*path, String::new())).into_iter().collect();
     while let Some((path, module)) = wanted.pop() {

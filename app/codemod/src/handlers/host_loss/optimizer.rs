@@ -4,6 +4,7 @@ use super::Refusal;
 use super::plan::{arguments, object, refuse};
 use crate::facts::FileView;
 use crate::names::{called_name, dotted};
+use crate::order::sort_by_key;
 use crate::tree::{Id, fields, kinds};
 
 /// The statement that makes the optimizer.
@@ -172,7 +173,7 @@ impl Optimizer<'_> {
             let end = index.item(*last).end;
             edits.push((end..end, format!(", weight_decay={decay}")));
         }
-        edits.sort_by_key(|(range, _)| (range.start, range.end));
+        sort_by_key(&mut edits, |(range, _)| (range.start, range.end));
         let mut text = String::new();
         let mut at = start;
         for (range, new) in edits {
