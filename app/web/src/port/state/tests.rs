@@ -1,6 +1,10 @@
 use super::*;
+use crate::port::fragment::Share;
+use crate::port::lines::Splice;
 use crate::port::protocol::EditNote;
+use crate::port::protocol::FileOutcome;
 use codemod::Applicability;
+use codemod::{Diagnostic, Severity, SourceFile};
 
 fn source(path: &str, text: &str) -> SourceFile {
     SourceFile { path: path.into(), text: text.into() }
