@@ -7,6 +7,7 @@ use crate::port::order::sort_few;
 use crate::port::project::{self, Kind, Refusal};
 use crate::port::state::count;
 use codemod::SourceFile;
+use reactive_graph::prelude::*;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
@@ -28,12 +29,20 @@ pub(crate) fn pick(field: &str) {
 
 /// Opens the sample trainer.
 pub(crate) fn open_sample(session: Session) {
+    begin(session);
     spawn_local(async move {
-        match browser::fetch_text(SAMPLE).await {
+        let sample = browser::fetch_text(SAMPLE).await;
+        session.state.update(|state| state.reading -= 1);
+        match sample {
             Ok(text) => session.open(vec![SourceFile { path: "spectra_trainer.py".into(), text }]),
             Err(why) => session.say(true, format!("The sample can't be loaded: {}", browser::reason(&why))),
         }
     });
+}
+
+/// Says that files are being read; what opens them says when that is over.
+fn begin(session: Session) {
+    session.state.update(|state| state.reading += 1);
 }
 
 /// Something is dragged over the page or dropped on it.
@@ -70,6 +79,7 @@ impl Found {
 /// Opens chosen files. Those of a folder bring their path along.
 pub(crate) fn open_list(session: Session, list: &FileList) {
     let files: Vec<File> = (0..list.length()).filter_map(|index| list.item(index)).collect();
+    begin(session);
     spawn_local(async move {
         let mut found = Found::default();
         for file in files {
@@ -95,6 +105,7 @@ fn open_dropped(session: Session, data: &DataTransfer) {
         }
         return;
     }
+    begin(session);
     spawn_local(async move {
         let mut found = Found::default();
         let mut open: Vec<(FileSystemEntry, bool)> = entries.into_iter().map(|entry| (entry, false)).collect();
@@ -172,6 +183,7 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
 
 /// Opens what was found, or says why there is nothing to open. Then the project stays as it is.
 fn finish(session: Session, mut found: Found) {
+    session.state.update(|state| state.reading -= 1);
     sort_few(&mut found.files, |a, b| a.path < b.path);
     project::strip_root(&mut found.files);
     let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));

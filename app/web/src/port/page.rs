@@ -18,7 +18,7 @@ use reactive_graph::prelude::*;
 use reactive_graph::signal::RwSignal;
 use std::cell::{Cell, RefCell};
 use wasm_bindgen::prelude::*;
-use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEvent, HtmlElement};
+use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEvent, HtmlElement, HtmlInputElement};
 
 /// A part of the page.
 type Html = fn(&State) -> String;
@@ -82,7 +82,8 @@ fn fill(state: &State) {
                 continue;
             };
             let html = html(state);
-            if filled.as_ref().is_some_and(|(element, before)| *element == place && *before == html) {
+            let same = filled.as_ref().is_some_and(|(element, before)| *element == place && *before == html);
+            if same || holds_unfinished(&place) {
                 continue;
             }
             let focus = focused_in(&place);
@@ -119,6 +120,9 @@ fn fill(state: &State) {
         let _ = button.set_attribute("aria-expanded", if state.trials.wanted { "true" } else { "false" });
         named.set_hidden(!state.trials.wanted);
     }
+    if let Some(pane) = browser::element("result-pane") {
+        let _ = pane.set_attribute("aria-busy", if state.is_busy() { "true" } else { "false" });
+    }
     if let Some(panel) = browser::element("panel") {
         let name = result::PANELS.iter().find(|(panel, ..)| *panel == state.panel).map_or("", |(_, name, _)| name);
         let _ = panel.set_attribute("aria-labelledby", &format!("tab-{name}"));
@@ -126,6 +130,14 @@ fn fill(state: &State) {
     if let Some(hint) = browser::element("editor-empty") {
         hint.set_hidden(!state.file().is_none_or(|file| file.lines.text().is_empty()));
     }
+}
+
+/// Whether someone is at a field of the place and has not told what it is to be: filled anew it would lose that.
+fn holds_unfinished(place: &HtmlElement) -> bool {
+    let focused = browser::document().active_element().filter(|focused| place.contains(Some(focused)));
+    let field = focused.and_then(|focused| focused.dyn_into::<HtmlInputElement>().ok());
+    // The default of a tick is no text.
+    field.is_some_and(|field| field.type_() != "checkbox" && field.value() != field.default_value())
 }
 
 /// What scrolls inside a place, and its name.

@@ -166,6 +166,8 @@ pub struct State {
     pub trials: Trials,
     /// The files were just opened, so the port shows the one that is worth it.
     pub unread: bool,
+    /// How often files were chosen or dropped that are still being read.
+    pub reading: usize,
     /// Counts up when the whole project is replaced.
     pub project: u64,
     /// Counts up with every port that arrives or goes.
@@ -175,6 +177,11 @@ pub struct State {
 }
 
 impl State {
+    /// Whether what is shown will be another soon: files are read, or the port of what is in the source is not here yet.
+    pub fn is_busy(&self) -> bool {
+        self.reading > 0 || matches!(self.run, Run::Waiting | Run::Working)
+    }
+
     /// The engine said what it can do.
     pub fn learn(&mut self, catalogue: Catalogue) {
         self.catalogue = Arc::new(catalogue);

@@ -109,6 +109,10 @@ pub(super) fn change(session: Session, event: &Event) {
         Ok(select) => (select.value(), false),
         Err(field) => {
             let input: HtmlInputElement = field.unchecked_into();
+            // What was typed is taken, so its place may be filled again.
+            if input.type_() != "checkbox" {
+                input.set_default_value(&input.value());
+            }
             (input.value(), input.checked())
         }
     };
