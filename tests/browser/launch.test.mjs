@@ -149,6 +149,7 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
 onPage("a link holds the form, and going back undoes", {}, async (page) => {
   await page.fill({ entry: hostile, instances: "4" });
   await page.page.locator("[data-do=link]").click();
+  await page.page.locator("#script-said", { hasText: "The link is on the clipboard" }).waitFor();
   const link = await page.page.evaluate(() => navigator.clipboard.readText());
   const script = await page.script();
   const other = await LaunchPage.open(site.address, { fragment: new URL(link).hash });
@@ -156,10 +157,10 @@ onPage("a link holds the form, and going back undoes", {}, async (page) => {
   assert.deepEqual(other.errors, []);
   await other.context.close();
   await page.page.goBack();
-  assert.equal(await page.field("instances").inputValue(), "");
+  await page.page.waitForFunction(() => document.querySelector("#field-instances").value === "");
   assert.equal(await page.field("entry").inputValue(), hostile);
   await page.page.goForward();
-  assert.equal(await page.script(), script);
+  await page.page.waitForFunction((script) => document.querySelector("#script").textContent === script, script);
   await page.page.reload();
   await page.field("target").waitFor();
   assert.equal(await page.script(), script);

@@ -25,7 +25,7 @@ async function visited(address = site.address, path = "") {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
   await page.goto(address + path);
-  await page.locator("#offline", { hasText: "without a network" }).waitFor({ timeout: 30_000 });
+  await page.locator("#offline", { hasText: "without a network" }).waitFor();
   return { context, page };
 }
 
@@ -89,7 +89,7 @@ test("a newer version is offered, not forced", { timeout: 120_000 }, async () =>
     writeFileSync(worker, changed);
 
     await page.reload();
-    await page.locator("#update").waitFor({ timeout: 30_000 });
+    await page.locator("#update").waitFor();
     assert.equal(await page.locator("h1").textContent(), "Guides");
     await page.getByRole("button", { name: "Later" }).click();
     assert.equal(await page.locator("#update").count(), 0);

@@ -42,7 +42,7 @@ test("guides are read from the disk, one at a time, and the way back works", { t
   assert.match(await page.title(), new RegExp(`^${guide.replace(/[()]/g, "\\$&")} –`));
   await page.locator(".contents a:visible").nth(3).click();
   assert.equal(await heading(), guide);
-  assert.match(page.url(), /#guides\/\w+\/[\w-]+$/);
+  await page.waitForURL(/#guides\/\w+\/[\w-]+$/);
   await page.goBack();
   await page.goBack();
   assert.equal(await heading(), "Guides");
@@ -72,7 +72,7 @@ test("every link inside leads to something", async () => {
 test("a script is ported to HPU from the disk, and the difference is read", { timeout: 90_000 }, async () => {
   const { page, faults, port, close } = await opened();
   await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
-  await page.locator("#target option").first().waitFor({ state: "attached", timeout: 30_000 });
+  await page.locator("#target option").first().waitFor({ state: "attached" });
   await port.choose("target", "hpu");
   await port.fill(trainer);
   assert.match(await port.ported(), /^\d+ changes/);

@@ -14,8 +14,16 @@ const flags = [
 ];
 
 /** A browser; `PORTOLAN_CHROMIUM` says which. */
-export function launch() {
-  return chromium.launch({ executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", args: flags });
+export async function launch() {
+  const browser = await chromium.launch({ executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", args: flags });
+  // Long, since a machine may be slow; shorter than a test may take, so that a failure says what was waited for.
+  const { newContext } = browser;
+  browser.newContext = async (options) => {
+    const context = await newContext.call(browser, options);
+    context.setDefaultTimeout(60_000);
+    return context;
+  };
+  return browser;
 }
 
 export class PortPage {
@@ -64,11 +72,16 @@ export class PortPage {
     return this.page.locator("#source").inputValue();
   }
 
+  /** Waits until no file is being read and nothing is left to port. */
+  settled() {
+    return this.page.locator("#result-pane[aria-busy=false]").waitFor();
+  }
+
   /** Waits for a port of what is in the source now; resolves to its summary. */
   async ported() {
     await this.page.waitForFunction(() => {
-      const progress = document.querySelector(".progress.on");
-      return document.querySelector("#summary")?.textContent && !progress;
+      const atRest = document.querySelector("#result-pane")?.getAttribute("aria-busy") === "false";
+      return atRest && document.querySelector("#summary").textContent;
     });
     return this.summary();
   }
@@ -109,6 +122,20 @@ export class PortPage {
 
   choose(id, value) {
     return this.page.locator(`#${id}`).selectOption(value);
+  }
+
+  /** Scrolls the diff to so many pixels, or by half of what is in sight, and waits for the rows; resolves to whether these are the last. */
+  async scrollDiff(top) {
+    const pane = this.page.locator(".diff-scroll");
+    await pane.evaluate((pane, top) => (pane.scrollTop = top ?? pane.scrollTop + pane.clientHeight / 2), top);
+    await this.page.waitForFunction(() => {
+      const pane = document.querySelector(".diff-scroll");
+      const top = pane.getBoundingClientRect().top + pane.clientTop;
+      const [above, below] = [...document.querySelectorAll(".changes tr.space")].map((row) => row.getBoundingClientRect());
+      const filled = (space, inSight) => space.height < 1 || !inSight;
+      return above && below && filled(above, above.bottom > top + 1) && filled(below, below.top < top + pane.clientHeight - 1);
+    });
+    return pane.evaluate((pane) => pane.scrollTop + pane.clientHeight >= pane.scrollHeight - 1);
   }
 
   /** The added and removed lines that are in sight. */

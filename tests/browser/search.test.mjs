@@ -88,7 +88,7 @@ test("by keyboard: open, choose, follow, and the index is fetched by the first s
 });
 
 test("Escape closes and gives the focus back; the / key can be turned off", async () => {
-  const { context, page, field } = await open();
+  const { context, page, requests, field } = await open();
   const button = page.getByRole("button", { name: "Search" });
   await button.focus();
   await page.keyboard.press("Enter");
@@ -98,8 +98,11 @@ test("Escape closes and gives the focus back; the / key can be turned off", asyn
   assert.equal(await field.isVisible(), false);
   assert.equal(await button.evaluate((button) => button === document.activeElement), true);
   await page.reload();
+  requests.length = 0;
+  await page.evaluate(() => addEventListener("keydown", ({ key, defaultPrevented }) => (window.pressed = { key, defaultPrevented })));
   await page.keyboard.press("/");
-  await page.waitForTimeout(300);
+  assert.deepEqual(await page.evaluate(() => window.pressed), { key: "/", defaultPrevented: false });
+  assert.ok(!requests.some((url) => /search/.test(url)), "the key is left alone");
   assert.equal(await field.count(), 0);
   await page.keyboard.press("Control+K");
   await field.waitFor();
@@ -108,9 +111,10 @@ test("Escape closes and gives the focus back; the / key can be turned off", asyn
 
 test("the / key writes a slash where one types", async () => {
   const { context, page, field } = await open("apis/");
-  await page.getByRole("searchbox").first().focus();
+  const words = page.getByRole("searchbox").first();
+  await words.focus();
   await page.keyboard.press("/");
-  await page.waitForTimeout(200);
+  assert.equal(await words.inputValue(), "/");
   assert.equal(await field.count(), 0);
   await context.close();
 });

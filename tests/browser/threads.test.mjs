@@ -107,6 +107,7 @@ test("a run on threads is cancelled, and the next one runs", { timeout: 120_000 
     await page.locator("#cancel").click();
     await said(page, "^Cancelled");
     await page.evaluate(() => (location.hash = "#depth=2&height=32&width=64"));
+    await page.waitForFunction(() => document.querySelector("#f-height").value === "32");
     assert.equal(await run(page), PROCESSORS);
   });
 });
@@ -114,7 +115,7 @@ test("a run on threads is cancelled, and the next one runs", { timeout: 120_000 
 test("on a plain static host the service worker isolates the page, and no other", { timeout: 120_000 }, async () => {
   const body = async (page, context) => {
     assert.deepEqual(await offered(page), ["1"]);
-    await page.locator("#why-threads button").click({ timeout: 60_000 });
+    await page.locator("#why-threads button").click();
     await page.locator("#threads option").nth(2).waitFor({ state: "attached" });
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     assert.equal(await page.evaluate(() => location.hash), "#depth=2&height=32&width=64");

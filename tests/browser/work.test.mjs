@@ -26,6 +26,22 @@ async function portPage(context, address = `${site.address}port/`) {
   return new PortPage(page, context);
 }
 
+/**
+ * In the page: the work that this browser keeps, as numbers. The browser answers in the order of the asking, so what the page
+ * wrote before is in it.
+ */
+const kept = async () => {
+  if (!(await indexedDB.databases()).some(({ name }) => name === "portolan")) return undefined;
+  const result = (request) => new Promise((done, fail) => Object.assign(request, { onsuccess: () => done(request.result), onerror: () => fail(request.error) }));
+  const database = await result(indexedDB.open("portolan", 1));
+  const bytes = await result(database.transaction("work").objectStore("work").get("open"));
+  database.close();
+  return bytes && [...bytes];
+};
+
+/** In the page: whether what is kept is what is open. */
+const keptAsItIs = `(${kept})().then((bytes) => String(bytes) === String([...window.portolanWork.bytes()]))`;
+
 test("open work outlives the page, with what was refused, until it is cleared", { timeout: 90_000 }, async () => {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const first = await portPage(context);
@@ -36,7 +52,7 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   const fewer = await first.summaryOtherThan(all);
   await first.page.locator("#kept", { hasText: "kept in this browser" }).waitFor();
   // The last change waits for a moment of quiet before it is kept.
-  await first.page.waitForTimeout(1500);
+  await first.page.waitForFunction(keptAsItIs);
   await first.page.close();
 
   const second = await portPage(context);
@@ -46,16 +62,20 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   await second.page.locator("#kept", { hasText: "is gone" }).waitFor();
   // Neither a press that changes nothing nor leaving the page, which the browser tells by hiding it, keeps it again.
   await second.tab("recipes");
-  await second.page.waitForTimeout(1500);
+  // A timer that is set after the page's own, and for longer, goes off after it.
+  await second.page.evaluate(() => new Promise((over) => setTimeout(over, 1000)));
+  assert.equal(await second.page.evaluate(kept), undefined);
   await second.page.evaluate(() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
     document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
   });
-  await second.page.waitForTimeout(500);
+  assert.equal(await second.page.evaluate(kept), undefined);
   await second.page.close();
 
+  // Asked after the page has, so that it has its answer too.
   const third = await portPage(context);
-  await third.page.waitForTimeout(500);
+  assert.equal(await third.page.evaluate(kept), undefined);
+  await third.settled();
   assert.equal(await third.source(), "");
   await context.close();
 });
@@ -78,7 +98,7 @@ test("files that another app shares are opened", { timeout: 90_000 }, async () =
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${site.address}guides/`);
-  await page.locator("#offline", { hasText: "without a network" }).waitFor({ timeout: 30_000 });
+  await page.locator("#offline", { hasText: "without a network" }).waitFor();
   // What the browser does when the user shares a file with the installed app.
   await page.evaluate((action) => {
     const form = Object.assign(document.createElement("form"), { method: "post", enctype: "multipart/form-data", action });
