@@ -4,6 +4,7 @@ use crate::setup::{self, Tools};
 use crate::step::{on_path, run, seconds, step};
 use crate::{dist, size, workspace};
 use anyhow::{Context, Result, bail};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -73,6 +74,9 @@ fn browser_tests() -> Result<()> {
     let node = on_path("node").context("node is gone since setup")?;
     let mut command = workspace::command(node);
     command.env("PORTOLAN_CHROMIUM", browser).args(["--test", "--test-reporter=spec"]);
+    // Node leaves one processor free, which on two leaves one to a test and its browser by turns.
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    command.arg(format!("--test-concurrency={}", processors.saturating_sub(1).max(2)));
     let relative = |file: &PathBuf| file.strip_prefix(workspace::root()).unwrap_or(file).to_path_buf();
     run(command.args(files.iter().map(relative)))
 }
