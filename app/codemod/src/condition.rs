@@ -1,8 +1,13 @@
 //! The lines of a `where` fence: a small closed vocabulary over facts.
 
+mod cuda_device;
+mod surroundings;
+
+pub(crate) use cuda_device::cuda_devices;
+pub(crate) use surroundings::inside_with;
+
 use crate::facts::keras::is_model;
 use crate::facts::keras_data::{is_pipeline, uncut};
-use crate::facts::modes::Region;
 use crate::facts::readers::only_evaluation_reads;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
@@ -11,7 +16,9 @@ use crate::names::dotted;
 use crate::pattern::{Env, NodePattern, node_pattern, plain_string};
 use crate::settings::Settings;
 use crate::template::variable_name;
-use crate::tree::{Id, Index, Root, Tree, fields, kinds};
+use crate::tree::{Id, Root, Tree, fields, kinds};
+use cuda_device::is_cuda_device;
+use surroundings::{assigns, contains, followed_by, has_keyword, trains, unused};
 
 /// A compiled condition.
 #[derive(Clone)]
@@ -341,127 +348,6 @@ fn arguments(view: &FileView<'_>, argument: &str, function: &str) -> Vec<Id> {
         .collect()
 }
 
-/// Expressions that name a CUDA device.
-pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
-    let k = kinds();
-    let kinds = [k.string, k.binary_operator, k.call];
-    kinds.iter().flat_map(|kind| view.index.of_kind(*kind)).copied().filter(|id| is_cuda_device(view, *id)).collect()
-}
-
-/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, where a device can stand.
-fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
-    let k = kinds();
-    let index = &view.index;
-    let kind = index.kind(id);
-    let names_cuda = if kind == k.string {
-        names_cuda(index, id)
-    } else if kind == k.binary_operator {
-        is_put_together(index, id)
-    } else {
-        kind == k.call && is_formatted(index, id)
-    };
-    // A key of a table and a word alone on its line name no device.
-    let parent = index.parent(id);
-    names_cuda
-        && parent.is_none_or(|p| {
-            let kind = index.kind(p);
-            kind != k.expression_statement
-                && kind != k.subscript
-                && !(kind == k.pair && index.children(p).next() == Some(id))
-                && kind != k.concatenated_string
-                && !(kind == k.argument_list && speaks(view, p))
-                && !(kind == k.keyword_argument && names_no_device(view, p))
-        })
-}
-
-/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`.
-fn names_cuda(index: &Index<'_>, string: Id) -> bool {
-    let digits = |n: &str| n.bytes().all(|b| b.is_ascii_digit());
-    if let Some(content) = plain_string(index.text, index.item(string).node) {
-        return content == "cuda" || content.strip_prefix("cuda:").is_some_and(|n| !n.is_empty() && digits(n));
-    }
-    let text = index.text_of(string);
-    let body = text.trim_start_matches(['f', 'F']);
-    let quoted = body.strip_prefix(['"', '\'']).and_then(|b| b.strip_suffix(['"', '\'']));
-    let number = |r: &str| (r.starts_with('{') && r.ends_with('}')) || digits(r);
-    text.starts_with(['f', 'F']) && quoted.is_some_and(|q| q == "cuda" || q.strip_prefix("cuda:").is_some_and(number))
-}
-
-/// `"cuda:%d" % rank`, `"cuda:" + rank`.
-fn is_put_together(index: &Index<'_>, operation: Id) -> bool {
-    let parts: Vec<Id> = index.parts(operation).collect();
-    let [template, value] = parts.as_slice() else { return false };
-    let operator = index.text[index.item(*template).end..index.item(*value).start].trim();
-    let Some(text) = plain_string(index.text, index.item(*template).node) else { return false };
-    text.strip_prefix("cuda:").is_some_and(|rest| match operator {
-        "%" => matches!(rest, "%d" | "%s" | "%i"),
-        "+" => rest.is_empty(),
-        _ => false,
-    })
-}
-
-/// `"cuda:{}".format(rank)`.
-fn is_formatted(index: &Index<'_>, call: Id) -> bool {
-    let f = fields();
-    let Some(function) = index.field(call, f.function).filter(|g| index.kind(*g) == kinds().attribute) else {
-        return false;
-    };
-    index.field(function, f.attribute).is_some_and(|a| index.text_of(a) == "format")
-        && index.field(function, f.object).is_some_and(|template| {
-            plain_string(index.text, index.item(template).node)
-                .and_then(|text| text.strip_prefix("cuda:"))
-                .is_some_and(|rest| rest.starts_with('{') && rest.ends_with('}') && rest.matches('{').count() == 1)
-        })
-}
-
-/// Whether a keyword's value is a name or a text, whatever it says: `dest="cuda"` of an option.
-fn names_no_device(view: &FileView<'_>, keyword: Id) -> bool {
-    view.index.field(keyword, fields().name).is_some_and(|n| {
-        matches!(
-            view.index.text_of(n),
-            "dest" | "help" | "metavar" | "title" | "description" | "label" | "name" | "key"
-        )
-    })
-}
-
-/// Whether a call's arguments are words for people or for patterns, not for PyTorch.
-fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
-    let index = &view.index;
-    let Some(call) = index.parent(arguments) else { return false };
-    let by_name = crate::names::called_name(index, call).is_some_and(|n| {
-        const FOR_PEOPLE: [&str; 9] =
-            ["print", "debug", "info", "warning", "warn", "error", "exception", "log", "write"];
-        const FOR_LOOKING_UP: [&str; 20] = [
-            "get",
-            "getattr",
-            "setattr",
-            "hasattr",
-            "delattr",
-            "pop",
-            "setdefault",
-            "getenv",
-            "join",
-            "open",
-            "Path",
-            "exists",
-            "isdir",
-            "isfile",
-            "makedirs",
-            "mkdir",
-            "import_module",
-            "find_spec",
-            "replace",
-            "split",
-        ];
-        FOR_PEOPLE.contains(&n) || FOR_LOOKING_UP.contains(&n)
-    });
-    let by_module = index
-        .field(call, fields().function)
-        .and_then(|f| view.names.qualify(index, f))
-        .is_some_and(|q| q.starts_with("re."));
-    by_name || by_module
-}
-
 /// torch, and packages that are nothing without it.
 const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];
 
@@ -589,120 +475,4 @@ fn last_torch_import(view: &FileView<'_>) -> Option<Id> {
 pub(crate) fn imports(view: &FileView<'_>, qualified: &str) -> bool {
     view.names.modules.iter().any(|m| m == qualified || m.strip_prefix(qualified).is_some_and(|r| r.starts_with('.')))
         || view.names.imports(qualified)
-}
-
-/// Whether some node of the file matches.
-fn contains(view: &FileView<'_>, pattern: &NodePattern) -> bool {
-    let index = &view.index;
-    pattern.words.iter().all(|w| view.has_word(w))
-        && pattern.kind.is_some_and(|kind| {
-            index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut Env::new()))
-        })
-}
-
-fn assigns(view: &FileView<'_>, name: &str) -> bool {
-    let f = fields();
-    view.index
-        .of_kind(kinds().assignment)
-        .iter()
-        .any(|a| view.index.field(*a, f.left).is_some_and(|l| view.index.text_of(l) == name))
-}
-
-/// Whether the file has a training step or chooses a device: then it needs the target's runtime.
-fn trains(s: &Situation<'_, '_>) -> bool {
-    let view = s.view;
-    !view.steps.training.is_empty()
-        || !view.calls("cuda").is_empty()
-        || !cuda_devices(view).is_empty()
-        || (!s.settings.autoload && view.has_word("cuda") && uses_torch_cuda(view))
-}
-
-fn uses_torch_cuda(view: &FileView<'_>) -> bool {
-    view.index
-        .of_kind(kinds().attribute)
-        .iter()
-        .any(|a| view.names.qualify(&view.index, *a).is_some_and(|q| q == "torch.cuda" || q.starts_with("torch.cuda.")))
-}
-
-/// Whether a name that is assigned here is read nowhere in the file.
-fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
-    let (k, f) = (kinds(), fields());
-    let index = &s.view.index;
-    let modes = s.project.modes.as_ref().filter(|_| s.branch);
-    let text = index.text_of(id);
-    let same = |other: &Id| {
-        index.text_of(*other) == text
-            && !index
-                .parent(*other)
-                .is_some_and(|p| index.kind(p) == k.assignment && index.field(p, f.left) == Some(*other))
-            && !index.parent(*other).is_some_and(|p| {
-                let kind = index.kind(p);
-                (kind == k.attribute && index.field(p, f.attribute) == Some(*other))
-                    || (kind == k.keyword_argument && index.field(p, f.name) == Some(*other))
-                    || kind == k.dotted_name
-            })
-            // What only other modes read is not read by the target.
-            && !modes.is_some_and(|m| matches!(m.region(index, *other), Region::Foreign | Region::Vendor { .. }))
-    };
-    let kind = index.kind(id);
-    let others = if kind == k.identifier { s.view.identifiers(text) } else { index.of_kind(kind) };
-    !others.iter().any(|o| *o != id && same(o))
-}
-
-/// Whether the call at a node is given a keyword, or `keyword=value`; `**` is the keyword of a table of them.
-fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    // A statement rule means the call that the statement makes.
-    let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
-    let (name, wanted) = name.split_once('=').map_or((name, None), |(n, v)| (n, Some(v)));
-    call.and_then(|c| index.field(c, f.arguments)).is_some_and(|arguments| {
-        index.parts(arguments).any(|a| {
-            (name == "**" && index.text_of(a).starts_with("**"))
-                || index.kind(a) == k.keyword_argument
-                    && index.field(a, f.name).is_some_and(|n| index.text_of(n) == name)
-                    && wanted.is_none_or(|w| index.field(a, f.value).is_some_and(|v| index.text_of(v) == w))
-        })
-    })
-}
-
-pub(crate) fn inside_with(view: &FileView<'_>, node: Id, pattern: &NodePattern) -> bool {
-    let k = kinds();
-    let index = &view.index;
-    index.ancestors(node).filter(|a| index.kind(*a) == k.with_statement).any(|with| {
-        let body = index.field(with, fields().body);
-        index.of_kind_in(k.with_item, with).iter().any(|item| {
-            body.is_none_or(|b| !index.is_within(*item, b))
-                && index.children(*item).any(|value| pattern.matches(index, &view.names, value, &mut Env::new()))
-        })
-    })
-}
-
-/// Whether one of the next statements, or the body of an `if` among them, matches.
-fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &NodePattern) -> bool {
-    let k = kinds();
-    let index = &view.index;
-    let Some(mut statement) = view.statement_of(found.node) else { return false };
-    loop {
-        let Some(block) = index.parent(statement) else { return false };
-        let next = index.parts(block).filter(|s| *s > statement).take(3);
-        for sibling in next {
-            let inner = index.of_kind_in(pattern.kind.unwrap_or(k.call), sibling);
-            if inner.iter().any(|n| pattern.matches(index, &view.names, *n, &mut Env::new())) {
-                return true;
-            }
-        }
-        // The end of an `if` or a `with` goes on behind it.
-        let at_end = index.parts(block).last() == Some(statement);
-        let Some(owner) = index.parent(block).filter(|_| at_end) else { return false };
-        let owner = if [k.else_clause, k.elif_clause].contains(&index.kind(owner)) {
-            index.parent(owner).unwrap_or(owner)
-        } else {
-            owner
-        };
-        if ![k.if_statement, k.with_statement].contains(&index.kind(owner)) {
-            return false;
-        }
-        statement = owner;
-    }
 }

@@ -1,0 +1,126 @@
+//! Expressions that name a CUDA device.
+
+use crate::facts::FileView;
+use crate::pattern::plain_string;
+use crate::tree::{Id, Index, fields, kinds};
+
+/// Expressions that name a CUDA device.
+pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
+    let k = kinds();
+    let kinds = [k.string, k.binary_operator, k.call];
+    kinds.iter().flat_map(|kind| view.index.of_kind(*kind)).copied().filter(|id| is_cuda_device(view, *id)).collect()
+}
+
+/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, where a device can stand.
+pub(super) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let kind = index.kind(id);
+    let names_cuda = if kind == k.string {
+        names_cuda(index, id)
+    } else if kind == k.binary_operator {
+        is_put_together(index, id)
+    } else {
+        kind == k.call && is_formatted(index, id)
+    };
+    // A key of a table and a word alone on its line name no device.
+    let parent = index.parent(id);
+    names_cuda
+        && parent.is_none_or(|p| {
+            let kind = index.kind(p);
+            kind != k.expression_statement
+                && kind != k.subscript
+                && !(kind == k.pair && index.children(p).next() == Some(id))
+                && kind != k.concatenated_string
+                && !(kind == k.argument_list && speaks(view, p))
+                && !(kind == k.keyword_argument && names_no_device(view, p))
+        })
+}
+
+/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`.
+fn names_cuda(index: &Index<'_>, string: Id) -> bool {
+    let digits = |n: &str| n.bytes().all(|b| b.is_ascii_digit());
+    if let Some(content) = plain_string(index.text, index.item(string).node) {
+        return content == "cuda" || content.strip_prefix("cuda:").is_some_and(|n| !n.is_empty() && digits(n));
+    }
+    let text = index.text_of(string);
+    let body = text.trim_start_matches(['f', 'F']);
+    let quoted = body.strip_prefix(['"', '\'']).and_then(|b| b.strip_suffix(['"', '\'']));
+    let number = |r: &str| (r.starts_with('{') && r.ends_with('}')) || digits(r);
+    text.starts_with(['f', 'F']) && quoted.is_some_and(|q| q == "cuda" || q.strip_prefix("cuda:").is_some_and(number))
+}
+
+/// `"cuda:%d" % rank`, `"cuda:" + rank`.
+fn is_put_together(index: &Index<'_>, operation: Id) -> bool {
+    let parts: Vec<Id> = index.parts(operation).collect();
+    let [template, value] = parts.as_slice() else { return false };
+    let operator = index.text[index.item(*template).end..index.item(*value).start].trim();
+    let Some(text) = plain_string(index.text, index.item(*template).node) else { return false };
+    text.strip_prefix("cuda:").is_some_and(|rest| match operator {
+        "%" => matches!(rest, "%d" | "%s" | "%i"),
+        "+" => rest.is_empty(),
+        _ => false,
+    })
+}
+
+/// `"cuda:{}".format(rank)`.
+fn is_formatted(index: &Index<'_>, call: Id) -> bool {
+    let f = fields();
+    let Some(function) = index.field(call, f.function).filter(|g| index.kind(*g) == kinds().attribute) else {
+        return false;
+    };
+    index.field(function, f.attribute).is_some_and(|a| index.text_of(a) == "format")
+        && index.field(function, f.object).is_some_and(|template| {
+            plain_string(index.text, index.item(template).node)
+                .and_then(|text| text.strip_prefix("cuda:"))
+                .is_some_and(|rest| rest.starts_with('{') && rest.ends_with('}') && rest.matches('{').count() == 1)
+        })
+}
+
+/// Whether a keyword's value is a name or a text, whatever it says: `dest="cuda"` of an option.
+fn names_no_device(view: &FileView<'_>, keyword: Id) -> bool {
+    view.index.field(keyword, fields().name).is_some_and(|n| {
+        matches!(
+            view.index.text_of(n),
+            "dest" | "help" | "metavar" | "title" | "description" | "label" | "name" | "key"
+        )
+    })
+}
+
+/// Whether a call's arguments are words for people or for patterns, not for PyTorch.
+fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
+    let index = &view.index;
+    let Some(call) = index.parent(arguments) else { return false };
+    let by_name = crate::names::called_name(index, call).is_some_and(|n| {
+        const FOR_PEOPLE: [&str; 9] =
+            ["print", "debug", "info", "warning", "warn", "error", "exception", "log", "write"];
+        const FOR_LOOKING_UP: [&str; 20] = [
+            "get",
+            "getattr",
+            "setattr",
+            "hasattr",
+            "delattr",
+            "pop",
+            "setdefault",
+            "getenv",
+            "join",
+            "open",
+            "Path",
+            "exists",
+            "isdir",
+            "isfile",
+            "makedirs",
+            "mkdir",
+            "import_module",
+            "find_spec",
+            "replace",
+            "split",
+        ];
+        FOR_PEOPLE.contains(&n) || FOR_LOOKING_UP.contains(&n)
+    });
+    let by_module = index
+        .field(call, fields().function)
+        .and_then(|f| view.names.qualify(index, f))
+        .is_some_and(|q| q.starts_with("re."));
+    by_name || by_module
+}
