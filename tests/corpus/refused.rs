@@ -12,7 +12,11 @@ fn assert_refused(path: &str, text: &str) {
     assert!(file.text == text && !file.changed && file.edits.is_empty(), "{path}: something was edited");
     let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
     let error = error.unwrap_or_else(|| panic!("{path}: no error among {}", told(&file.diagnostics)));
-    assert!(error.line >= 1 && error.column >= 1 && error.message.len() > 20, "{path}: {}", told(&file.diagnostics));
+    assert!(
+        error.original.line >= 1 && error.original.column >= 1 && error.message.len() > 20,
+        "{path}: {}",
+        told(&file.diagnostics)
+    );
 }
 
 fn bad(name: &str) -> Vec<u8> {

@@ -64,8 +64,9 @@ pub(crate) fn texts(ported: &Ported) -> impl Iterator<Item = (&str, &str)> {
 }
 
 pub(crate) fn told(diagnostics: &[Diagnostic]) -> String {
-    let lines =
-        diagnostics.iter().map(|d| format!("{}:{}: {:?}[{}] {}\n", d.line, d.column, d.severity, d.recipe, d.message));
+    let lines = diagnostics
+        .iter()
+        .map(|d| format!("{}:{}: {:?}[{}] {}\n", d.original.line, d.original.column, d.severity, d.recipe, d.message));
     lines.collect()
 }
 

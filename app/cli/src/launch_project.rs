@@ -1,5 +1,6 @@
 //! `portolan launch --project`: what the command line leaves open is read out of the project.
 
+use crate::messages::{OnDisk, message};
 use crate::project::Project;
 use crate::usage::usage;
 use anyhow::Result;
@@ -46,7 +47,7 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
     for input in project.inputs {
         match input.text {
             Ok(text) => files.push(SourceFile { path: input.path, text }),
-            Err(diagnostic) => eprintln!("{}", crate::messages::message(&input.shown, &diagnostic)),
+            Err(diagnostic) => eprintln!("{}", message(&input.shown, &diagnostic, OnDisk::Original)),
         }
     }
     let facts = run_facts(&files);

@@ -1,6 +1,7 @@
 //! `portolan matrix`: one project, all targets side by side.
 
 use crate::args::{ListFormat, MatrixArgs};
+use crate::messages::{OnDisk, message};
 use crate::output::print;
 use crate::project::Project;
 use anyhow::Result;
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
             Ok(text) => sources.push(SourceFile { path: input.path.clone(), text: text.clone() }),
             Err(diagnostic) => {
                 all_read = false;
-                eprintln!("{}", crate::messages::message(&input.shown, diagnostic));
+                eprintln!("{}", message(&input.shown, diagnostic, OnDisk::Original));
             }
         }
     }

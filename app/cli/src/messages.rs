@@ -1,11 +1,31 @@
 //! What is said on stderr.
 
-use codemod::{Diagnostic, Ported, Severity};
+use codemod::{Diagnostic, Overview, Ported, Severity, Span};
 use std::collections::HashSet;
 
+/// The text that lies on the disk under the file's name once the command is done, where people go to a message's line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnDisk {
+    /// The original.
+    Original,
+    /// The ported text, written over it.
+    Ported,
+}
+
+impl OnDisk {
+    /// Where a message is in that text.
+    pub(crate) fn place(self, diagnostic: &Diagnostic) -> Span {
+        match self {
+            OnDisk::Original => diagnostic.original,
+            OnDisk::Ported => diagnostic.ported,
+        }
+    }
+}
+
 /// `path:line:column: severity[recipe] message`, on one line.
-pub(crate) fn message(path: &str, diagnostic: &Diagnostic) -> String {
-    let Diagnostic { line, column, severity, recipe, message, .. } = diagnostic;
+pub(crate) fn message(path: &str, diagnostic: &Diagnostic, on_disk: OnDisk) -> String {
+    let Span { line, column, .. } = on_disk.place(diagnostic);
+    let Diagnostic { severity, recipe, message, .. } = diagnostic;
     let severity = word(*severity);
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{path}:{line}:{column}: {severity}[{recipe}] {message}")
@@ -13,15 +33,15 @@ pub(crate) fn message(path: &str, diagnostic: &Diagnostic) -> String {
 
 /// The reports of a port, one a line. A remedy of several sentences is written out at its first place; at the next ones its
 /// first sentence stands for it.
-pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>) -> Vec<String> {
+pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>, on_disk: OnDisk) -> Vec<String> {
     let mut said: HashSet<(&str, &str)> = HashSet::new();
     let line = |(path, diagnostic): (&'d str, &'d Diagnostic)| {
-        let whole = message(path, diagnostic);
+        let whole = message(path, diagnostic, on_disk);
         if said.insert((&diagnostic.recipe, &diagnostic.message)) {
             return whole;
         }
         let words = diagnostic.message.split_once(". ").map(|(first, _)| format!("{first} (as above)"));
-        words.map_or(whole, |message| self::message(path, &Diagnostic { message, ..diagnostic.clone() }))
+        words.map_or(whole, |message| self::message(path, &Diagnostic { message, ..diagnostic.clone() }, on_disk))
     };
     found.map(line).collect()
 }
@@ -36,13 +56,30 @@ pub(crate) fn word(severity: Severity) -> &'static str {
     }
 }
 
-/// One line that sums a port up.
-pub(crate) fn summary(ported: &Ported) -> String {
+/// What a port without its training step begins with: where the step stops, what is done, what is left.
+pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_disk: OnDisk) -> String {
+    let stops = overview.stops.iter().map(|(file, diagnostic)| {
+        let place = on_disk.place(diagnostic);
+        format!("{}:{}:{}", shown[*file], place.line, place.column)
+    });
+    let or_nothing = |list: Vec<String>| if list.is_empty() { "nothing".to_owned() } else { list.join("; ") };
+    let left = overview.left.iter().map(|(title, places)| format!("{title} ({})", count(*places, "place")));
+    let places = if overview.stops.len() > 1 { format!(", at {} places", overview.stops.len()) } else { String::new() };
+    format!(
+        "portolan: the training step is not ported to {target}{places}\n  stopped at    {}\n  \
+         ported        {}\n  left for you  {}\n",
+        stops.collect::<Vec<_>>().join(", "),
+        or_nothing(overview.done.clone()),
+        or_nothing(left.collect()),
+    )
+}
+
+/// One line that sums a port up. `changes` as [`codemod::FileDiff::changes`] counts them.
+pub(crate) fn summary(ported: &Ported, changes: usize) -> String {
     let changed = ported.files.iter().filter(|file| file.changed).count();
-    let edits: usize = ported.files.iter().map(|file| file.edits.len()).sum();
     let all = || ported.files.iter().flat_map(|file| &file.diagnostics);
     let of = |severity| all().filter(|diagnostic| diagnostic.severity == severity).count();
-    let mut line = format!("portolan: {}", count(edits, "change"));
+    let mut line = format!("portolan: {}", count(changes, "change"));
     line += &format!(" in {} of {}", changed, count(ported.files.len(), "file"));
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
     if errors > 0 {
@@ -64,20 +101,21 @@ mod tests {
 
     fn diagnostic(line: usize, message: &str) -> Diagnostic {
         Diagnostic {
-            line,
-            column: 7,
-            end_line: line,
-            end_column: 9,
+            original: Span { line, column: 7, end_line: line, end_column: 9 },
+            ported: Span { line: line + 10, column: 11, end_line: line + 10, end_column: 13 },
             severity: Severity::Warning,
             recipe: "hpu#data-parallel".into(),
             message: message.into(),
+            stops_step: false,
         }
     }
 
     #[test]
     fn a_message_is_one_line() {
         let diagnostic = diagnostic(3, "not here;\n  use DDP");
-        assert_eq!(message("a.py", &diagnostic), "a.py:3:7: warning[hpu#data-parallel] not here; use DDP");
+        let said = "warning[hpu#data-parallel] not here; use DDP";
+        assert_eq!(message("a.py", &diagnostic, OnDisk::Original), format!("a.py:3:7: {said}"));
+        assert_eq!(message("a.py", &diagnostic, OnDisk::Ported), format!("a.py:13:11: {said}"));
     }
 
     #[test]
@@ -87,7 +125,7 @@ mod tests {
             diagnostic(5, "Use DDP. It has one card."),
             diagnostic(6, "Use DDP"),
         ];
-        let lines = messages(places.iter().map(|d| ("a.py", d)));
+        let lines = messages(places.iter().map(|d| ("a.py", d)), OnDisk::Original);
         let expected = [
             "3:7: warning[hpu#data-parallel] Use DDP. It has one card.",
             "5:7: warning[hpu#data-parallel] Use DDP (as above)",

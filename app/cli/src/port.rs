@@ -1,8 +1,8 @@
 //! `portolan port`.
 
 use crate::args::{Format, PortArgs, StyleArg};
-use crate::messages::{messages, summary};
-use crate::project::Project;
+use crate::messages::{OnDisk, messages, outline, summary};
+use crate::project::{EXPORT, Project};
 use crate::usage::{Usage, usage};
 use crate::{output, sarif};
 use anyhow::Result;
@@ -16,9 +16,14 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let project = Project::read(&args.paths, args.out.as_deref())?;
     let ported = port(&project, &recipes, &options);
 
-    let shown = project.inputs.iter().map(|input| input.shown.as_str());
-    let found = shown.zip(&ported.files).flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
-    for line in messages(found) {
+    let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
+    let on_disk = if args.write { OnDisk::Ported } else { OnDisk::Original };
+    if let Some(overview) = codemod::overview(&ported, &recipes) {
+        eprint!("{}", outline(&overview, &ported.target, &shown, on_disk));
+    }
+    let pairs = shown.iter().copied().zip(&ported.files);
+    let found = pairs.flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
+    for line in messages(found, on_disk) {
         eprintln!("{line}");
     }
     let mut written = true;
@@ -31,14 +36,22 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         .inputs
         .iter()
         .map(|input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() });
-    let ledger = codemod::ledger(&texts.collect::<Vec<_>>(), &ported);
+    let texts: Vec<SourceFile> = texts.collect();
+    let ledger = codemod::ledger(&texts, &ported);
+    let diffs = texts.iter().zip(&ported.files).map(|(old, new)| codemod::diff_texts(&old.text, &new.text, &[]));
+    let changes = diffs.map(|diff| diff.changes()).sum();
     match args.format {
         Format::Text if args.write || args.out.is_some() => {}
         Format::Text => output::print(&patch(&project, &ported))?,
         Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledger))?,
-        Format::Sarif => output::print(&sarif::sarif(&ported))?,
+        Format::Sarif => output::print(&sarif::sarif(&ported, on_disk))?,
     }
-    eprintln!("{}", summary(&ported));
+    eprintln!("{}", summary(&ported, changes));
+    let python = project.inputs.iter().any(|input| input.text.is_ok());
+    if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
+        let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
+        eprintln!("portolan: left out {notebooks}; {EXPORT} makes Python of such");
+    }
     eprint!("{}", account(&ledger));
 
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);

@@ -8,6 +8,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+/// What makes Python of notebooks.
+pub(crate) const EXPORT: &str = "jupyter nbconvert --to script *.ipynb";
 /// The name of what is read from stdin.
 const STDIN: &str = "stdin.py";
 
@@ -19,6 +21,8 @@ pub(crate) struct Project {
     /// Whether the user gave one folder, so that the whole of it is the project.
     pub(crate) whole_folder: bool,
     pub(crate) inputs: Vec<Input>,
+    /// Notebooks in the folders given, which are not read.
+    pub(crate) notebooks_left_out: usize,
 }
 
 /// One file.
@@ -54,7 +58,7 @@ impl Project {
         }
         let root = root_of(paths.iter().filter(|path| !is_stdin(path)))?;
         let whole_folder = matches!(paths, [only] if !is_stdin(only) && only.is_dir());
-        let mut project = Project { root, whole_folder, inputs: Vec::new() };
+        let mut project = Project { root, whole_folder, inputs: Vec::new(), notebooks_left_out: 0 };
         let mut seen = HashSet::new();
         for path in paths {
             if is_stdin(path) {
@@ -62,9 +66,18 @@ impl Project {
             } else if path.is_dir() {
                 let mut files = Vec::new();
                 let out = out.and_then(|out| fs::canonicalize(out).ok()).filter(|out| !same(path, out));
-                walk(path, out.as_deref(), &mut |file| files.extend(wanted(&file).then_some(file)));
+                let mut notebooks = 0;
+                walk(path, out.as_deref(), &mut |file| {
+                    notebooks += usize::from(is_notebook(&file));
+                    files.extend(wanted(&file).then_some(file));
+                });
+                project.notebooks_left_out += notebooks;
                 if files.is_empty() {
-                    let message = "no Python file and no requirements.txt in this folder".to_string();
+                    let message = match notebooks {
+                        0 => "no Python file and no requirements.txt in this folder".to_string(),
+                        1 => format!("no Python file in this folder, but 1 notebook; export it first: {EXPORT}"),
+                        n => format!("no Python file in this folder, but {n} notebooks; export them first: {EXPORT}"),
+                    };
                     project.inputs.push(project.input(path, Err(refusal(&[], "engine#input", message))));
                 }
                 for file in files.into_iter().filter(|file| seen.insert(fs::canonicalize(file).ok())) {
@@ -184,9 +197,12 @@ fn from_stdin() -> Input {
     Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text }
 }
 
+fn is_notebook(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "ipynb")
+}
+
 fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
-    let notebook = file.extension().is_some_and(|extension| extension == "ipynb");
-    if named && notebook {
+    if named && is_notebook(file) {
         let message = "this is a notebook; export it first: jupyter nbconvert --to script";
         return Err(refusal(&[], "engine#input", message.into()));
     }

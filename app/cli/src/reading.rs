@@ -1,6 +1,6 @@
 //! Bytes to text, or one sentence why not.
 
-use codemod::{Diagnostic, Severity};
+use codemod::{Diagnostic, Severity, Span};
 
 /// The largest file that is read.
 const LIMIT: usize = 8 * 1024 * 1024;
@@ -35,14 +35,14 @@ pub(crate) fn refusal(before: &[u8], id: &str, message: String) -> Diagnostic {
     let before = String::from_utf8_lossy(before);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").trim_start_matches('\u{feff}').chars().count() + 1;
+    let place = Span { line, column, end_line: line, end_column: column + 1 };
     Diagnostic {
-        line,
-        column,
-        end_line: line,
-        end_column: column + 1,
+        original: place,
+        ported: place,
         severity: Severity::Error,
         recipe: id.to_string(),
         message,
+        stops_step: false,
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     #[track_caller]
     fn check(bytes: &[u8], expected: Result<&str, (usize, usize, &str)>) {
         let found = text_of(bytes.to_vec());
-        let found = found.as_deref().map_err(|d| (d.line, d.column, d.message.as_str()));
+        let found = found.as_deref().map_err(|d| (d.original.line, d.original.column, d.message.as_str()));
         assert_eq!(found, expected);
     }
 

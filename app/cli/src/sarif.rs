@@ -1,18 +1,20 @@
 //! The messages of a port as SARIF 2.1.0, the format that code-scanning services read.
 //!
-//! Places are those of the ported text, as everywhere in the command's output.
+//! Places are those of the text on the disk, as in the messages.
 
+use crate::messages::OnDisk;
 use codemod::{Ported, Severity};
 use serde_json::{Value, json};
 
 /// The whole log, as text.
-pub(crate) fn sarif(ported: &Ported) -> String {
+pub(crate) fn sarif(ported: &Ported, on_disk: OnDisk) -> String {
     let all = || ported.files.iter().flat_map(|file| file.diagnostics.iter().map(move |found| (file, found)));
     let mut rules: Vec<&str> = all().map(|(_, diagnostic)| diagnostic.recipe.as_str()).collect();
     rules.sort_unstable();
     rules.dedup();
     let results: Vec<Value> = all()
         .map(|(file, diagnostic)| {
+            let place = on_disk.place(diagnostic);
             json!({
                 "ruleId": diagnostic.recipe,
                 "ruleIndex": rules.binary_search(&diagnostic.recipe.as_str()).unwrap_or(0),
@@ -21,10 +23,10 @@ pub(crate) fn sarif(ported: &Ported) -> String {
                 "locations": [{ "physicalLocation": {
                     "artifactLocation": { "uri": uri(&file.path) },
                     "region": {
-                        "startLine": diagnostic.line,
-                        "startColumn": diagnostic.column,
-                        "endLine": diagnostic.end_line,
-                        "endColumn": diagnostic.end_column,
+                        "startLine": place.line,
+                        "startColumn": place.column,
+                        "endLine": place.end_line,
+                        "endColumn": place.end_column,
                     },
                 } }],
             })

@@ -105,7 +105,7 @@ fn check_case(
         fail(line, message, Some((line, text.clone())));
     }
     if let Some(error) = ported.files[0].diagnostics.iter().find(|d| d.severity == crate::ported::Severity::Error) {
-        fail(case.input.line + error.line - 1, error.message.clone(), None);
+        fail(case.input.line + error.original.line - 1, error.message.clone(), None);
     }
     let certificate = &ported.certificate;
     if !(certificate.parses && certificate.untouched_bytes_equal && certificate.comments_kept && certificate.idempotent)

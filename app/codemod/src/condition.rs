@@ -58,6 +58,8 @@ pub(crate) enum Type {
     CudaDevice,
     FirstTorchImport,
     LastTorchImport,
+    /// The first import of one of these packages, wherever it stands.
+    FirstImport(Vec<String>),
     String,
     Number,
     Name,
@@ -78,6 +80,9 @@ impl Type {
     fn parse(words: &str) -> Option<Self> {
         if let Some((keyword, function)) = words.strip_prefix("argument ").and_then(|w| w.split_once(" of ")) {
             return Some(Self::Argument { keyword: keyword.trim().to_owned(), function: function.trim().to_owned() });
+        }
+        if let Some(packages) = words.strip_prefix("first import of ") {
+            return Some(Self::FirstImport(packages.split(',').map(|p| p.trim().to_owned()).collect()));
         }
         Some(match words {
             "cuda device" => Self::CudaDevice,
@@ -286,6 +291,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::CudaDevice => cuda_devices(s.view),
         Type::FirstTorchImport => first_torch_import(s.view).into_iter().collect(),
         Type::LastTorchImport => last_torch_import(s.view).into_iter().collect(),
+        Type::FirstImport(packages) => first_import(s.view, packages).into_iter().collect(),
         Type::String => index.of_kind(k.string).to_vec(),
         Type::Argument { keyword, function } => arguments(s.view, keyword, function),
         Type::List => index.of_kind(k.list).to_vec(),
@@ -311,6 +317,7 @@ fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::CudaDevice => is_cuda_device(s.view, id),
         Type::FirstTorchImport => first_torch_import(s.view) == Some(id),
         Type::LastTorchImport => last_torch_import(s.view) == Some(id),
+        Type::FirstImport(packages) => first_import(s.view, packages) == Some(id),
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
@@ -461,6 +468,14 @@ fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
         .into_iter()
         .find(|(_, heads)| heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h)))
         .map(|(id, _)| id)
+}
+
+/// The first statement that imports one of these packages, or something of it.
+fn first_import(view: &FileView<'_>, packages: &[String]) -> Option<Id> {
+    let k = kinds();
+    let statements = view.index.of_kind(k.import_statement).iter().chain(view.index.of_kind(k.import_from_statement));
+    let of_package = |id: &Id| imported_heads(view, *id).iter().any(|head| packages.iter().any(|p| p == head));
+    statements.copied().filter(of_package).min()
 }
 
 /// The last statement of the run of imports that the first import of torch itself stands in.

@@ -32,6 +32,15 @@ pub struct FileDiff {
     pub hunks: Vec<Hunk>,
 }
 
+impl FileDiff {
+    /// The number of changes, as it is told everywhere: changed places as a reader sees them, of which one edit may make
+    /// several and several edits one.
+    #[must_use]
+    pub fn changes(&self) -> usize {
+        self.hunks.len()
+    }
+}
+
 /// A maximal run of changed lines: no context inside. Lines count from 0, ends are exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {

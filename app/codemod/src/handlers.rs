@@ -49,15 +49,31 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
     pub(crate) fields: &'a [String],
-    /// What the handler could not do: the node and what to tell the user.
-    pub(crate) notes: &'a RefCell<Vec<(std::ops::Range<usize>, String)>>,
+    /// What the handler could not do.
+    pub(crate) notes: &'a RefCell<Vec<Note>>,
+}
+
+/// What to tell the user of a place.
+pub(crate) struct Note {
+    pub(crate) range: std::ops::Range<usize>,
+    pub(crate) message: String,
+    /// It keeps the training step from being ported.
+    pub(crate) stops_step: bool,
 }
 
 impl Input<'_, '_> {
     /// Tells the user about a place that is left as it is.
     pub(crate) fn note(&self, view: &FileView<'_>, node: crate::tree::Id, message: &str) {
         let start = view.index.item(node).start;
-        self.notes.borrow_mut().push((start..start, message.to_owned()));
+        self.notes.borrow_mut().push(Note { range: start..start, message: message.to_owned(), stops_step: false });
+    }
+
+    /// Tells the user about a place that keeps the training step from being ported.
+    pub(crate) fn refuse_step(&self, view: &FileView<'_>, node: crate::tree::Id, message: &str) {
+        self.note(view, node, message);
+        if let Some(note) = self.notes.borrow_mut().last_mut() {
+            note.stops_step = true;
+        }
     }
 
     /// A configuration field's expression at a node, or its fallback.

@@ -12,7 +12,8 @@ use side::{Side, side};
 
 pub(crate) use side::{keyword, micro_batch};
 
-/// The arithmetic of a port. Empty where the project has no loader that the engine can read.
+/// The arithmetic of a port. Empty where the project has no loader or no training step that the engine can read: a cell of a
+/// notebook that is text to it has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// What multiplies up to the samples of a step, then that product, then what else a step means.
@@ -93,6 +94,9 @@ pub fn ledger(files: &[SourceFile], ported: &Ported) -> Ledger {
     let (Some(micro_before), Some(micro_after)) = (before.micro_batch.clone(), after.micro_batch.clone()) else {
         return Ledger::default();
     };
+    if !before.trains {
+        return Ledger::default();
+    }
     let pair = |quantity, read: fn(&Side) -> Option<Figure>| LedgerEntry {
         quantity,
         before: read(&before).unwrap_or_else(Figure::one),

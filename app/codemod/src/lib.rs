@@ -25,6 +25,7 @@ mod matching;
 mod matrix;
 mod names;
 mod order;
+mod overview;
 mod patch;
 mod patch_file;
 mod pattern;
@@ -41,6 +42,7 @@ mod sdk;
 mod settings;
 mod template;
 mod tree;
+mod unread;
 
 pub use guide::OptionKind;
 
@@ -49,10 +51,12 @@ pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
 pub use ledger::{Figure, Ledger, LedgerEntry, Quantity, ledger};
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
+pub use overview::{Overview, overview};
 pub use patch_file::{git_patch, git_patch_of};
 pub use port::port;
 pub use ported::{
-    Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Style,
+    Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Span,
+    Style,
 };
 pub use recipe::{RecipeError, RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
 pub use report::report_json;

@@ -122,10 +122,7 @@ fn cells(original: &str, file: &PortedFile) -> Map<usize, MatrixCell> {
             Severity::Warning => CellState::NeedsYou,
             Severity::Info | Severity::Hint => continue,
         };
-        let start = ported.get(diagnostic.line - 1).copied().unwrap_or(file.text.len());
-        let column = file.text[start..].char_indices().nth(diagnostic.column - 1).map_or(0, |(at, _)| at);
-        let at = start + column;
-        put(line_of(&starts, original_offset(&file.edits, at)), state, &diagnostic.recipe, diagnostic.line);
+        put(diagnostic.original.line, state, &diagnostic.recipe, diagnostic.ported.line);
     }
     cells
 }
@@ -151,22 +148,6 @@ fn lines_of(original: &str, starts: &[usize], edit: &Edit) -> (usize, usize) {
 fn line_text<'t>(text: &'t str, starts: &[usize], line: usize) -> &'t str {
     let end = starts.get(line).copied().unwrap_or(text.len());
     starts.get(line - 1).map_or("", |start| text[*start..end].trim())
-}
-
-/// Where a byte of the ported text comes from; inside new text, where that text was put.
-fn original_offset(edits: &[Edit], at: usize) -> usize {
-    let mut moved = 0isize;
-    for edit in edits {
-        let start = edit.start.saturating_add_signed(moved);
-        if at < start {
-            break;
-        }
-        if at < start + edit.text.len() {
-            return edit.start;
-        }
-        moved += edit.text.len() as isize - (edit.end - edit.start) as isize;
-    }
-    at.saturating_add_signed(-moved)
 }
 
 fn line_starts(text: &str) -> Vec<usize> {

@@ -1,7 +1,8 @@
 //! Places in a text as people read them, and files that can't be ported at all.
 
 use crate::order::Map;
-use crate::ported::{Diagnostic, Severity, SourceFile};
+use crate::ported::{Diagnostic, Severity, SourceFile, Span};
+use crate::rope::Rope;
 use crate::tree::{Index, LineStarts, Tree, kinds};
 use std::ops::Range;
 
@@ -17,26 +18,70 @@ fn position(text: &str, starts: &LineStarts, offset: usize) -> (usize, usize) {
     (row + 1, text[start..offset].chars().count() + 1)
 }
 
-/// A diagnostic for a range of bytes.
-pub(crate) fn diagnostic(
-    text: &str,
-    starts: &LineStarts,
-    range: &Range<usize>,
-    severity: Severity,
-    recipe: &str,
-    message: &str,
-) -> Diagnostic {
+fn span(text: &str, starts: &LineStarts, range: &Range<usize>) -> Span {
     let (line, column) = position(text, starts, range.start);
     let (end_line, end_column) = position(text, starts, range.end);
-    Diagnostic { line, column, end_line, end_column, severity, recipe: recipe.to_owned(), message: message.to_owned() }
+    Span { line, column, end_line, end_column }
 }
 
-fn error(text: &str, range: Range<usize>, recipe: &str, message: &str) -> Diagnostic {
-    diagnostic(text, &LineStarts::new(text), &range, Severity::Error, recipe, message)
+/// Something to say about a range of bytes of the current text.
+#[derive(Clone, Debug)]
+pub(crate) struct Remark {
+    pub(crate) range: Range<usize>,
+    pub(crate) severity: Severity,
+    pub(crate) recipe: String,
+    pub(crate) message: String,
+    /// [`Diagnostic::stops_step`].
+    pub(crate) stops_step: bool,
+}
+
+impl Remark {
+    /// That a person is needed.
+    pub(crate) fn warning(range: Range<usize>, recipe: &str, message: impl Into<String>) -> Self {
+        Self {
+            range,
+            severity: Severity::Warning,
+            recipe: recipe.to_owned(),
+            message: message.into(),
+            stops_step: false,
+        }
+    }
+
+    fn error(range: Range<usize>, recipe: &str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, ..Self::warning(range, recipe, message) }
+    }
+}
+
+/// Finds the places of remarks, in the original and in the ported text.
+pub(crate) struct Places<'a> {
+    rope: &'a Rope<'a>,
+    original: LineStarts,
+    text: &'a str,
+    ported: LineStarts,
+}
+
+impl<'a> Places<'a> {
+    /// `text` is the rope's.
+    pub(crate) fn new(rope: &'a Rope<'a>, text: &'a str) -> Self {
+        Self { rope, original: LineStarts::new(rope.original), text, ported: LineStarts::new(text) }
+    }
+
+    pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
+        let Remark { range, severity, recipe, message, stops_step } = remark;
+        let original = self.rope.original_of(self.text, &range);
+        Diagnostic {
+            original: span(self.rope.original, &self.original, &original),
+            ported: span(self.text, &self.ported, &range),
+            severity,
+            recipe,
+            message,
+            stops_step,
+        }
+    }
 }
 
 /// A file that is no text for the engine: too long, or with bytes that no source has.
-pub(crate) fn unreadable(source: &SourceFile) -> Option<Diagnostic> {
+pub(crate) fn unreadable(source: &SourceFile) -> Option<Remark> {
     let text = &source.text;
     if text.len() > LARGEST {
         // Whole numbers: printing and reading fractions brings tables of 20 KiB into the page.
@@ -48,28 +93,28 @@ pub(crate) fn unreadable(source: &SourceFile) -> Option<Diagnostic> {
             LARGEST / MIB
         );
         let end = text.char_indices().nth(1).map_or(text.len(), |(n, _)| n);
-        return Some(error(text, 0..end.min(text.len()), "engine#too-large", &message));
+        return Some(Remark::error(0..end.min(text.len()), "engine#too-large", message));
     }
     text.find('\0').map(|at| {
-        error(text, at..at + 1, "engine#binary", "there is a NUL byte here: this is no source text, or it is UTF-16")
+        Remark::error(at..at + 1, "engine#binary", "there is a NUL byte here: this is no source text, or it is UTF-16")
     })
 }
 
 /// Branch style was asked for, and there is nothing to branch on.
-pub(crate) fn no_modes() -> Diagnostic {
+pub(crate) fn no_modes() -> Remark {
     let message = "branch style needs a project that chooses between compute modes, by an enum or a chain of strings, and \
                    none was found: nothing is changed. Port in place, or give the whole project";
-    error("", 0..0, "engine#no-compute-modes", message)
+    Remark::error(0..0, "engine#no-compute-modes", message)
 }
 
 /// Why a text is not Python 3, if so.
-pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Diagnostic> {
+pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     // Only a text with these words can be Python 2; asking the tree costs a walk.
     let suspicious = ["print ", "exec ", "print\t"].iter().any(|w| text.contains(w));
     if suspicious && let Some(range) = python_2(tree) {
         let line = text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
         let message = "this is Python 2: port it to Python 3 first (`2to3` does most of it)";
-        return Some(error(text, range.start..line, "engine#python-2", message));
+        return Some(Remark::error(range.start..line, "engine#python-2", message));
     }
     if !tree.has_error() {
         return None;
@@ -82,7 +127,7 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Diagnostic> {
     } else {
         format!("this is not Python from here on: `{shown}`. The file is left as it was")
     };
-    Some(error(text, range.start..range.end.min(end).max(range.start), "engine#syntax", &message))
+    Some(Remark::error(range.start..range.end.min(end).max(range.start), "engine#syntax", message))
 }
 
 /// A statement that only Python 2 has.

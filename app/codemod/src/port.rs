@@ -7,17 +7,16 @@ use crate::change::{Change, Fix, Lift, Splice, splices};
 use crate::condition::{Situation, nodes_of_type};
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
-use crate::handlers::{Input, Wish};
+use crate::handlers::{Input, Note, Wish};
 use crate::matching::{Met, matches};
-use crate::order::sort_by;
-use crate::order::sort_by_key;
-use crate::order::{Map, Set};
-use crate::ported::{Applicability, Diagnostic, Options, Ported, Severity, SourceFile, Style};
+use crate::order::{Map, Set, sort_by, sort_by_key};
+use crate::place::Remark;
+use crate::ported::{Applicability, Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{Body, CompiledRule, Recipe, RecipeSet, Target};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::rope::{Provenance, Replacement, Rope};
 use crate::settings::{Settings, fields_in_project};
-use crate::tree::{Id, LineStarts, Tree};
+use crate::tree::{Id, Tree};
 use crate::{handlers, importer, lift, place};
 use finish::finish;
 use overlap::{keep_blocks, outermost_first, own, without_overlaps};
@@ -35,7 +34,7 @@ struct State<'a> {
     /// None for files that are no Python.
     tree: Option<Tree>,
     /// Why the file is left alone.
-    blocked: Option<Diagnostic>,
+    blocked: Option<Remark>,
 }
 
 /// What is decided for the whole port.
@@ -196,15 +195,7 @@ impl<'a> State<'a> {
         if self.tree.is_some() {
             self.tree = Some(Tree::parse(&self.text));
         }
-        self.blocked = Some(Diagnostic {
-            line: 1,
-            column: 1,
-            end_line: 1,
-            end_column: 1,
-            severity: Severity::Error,
-            recipe: "engine#output".to_owned(),
-            message: message.to_owned(),
-        });
+        self.blocked = Some(Remark { severity: Severity::Error, ..Remark::warning(0..0, "engine#output", message) });
     }
 }
 
@@ -268,17 +259,9 @@ impl Plan<'_> {
             "bridge" => "the target's library is not loaded where this code can reach it",
             _ => "the compute mode can't be read at this place",
         };
-        let starts = LineStarts::new(index.text);
         let start = index.item(node).start;
         let message = format!("not ported: {what}. {}", recipe.reason);
-        self.refused.borrow_mut().get_or_default(file).push(place::diagnostic(
-            index.text,
-            &starts,
-            &(start..start),
-            Severity::Warning,
-            &recipe.id,
-            &message,
-        ));
+        self.refused.borrow_mut().get_or_default(file).push(Remark::warning(start..start, &recipe.id, message));
     }
 
     fn rejected(&self, recipe: &Recipe) -> bool {
@@ -286,7 +269,7 @@ impl Plan<'_> {
     }
 }
 
-type Notes = Map<usize, Vec<Diagnostic>>;
+type Notes = Map<usize, Vec<Remark>>;
 
 /// All fixes of one round, as replacements by file.
 fn round(
@@ -314,17 +297,9 @@ fn round(
                 fixes.retain(|fix| {
                     let lost = fix.changes.iter().any(|c| c.has_no_place(view) || c.swallows_comment(view));
                     if lost {
-                        let starts = LineStarts::new(view.index.text);
                         let message = "not ported: the code shares its line with a header, or a comment stands inside it. \
                                        Put it on lines of its own";
-                        notes.get_or_default(n).push(place::diagnostic(
-                            view.index.text,
-                            &starts,
-                            &(fix.at..fix.at),
-                            Severity::Warning,
-                            &fix.recipe,
-                            message,
-                        ));
+                        notes.get_or_default(n).push(Remark::warning(fix.at..fix.at, &fix.recipe, message));
                     }
                     !lost
                 });
@@ -338,18 +313,10 @@ fn round(
                 if let Some(modes) = modes {
                     let (lifted, stranded) = lift::lift(view, facts, modes, fixes);
                     fixes = lifted;
-                    let starts = LineStarts::new(view.index.text);
                     for s in stranded {
                         let message = format!("not ported: {}. Do it by hand, or port in place", s.reason);
-                        let found = s.fix.at..s.fix.at;
-                        notes.get_or_default(n).push(place::diagnostic(
-                            view.index.text,
-                            &starts,
-                            &found,
-                            Severity::Warning,
-                            &s.fix.recipe,
-                            &message,
-                        ));
+                        let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, message);
+                        notes.get_or_default(n).push(remark);
                     }
                 }
                 outermost_first(view, &mut fixes);
@@ -436,17 +403,10 @@ fn wishes(
                     for Wish { at, changes, imports } in (handler.run)(&input) {
                         fixes.push(fix(at, at..at, changes, imports));
                     }
-                    for (place, message) in told.take() {
+                    for Note { range, message, stops_step } in told.take() {
                         plan.fired(recipe, rule);
-                        let starts = LineStarts::new(&states[n].text);
-                        plan.refused.borrow_mut().get_or_default(n).push(place::diagnostic(
-                            &states[n].text,
-                            &starts,
-                            &place,
-                            Severity::Warning,
-                            &recipe.id,
-                            &message,
-                        ));
+                        let remark = Remark { stops_step, ..Remark::warning(range, &recipe.id, message) };
+                        plan.refused.borrow_mut().get_or_default(n).push(remark);
                     }
                 }
                 Body::Patch(patch) => {

@@ -121,9 +121,9 @@ pub enum Severity {
     Hint,
 }
 
-/// A message at a place of the ported text. Lines and columns count from 1, columns in characters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Diagnostic {
+/// A part of a text. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
     /// First line.
     pub line: usize,
     /// First column.
@@ -132,12 +132,28 @@ pub struct Diagnostic {
     pub end_line: usize,
     /// Column after the last character.
     pub end_column: usize,
+}
+
+impl Span {
+    /// The first character of a text.
+    pub const START: Self = Self { line: 1, column: 1, end_line: 1, end_column: 1 };
+}
+
+/// A message at a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// The place in the original. What only the port has is at the code it was put beside or in place of.
+    pub original: Span,
+    /// The place in the ported text.
+    pub ported: Span,
     /// Severity.
     pub severity: Severity,
     /// Recipe whose guide section is the help for this message; `engine#…` for the engine's own.
     pub recipe: String,
     /// What is the matter and what to do.
     pub message: String,
+    /// It keeps the training step from being ported.
+    pub stops_step: bool,
 }
 
 /// What was checked of a port, replayable from the hashes.
@@ -159,7 +175,7 @@ pub struct Certificate {
     pub comments_kept: bool,
     /// Rounds until nothing changed any more.
     pub rounds: usize,
-    /// What is left of the source vendor, as `path:line:column text`; empty means nothing was found.
+    /// What is left of the source vendor, as `path:line:column text`, the place in the original; empty means nothing was found.
     pub residue: Vec<String>,
 }
 

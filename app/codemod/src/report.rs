@@ -2,7 +2,9 @@
 //! `schema/ported.schema.json`.
 
 use crate::order::Map;
-use crate::{Certificate, Diagnostic, Edit, Figure, Ledger, Ported, Quantity, RecipeInfo, RecipeSet, Style};
+use crate::{
+    Certificate, Diagnostic, Edit, Figure, Ledger, Ported, Quantity, RecipeInfo, RecipeSet, Severity, Span, Style,
+};
 use guide::Citation;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,7 +27,25 @@ struct FileReport<'a> {
     path: &'a str,
     changed: bool,
     edits: &'a [Edit],
-    diagnostics: &'a [Diagnostic],
+    diagnostics: Vec<DiagnosticReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct DiagnosticReport<'a> {
+    #[serde(flatten)]
+    original: Span,
+    ported: Span,
+    severity: Severity,
+    recipe: &'a str,
+    message: &'a str,
+    stops_step: bool,
+}
+
+impl<'a> From<&'a Diagnostic> for DiagnosticReport<'a> {
+    fn from(diagnostic: &'a Diagnostic) -> Self {
+        let Diagnostic { original, ported, severity, recipe, message, stops_step } = diagnostic;
+        Self { original: *original, ported: *ported, severity: *severity, recipe, message, stops_step: *stops_step }
+    }
 }
 
 /// What stands behind the edits and messages that name a recipe.
@@ -77,7 +97,7 @@ pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledger: &Ledger) -> Str
             path: &file.path,
             changed: file.changed,
             edits: &file.edits,
-            diagnostics: &file.diagnostics,
+            diagnostics: file.diagnostics.iter().map(Into::into).collect(),
         })
         .collect();
     let named = |id: &str| {

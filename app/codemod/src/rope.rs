@@ -55,6 +55,21 @@ fn take_until(rest: &mut VecDeque<Piece>, at: &mut usize, end: usize, mut sink: 
     }
 }
 
+/// Where a byte of the current text comes from.
+enum Source {
+    /// The same byte of the original.
+    Same(usize),
+    /// It is new; this is where it was put.
+    Near(usize),
+}
+
+/// The line of a byte, without its break.
+fn line_around(text: &str, offset: usize) -> Range<usize> {
+    let start = text.as_bytes()[..offset].iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
+    let end = text.as_bytes()[offset..].iter().position(|b| *b == b'\n').map_or(text.len(), |n| offset + n);
+    start..end
+}
+
 /// A replacement in the current text, with its author.
 #[derive(Clone, Debug)]
 pub(crate) struct Replacement {
@@ -66,7 +81,7 @@ pub(crate) struct Replacement {
 /// A text in pieces.
 #[derive(Clone, Debug)]
 pub(crate) struct Rope<'a> {
-    original: &'a str,
+    pub(crate) original: &'a str,
     pieces: Vec<Piece>,
 }
 
@@ -116,6 +131,68 @@ impl<'a> Rope<'a> {
             at = end;
         }
         last
+    }
+
+    /// The bytes of the original that a range of the current `text` stands for; empty where only the current text has it.
+    pub(crate) fn original_of(&self, text: &str, range: &Range<usize>) -> Range<usize> {
+        match self.source(text, range.start) {
+            Source::Same(start) if range.is_empty() => start..start,
+            Source::Same(start) => match self.source(text, range.end - 1) {
+                Source::Same(last) => start..(last + 1).max(start),
+                Source::Near(end) => start..end.max(start),
+            },
+            Source::Near(near) => near..near,
+        }
+    }
+
+    fn source(&self, text: &str, offset: usize) -> Source {
+        let (mut at, mut last) = (0, 0);
+        let mut written = 0..0;
+        for piece in &self.pieces {
+            let end = at + piece.len();
+            match piece {
+                Piece::Kept(range) => {
+                    if offset < at {
+                        return self.rewritten(text, offset, &written, &(last..range.start));
+                    }
+                    if offset < end {
+                        return Source::Same(range.start + (offset - at));
+                    }
+                    (last, written) = (range.end, end..end);
+                }
+                Piece::New { .. } => written.end = end,
+            }
+            at = end;
+        }
+        self.rewritten(text, offset, &written, &(last..self.original.len()))
+    }
+
+    /// A byte of `written`, which stands in place of `replaced`: where a line of the old code says the same, that is the place.
+    fn rewritten(&self, text: &str, offset: usize, written: &Range<usize>, replaced: &Range<usize>) -> Source {
+        let line = line_around(text, offset);
+        let words = text[line.clone()].trim();
+        let same = |text: &str, lines: Range<usize>| -> Vec<usize> {
+            let mut starts = Vec::new();
+            let mut at = line_around(text, lines.start).start;
+            for line in text[at..line_around(text, lines.end).end].split_inclusive('\n') {
+                if line.trim() == words {
+                    starts.push(at + line.len() - line.trim_start().len());
+                }
+                at += line.len();
+            }
+            starts
+        };
+        let old = &self.original[replaced.clone()];
+        let near = replaced.start + if old.trim().is_empty() { 0 } else { old.len() - old.trim_start().len() };
+        let inside = text[line.start..offset].trim_start().len();
+        let which = same(text, written.clone()).iter().take_while(|start| **start < line.start).count();
+        match same(self.original, replaced.clone()).get(which) {
+            Some(start) if !words.is_empty() && !old.is_empty() => {
+                let inside = inside.min(words.len());
+                if inside < words.len() { Source::Same(start + inside) } else { Source::Near(start + inside) }
+            }
+            _ => Source::Near(near),
+        }
     }
 
     /// The edits that lead from the original to the current text, sorted and not overlapping.
@@ -218,6 +295,30 @@ mod tests {
         check("abcdef", &[&[(1..2, "XYZ")], &[(2..5, "_")]], "aX_def");
         check("abcdef", &[&[(1..5, "")], &[(1..1, "new")]], "anewf");
         check("abcdef", &[&[(2..2, "12"), (4..4, "34")], &[(1..8, "")]], "aef");
+    }
+
+    /// Where `word` of the text after one replacement of `old` by `new` stands in the original, as the text there.
+    fn check_original(original: &str, old: &str, new: &str, word: &str, line: usize, there: &str) {
+        let start = original.find(old).unwrap();
+        let mut rope = Rope::new(original);
+        rope.apply(&[Replacement { range: start..start + old.len(), text: new.to_owned(), by: by("r") }]);
+        let text = rope.text();
+        let at = text.find(word).unwrap();
+        let found = rope.original_of(&text, &(at..at + word.len()));
+        let row = original[..found.start].matches('\n').count() + 1;
+        assert_eq!((row, &original[found]), (line, there), "{text}");
+    }
+
+    #[test]
+    fn places_of_the_current_text_in_the_original() {
+        check_original("a\nb\nc é\n", "a\n", "a\nx\ny\n", "c é", 3, "c é");
+        // New text beside or in place of old.
+        check_original("a\nb\nc\n", "b", "b\nnew", "new", 2, "");
+        check_original("a\n  old(1)\nc\n", "  old(1)\n", "  new(1)\n  new(2)\n", "new(2)", 2, "");
+        // Lines that only moved, by their turn.
+        check_original("a\nif x:\n  f(1)\n  é; g(2)\n", "  f(1)\n  é; g(2)\n", "f(1)\né; g(2)\n", "g(2)", 4, "g(2)");
+        check_original("f()\nx\nf()\n", "f()\nx\nf()", "  f()\n  y\n  f()  ", "f()  ", 3, "f()");
+        check_original("", "", "new\n", "new", 1, "");
     }
 
     #[test]

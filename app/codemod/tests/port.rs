@@ -28,7 +28,7 @@ fn check_refused(text: &str, line: usize, column: usize, words: &str) {
     assert_eq!(file.text, text);
     let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error).expect("an error");
     assert!(error.message.contains(words), "{}", error.message);
-    assert_eq!((error.line, error.column), (line, column), "{}", error.message);
+    assert_eq!((error.original.line, error.original.column), (line, column), "{}", error.message);
 }
 
 #[test]

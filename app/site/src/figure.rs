@@ -98,9 +98,9 @@ pub(crate) fn remarks<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>, rea
     for diagnostic in diagnostics {
         let text = if diagnostic.message.contains(reason) { "" } else { diagnostic.message.as_str() };
         match remarks.iter_mut().find(|remark| remark.0 == diagnostic.severity && remark.1 == text) {
-            Some((_, _, lines)) if lines.contains(&diagnostic.line) => {}
-            Some((_, _, lines)) => lines.push(diagnostic.line),
-            None => remarks.push((diagnostic.severity, text, vec![diagnostic.line])),
+            Some((_, _, lines)) if lines.contains(&diagnostic.ported.line) => {}
+            Some((_, _, lines)) => lines.push(diagnostic.ported.line),
+            None => remarks.push((diagnostic.severity, text, vec![diagnostic.ported.line])),
         }
     }
     let mut items = String::new();
@@ -155,7 +155,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::{code, difference, patch, remarks};
-    use codemod::{Diagnostic, Severity};
+    use codemod::{Diagnostic, Severity, Span};
 
     /// Rows as text: sign and code without tags.
     fn rows(html: &str) -> String {
@@ -205,13 +205,12 @@ mod tests {
     #[test]
     fn remarks_are_gathered() {
         let at = |line, message: &str| Diagnostic {
-            line,
-            column: 1,
-            end_line: line,
-            end_column: 1,
+            original: Span::START,
+            ported: Span { line, end_line: line, ..Span::START },
             severity: Severity::Warning,
             recipe: String::new(),
             message: message.to_string(),
+            stops_step: false,
         };
         let all = [at(3, "Title. Why."), at(3, "Title. Why."), at(5, "Title. Why."), at(4, "a < b")];
         assert_eq!(

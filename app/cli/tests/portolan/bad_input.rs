@@ -79,6 +79,23 @@ fn files_that_are_not_there() {
 }
 
 #[test]
+fn notebooks_of_a_folder() {
+    let home = folder(&[
+        ("only/a.ipynb", "{}"),
+        ("only/sub/b.ipynb", "{}"),
+        ("only/.ipynb_checkpoints/b.ipynb", "{}"),
+        ("both/a.ipynb", "{}"),
+        ("both/trainer.py", TRAINER),
+    ]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "only"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("but 2 notebooks; export them first: jupyter nbconvert --to script"), "{ran:?}");
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "both"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.contains("left out 1 notebook; jupyter nbconvert"), "{ran:?}");
+}
+
+#[test]
 fn an_empty_file_of_a_folder_is_nothing_to_speak_of() {
     let home = folder(&[("p/__init__.py", ""), ("p/a.py", "x = 1\n")]);
     let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);

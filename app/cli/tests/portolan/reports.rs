@@ -1,6 +1,6 @@
 //! JSON and SARIF, and the switches that change what is ported.
 
-use crate::{TRAINER, folder, ported_trainer, portolan, schema};
+use crate::{TRAINER, folder, ported_trainer, portolan, read, schema};
 use serde_json::Value;
 use std::path::Path;
 
@@ -123,6 +123,105 @@ fn messages_name_path_line_column_and_recipe() {
     let home = folder(&[("p/trainer.py", TRAINER)]);
     let ran = portolan(home.path(), &["port", "--target", "hpu", "--check", "p"]);
     assert_eq!(ran.code, 0, "nothing is left to do: {ran:?}");
+}
+
+#[test]
+fn places_are_those_of_the_file_on_the_disk() {
+    // The port puts lines in front of the place that needs a person.
+    let old =
+        "import torch\n\nnet = torch.nn.Linear(4, 2).cuda()\n\n\ndef save(net):\n    é = 1; torch.jit.script(net)\n";
+    let home = folder(&[("p/more.py", old)]);
+    let place = |line: usize, column: usize| format!("p/more.py:{line}:{column}: warning[hpu#");
+    let said = |words: &[&str]| {
+        let ran = portolan(home.path(), &[&["port", "--target", "hpu", "--style", "in-place"], words, &["p"]].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran
+    };
+    let ran = said(&[]);
+    assert!(ran.err.contains(&place(7, 12)), "the original's line and column: {ran:?}");
+    let ran = said(&["--out", "q"]);
+    assert!(ran.err.contains(&place(7, 12)), "the path is the original's: {ran:?}");
+    let line = read(home.path(), "q/more.py").lines().position(|line| line.contains("jit.script")).unwrap() + 1;
+    assert!(line > 7, "the port has lines in front of it");
+
+    let report: Value = serde_json::from_str(&said(&["--format", "json"]).out).unwrap();
+    schema::check(&report);
+    let diagnostics = report["files"][0]["diagnostics"].as_array().unwrap();
+    let found = diagnostics.iter().find(|d| d["line"] == 7).unwrap_or_else(|| panic!("{report:#}"));
+    assert_eq!((&found["column"], &found["ported"]["line"]), (&12.into(), &line.into()));
+
+    let log: Value = serde_json::from_str(&said(&["--format", "sarif"]).out).unwrap();
+    let region = |result: &Value| result["locations"][0]["physicalLocation"]["region"].clone();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert!(results.iter().any(|result| region(result)["startLine"] == 7), "{log:#}");
+
+    let ran = said(&["--write"]);
+    assert!(ran.err.contains(&place(line, 12)), "the ported text is on the disk now: {ran:?}");
+}
+
+#[test]
+fn code_in_strings_is_said_to_be_unread() {
+    let step = "for x, y in loader:\\n    opt.zero_grad()\\n    crit(net(x.cuda()), y).backward()\\n    opt.step()\\n";
+    let head = "import torch\n\nnet = torch.nn.Linear(4, 2)\ncrit = torch.nn.CrossEntropyLoss()\n\
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+        loader = torch.utils.data.DataLoader(data, batch_size=32, shuffle=True)\n\n\n";
+    let cells = format!(
+        "{head}get_ipython().run_line_magic('matplotlib', 'inline')\nget_ipython().run_cell_magic('html', '', '<b>x</b>\\n')\n\
+         get_ipython().run_cell_magic('time', '', '{step}')\nget_ipython().run_line_magic('timeit', 'net(x.cuda())')\n\
+         get_ipython().run_cell_magic('writefile', 'more.py', 'x.cuda()\\n')\n"
+    );
+    let home = folder(&[("notebook.py", &cells)]);
+    for target in ["hpu", "ipu", "popdist", "rdu"] {
+        let ran = portolan(home.path(), &["port", "--target", target, "--format", "json", "notebook.py"]);
+        let unread: Vec<&str> = ran.err.lines().filter(|line| line.contains("[engine#unread]")).collect();
+        assert!(unread.len() == 3, "{target}: {ran:?}");
+        assert!(unread[0].starts_with("notebook.py:11:42: warning") && unread[0].contains("`%%time`"), "{unread:?}");
+        assert!(unread[1].starts_with("notebook.py:12:40: warning") && unread[1].contains("`%timeit`"), "{unread:?}");
+        assert!(unread[2].contains("port the file it writes"), "{unread:?}");
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(
+            report["ledger"]["entries"],
+            serde_json::json!([]),
+            "{target}: no step was read, so none is reckoned"
+        );
+        assert!(!ran.err.contains("before and after"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_port_without_its_step_begins_with_an_overview() {
+    let text = "import torch\n\nnet = torch.nn.Linear(4, 2).cuda()\nopt = torch.optim.RMSprop(net.parameters(), lr=0.1)\n\
+        loader = torch.utils.data.DataLoader(data, batch_size=32)\n\n\ndef train():\n    for x, y in loader:\n        \
+        opt.zero_grad()\n        loss = torch.nn.functional.mse_loss(net(x), y)\n        loss.backward()\n        \
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n        opt.step()\n";
+    let home = folder(&[("train.py", text), ("plain.py", TRAINER)]);
+    for (target, ported) in [("ipu", "ported        nothing\n"), ("rdu", "ported        ")] {
+        let ran = portolan(home.path(), &["port", "--target", target, "train.py"]);
+        let first = format!("portolan: the training step is not ported to {target}\n");
+        assert!(ran.err.starts_with(&first), "{ran:?}");
+        assert!(ran.err.contains("\n  stopped at    train.py:") && ran.err.contains(ported), "{ran:?}");
+        assert!(ran.err.contains("\n  left for you  "), "{ran:?}");
+    }
+    for (target, file) in [("hpu", "train.py"), ("ipu", "plain.py")] {
+        let ran = portolan(home.path(), &["port", "--target", target, file]);
+        assert!(!ran.err.contains("training step is not ported"), "{ran:?}");
+    }
+}
+
+#[test]
+fn changes_are_counted_as_the_page_counts_them() {
+    let home = folder(&[("trainer.py", TRAINER)]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "trainer.py"]);
+    let mut runs = 0;
+    let mut changed = false;
+    for line in ran.out.lines().skip_while(|line| !line.starts_with("@@")) {
+        let now = line.starts_with(['+', '-']);
+        runs += usize::from(now && !changed);
+        changed = now;
+    }
+    let edits = json(home.path(), &["trainer.py"]).1["files"][0]["edits"].as_array().unwrap().len();
+    assert_ne!(runs, edits, "an example in which the two differ");
+    assert!(ran.err.contains(&format!("portolan: {runs} changes in 1 of 1 file")), "{ran:?}");
 }
 
 #[test]

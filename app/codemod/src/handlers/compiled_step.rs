@@ -37,7 +37,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             let reason = helper(view, *step);
             let reason = reason
                 .map_or("several training steps in one file. Give each a file of its own".to_owned(), |r| r.reason);
-            input.note(view, *step, &format!("not ported: {reason}"));
+            input.refuse_step(view, *step, &format!("not ported: {reason}"));
         }
         return Vec::new();
     };
@@ -54,7 +54,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             if simpler.is_empty() { plan.wishes() } else { simpler }
         }
         Err(refusal) => {
-            input.note(view, refusal.at, &format!("not ported: {}", refusal.reason));
+            input.refuse_step(view, refusal.at, &format!("not ported: {}", refusal.reason));
             Vec::new()
         }
     }
@@ -77,7 +77,7 @@ fn note_step_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
             && is_reached(input, view, *c)
     });
     if let Some(call) = clears {
-        input.note(
+        input.refuse_step(
             view,
             call,
             "not ported: the backward pass of this loop is in another function. Write `loss.backward()` and \

@@ -45,7 +45,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         })
     };
     done.unwrap_or_else(|refusal| {
-        input.note(view, refusal.at, &format!("the step is not ported: {}", refusal.reason));
+        input.refuse_step(view, refusal.at, &format!("the step is not ported: {}", refusal.reason));
         Vec::new()
     })
 }

@@ -23,7 +23,12 @@ pub(super) struct Side {
     accumulated: Option<&'static str>,
     /// The device accumulates and averages by itself.
     compiled: bool,
+    /// A training step can be read in it, or a framework's that makes one.
+    pub(super) trains: bool,
 }
+
+/// What is called, or defined, where a model is trained.
+const TRAINING: [&str; 6] = ["backward", "fit", "step", "train_batch", "trainingModel", "training_step"];
 
 /// Where a scheduler steps.
 struct SchedulerStep {
@@ -89,6 +94,7 @@ pub(super) fn side<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Side 
             let value = view.index.parts(view.index.field(*call, fields().arguments)?).next()?;
             Some(figure(&view, value))
         };
+        side.trains |= TRAINING.iter().any(|word| view.has_word(word));
         side.compiled |= view.names.imports("poptorch");
         side.device_iterations = side.device_iterations.or_else(|| argument("deviceIterations"));
         side.criterion = side.criterion.or_else(|| criterion(&view));

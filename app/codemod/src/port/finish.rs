@@ -5,15 +5,14 @@ use crate::condition::Situation;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
 use crate::order::sort_by;
-use crate::place;
-use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Style};
+use crate::place::{self, Places, Remark};
+use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Span, Style};
 use crate::recipe::{RecipeSet, hex};
 use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
-use crate::tree::LineStarts;
+use crate::unread::{Unread, unread};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// Diagnostics, certificate and the result.
 pub(super) fn finish(
@@ -32,14 +31,11 @@ pub(super) fn finish(
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
         let edits = state.rope.edits();
-        let mut diagnostics: Vec<Diagnostic> = notes.remove(&n).unwrap_or_default();
-        diagnostics.extend(state.blocked.clone());
+        let mut remarks = notes.remove(&n).unwrap_or_default();
+        remarks.extend(state.blocked.clone());
+        let places = Places::new(&state.rope, &state.text);
         if let Some(view) = &views[n] {
-            let starts = LineStarts::new(view.index.text);
             let manual = reports(plan, view, facts);
-            for (range, severity, recipe, message) in &manual {
-                diagnostics.push(place::diagnostic(view.index.text, &starts, range, *severity, recipe, message));
-            }
             if let (Some(class), Some(modes)) = (missing, &facts.modes)
                 && let Some(range) = modes.first_mention(view, class)
             {
@@ -47,24 +43,21 @@ pub(super) fn finish(
                     "`{class}` is defined in a file that was not given: give it its member `{}` there, or port the project as a whole",
                     modes.target
                 );
-                diagnostics.push(place::diagnostic(
-                    view.index.text,
-                    &starts,
-                    &range,
-                    Severity::Warning,
-                    "engine#compute-mode",
-                    &message,
-                ));
+                remarks.push(Remark::warning(range, "engine#compute-mode", message));
             }
             for Found { range, severity, message } in residue(view, facts, plan.branch) {
-                let told = manual.iter().any(|(r, ..)| r.start <= range.start && range.end <= r.end);
-                let d = place::diagnostic(view.index.text, &starts, &range, severity, "engine#residue", &message);
-                left.push(format!("{}:{}:{} {}", state.source.path, d.line, d.column, &view.index.text[range]));
-                if !told {
-                    diagnostics.push(d);
-                }
+                let told = manual.iter().any(|r| r.range.start <= range.start && range.end <= r.range.end);
+                let text = &view.index.text[range.clone()];
+                let remark = Remark { severity, ..Remark::warning(range, "engine#residue", message) };
+                let Span { line, column, .. } = places.diagnostic(remark.clone()).original;
+                left.push(format!("{}:{line}:{column} {text}", state.source.path));
+                remarks.extend((!told).then_some(remark));
             }
+            remarks.extend(manual);
+            let unread = unread(view).into_iter();
+            remarks.extend(unread.map(|Unread { range, message }| Remark::warning(range, "engine#unread", message)));
         }
+        let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(|remark| places.diagnostic(remark)).collect();
         let changed = state.is_changed();
         parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
         untouched &= apply_edits(&state.source.text, &edits) == state.text;
@@ -72,7 +65,10 @@ pub(super) fn finish(
             let after = place::comments(&view.index);
             comments &= origin.comments.iter().all(|(c, n)| after.get(c).is_some_and(|m| m >= n));
         }
-        sort_by(&mut diagnostics, |a, b| (a.line, a.column, &a.recipe).cmp(&(b.line, b.column, &b.recipe)));
+        sort_by(&mut diagnostics, |a, b| {
+            let key = |d: &Diagnostic| (d.original.line, d.original.column, d.ported.line, d.ported.column);
+            (key(a), &a.recipe).cmp(&(key(b), &b.recipe))
+        });
         diagnostics.dedup();
         hashes.insert(
             state.source.path.clone(),
@@ -111,12 +107,10 @@ fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-type Report = (Range<usize>, Severity, String, String);
-
 /// What rules have to say without changing anything.
-fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Report> {
+fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
     let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
-    let mut out: Vec<Report> = Vec::new();
+    let mut out: Vec<Remark> = Vec::new();
     for recipe in &plan.recipes.recipes {
         if plan.rejected(recipe) {
             continue;
@@ -132,7 +126,7 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                         matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
                     });
                 let range = view.index.range(found.node);
-                if elsewhere || out.iter().any(|(r, _, id, _)| *r == range && *id == recipe.id) {
+                if elsewhere || out.iter().any(|r| r.range == range && r.recipe == recipe.id) {
                     continue;
                 }
                 plan.fired(recipe, rule);
@@ -142,7 +136,8 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                     (Severity::Warning, format!("{}. {}", recipe.title, recipe.reason))
                 };
                 let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
-                out.push((range.start..line.max(range.start + 1).min(range.end), severity, recipe.id.clone(), message));
+                let range = range.start..line.max(range.start + 1).min(range.end);
+                out.push(Remark { severity, ..Remark::warning(range, &recipe.id, message) });
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Inflating is the browser's work. What is written is stored, not deflated: scripts are small, and the same files
 //! give the same bytes on every machine.
 
-use crate::port::project::{self, Refusal};
+use crate::port::project::{self, LeftOut, Refusal};
 use codemod::SourceFile;
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
 use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchive, ZipArchiveWriter};
@@ -26,11 +26,11 @@ pub struct Packed {
 }
 
 /// The files of an archive that belong to a project, and how many were left out.
-pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, usize), Refusal> {
+pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
     let fault = |error: rawzip::Error| Refusal::Archive(error.to_string());
     let archive = ZipArchive::from_slice(bytes).map_err(fault)?;
     let mut files: Vec<Packed> = Vec::new();
-    let mut left_out = 0;
+    let mut left_out = LeftOut::default();
     let mut entries = archive.entries();
     while let Some(entry) = entries.next_entry().map_err(fault)? {
         if entry.is_dir() {
@@ -38,12 +38,12 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, usize), Refusal> {
         }
         // Also takes `..` and a leading `/` out of the path.
         let Ok(path) = entry.file_path().try_normalize() else {
-            left_out += 1;
+            left_out.add("");
             continue;
         };
         let path = path.as_ref().to_owned();
         if !project::belongs(&path) || files.iter().any(|f| f.path == path) {
-            left_out += 1;
+            left_out.add(&path);
             continue;
         }
         if entry.flags().is_encrypted() {
@@ -60,7 +60,7 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, usize), Refusal> {
         let data = archive.get_entry(entry.wayfinder()).map_err(fault)?.data().to_vec();
         files.push(Packed { path, deflated, data, crc: entry.crc32() });
     }
-    if files.is_empty() { Err(Refusal::NoPython) } else { Ok((files, left_out)) }
+    if files.is_empty() { Err(left_out.refusal()) } else { Ok((files, left_out)) }
 }
 
 /// Whether unpacked data is what the archive says it is.
@@ -100,7 +100,7 @@ mod tests {
     fn what_was_packed_is_found() {
         let bytes = write(&[file("src/a.py", "x = 1\r\n"), file("README.md", "no"), file("ä.py", "")]).unwrap();
         let (files, left_out) = list(&bytes).unwrap();
-        assert_eq!(left_out, 1);
+        assert_eq!(left_out, LeftOut { files: 1, notebooks: 0 });
         assert_eq!(files[0].crc, rawzip::crc32(&files[0].data));
         assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["src/a.py", "ä.py"]);
         assert_eq!(files[0].data, b"x = 1\r\n");
@@ -113,6 +113,8 @@ mod tests {
         assert!(matches!(list(b"PK\x03\x04 nothing more"), Err(Refusal::Archive(_))));
         assert!(matches!(list(b""), Err(Refusal::Archive(_))));
         assert_eq!(list(&write(&[file("a.md", "")]).unwrap()), Err(Refusal::NoPython));
+        let notebooks = ["a.ipynb", "b/c.ipynb", "b/.ipynb_checkpoints/c.ipynb", "d.csv"].map(|path| file(path, "{}"));
+        assert_eq!(list(&write(&notebooks).unwrap()), Err(Refusal::OnlyNotebooks(2)));
         let bytes = write(&[file("a.py", "text")]).unwrap();
         assert!(list(&bytes[..bytes.len() - 30]).is_err());
     }

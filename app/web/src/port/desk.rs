@@ -1,6 +1,6 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
-use crate::port::parts::{certificate, ledger, matrix};
+use crate::port::parts::{certificate, ledger, matrix, overview};
 use crate::port::project::{self, Kind};
 use crate::port::protocol::{
     Answer, Ask, Catalogue, EditNote, Example, ExampleId, FileOutcome, Outcome, Parcel, Shown,
@@ -25,6 +25,8 @@ struct Port {
     result: Ported,
     ledger: Ledger,
     diffs: Vec<FileDiff>,
+    /// As HTML.
+    overview: String,
     /// The texts that were ported; the files may have changed since.
     sources: Vec<SourceFile>,
 }
@@ -81,7 +83,8 @@ impl Desk {
         });
         let diffs = diffs.collect();
         let ledger = codemod::ledger(&self.files, &result);
-        self.port = Some(Port { result, ledger, diffs, sources: self.files.clone() });
+        let overview = codemod::overview(&result, recipes).map(|o| overview::section(&o, &result)).unwrap_or_default();
+        self.port = Some(Port { result, ledger, diffs, overview, sources: self.files.clone() });
     }
 
     /// Adds a column to the matrix. A question that skips one is answered with what there is.
@@ -210,11 +213,11 @@ fn outcome(port: &Port) -> Outcome {
     };
     let file = |(file, diff): (&PortedFile, &FileDiff)| {
         let mut diagnostics: Vec<Diagnostic> = file.diagnostics.clone();
-        diagnostics.sort_by_key(|d| (d.line, d.column));
+        diagnostics.sort_by_key(|d| (d.ported.line, d.ported.column));
         FileOutcome {
             path: file.path.clone(),
             changed: file.changed,
-            hunks: diff.hunks.len(),
+            hunks: diff.changes(),
             edits: note(file),
             diagnostics,
         }
@@ -237,6 +240,7 @@ fn outcome(port: &Port) -> Outcome {
             &ledger::section(&port.ledger, &port.result.files),
             run.trim_end(),
         ),
+        overview: port.overview.clone(),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::browser;
 use crate::port::app::Session;
 use crate::port::archive;
 use crate::port::order::sort_few;
-use crate::port::project::{self, Kind, Refusal};
+use crate::port::project::{self, Kind, LeftOut, Refusal};
 use crate::port::state::count;
 use codemod::SourceFile;
 use reactive_graph::prelude::*;
@@ -64,7 +64,7 @@ pub(crate) fn drag(session: Session, event: &DragEvent) {
 struct Found {
     files: Vec<SourceFile>,
     bad: Vec<(String, Refusal)>,
-    left_out: usize,
+    left_out: LeftOut,
 }
 
 impl Found {
@@ -151,7 +151,7 @@ async fn file_of(entry: FileSystemFileEntry) -> Result<File, JsValue> {
 async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     let kind = project::kind(&path);
     if in_folder && !project::belongs(&path) {
-        found.left_out += 1;
+        found.left_out.add(&path);
         return;
     }
     if kind == Kind::Notebook {
@@ -171,7 +171,8 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     }
     match archive::list(&bytes) {
         Ok((packed, left_out)) => {
-            found.left_out += left_out;
+            found.left_out.files += left_out.files;
+            found.left_out.notebooks += left_out.notebooks;
             for file in packed {
                 let text = browser::unpack(&file).await;
                 found.take(file.path, text);
@@ -192,12 +193,19 @@ fn finish(session: Session, mut found: Found) {
         more => format!("{first} And {} more.", more - 1),
     });
     if let Err(why) = project::check_project(&found.files) {
+        let why = if why == Refusal::NoPython { found.left_out.refusal() } else { why };
         let what = trouble.unwrap_or_else(|| format!("What was chosen {why}"));
         return session.say(true, what);
     }
-    let left_out = match found.left_out {
+    let notebooks = match found.left_out.notebooks {
         0 => String::new(),
-        n => format!(" {} that {} not Python left out.", count(n, "file"), if n == 1 { "is" } else { "are" }),
+        n => format!(", {} among them: jupyter nbconvert --to script makes Python of such", count(n, "notebook")),
+    };
+    let left_out = match found.left_out.files {
+        0 => String::new(),
+        n => {
+            format!(" {} that {} not Python left out{notebooks}.", count(n, "file"), if n == 1 { "is" } else { "are" })
+        }
     };
     let opened = match &found.files[..] {
         [one] => format!("Opened {}.", one.path),

@@ -8,6 +8,7 @@ pub mod files;
 pub mod ledger;
 pub mod matrix;
 pub mod needs;
+pub mod overview;
 pub mod recipes;
 pub mod result;
 

@@ -1,5 +1,6 @@
 //! What may be opened: bytes from a file, a folder or an archive, judged before they become text.
 
+use crate::port::state::count;
 use codemod::SourceFile;
 use std::fmt;
 
@@ -42,6 +43,8 @@ pub enum Refusal {
     Unreadable(String),
     /// Nothing in it that can be ported.
     NoPython,
+    /// This many notebooks, and nothing that can be ported.
+    OnlyNotebooks(usize),
     /// More files than [`MAX_FILES`] or more bytes than [`MAX_PROJECT`].
     TooMany,
 }
@@ -73,6 +76,12 @@ impl fmt::Display for Refusal {
             Refusal::Archive(why) => write!(f, "can't be read as a zip archive: {why}"),
             Refusal::Unreadable(why) => write!(f, "can't be read: {why}"),
             Refusal::NoPython => write!(f, "has no Python file in it."),
+            Refusal::OnlyNotebooks(number) => write!(
+                f,
+                "has no Python file in it, but {}. Export {}, jupyter nbconvert --to script *.ipynb, and open what comes out.",
+                count(*number, "notebook"),
+                if *number == 1 { "it as a script" } else { "them as scripts" }
+            ),
             Refusal::TooMany => {
                 let max = MAX_PROJECT / 1024 / 1024;
                 write!(f, "is too big for this page: {MAX_FILES} files with {max} MB together are the most.")
@@ -126,6 +135,29 @@ pub fn belongs(path: &str) -> bool {
     let mut parts = path.split('/').rev();
     let name = parts.next().unwrap_or_default();
     matches!(kind(path), Kind::Source | Kind::Configuration) && !name.starts_with("._") && !parts.any(skipped_folder)
+}
+
+/// Files of a folder or an archive that do not belong to the project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// All of them.
+    pub files: usize,
+    /// Notebooks among them, a tool's copies not counted.
+    pub notebooks: usize,
+}
+
+impl LeftOut {
+    /// Counts a file.
+    pub fn add(&mut self, path: &str) {
+        let own = !path.split('/').any(|part| skipped_folder(part) || part.starts_with("._"));
+        self.files += 1;
+        self.notebooks += usize::from(own && kind(path) == Kind::Notebook);
+    }
+
+    /// Why nothing of all that can be opened.
+    pub fn refusal(self) -> Refusal {
+        if self.notebooks > 0 { Refusal::OnlyNotebooks(self.notebooks) } else { Refusal::NoPython }
+    }
 }
 
 /// Makes text of bytes.

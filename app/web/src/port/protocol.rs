@@ -144,6 +144,8 @@ pub struct Outcome {
     pub launch: String,
     /// Ledger and certificate, as HTML.
     pub certificate: String,
+    /// What the port begins with when its training step is not in it, as HTML; else empty.
+    pub overview: String,
 }
 
 /// One file of a port.

@@ -28,6 +28,13 @@ pub fn panel(state: &State) -> String {
     format!("{progress}<div class=\"matrix-place\"{}>{}</div>", only(!whole, " aria-busy=\"true\""), matrix.html)
 }
 
+/// What the entries mean. The style sheet writes their signs, here as in the table.
+const LEGEND: &str = "<dl class=\"legend\" aria-label=\"Legend\">\
+    <div><dt class=\"done\">done</dt><dd>the port changes the line</dd></div>\
+    <div><dt class=\"needs-you\">needs you</dt><dd>the port leaves something there to you</dd></div>\
+    <div><dt class=\"not-possible\">not possible</dt><dd>the file can't be ported to that target</dd></div>\
+    <div><dt>–</dt><dd>the line stays as it is</dd></div></dl>";
+
 /// Every line that a target changes or speaks of as a row, the targets as columns; `rows` at most.
 pub fn table(matrix: &Matrix, recipes: &[RecipeInfo], rows: usize) -> String {
     if matrix.rows.is_empty() {
@@ -61,7 +68,7 @@ pub fn table(matrix: &Matrix, recipes: &[RecipeInfo], rows: usize) -> String {
     format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All targets\">\
          <p class=\"fine\">What each target makes of each line that any of them speaks of. An entry leads to that place of that \
-         target's port; Back leads here again. A dash: the line stays as it is.</p>\
+         target's port; Back leads here again.</p>{LEGEND}\
          <table class=\"matrix\"><thead><tr><th scope=\"col\">Line</th>{heads}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
     )
 }

@@ -22,10 +22,10 @@ pub fn list(state: &State) -> String {
             for d in file.diagnostics.iter().filter(|d| d.severity == severity) {
                 entries.push(format!(
                     "<li><button class=\"link place\" data-do=\"go\" data-to=\"{index} {} {}\">{}:{}</button><p>{}</p>{}</li>",
-                    d.line,
-                    d.column,
+                    d.ported.line,
+                    d.ported.column,
                     escape(&file.path),
-                    d.line,
+                    d.ported.line,
                     escape(&d.message),
                     guide_link(state, &d.recipe),
                 ));
@@ -48,5 +48,8 @@ pub fn list(state: &State) -> String {
             "<div class=\"state\"><h3>No messages</h3><p>The engine has no message about this port.{rest}</p></div>"
         );
     }
-    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Messages\">{html}</div>")
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Messages\">{}{html}</div>",
+        outcome.overview
+    )
 }

@@ -73,7 +73,7 @@ fn changes(state: &State) -> String {
         format!("<div class=\"state{}\"><h3>{title}</h3><p>{text}</p>{button}</div>", only(bad, " bad"))
     };
     match state.phase() {
-        Phase::Changes => diff::SHELL.to_owned(),
+        Phase::Changes => format!("{}{}", overview(state), diff::SHELL),
         Phase::Nothing => nothing(state),
         Phase::Empty => said(
             false,
@@ -140,5 +140,11 @@ fn nothing(state: &State) -> String {
         false => format!("<ul>{elsewhere}</ul>"),
     };
     let shell = only(!messages.is_empty() || off, diff::SHELL);
-    format!("<div class=\"state\"><h3>Nothing changed</h3><p>{text}</p>{elsewhere}</div>{shell}")
+    let overview = overview(state);
+    format!("{overview}<div class=\"state\"><h3>Nothing changed</h3><p>{text}</p>{elsewhere}</div>{shell}")
+}
+
+/// What the port begins with when its training step is not in it.
+fn overview(state: &State) -> &str {
+    state.outcome.as_ref().map_or("", |outcome| &outcome.overview)
 }

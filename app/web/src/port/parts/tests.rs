@@ -1,7 +1,7 @@
 use super::*;
 use crate::port::protocol::{Catalogue, FileOutcome, Outcome};
 use crate::port::state::{Engine, Notice, Panel, Run, View};
-use codemod::{Diagnostic, RecipeInfo, RecipeSet, Severity, SourceFile, Style};
+use codemod::{Diagnostic, RecipeInfo, RecipeSet, Severity, SourceFile, Span, Style};
 use std::sync::Arc;
 
 /// A project that nothing was done to yet.
@@ -30,8 +30,15 @@ fn unchanged(diagnostics: Vec<Diagnostic>, residue: &[&str]) -> State {
 }
 
 fn message(severity: Severity) -> Diagnostic {
-    let (line, column, end_line, end_column) = (3, 5, 3, 6);
-    Diagnostic { line, column, end_line, end_column, severity, recipe: "engine#x".into(), message: "a < b".into() }
+    let place = Span { line: 3, column: 5, end_line: 3, end_column: 6 };
+    Diagnostic {
+        original: place,
+        ported: place,
+        severity,
+        recipe: "engine#x".into(),
+        message: "a < b".into(),
+        stops_step: false,
+    }
 }
 
 #[test]

@@ -102,7 +102,11 @@ impl State {
             return Phase::Changes;
         }
         match file.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-            Some(error) => Phase::Failed { message: error.message.clone(), line: error.line, column: error.column },
+            Some(error) => Phase::Failed {
+                message: error.message.clone(),
+                line: error.original.line,
+                column: error.original.column,
+            },
             None => Phase::Nothing,
         }
     }

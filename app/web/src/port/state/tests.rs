@@ -4,7 +4,7 @@ use crate::port::lines::Splice;
 use crate::port::protocol::EditNote;
 use crate::port::protocol::FileOutcome;
 use codemod::Applicability;
-use codemod::{Diagnostic, Severity, SourceFile};
+use codemod::{Diagnostic, Severity, SourceFile, Span};
 
 fn source(path: &str, text: &str) -> SourceFile {
     SourceFile { path: path.into(), text: text.into() }
@@ -16,13 +16,12 @@ fn edit(recipe: &str, start: usize) -> EditNote {
 
 fn message(severity: Severity) -> Diagnostic {
     Diagnostic {
-        line: 1,
-        column: 1,
-        end_line: 1,
-        end_column: 2,
+        original: Span::START,
+        ported: Span::START,
         severity,
         recipe: "engine#residue".into(),
         message: "x".into(),
+        stops_step: false,
     }
 }
 

@@ -245,7 +245,7 @@ fn notes(state: &State, diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
     let mut notes: Vec<Note> = diagnostics
         .iter()
         .map(|d| Note {
-            line: (d.line.saturating_sub(1) as u32).min(last),
+            line: (d.ported.line.saturating_sub(1) as u32).min(last),
             needs: crate::port::state::needs_person(d),
             kind: match d.severity {
                 Severity::Error => "Error",

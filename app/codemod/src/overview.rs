@@ -1,0 +1,49 @@
+//! What a port is like whose training step could not be ported: what is done all the same, and what is left.
+
+use crate::order::sort_by_key;
+use crate::{Diagnostic, Ported, RecipeSet, Severity};
+
+/// The outline of a port without its training step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview<'a> {
+    /// What keeps the step from being ported: number of the file, and the message.
+    pub stops: Vec<(usize, &'a Diagnostic)>,
+    /// Titles of the recipes that changed something, in the order of the code.
+    pub done: Vec<String>,
+    /// What a person has to look at, with the number of places, most places first. [`Overview::stops`] is not in it.
+    pub left: Vec<(String, usize)>,
+}
+
+/// Outlines a port when its training step, or one of several, could not be ported.
+#[must_use]
+pub fn overview<'a>(ported: &'a Ported, recipes: &RecipeSet) -> Option<Overview<'a>> {
+    let all = || ported.files.iter().enumerate().flat_map(|(n, file)| file.diagnostics.iter().map(move |d| (n, d)));
+    let stops: Vec<(usize, &Diagnostic)> = all().filter(|(_, diagnostic)| diagnostic.stops_step).collect();
+    if stops.is_empty() {
+        return None;
+    }
+    let infos = recipes.recipes();
+    let title = |id: &str| match (id, infos.iter().find(|recipe| recipe.id == id && recipe.target == ported.target)) {
+        (_, Some(recipe)) => recipe.title.clone(),
+        ("engine#residue", None) => "Names of the source vendor".to_owned(),
+        ("engine#unread", None) => "Code that was not read".to_owned(),
+        _ => "Files and places that could not be ported".to_owned(),
+    };
+    let mut done: Vec<String> = Vec::new();
+    for edit in ported.files.iter().flat_map(|file| &file.edits) {
+        let title = title(&edit.recipe);
+        if !done.contains(&title) {
+            done.push(title);
+        }
+    }
+    let mut left: Vec<(String, usize)> = Vec::new();
+    for (_, diagnostic) in all().filter(|(_, d)| d.severity <= Severity::Warning && !d.stops_step) {
+        let title = title(&diagnostic.recipe);
+        match left.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, places)) => *places += 1,
+            None => left.push((title, 1)),
+        }
+    }
+    sort_by_key(&mut left, |(_, places)| std::cmp::Reverse(*places));
+    Some(Overview { stops, done, left })
+}
