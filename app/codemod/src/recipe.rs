@@ -330,7 +330,9 @@ fn undeclared_options(guide: &Guide, target: &Target) -> Vec<RecipeError> {
 /// The guides that are built in, with their examples.
 #[must_use]
 pub fn embedded_guides() -> Vec<Guide> {
-    postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"))).unwrap_or_default()
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
+    let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).unwrap_or_default();
+    guide::unpack(guides, texts)
 }
 
 fn compile_rule(rule: &guide::Rule) -> Result<CompiledRule, (usize, String)> {

@@ -19,6 +19,7 @@ mod front;
 mod front_target;
 pub mod html;
 mod model;
+mod packed;
 mod parse;
 
 pub use error::GuideError;
@@ -27,3 +28,4 @@ pub use model::{
     Bridge, Case, Citation, Condition, ConfigField, Example, ExampleKind, FrontMatter, Guide, Mode, OptionField,
     OptionKind, Rule, Section,
 };
+pub use packed::{pack, unpack};

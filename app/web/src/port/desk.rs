@@ -1,5 +1,6 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
+use crate::port::order::sort_few;
 use crate::port::parts::{certificate, ledger, matrix, overview};
 use crate::port::project::{self, Kind};
 use crate::port::protocol::{
@@ -11,6 +12,7 @@ use codemod::{
     Style, TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
+use std::collections::BTreeMap;
 
 /// What the worker keeps between questions.
 #[derive(Default)]
@@ -213,7 +215,8 @@ fn outcome(port: &Port) -> Outcome {
     };
     let file = |(file, diff): (&PortedFile, &FileDiff)| {
         let mut diagnostics: Vec<Diagnostic> = file.diagnostics.clone();
-        diagnostics.sort_by_key(|d| (d.ported.line, d.ported.column));
+        let place = |d: &Diagnostic| (d.ported.line, d.ported.column);
+        sort_few(&mut diagnostics, |a, b| place(a) < place(b));
         FileOutcome {
             path: file.path.clone(),
             changed: file.changed,
@@ -253,7 +256,9 @@ fn launch(ported: &Ported) -> Fields {
     let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
     let facts = codemod::run_facts(&ported.files.iter().map(file).collect::<Vec<_>>());
     let program = facts.programs.first();
-    let mut fields: Fields = [("target".to_owned(), ported.target.clone())].into();
+    // Collecting into a map would bring the library's sort into the module.
+    let mut fields = Fields::new();
+    fields.insert("target".to_owned(), ported.target.clone());
     for (target, option, field) in CARRIED {
         // A field that is left out says off, or one.
         let chosen = ported.options.get(option).filter(|value| !matches!(value.as_str(), "off" | "1"));
@@ -274,14 +279,17 @@ fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {
     let guide = guides.iter().find(|g| g.name == id.guide)?;
     let section = guide.sections.iter().find(|s| s.id == id.section)?;
     let case = *section.cases().get(id.number.checked_sub(1)?)?;
-    let option = case.option.and_then(|option| option.split_once('='));
+    let mut options = BTreeMap::new();
+    if let Some((name, value)) = case.option.and_then(|option| option.split_once('=')) {
+        options.insert(name.to_owned(), value.to_owned());
+    }
     let example = Example {
         path: case.file.unwrap_or("example.py").to_owned(),
         target: guide.front.target.clone()?,
         style: if case.style == Some("branch") { Style::Branch } else { Style::InPlace },
         sdk: case.sdk.map(str::to_owned),
         allow_unsafe: case.is_unsafe,
-        options: option.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        options,
     };
     Some((example, case.input.text.clone()))
 }
