@@ -84,7 +84,7 @@ pub(super) fn run() {
         let when = String::from(Date::new_0().to_iso_string());
         state.worked.asked_for = about::html(choice, weights.as_deref(), input.as_deref(), &when);
     });
-    ask_worker(ask, files, "Loading the network");
+    ask_worker(ask, files);
 }
 
 /// Fetches the sample weights, then runs.
@@ -97,9 +97,8 @@ fn fetch_sample() {
         state.worked.fetches += 1;
         state.worked.fetches
     });
-    text("said", "Fetching the sample weights");
-    text("step", "Fetching the sample weights");
     show_busy(true);
+    show_doing("Fetching the sample weights");
     spawn_local(async move {
         let fetched = files::fetch_sample().await;
         if with(|state| state.worked.fetches != number) {
@@ -133,7 +132,7 @@ fn is_busy() -> bool {
 pub(super) fn bundle() {
     let weights = element("with-weights").is_none_or(|tick| tick.unchecked_ref::<HtmlInputElement>().checked());
     let stages = with(|state| [Stages::None, Stages::Coarse, Stages::All][state.choice.stages]);
-    ask_worker(Ask::Bundle { weights, stages }, Vec::new(), "Writing the reference");
+    ask_worker(Ask::Bundle { weights, stages }, Vec::new());
 }
 
 /// Compares the chosen outputs, if there are any, by the chosen precision.
@@ -141,7 +140,7 @@ pub(super) fn compare_again() {
     let (file, precision) = with(|state| (state.files.candidate.clone(), state.choice.precision));
     if let Some(file) = file {
         fault("file-candidate", "");
-        ask_worker(Ask::Compare { precision }, vec![file], "Comparing");
+        ask_worker(Ask::Compare { precision }, vec![file]);
     }
 }
 
@@ -180,7 +179,7 @@ fn end() {
     show_busy(false);
 }
 
-fn ask_worker(ask: Ask, files: Vec<File>, doing: &str) {
+fn ask_worker(ask: Ask, files: Vec<File>) {
     let is_run = matches!(ask, Ask::Run(_));
     if is_busy() {
         return;
@@ -190,8 +189,6 @@ fn ask_worker(ask: Ask, files: Vec<File>, doing: &str) {
         return;
     }
     fault("run", "");
-    text("said", doing);
-    text("step", doing);
     let threads = threads::chosen();
     if is_run && with(|state| state.worked.threads != threads) {
         end();
@@ -210,6 +207,7 @@ fn ask_worker(ask: Ask, files: Vec<File>, doing: &str) {
         state.worked.waiting = Some((ask, files));
     });
     show_busy(true);
+    show_doing("Loading the network");
     send();
 }
 
@@ -218,10 +216,13 @@ fn send() {
     let sent = with(|state| {
         let worked = &mut state.worked;
         let (Some(worker), true) = (&worked.worker, worked.ready) else { return Ok(()) };
-        match worked.waiting.take() {
-            Some((ask, files)) => worker.post_message(&wire::ask(&ask, &files)),
-            None => Ok(()),
-        }
+        let Some((ask, files)) = worked.waiting.take() else { return Ok(()) };
+        show_doing(match ask {
+            Ask::Run(_) => "Running the network",
+            Ask::Bundle { .. } => "Writing the reference",
+            Ask::Compare { .. } => "Comparing",
+        });
+        worker.post_message(&wire::ask(&ask, &files))
     });
     if let Err(why) = sent {
         end();
@@ -375,6 +376,12 @@ fn show_progress(progress: &Progress) {
         _ => format!("{:.0} % · step {} of {count} · {path}{left}", 100.0 * share, step.min(count)),
     };
     text("step", &line);
+}
+
+/// What goes on, for the eye and for the ear.
+fn show_doing(doing: &str) {
+    text("said", doing);
+    text("step", doing);
 }
 
 fn show_busy(busy: bool) {
