@@ -12,13 +12,14 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("guide", &[]),
     ("uresnet", &[]),
+    ("forward", &["uresnet"]),
     ("codemod", &["guide"]),
     ("launch", &["guide", "codemod"]),
     ("site", &["guide", "codemod", "launch"]),
-    ("web", &["guide", "codemod", "launch", "uresnet"]),
+    ("web", &["guide", "codemod", "launch", "uresnet", "forward"]),
     ("cli", &["guide", "codemod", "launch", "uresnet", "site"]),
     ("xtask", &[]),
-    ("tests", &["guide", "codemod", "launch", "uresnet", "site", "cli", "web"]),
+    ("tests", &["guide", "codemod", "launch", "uresnet", "forward", "site", "cli", "web"]),
 ];
 
 /// Crates from outside that one room alone may name (a trailing `*` stands for any rest), and that room.
@@ -36,7 +37,7 @@ const OWNED: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms of pure functions: no file, socket, process, environment, clock or terminal, and nothing of the browser.
-const PURE: &[&str] = &["guide", "codemod", "launch", "uresnet"];
+const PURE: &[&str] = &["guide", "codemod", "launch", "uresnet", "forward"];
 
 /// What a pure room's source does not say. Build scripts and tests may.
 const IMPURE: &[&str] = &[

@@ -11,11 +11,11 @@ const folder = join(root, "tests/fixtures/uresnet");
 const cases = readdirSync(folder).filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length));
 
 /** Modules, in place of which other a page gets them, and the instructions that they say they used. */
-const best = { alone: "relaxed_forward.js", threads: "threads/threaded_relaxed_forward.wasm" };
+const best = { alone: "relaxed_forward.wasm", threads: "threads/threaded_relaxed_forward.wasm" };
 const modules = [
   [best.alone, best.alone, "relaxed-simd", 1],
-  ["forward.js", best.alone, "simd128", 1],
-  ["scalar_forward.js", best.alone, "portable", 1],
+  ["forward.wasm", best.alone, "simd128", 1],
+  ["scalar_forward.wasm", best.alone, "portable", 1],
   [best.threads, best.threads, "relaxed-simd", 3],
   ["threads/threaded_forward.wasm", best.threads, "simd128", 3],
 ];

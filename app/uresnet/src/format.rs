@@ -15,7 +15,11 @@ pub fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
     let refuse = |problem: &str| Err(Error::File(problem.to_string()));
     match bytes {
         [] => refuse("the file is empty"),
-        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Ok(BTreeMap::from([("input".to_string(), read_npy(bytes)?)])),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => {
+            let mut tensors = BTreeMap::new();
+            tensors.insert("input".to_string(), read_npy(bytes)?);
+            Ok(tensors)
+        }
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
             let arrays = Archive::new(bytes)?.paths().any(|path| path.ends_with(".npy"));
             if arrays { read_npz(bytes) } else { read_checkpoint(bytes) }

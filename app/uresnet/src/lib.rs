@@ -49,4 +49,4 @@ pub use team::Threads;
 pub use team::{Alone, Team};
 pub use tensor::Tensor;
 pub use tensor_file::{read_safetensors, write_safetensors};
-pub use weights::Weights;
+pub use weights::{Parameters, Weights};

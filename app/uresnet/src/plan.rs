@@ -31,7 +31,7 @@ use crate::reference::{SLOPE, check_input};
 use crate::stage::Stage;
 use crate::team::Team;
 use crate::tensor::Tensor;
-use crate::weights::Weights;
+use crate::weights::{Parameters, Weights};
 use arena::Arena;
 use capture::{Capture, Planes};
 use fold::Folded;
@@ -40,7 +40,7 @@ pub use progress::Progress;
 use progress::cost;
 
 /// How 3x3 convolutions with stride 1 are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Method {
     /// By the definition.
     Direct,
@@ -102,7 +102,7 @@ pub fn peak(instructions: &str, rounds: usize) -> Option<(u64, f32)> {
 
 impl Plan {
     /// Plans the network for pictures of a shape [pictures, 3, height, width].
-    pub fn new(network: &Network, weights: &Weights, shape: &[usize], options: &Options) -> Result<Plan, Error> {
+    pub fn new(network: &Network, weights: &dyn Parameters, shape: &[usize], options: &Options) -> Result<Plan, Error> {
         Plan::showing(network, weights, shape, options, &|_| false)
     }
 
@@ -112,7 +112,7 @@ impl Plan {
     /// showing all modules takes about half as long again; showing none costs nothing.
     pub fn showing(
         network: &Network,
-        weights: &Weights,
+        weights: &dyn Parameters,
         shape: &[usize],
         options: &Options,
         shows: &dyn Fn(&str) -> bool,
@@ -149,6 +149,11 @@ impl Plan {
     /// The steps in the order they run.
     pub fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// Shape of the logits: [pictures, 3 planes, 3 classes, height, width].
+    pub fn output_shape(&self) -> &[usize] {
+        &self.output
     }
 
     /// The instruction set the plan is made for.
@@ -269,7 +274,7 @@ const MARGIN: usize = 16;
 const NEAR_CACHE: usize = 768 << 10;
 
 struct Planner<'a> {
-    weights: &'a Weights,
+    weights: &'a dyn Parameters,
     kernels: Vec<Kernels>,
     method: Method,
     arena: Arena,
@@ -334,7 +339,7 @@ impl Group {
 
 impl<'a> Planner<'a> {
     fn new(
-        weights: &'a Weights,
+        weights: &'a dyn Parameters,
         kernels: Vec<Kernels>,
         method: Method,
         shows: &'a dyn Fn(&str) -> bool,

@@ -13,16 +13,16 @@ use crate::tensor::Tensor;
 pub fn read_safetensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
     let file =
         SafeTensors::deserialize(bytes).map_err(|e| Error::File(format!("not a whole safetensors file: {e}")))?;
-    file.iter()
-        .map(|(name, view)| {
-            let number = number(view.dtype())
-                .ok_or_else(|| Error::File(format!("{name} has the type {:?}, which is not read", view.dtype())))?;
-            let data = number.read(view.data(), false);
-            let tensor = Tensor::from_vec(view.shape(), data)
-                .ok_or_else(|| Error::File(format!("{name} does not hold as many numbers as its shape says")))?;
-            Ok((name.to_string(), tensor))
-        })
-        .collect()
+    let mut tensors = BTreeMap::new();
+    for (name, view) in file.iter() {
+        let number = number(view.dtype())
+            .ok_or_else(|| Error::File(format!("{name} has the type {:?}, which is not read", view.dtype())))?;
+        let data = number.read(view.data(), false);
+        let tensor = Tensor::from_vec(view.shape(), data)
+            .ok_or_else(|| Error::File(format!("{name} does not hold as many numbers as its shape says")))?;
+        tensors.insert(name.to_string(), tensor);
+    }
+    Ok(tensors)
 }
 
 /// Writes named tensors as a safetensors file, the same bytes for the same tensors.

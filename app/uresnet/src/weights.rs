@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::error::Error;
@@ -8,6 +9,21 @@ use crate::tensor::Tensor;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
     tensors: BTreeMap<String, Tensor>,
+}
+
+/// Where a plan takes the numbers of a network's parameters from.
+pub trait Parameters {
+    /// The numbers of a parameter and buffer by its PyTorch name, row-major, as many as its shape holds. Asked for once
+    /// or a few times, each when it is packed.
+    fn numbers(&self, name: &str, count: usize) -> Cow<'_, [f32]>;
+}
+
+impl Parameters for Weights {
+    /// # Panics
+    /// When the network these weights were made for has no such parameter.
+    fn numbers(&self, name: &str, _: usize) -> Cow<'_, [f32]> {
+        Cow::Borrowed(self.get(name).data())
+    }
 }
 
 impl Weights {
@@ -23,7 +39,8 @@ impl Weights {
         let front = fronts.min_by_key(String::len).filter(|front| front.ends_with('.'));
         if let Some(front) = front {
             let bare = |name: String| name.strip_prefix(&front).map(str::to_string).unwrap_or(name);
-            tensors = tensors.into_iter().map(|(name, tensor)| (bare(name), tensor)).collect();
+            let all = std::mem::take(&mut tensors);
+            tensors.extend(all.into_iter().map(|(name, tensor)| (bare(name), tensor)));
         }
         let mut chosen = BTreeMap::new();
         for Parameter { name, shape, .. } in network.parameters() {
@@ -57,7 +74,9 @@ impl Weights {
             let data = (0..count).map(|i| value(p, unit_interval(salt, i)) as f32).collect();
             Tensor::from_vec(&p.shape, data).expect("as many values as the shape holds")
         };
-        Weights { tensors: network.parameters().iter().map(|p| (p.name.clone(), tensor(p))).collect() }
+        let mut tensors = BTreeMap::new();
+        tensors.extend(network.parameters().iter().map(|p| (p.name.clone(), tensor(p))));
+        Weights { tensors }
     }
 
     /// Tensors that no network has asked for, for tests of single layers.

@@ -6,16 +6,14 @@
 //! [`launch`] writes launch scripts: one program (`bin/launch.rs`).
 //!
 //! [`check`] computes CosmicTagger's network and holds a port's outputs against it: its page (`bin/check.rs`) and the
-//! worker that holds the network (`bin/forward.rs`, and with threads `bin/threaded_forward.rs`).
+//! worker (`bin/desk.rs`), which has the network computed by a module of `forward`.
 //!
 //! What can be said without a browser is said without one and tested natively; what touches elements is compiled for the
 //! browser only. `browser` holds the calls that Leptos does not know.
 
 pub mod check;
-#[cfg(feature = "views")]
 pub mod launch;
-#[cfg(feature = "views")]
 pub mod port;
 
-#[cfg(all(target_arch = "wasm32", feature = "views"))]
+#[cfg(target_arch = "wasm32")]
 mod browser;

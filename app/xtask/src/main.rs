@@ -11,11 +11,11 @@
 mod bench;
 mod check;
 mod dist;
+mod modules;
 mod serve;
 mod setup;
 mod size;
 mod step;
-mod threads;
 mod workspace;
 
 use setup::Need;
@@ -34,7 +34,7 @@ usage: cargo xtask VERB
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
   bench forward the forward pass beside onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
-  threads       the modules that compute with threads, into a folder: a part of build  FOLDER
+  modules       the modules that compute the network, into a folder: a part of build  FOLDER
   env           the shell variables for calling cargo on wasm32 by hand
 ";
 
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
             _ => return usage(&format!("`{runs}` is not a number of runs")),
         },
         ["bench", "forward", sizes @ ..] => bench::compare(sizes, 5),
-        ["threads", folder] => threads::build(Path::new(folder)),
+        ["modules", folder] => modules::build(Path::new(folder)),
         ["env"] => setup::print_env(),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

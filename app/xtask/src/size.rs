@@ -1,5 +1,6 @@
 //! `cargo xtask size`: what a reader downloads, against the bars.
 
+use crate::modules::MODULES;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use flate2::Compression;
@@ -48,7 +49,7 @@ pub(crate) fn run(limit: Limit) -> Result<()> {
     Ok(())
 }
 
-/// The modules, each with the JavaScript that loads it, and each guide page with its style sheets and scripts.
+/// The modules, each with the JavaScript that loads it or that it shares with others, and each guide page with its style sheets and scripts.
 fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let mut files = Vec::new();
     collect(dist, &mut files).with_context(|| format!("cannot read {}: run cargo xtask build", dist.display()))?;
@@ -59,21 +60,26 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("engine", 300.0, 500.0),
         ("launch", 200.0, 200.0),
         ("check", 150.0, 150.0),
-        ("forward", 150.0, 202.0),
-        ("relaxed_forward", 150.0, 202.0),
-        ("scalar_forward", 150.0, 204.0),
-        ("threaded_forward", 150.0, 206.0),
-        ("threaded_relaxed_forward", 150.0, 206.0),
+        ("desk", 150.0, 150.0),
     ] {
-        let is_part =
-            |file: &&PathBuf| is_module_part(file, name) || name.starts_with(THREADED) && is_thread_script(file);
-        let parts: Vec<PathBuf> = files.iter().filter(is_part).cloned().collect();
+        let parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
         for kind in ["wasm", "js"] {
             if !parts.iter().any(|file| file.extension().is_some_and(|extension| extension == kind)) {
                 bail!("dist/ has no {name}*.{kind}: run cargo xtask build");
             }
         }
         budgets.push(Budget { name: format!("{name} module"), files: parts, bar, ceiling });
+    }
+    for (place, ..) in MODULES {
+        let module = dist.join(place);
+        let mut parts = vec![module.clone(), dist.join("forward.js")];
+        if let Some(folder) = module.parent().filter(|folder| *folder != dist) {
+            let is_script =
+                |file: &&PathBuf| file.parent() == Some(folder) && file.extension().is_some_and(|e| e == "js");
+            parts.extend(files.iter().filter(is_script).cloned());
+        }
+        let name = module.file_stem().unwrap_or_default().to_string_lossy();
+        budgets.push(Budget { name: format!("{name} module"), files: parts, bar: 150.0, ceiling: 150.0 });
     }
     let guides = dist.join("guides");
     for page in files.iter().filter(|file| file.starts_with(&guides) && file.ends_with("index.html")) {
@@ -97,14 +103,6 @@ fn is_module_part(file: &Path, module: &str) -> bool {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let rest = name.strip_prefix(module);
     rest.is_some_and(|rest| rest.starts_with(['-', '_', '.']) && (rest.ends_with(".js") || rest.ends_with(".wasm")))
-}
-
-/// Modules with threads share the scripts beside them.
-const THREADED: &str = "threaded_";
-
-fn is_thread_script(file: &Path) -> bool {
-    let folder = file.parent().and_then(Path::file_name);
-    folder.is_some_and(|folder| folder == "threads") && file.extension().is_some_and(|extension| extension == "js")
 }
 
 /// What the page's head loads from the site: style sheets, scripts, preloads, fonts and the icon, not links to pages.
@@ -147,7 +145,6 @@ mod tests {
     fn a_module_is_its_wasm_and_its_scripts() {
         let part = |name: &str| is_module_part(Path::new(name), "page");
         assert!(part("dist/page-1f2e_bg.wasm") && part("dist/page-1f2e.js") && part("dist/page.js"));
-        assert!(is_thread_script(Path::new("dist/threads/crew.js")) && !is_thread_script(Path::new("dist/page.js")));
         assert!(!part("dist/pages.js") && !part("dist/page.css") && !part("dist/engine-1f2e.js"));
     }
 

@@ -1,6 +1,6 @@
 use crate::network::Unit;
 use crate::reference::EPSILON;
-use crate::weights::Weights;
+use crate::weights::Parameters;
 
 /// A unit's convolution with its normalisation multiplied in, in f64 until it is packed.
 pub(crate) struct Folded {
@@ -16,9 +16,9 @@ pub(crate) struct Folded {
 
 impl Folded {
     /// Reads a unit's weights and folds its normalisation in.
-    pub(crate) fn new(unit: &Unit, weights: &Weights) -> Folded {
+    pub(crate) fn new(unit: &Unit, weights: &dyn Parameters) -> Folded {
         let (outputs, inputs, taps) = (unit.outputs, unit.inputs, unit.kernel * unit.kernel);
-        let raw = weights.get(&format!("{}.weight", unit.conv_path)).data();
+        let raw = weights.numbers(&format!("{}.weight", unit.conv_path), outputs * inputs * taps);
         let mut weight = vec![0.0; outputs * inputs * taps];
         for (i, w) in weight.iter_mut().enumerate() {
             let (output, input, tap) = (i / (inputs * taps), i / taps % inputs, i % taps);
@@ -27,12 +27,12 @@ impl Folded {
         }
         let mut bias = vec![0.0; outputs];
         if unit.bias {
-            let raw = weights.get(&format!("{}.bias", unit.conv_path)).data();
+            let raw = weights.numbers(&format!("{}.bias", unit.conv_path), outputs);
             bias = raw.iter().map(|&b| b.into()).collect();
         }
         if unit.normalized {
             let [gain, shift, mean, variance] = ["weight", "bias", "running_mean", "running_var"]
-                .map(|name| weights.get(&format!("{}.norm.{name}", unit.path)).data());
+                .map(|name| weights.numbers(&format!("{}.norm.{name}", unit.path), outputs));
             for output in 0..outputs {
                 let scale = f64::from(gain[output]) / (f64::from(variance[output]) + EPSILON).sqrt();
                 bias[output] = (bias[output] - f64::from(mean[output])) * scale + f64::from(shift[output]);

@@ -1,16 +1,17 @@
-//! The worker's desk: the last run lies on it; questions about it are answered from it.
+//! The worker's desk: the last run lies on it; questions about it are answered from it. It reads files, makes weights and
+//! compares outputs; what computes the network is a [`Runner`], elsewhere.
 
 use crate::check::choice::PRECISIONS;
 use crate::check::protocol::{
     Answer, Ask, Done, Facts, Input, LARGEST, Memory, Parcel, Part, Progress, Run, Stages, Weights as From,
 };
 use crate::check::tensors::{logits_of, outputs};
+use forward::{Follow, Order, Planned};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use uresnet::{
-    CLASSES, Error, Event, Method, Network, Options, PLANES, Plan, Stage, StageDistance, Team, Tensor, Threads,
-    Weights, classes, scores, write_safetensors,
+    CLASSES, Error, Event, Method, Network, PLANES, Stage, StageDistance, Tensor, Weights, classes, scores,
+    write_safetensors,
 };
 
 /// Seconds between two messages about the steps of a run.
@@ -36,22 +37,32 @@ impl Fault {
 pub trait Watch: Sync {
     /// Seconds since some moment.
     fn now(&self) -> f64;
-    /// How far it is. Called on the thread that asked, however many there are.
+    /// How far it is.
     fn tell(&self, progress: Progress);
     /// Bytes of memory taken so far.
     fn memory(&self) -> usize;
 }
 
-/// What the worker keeps between questions.
-pub struct Desk {
-    team: Threads,
-    last: Option<Ran>,
+/// What computes the network.
+pub trait Runner {
+    /// Plans and runs; `see` is shown the outputs that the order names. The error is a sentence for the reader.
+    fn run(
+        &self,
+        order: &Order,
+        weights: &Weights,
+        picture: &Tensor,
+        follow: &dyn Follow,
+        see: &mut dyn FnMut(Stage),
+    ) -> Result<Tensor, String>;
+
+    /// Bytes of its own memory taken so far, where that is another than the desk's.
+    fn memory(&self) -> usize;
 }
 
-impl Default for Desk {
-    fn default() -> Self {
-        Desk::with_threads(1)
-    }
+/// What the worker keeps between questions.
+pub struct Desk {
+    runner: Box<dyn Runner>,
+    last: Option<Ran>,
 }
 
 /// A run that is over.
@@ -66,9 +77,9 @@ struct Ran {
 }
 
 impl Desk {
-    /// A desk whose runs take so many threads; where a target has no threads it is one.
-    pub fn with_threads(threads: usize) -> Desk {
-        Desk { team: Threads(threads), last: None }
+    /// A desk whose runs are computed by this runner.
+    pub fn new(runner: Box<dyn Runner>) -> Desk {
+        Desk { runner, last: None }
     }
 
     /// Answers a question. `file` reads the next of the files beside it, which is for this part of the form.
@@ -130,18 +141,19 @@ impl Desk {
             }
         };
         about("planning");
-        let plan = Plan::new(&network, &weights, &shape, &Options::default()).map_err(as_fault(Part::Run))?;
-        let (logits, seconds) = pass(&plan, &event.picture, self.team, watch, &mut |_| ())?;
-        let memory = Memory { maps: plan.map_bytes(), weights: plan.weight_bytes(), whole: watch.memory() };
+        let order = Order { config: run.config.clone(), shape, method: Method::default(), shows: Vec::new() };
+        let (logits, seconds, planned) = pass(&*self.runner, &order, &weights, &event.picture, watch, &mut |_| ())?;
+        let whole = watch.memory() + self.runner.memory();
+        let memory = Memory { maps: planned.maps, weights: planned.weights, whole };
         let predicted = classes(&logits).map_err(as_fault(Part::Run))?;
         let range = |(low, high): (f32, f32), &logit: &f32| (low.min(logit), high.max(logit));
         let facts = Facts {
             config: network.config.clone(),
             parameters: network.parameter_count(),
             shape: logits.shape().to_vec(),
-            instructions: plan.instructions().to_string(),
-            threads: self.team.size(),
-            steps: plan.steps().iter().cloned().zip(seconds).collect(),
+            instructions: planned.instructions,
+            threads: planned.threads,
+            steps: planned.steps.into_iter().zip(seconds).collect(),
             memory,
             range: logits.data().iter().fold((f32::INFINITY, f32::NEG_INFINITY), range),
             pixels: counts(&predicted, &logits),
@@ -154,12 +166,12 @@ impl Desk {
 
     /// The last run as a file: input, labels, logits, and what is asked for.
     pub fn bundle(&mut self, weights: bool, stages: Stages, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
-        let (team, ran) = (self.team, self.last()?);
+        let (runner, ran) = self.last()?;
         let mut shown = BTreeMap::new();
         if stages != Stages::None {
             let wanted = |path: &str| stages == Stages::All || !path.contains(".blocks.");
             let mut bytes = 0u64;
-            ran.showing(&wanted, team, watch, &mut |stage| {
+            ran.showing(&wanted, runner, watch, &mut |stage| {
                 bytes += size_of_val(stage.output.data()) as u64;
                 if bytes <= LARGEST {
                     shown.insert(format!("stage.{}", stage.name()), stage.output.clone());
@@ -174,8 +186,9 @@ impl Desk {
                 return Err(Fault(Part::Run, problem));
             }
         }
-        let planes = outputs(ran.exact(team, watch)?.1).map_err(as_fault(Part::Run))?;
-        let mut all: BTreeMap<&str, &Tensor> = BTreeMap::from([("input", &ran.event.picture)]);
+        let planes = outputs(ran.exact(runner, watch)?.1).map_err(as_fault(Part::Run))?;
+        let mut all: BTreeMap<&str, &Tensor> = BTreeMap::new();
+        all.insert("input", &ran.event.picture);
         all.extend(ran.event.labels.as_ref().map(|labels| ("label", labels)));
         all.extend(planes.iter().chain(&shown).map(|(name, tensor)| (name.as_str(), tensor)));
         if weights {
@@ -187,13 +200,13 @@ impl Desk {
 
     /// Holds the outputs in a file against the last run's.
     pub fn compare(&mut self, file: Vec<u8>, precision: usize, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
-        let (team, ran) = (self.team, self.last()?);
+        let (runner, ran) = self.last()?;
         let refuse = |problem| Fault(Part::Candidate, problem);
         let (_, precision) = PRECISIONS.get(precision).ok_or_else(|| refuse("no such precision".to_string()))?;
         let mut found = read(Some(file), Part::Candidate)?;
         let candidate = logits_of(&mut found, &ran.output_shape()?).map_err(refuse)?;
-        let stages = ran.stages(&found, team, watch)?;
-        let (network, reference) = ran.exact(team, watch)?;
+        let stages = ran.stages(&found, runner, watch)?;
+        let (network, reference) = ran.exact(runner, watch)?;
         let report = uresnet::report(network, reference, &candidate, stages, *precision);
         let report = report.map_err(as_fault(Part::Candidate))?;
         let theirs = classes(&candidate).map_err(as_fault(Part::Candidate))?;
@@ -204,16 +217,17 @@ impl Desk {
         })
     }
 
-    fn last(&mut self) -> Result<&mut Ran, Fault> {
-        self.last.as_mut().ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))
+    fn last(&mut self) -> Result<(&dyn Runner, &mut Ran), Fault> {
+        let ran = self.last.as_mut().ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))?;
+        Ok((&*self.runner, ran))
     }
 }
 
 impl Ran {
     /// The network and the reference logits.
-    fn exact(&mut self, team: Threads, watch: &dyn Watch) -> Result<(&Network, &Tensor), Fault> {
+    fn exact(&mut self, runner: &dyn Runner, watch: &dyn Watch) -> Result<(&Network, &Tensor), Fault> {
         if self.reference.is_none() {
-            self.showing(&|_| false, team, watch, &mut |_| ())?;
+            self.showing(&|_| false, runner, watch, &mut |_| ())?;
         }
         let reference = self.reference.as_ref();
         Ok((&self.network, reference.ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))?))
@@ -223,13 +237,14 @@ impl Ran {
     fn showing(
         &mut self,
         wanted: &dyn Fn(&str) -> bool,
-        team: Threads,
+        runner: &dyn Runner,
         watch: &dyn Watch,
         see: &mut dyn FnMut(Stage),
     ) -> Result<(), Fault> {
-        let options = Options { method: Method::Winograd2, ..Options::default() };
-        let plan = Plan::showing(&self.network, &self.weights, self.event.picture.shape(), &options, wanted);
-        let (logits, _) = pass(&plan.map_err(as_fault(Part::Run))?, &self.event.picture, team, watch, see)?;
+        let shape = self.event.picture.shape().to_vec();
+        let shows = self.network.stages().into_iter().filter(|path| wanted(path)).collect();
+        let order = Order { config: self.network.config.clone(), shape, method: Method::Winograd2, shows };
+        let (logits, ..) = pass(runner, &order, &self.weights, &self.event.picture, watch, see)?;
         self.reference = Some(logits);
         Ok(())
     }
@@ -244,14 +259,15 @@ impl Ran {
     fn stages(
         &mut self,
         found: &BTreeMap<String, Tensor>,
-        team: Threads,
+        runner: &dyn Runner,
         watch: &dyn Watch,
     ) -> Result<Vec<StageDistance>, Fault> {
         let path = |key: &'_ str| Some(key.strip_prefix("stage.")?.rsplit_once('.')?.0.to_string());
-        let paths: BTreeSet<String> = found.keys().filter_map(|key| path(key)).collect();
+        let mut paths = BTreeSet::new();
+        paths.extend(found.keys().filter_map(|key| path(key)));
         let (mut apart, mut wrong) = (Vec::new(), None);
         if !paths.is_empty() {
-            self.showing(&|path| paths.contains(path), team, watch, &mut |stage| {
+            self.showing(&|path| paths.contains(path), runner, watch, &mut |stage| {
                 let Some(other) = found.get(&format!("stage.{}", stage.name())) else { return };
                 match StageDistance::new(&stage, other) {
                     Ok(distance) => apart.push(distance),
@@ -293,38 +309,64 @@ fn event(run: &Run, file: Option<Vec<u8>>) -> Result<Event, Fault> {
     }
 }
 
-/// Runs a plan: the logits, and the seconds of each step.
+/// Runs: the logits, the seconds of each step, and how it was planned.
 fn pass(
-    plan: &Plan,
+    runner: &dyn Runner,
+    order: &Order,
+    weights: &Weights,
     picture: &Tensor,
-    team: Threads,
     watch: &dyn Watch,
     see: &mut dyn FnMut(Stage),
-) -> Result<(Tensor, Vec<f64>), Fault> {
-    // When each step began, and when the last message was.
-    let clock = Mutex::new((Vec::with_capacity(plan.steps().len() + 1), f64::NEG_INFINITY));
-    let before = |number: usize| {
-        let now = watch.now();
-        let Ok(mut clock) = clock.lock() else { return ControlFlow::Continue(()) };
-        let (begun, told) = &mut *clock;
-        begun.push(now);
-        if *told + PAUSE > now {
-            return ControlFlow::Continue(());
+) -> Result<(Tensor, Vec<f64>, Planned), Fault> {
+    let clock = Clock { watch, hands: Mutex::default() };
+    let logits = runner.run(order, weights, picture, &clock, see).map_err(|why| Fault(Part::Run, why))?;
+    let Hands { planned, begun, .. } = clock.hands.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((logits, begun.windows(2).map(|at| at[1] - at[0]).collect(), planned))
+}
+
+/// Takes the time of a run's steps, and tells whoever waits.
+struct Clock<'a> {
+    watch: &'a dyn Watch,
+    hands: Mutex<Hands>,
+}
+
+#[derive(Default)]
+struct Hands {
+    planned: Planned,
+    /// When each step began.
+    begun: Vec<f64>,
+    /// When the last message was.
+    told: Option<f64>,
+}
+
+impl Follow for Clock<'_> {
+    fn planned(&self, planned: Planned) {
+        self.hands.lock().unwrap_or_else(PoisonError::into_inner).planned = planned;
+    }
+
+    fn before(&self, step: usize) {
+        let now = self.watch.now();
+        let mut hands = self.hands.lock().unwrap_or_else(PoisonError::into_inner);
+        hands.begun.push(now);
+        if hands.told.is_some_and(|told| told + PAUSE > now) {
+            return;
         }
-        *told = now;
-        let progress = plan.progress(number);
-        watch.tell(Progress {
+        hands.told = Some(now);
+        let Planned { steps, shares, .. } = &hands.planned;
+        let progress = uresnet::Progress {
+            step,
+            count: steps.len(),
+            path: steps.get(step).map_or("", |step| step.path.as_str()),
+            share: shares.get(step).copied().unwrap_or(1.0),
+        };
+        self.watch.tell(Progress {
             path: progress.path.to_string(),
-            step: number + 1,
+            step: step + 1,
             count: progress.count,
             share: progress.share,
-            left: progress.left(now - begun[0]),
+            left: progress.left(now - hands.begun[0]),
         });
-        ControlFlow::Continue(())
-    };
-    let logits = plan.run_showing(picture, &team, &before, see).map_err(as_fault(Part::Run))?;
-    let (begun, _) = clock.into_inner().unwrap_or_default();
-    Ok((logits, begun.windows(2).map(|at| at[1] - at[0]).collect()))
+    }
 }
 
 fn done(facts: Facts, event: &Event, predicted: Vec<u8>, output: (usize, usize)) -> Parcel<Answer> {

@@ -1,5 +1,7 @@
-// The worker's first lines: the fastest module that this browser takes. They lie beside this file, wherever that is. The
-// worker's name is how many threads are wanted.
+// The worker's first lines: the desk, and the fastest module for it that this browser takes. They lie beside this file,
+// wherever that is. The worker's name is how many threads are wanted.
+
+import { load, newProgram } from "./forward.js";
 
 // Of a module nothing runs where one instruction is unknown, so a small one that holds it tells: a function that makes
 // its operands of zeros, and drops the result.
@@ -25,8 +27,17 @@ const start = async () => {
       console.warn(`One thread in place of ${threads}: ${error.message}`);
     }
   }
-  const { default: init } = await import(`./${kind}forward.js`);
+  const program = newProgram(1);
+  const [module, serve] = await Promise.all([load(new URL(`${kind}forward.wasm`, import.meta.url)), desk()]);
+  const { exports } = await WebAssembly.instantiate(module, { desk: program.imports });
+  program.attach(exports);
+  serve(program);
+};
+
+const desk = async () => {
+  const { default: init, serve } = await import("./desk.js");
   await init();
+  return serve;
 };
 
 // Thrown where the page hears it.

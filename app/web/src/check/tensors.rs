@@ -5,8 +5,11 @@ use uresnet::{Error, PLANES, Tensor, one_plane};
 
 /// `output.plane0` to `output.plane2`, each [pictures, 3 classes, height, width].
 pub(crate) fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>, Error> {
-    let named = |plane| Ok((format!("output.plane{plane}"), one_plane(logits, plane)?));
-    (0..PLANES).map(named).collect()
+    let mut planes = BTreeMap::new();
+    for plane in 0..PLANES {
+        planes.insert(format!("output.plane{plane}"), one_plane(logits, plane)?);
+    }
+    Ok(planes)
 }
 
 /// The logits out of another run's file; `shape` is [pictures, 3 planes, 3 classes, height, width].

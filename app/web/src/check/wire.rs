@@ -1,5 +1,5 @@
 //! Parcels on the wire: `[head as bytes, files]` to the worker, `[head as bytes, floats, bytes]` from it. Numbers
-//! are handed over, not copied; files are read by the worker. `threads/worker.js` writes and reads the same.
+//! are handed over, not copied; files are read by the worker. `threads/crew.js` passes both on.
 
 use crate::check::protocol::{Answer, Ask, Parcel};
 use js_sys::{Array, Float32Array, Uint8Array};
@@ -7,7 +7,6 @@ use wasm_bindgen::prelude::*;
 use web_sys::File;
 
 /// A question as a message.
-#[cfg(feature = "views")]
 pub(crate) fn ask(ask: &Ask, files: &[File]) -> JsValue {
     let head = ask.to_bytes();
     let files: Array = files.iter().collect();
@@ -43,7 +42,6 @@ pub(crate) fn answer(parcel: Parcel<Answer>) -> (JsValue, Array) {
 }
 
 /// An answer of the worker, its numbers still where they came.
-#[cfg(feature = "views")]
 pub(crate) struct Answered {
     pub(crate) head: Answer,
     pub(crate) floats: Vec<Float32Array>,
@@ -51,7 +49,6 @@ pub(crate) struct Answered {
 }
 
 /// A message as an answer; `None` when it is none.
-#[cfg(feature = "views")]
 pub(crate) fn answered(message: JsValue) -> Option<Answered> {
     let parts: Array = message.dyn_into().ok()?;
     let list = |place| parts.get(place).dyn_into::<Array>().ok();

@@ -1,15 +1,16 @@
 //! The worker's loop: a question in, answers out.
 
 use crate::check::desk::{Desk, Fault, Watch};
+use crate::check::program::Program;
 use crate::check::protocol::{Answer, Parcel, Part, Progress};
 use crate::check::wire;
 use js_sys::{Date, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, File, FileReaderSync, MessageEvent};
 
-/// Answers questions until the page ends the worker.
-pub fn serve() {
-    let mut desk = Desk::default();
+/// Answers questions until the page ends the worker. `program` computes; it comes from `forward.js`.
+pub fn serve(program: JsValue) {
+    let mut desk = Desk::new(Box::new(program.unchecked_into::<Program>()));
     let listen = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         if let Some((ask, files)) = wire::asked(event.data()) {
             let mut files = files.iter();

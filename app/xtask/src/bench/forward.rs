@@ -7,9 +7,9 @@
 
 mod table;
 
+use crate::modules;
 use crate::setup;
 use crate::step::{on_path, run, step};
-use crate::threads;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ const THREADS: [usize; 2] = [1, 2];
 const MODULES: [(&str, &str, &str); 3] = [
     ("simd128", "wasm32-wasip1", "simd128"),
     ("relaxed-simd", "wasm32-wasip1", "relaxed-simd"),
-    ("threads", threads::TARGET, "relaxed-simd,threads"),
+    ("threads", modules::THREADED, "relaxed-simd,threads"),
 ];
 
 /// Where the parts of the comparison lie.
@@ -70,7 +70,7 @@ impl Bench {
             setup::target(target)?;
             let mut cargo = workspace::command("cargo");
             cargo.args(build).args(["forward", "--target", target, "--features", features]);
-            run(cargo.env(threads::LINKED.0, threads::LINKED.1))?;
+            run(cargo.env(modules::LINKED.0, modules::LINKED.1))?;
             let built = workspace::target().join(target).join("release/examples/forward.wasm");
             let module = cache.join(format!("{name}.wasm"));
             std::fs::copy(&built, &module).with_context(|| format!("cannot copy {}", built.display()))?;

@@ -1,13 +1,13 @@
 //! The wasm32 standard libraries; rustfmt and clippy, which rustup's minimal profile leaves out.
 
 use super::{Need, missing, there};
+use crate::modules;
 use crate::step::{ask, on_path, run};
-use crate::threads;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
 
-const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", threads::TARGET];
+const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", modules::THREADED];
 
 pub(super) fn ensure(need: Need) -> Result<()> {
     let sysroot =

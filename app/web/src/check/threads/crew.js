@@ -1,17 +1,19 @@
-// The network on several threads: a worker for each, and the messages of the page passed on to the first. The others
-// are asleep or deep in the network, and so is the first while it answers; this one is always there to hear of trouble.
+// The network on several threads: a worker for each, and the messages of the page passed on to the first, which has the
+// desk. The others are asleep or deep in the network, and so is the first while it answers; this one is always there to
+// hear of trouble.
 
+import { load } from "../forward.js";
 import { newQueue } from "./queue.js";
 
 const PAGE = 65536;
 
-// What the module is built with: `threads.rs` of xtask. Some machines can't set aside all that wasm32 can address.
+// What the module is built with: `modules.rs` of xtask. Some machines can't set aside all that wasm32 can address.
 const INITIAL = 4 * 2 ** 20;
 const MOST = [4, 2, 1].map((gibibytes) => gibibytes * 2 ** 30);
 
 /** Starts the module of this name, which lies beside this file, on so many threads. */
 export async function start(file, threads) {
-  const module = await WebAssembly.compileStreaming(fetch(new URL(file, import.meta.url)));
+  const module = await load(new URL(file, import.meta.url));
   const memory = newMemory();
   const queue = newQueue();
   const crew = [];
@@ -21,7 +23,7 @@ export async function start(file, threads) {
       crew.push(worker);
       worker.onmessage = resolve;
       worker.onerror = (event) => reject(new Error(event.message || "a worker could not be loaded"));
-      worker.postMessage({ module, memory, queue, helper });
+      worker.postMessage({ module, memory, queue, helper, threads });
     });
   try {
     await Promise.all(Array.from({ length: threads }, (_, number) => join(number > 0)));
@@ -39,7 +41,7 @@ export async function start(file, threads) {
   const [first] = crew;
   first.onmessage = ({ data }) => postMessage(data, buffers(data));
   self.onmessage = ({ data }) => first.postMessage(data);
-  first.postMessage({ threads });
+  first.postMessage("serve");
 }
 
 function newMemory() {

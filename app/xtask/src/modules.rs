@@ -1,0 +1,47 @@
+//! `cargo xtask modules FOLDER`: the modules that compute the network, one for each set of instructions. Trunk can't build
+//! them: wasm-bindgen doesn't bind the target of those with threads, and none needs it. Trunk's hook calls this
+//! (`Trunk.toml`).
+
+use crate::setup;
+use crate::step::run;
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::path::Path;
+
+/// The target of a module without threads.
+const ALONE: &str = "wasm32-unknown-unknown";
+
+/// The target whose standard library has threads.
+pub(crate) const THREADED: &str = "wasm32-wasip1-threads";
+
+/// Its linker's options: as much memory to begin with as the scripts bring (`crew.js`, `page.mjs`), and up to all that
+/// wasm32 can address; the target's own bound is a quarter of it.
+pub(crate) const LINKED: (&str, &str) = (
+    "CARGO_TARGET_WASM32_WASIP1_THREADS_RUSTFLAGS",
+    "-Clink-arg=--initial-memory=4194304 -Clink-arg=--max-memory=4294967296",
+);
+
+/// `app/forward` as modules: where they are delivered, the target, and the features that choose their instructions.
+pub(crate) const MODULES: [(&str, &str, &str); 5] = [
+    ("forward.wasm", ALONE, "simd128"),
+    ("relaxed_forward.wasm", ALONE, "relaxed-simd"),
+    ("scalar_forward.wasm", ALONE, ""),
+    ("threads/threaded_forward.wasm", THREADED, "simd128,threads"),
+    ("threads/threaded_relaxed_forward.wasm", THREADED, "relaxed-simd,threads"),
+];
+
+/// Builds the modules into a folder: kernels for speed, the rest for size.
+pub(crate) fn build(folder: &Path) -> Result<()> {
+    for (place, target, features) in MODULES {
+        let mut cargo = workspace::command("cargo");
+        cargo.args(["build", "--quiet", "--package", "forward", "--profile", "forward", "--target", target]);
+        run(cargo.args(["--features", features]).env(LINKED.0, LINKED.1))?;
+        let built = workspace::target().join(target).join("forward").join("forward.wasm");
+        let place = folder.join(place);
+        let within = place.parent().unwrap_or(folder);
+        std::fs::create_dir_all(within).with_context(|| format!("cannot create {}", within.display()))?;
+        let mut optimise = workspace::command(setup::npm_program("wasm-opt"));
+        run(optimise.args(["-O4", "--strip-debug", "--strip-producers"]).arg(built).arg("-o").arg(place))?;
+    }
+    Ok(())
+}
