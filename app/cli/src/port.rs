@@ -133,12 +133,11 @@ fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
             known.join(", ")
         )));
     };
-    if let Some(sdk) = &options.sdk {
-        let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if !sdk.split('.').all(number) {
-            let known = target.sdks.join(", ");
-            return Err(usage(format!("`{sdk}` is no SDK version; the guide for {} knows {known}", target.id)));
-        }
+    if let Some(sdk) = options.sdk.as_ref().filter(|sdk| !target.knows(sdk)) {
+        let (id, known) = (&target.id, target.sdks.join(", "));
+        return Err(usage(format!(
+            "the guides for {id} know no SDK version `{sdk}`; they know {known}, and what was published between these"
+        )));
     }
     for (name, value) in &options.options {
         let Some(option) = target.options.iter().find(|option| option.name == *name) else {

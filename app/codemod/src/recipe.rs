@@ -4,7 +4,7 @@ use crate::condition::Condition;
 use crate::handlers::{self, Handler};
 use crate::order::{Map, Set};
 use crate::patch::Patch;
-use crate::sdk::Requirement;
+use crate::sdk::{Requirement, compare, is_version};
 use crate::settings::{TargetFacts, default_of};
 use guide::{Citation, Guide, OptionField, OptionKind};
 use serde::{Deserialize, Serialize};
@@ -133,6 +133,15 @@ pub struct TargetOption {
 }
 
 impl TargetInfo {
+    /// Whether the guides speak of an SDK version: it is one of theirs, a correction of one (`1.23.1` of `1.23`), or was
+    /// published between two of them.
+    #[must_use]
+    pub fn knows(&self, sdk: &str) -> bool {
+        let (Some(oldest), Some(newest)) = (self.sdks.first(), self.sdks.last()) else { return false };
+        let corrects = sdk.strip_prefix(newest.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        is_version(sdk) && compare(sdk, oldest).is_ge() && (compare(sdk, newest).is_le() || corrects)
+    }
+
     /// The value of an option for an SDK version when nobody chose; `None` is the newest.
     #[must_use]
     pub fn default_of(&self, option: &TargetOption, sdk: Option<&str>) -> String {
