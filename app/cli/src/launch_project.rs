@@ -84,6 +84,8 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
         (RunRole::Length, "how long it trains"),
         (RunRole::Distributed, "whether it joins its processes"),
         (RunRole::Device, "the device"),
+        (RunRole::Devices, "devices of a machine"),
+        (RunRole::Nodes, "machines"),
     ];
     for (role, what) in roles {
         if let Some(setting) = program.setting(role) {

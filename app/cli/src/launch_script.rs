@@ -77,8 +77,8 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     request.profile = args.profile;
     request.mode = if args.lazy { Mode::Lazy } else { Mode::Eager };
     request.tensorflow = args.tensorflow || read.get("tensorflow").is_some();
-    request.nodes = args.nodes;
-    request.instances = args.instances;
+    request.nodes = args.nodes.or_else(|| read.number("nodes")).unwrap_or(1);
+    request.instances = args.instances.or_else(|| read.number("instances").filter(|_| args.nodes.is_none()));
     request.replicas = args.replicas;
     request.ipus_per_replica = args.ipus_per_replica;
     request.batch_key = text(&args.batch_key, "batch-key");

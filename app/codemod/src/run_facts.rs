@@ -5,6 +5,7 @@ mod argparse;
 mod hydra;
 mod imports;
 mod programs;
+mod trainer;
 mod yaml;
 
 use crate::facts::FileView;
@@ -118,6 +119,10 @@ pub enum RunRole {
     Distributed,
     /// Which device it computes on.
     Device,
+    /// Devices of one machine, as Lightning's Trainer counts them.
+    Devices,
+    /// Machines, as Lightning's Trainer counts them.
+    Nodes,
 }
 
 /// How processes of a program find one another.
@@ -202,6 +207,15 @@ impl Program {
             if setting.kind == SettingKind::Value {
                 say("accumulation-key", setting.name.clone());
             }
+        }
+        // A Trainer that is not ported has no devices of this kind.
+        let count = |role| number(role).map(|(_, number)| number).filter(|number| *number > 0 && target == "hpu");
+        if let Some(devices) = count(RunRole::Devices) {
+            let nodes = count(RunRole::Nodes).unwrap_or(1);
+            if nodes > 1 {
+                say("nodes", nodes.to_string());
+            }
+            say("instances", devices.saturating_mul(nodes).to_string());
         }
         if let Some(place) = &self.shared_batch {
             say("shared-batch", place.to_string());

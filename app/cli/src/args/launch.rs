@@ -31,9 +31,9 @@ pub(crate) struct LaunchArgs {
     /// Its arguments, split as a shell would; nothing in them is expanded
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     pub(crate) args: Option<String>,
-    /// Machines
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) nodes: u32,
+    /// Machines; what the project's Trainer says, else 1, when absent
+    #[arg(long, value_name = "N")]
+    pub(crate) nodes: Option<u32>,
     /// Processes, all machines together
     #[arg(long, value_name = "N")]
     pub(crate) instances: Option<u32>,

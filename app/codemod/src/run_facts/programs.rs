@@ -2,7 +2,7 @@
 
 use super::{
     CommandLine, Join, JoinedBy, Place, Program, RunRole, RunSetting, SettingKind, argparse, hydra, imports, literal,
-    place,
+    place, trainer,
 };
 use crate::facts::FileView;
 use crate::names::dotted;
@@ -67,6 +67,7 @@ fn program(reached: &[&FileView<'_>], start: Id, main: Option<Id>, yaml: &[(&str
         setting.required = !is_assigned(reached, &setting.name);
     }
     batch_role(reached, &mut settings);
+    trainer::roles(reached, &mut settings);
     let uses = |framework: &str| reached.iter().any(|view| view.names.uses_framework(framework));
     let tensorflow = uses("tensorflow") && !uses("torch");
     // A project for several frameworks has a trainer for each; the ports that this is about are of PyTorch's.
@@ -172,7 +173,7 @@ fn batch_role(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>) {
 }
 
 /// A number that a module gives a name.
-fn top_number(view: &FileView<'_>, name: &str) -> Option<(String, Place)> {
+pub(super) fn top_number(view: &FileView<'_>, name: &str) -> Option<(String, Place)> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     index.of_kind(k.assignment).iter().find_map(|assignment| {
@@ -184,7 +185,7 @@ fn top_number(view: &FileView<'_>, name: &str) -> Option<(String, Place)> {
 }
 
 /// `minibatch_size` of `run.minibatch_size`, `batch_size` of `--batch-size` and of `args.batch_size`.
-fn last_name(text: &str) -> String {
+pub(super) fn last_name(text: &str) -> String {
     text.trim_start_matches('-').rsplit('.').next().unwrap_or(text).replace('-', "_")
 }
 

@@ -121,7 +121,45 @@ fn keys_of_a_configuration_in_files() {
         &[("run.py", main), ("conf/config.yaml", root), ("conf/data/cells.yaml", data), ("conf/data/mice.yaml", data)],
         "hpu",
         "entry=run.py; batch=32; batch-from=data.batch_size conf/data/cells.yaml:1; batch-key=data.batch_size; \
-         distributed-key=ddp; launcher=lightning; needs=data.path",
+         instances=8; distributed-key=ddp; launcher=lightning; needs=data.path",
+    );
+}
+
+#[test]
+fn what_a_trainer_of_lightning_is_told() {
+    let script = |arguments: &str| {
+        let loader = "torch.utils.data.DataLoader(data, batch_size=16, shuffle=True)";
+        format!(
+            "import lightning as L\nimport torch\n\nSTEPS = 3\ntrainer = L.Trainer({arguments})\ntrainer.fit(net, {loader})\n"
+        )
+    };
+    let expect = |arguments: &str, target: &str, rest: &str| {
+        let batch = "entry=a.py; batch=16; batch-from=batch_size a.py:6";
+        check(&[("a.py", &script(arguments))], target, &format!("{batch}{rest}"));
+    };
+    let accumulates = "; accumulation=4; accumulation-from=accumulate_grad_batches a.py:5";
+    expect("devices=2, accumulate_grad_batches=4", "hpu", &format!("{accumulates}; instances=2; launcher=lightning"));
+    expect("devices=[0, 1, 5], num_nodes=2", "hpu", "; nodes=2; instances=6; launcher=lightning");
+    expect("devices='auto', num_nodes=2", "hpu", "; launcher=lightning");
+    expect(
+        "accumulate_grad_batches=STEPS",
+        "hpu",
+        "; accumulation=3; accumulation-from=accumulate_grad_batches a.py:4; launcher=lightning",
+    );
+    expect("devices=2", "rdu", "; alone=on");
+}
+
+#[test]
+fn options_that_a_trainer_of_lightning_reads() {
+    let script = "import argparse\nimport pytorch_lightning as pl\n\np = argparse.ArgumentParser()\n\
+        p.add_argument('--gpus-per-node', type=int, default=4)\np.add_argument('--gather', type=int, default=2)\n\
+        args = p.parse_args()\n\
+        pl.Trainer(devices=args.gpus_per_node, accumulate_grad_batches=args.gather).fit(net)\n";
+    check(
+        &[("a.py", script)],
+        "hpu",
+        "entry=a.py; accumulation=2; accumulation-from=--gather a.py:6; accumulation-key=--gather; instances=4; \
+         launcher=lightning",
     );
 }
 
