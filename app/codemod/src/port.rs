@@ -1,5 +1,7 @@
 //! The driver: files in, [`Ported`] out, by rounds to a fixed point.
 
+mod doubled;
+mod emptied;
 mod finish;
 mod overlap;
 
@@ -18,6 +20,8 @@ use crate::rope::{Provenance, Replacement, Rope};
 use crate::settings::{Settings, fields_in_project};
 use crate::tree::{Id, Tree};
 use crate::{handlers, importer, lift, place};
+use doubled::drop_doubled;
+use emptied::emptied;
 use finish::finish;
 use overlap::{keep_blocks, outermost_first, own, without_overlaps};
 use std::cell::RefCell;
@@ -306,6 +310,7 @@ fn round(
                 let modes = facts.modes.as_ref().filter(|_| plan.branch);
                 lift::hoist(view, modes, &mut fixes);
                 lift::drop_present(view, &mut fixes);
+                drop_doubled(view, &mut fixes);
                 // What wraps statements waits until nothing inside changes any more.
                 let (wraps, mut fixes): (Vec<Fix>, Vec<Fix>) = fixes.into_iter().partition(Fix::wraps);
                 outermost_first(view, &mut fixes);
@@ -324,7 +329,8 @@ fn round(
                 fixes = without_overlaps(plan, view, fixes);
                 sort_by_key(&mut fixes, |f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
-                written(view, facts, fixes)
+                let replacements = written(view, facts, fixes);
+                if replacements.is_empty() { emptied(view, &state.rope) } else { replacements }
             }
             None => {
                 for fix in &fixes {

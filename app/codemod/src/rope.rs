@@ -28,6 +28,12 @@ impl Piece {
             Self::New { text, .. } => text.len(),
         }
     }
+    fn by(&self) -> Option<&Provenance> {
+        match self {
+            Self::Kept(_) => None,
+            Self::New { by, .. } => Some(by),
+        }
+    }
     /// The part of this piece from `from` to `to`, counted in the piece's own bytes.
     fn slice(&self, from: usize, to: usize) -> Self {
         match self {
@@ -193,6 +199,16 @@ impl<'a> Rope<'a> {
             }
             _ => Source::Near(near),
         }
+    }
+
+    /// Who wrote the byte at an offset of the current text; none for the original's.
+    pub(crate) fn author(&self, offset: usize) -> Option<&Provenance> {
+        let mut at = 0;
+        let holds = |piece: &&Piece| {
+            at += piece.len();
+            offset < at
+        };
+        self.pieces.iter().find(holds)?.by()
     }
 
     /// The edits that lead from the original to the current text, sorted and not overlapping.

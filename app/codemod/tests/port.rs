@@ -45,12 +45,39 @@ fn statements_on_one_line() {
     check("x = 1; torch.cuda.empty_cache(); y = 2\n", "x = 1; y = 2\n");
     check("torch.cuda.empty_cache(); z = 3\n", "z = 3\n");
     check("z = 3; torch.cuda.empty_cache()\n", "z = 3\n");
-    check("if a: torch.cuda.empty_cache()\n", "if a: pass\n");
+    check("if a(): torch.cuda.empty_cache()\n", "if a(): pass\n");
 }
 
 #[test]
 fn a_block_keeps_a_statement_when_several_fixes_empty_it() {
-    check("if fast:\n    torch.cuda.empty_cache()\n    torch.cuda.set_device(0)\n", "if fast:\n    pass\n");
+    check("if fast():\n    torch.cuda.empty_cache()\n    torch.cuda.set_device(0)\n", "if fast():\n    pass\n");
+}
+
+#[test]
+fn what_a_port_empties_goes_when_it_does_nothing() {
+    const CALL: &str = "torch.cuda.empty_cache()\n";
+    let check = |before: &str, after: &str| check(&before.replace("CALL", CALL.trim()), after);
+    check("x = 1\nif a and b.c[0] > 1:\n    CALL\ny = 2\n", "x = 1\ny = 2\n");
+    check("for i in names:\n    if a:\n        CALL\ny = 2\n", "y = 2\n");
+    check("def free():\n    if a:\n        CALL\n", "def free():\n    pass\n");
+    check("if a:\n    x = 1\nelse:\n    CALL\ny = 2\n", "if a:\n    x = 1\ny = 2\n");
+    // What a header does, binds or asks for stays, and so does a comment, another branch and what was empty before.
+    check("for i in names:\n    CALL\nprint(i)\n", "for i in names:\n    pass\nprint(i)\n");
+    check("for i in read():\n    CALL\n", "for i in read():\n    pass\n");
+    check("while a:\n    CALL\n", "while a:\n    pass\n");
+    check("if (n := a):\n    CALL\n", "if (n := a):\n    pass\n");
+    check("with a:\n    CALL\n", "with a:\n    pass\n");
+    check("if a:\n    # room\n    CALL\n", "if a:\n    # room\n    pass\n");
+    check("if a:\n    CALL\nelse:\n    x = 1\n", "if a:\n    pass\nelse:\n    x = 1\n");
+    check("CALL\nif a:\n    pass\n", "if a:\n    pass\n");
+}
+
+#[test]
+fn a_list_keeps_different_values() {
+    check("choices = ['cpu', 'cuda', 'hpu']\n", "choices = ['cpu', 'cuda', 'hpu']\n");
+    check("places = ('cuda:0', 'cuda:1')\n", "places = ('cuda:0', 'cuda:1')\n");
+    check("places = ['cuda', 'cpu']\n", "places = ['hpu', 'cpu']\n");
+    check("places = ['cuda', 'cuda']\n", "places = ['hpu', 'hpu']\n");
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! Values of a list that a port would make equal: `choices=["cpu", "cuda"]` is no choice when both are the CPU.
+
+use crate::change::{Change, Fix};
+use crate::facts::FileView;
+use crate::tree::{Id, kinds};
+use std::collections::BTreeMap;
+
+/// Leaves out fixes that would write a value beside an equal one, where the values differed. What stays is reported as what
+/// is left of the source vendor.
+pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
+    let k = kinds();
+    let index = &view.index;
+    let lists = [k.list, k.tuple, k.set];
+    let value = |change: &Change| match change {
+        Change::Expression { node, range, text } if index.range(*node) == *range => {
+            let list = index.parent(*node).filter(|p| lists.contains(&index.kind(*p)));
+            list.map(|list| (list, *node, text.clone()))
+        }
+        _ => None,
+    };
+    let mut new: BTreeMap<Id, String> = BTreeMap::new();
+    for fix in fixes.iter() {
+        for (_, node, text) in fix.changes.iter().filter_map(value) {
+            new.entry(node).or_insert(text);
+        }
+    }
+    fixes.retain(|fix| {
+        !fix.changes.iter().filter_map(value).any(|(list, node, text)| {
+            let beside = index.parts(list).filter(|other| *other != node);
+            beside.into_iter().any(|other| {
+                let becomes = new.get(&other).map_or(index.text_of(other), String::as_str);
+                becomes == text && index.text_of(other) != index.text_of(node)
+            })
+        })
+    });
+}

@@ -1,0 +1,70 @@
+//! Statements that a port has emptied: `if on_gpu: pass` does nothing, so it goes too.
+
+use crate::change::{Change, splices};
+use crate::facts::FileView;
+use crate::rope::{Replacement, Rope};
+use crate::tree::{Id, fields, kinds};
+
+/// Takes away what only holds a `pass` that the port wrote, where the header does nothing by itself and no comment is lost.
+pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
+    let k = kinds();
+    let index = &view.index;
+    let mut out: Vec<Replacement> = Vec::new();
+    for &pass in index.of_kind(k.pass_statement) {
+        let Some(by) = rope.author(index.item(pass).start) else { continue };
+        let alone = index.parent(pass).filter(|b| index.kind(*b) == k.block && index.parts(*b).count() == 1);
+        let Some(owner) = alone.and_then(|block| index.parent(block)) else { continue };
+        if !index.of_kind_in(k.comment, owner).is_empty() {
+            continue;
+        }
+        let splices = if index.kind(owner) == k.else_clause {
+            without_else(view, owner).into_iter().collect()
+        } else if does_nothing(view, owner) {
+            splices(view, &Change::Replace { first: owner, last: owner, text: String::new() })
+        } else {
+            continue;
+        };
+        let meets =
+            |s: &crate::change::Splice| out.iter().any(|r| r.range.start < s.range.end && s.range.start < r.range.end);
+        if !splices.iter().any(meets) {
+            let written = splices.into_iter().map(|s| Replacement { range: s.range, text: s.text, by: by.clone() });
+            out.extend(written.collect::<Vec<_>>());
+        }
+    }
+    out
+}
+
+/// An `if` without an `else`, or a `for` whose names nothing reads behind it, with a header that calls nothing.
+fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let quiet = |header: Id| {
+        let acts = [k.call, k.named_expression].iter().any(|kind| !index.of_kind_in(*kind, header).is_empty());
+        let words = index.text_of(header);
+        !acts
+            && ![k.call, k.named_expression].contains(&index.kind(header))
+            && !words.contains("await")
+            && !words.contains("yield")
+    };
+    if index.children(owner).any(|c| [k.elif_clause, k.else_clause].contains(&index.kind(c))) {
+        return false;
+    }
+    if index.kind(owner) == k.if_statement {
+        return index.field(owner, f.condition).is_some_and(quiet);
+    }
+    let (Some(left), Some(right)) = (index.field(owner, f.left), index.field(owner, f.right)) else { return false };
+    let names = std::iter::once(left).chain(index.of_kind_in(k.identifier, left).iter().copied());
+    let is_read = |name: Id| view.identifiers(index.text_of(name)).iter().any(|id| !index.is_within(*id, left));
+    index.kind(owner) == k.for_statement && quiet(right) && !names.into_iter().any(is_read)
+}
+
+/// The statement in front of an `else` that only passes, without it.
+fn without_else(view: &FileView<'_>, clause: Id) -> Option<crate::change::Splice> {
+    let index = &view.index;
+    let owner =
+        index.parent(clause).filter(|o| [kinds().if_statement, kinds().for_statement].contains(&index.kind(*o)))?;
+    let before = index.children(owner).filter(|c| *c < clause).map(|c| index.item(c).end).max()?;
+    let between = index.text[before..index.item(clause).start].trim().is_empty();
+    let range = before..index.item(clause).end;
+    between.then(|| crate::change::Splice { range, text: String::new() })
+}
