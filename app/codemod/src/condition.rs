@@ -44,6 +44,7 @@ enum Test {
     FileDefines(String),
     FileImports(String),
     FileTrains,
+    StepLeft,
     ComputeModes,
     ProjectImports(String),
     FollowedBy(NodePattern),
@@ -148,6 +149,7 @@ impl Condition {
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
             "file trains" => Test::FileTrains,
+            "a training step is left" => Test::StepLeft,
             "project has compute modes" => Test::ComputeModes,
             _ => {
                 let option = rest.strip_prefix("option ").and_then(|o| o.split_once(" is "));
@@ -203,6 +205,10 @@ impl Condition {
             }
             Test::FileImports(name) => imports(s.view, name),
             Test::FileTrains => trains(s),
+            Test::StepLeft => {
+                let ported = s.project.target_modules.iter().any(|module| s.view.names.imports(module));
+                s.project.step_is_left && !ported
+            }
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
             Test::Option(name, value) => s.settings.is(name, value),
@@ -250,6 +256,7 @@ impl Condition {
             | Test::FileImports(_)
             | Test::FileTrains
             | Test::FileContains(_)
+            | Test::StepLeft
             | Test::ComputeModes
             | Test::ProjectImports(_)
             | Test::Option(..) => {

@@ -1,6 +1,7 @@
 //! What the engine knows of a project before it rewrites anything: which names are the model, the optimizer, the
 //! scheduler; where the training and validation steps are; how the project chooses its compute mode.
 
+pub(crate) mod counting;
 pub(crate) mod keras;
 pub(crate) mod keras_data;
 pub(crate) mod modes;
@@ -261,6 +262,8 @@ pub(crate) struct ProjectFacts {
     pub(crate) bridge_classes: Set<String>,
     /// Heads of the modules that only the target's machine has.
     pub(crate) target_modules: Vec<String>,
+    /// Whether some file has a PyTorch training step and nothing of the target in it.
+    pub(crate) step_is_left: bool,
     /// Modules that some file imports, or imports something of.
     imported: Set<String>,
 }
@@ -310,6 +313,10 @@ impl ProjectFacts {
             bases,
             bridge_classes,
             target_modules: target.modules.clone(),
+            step_is_left: views.iter().any(|view| {
+                let ported = target.modules.iter().any(|module| view.names.imports(module));
+                !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
+            }),
             imported: views.iter().flat_map(|view| view.names.modules.iter().cloned()).collect(),
         };
         let classes: Vec<String> = facts.bases.keys().cloned().collect();

@@ -149,6 +149,11 @@ fn flags(entries: &[LedgerEntry], before: &Side, after: &Side) -> Vec<String> {
              something else"
         ));
     }
+    if let Some(number) = after.accumulated_by_options().filter(|_| before.accumulated_by_options().is_none()) {
+        flags.push(format!(
+            "A batch of the loader is a whole optimizer step: `len(loader)`, and what counts its batches, is {number} times smaller"
+        ));
+    }
     if after.drops_last && !before.drops_last {
         flags.push("The last batch of an epoch is left out when it is not full".to_owned());
     }

@@ -56,7 +56,7 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
         found.push((id, severity, message));
     }
     for &call in view.calls("cuda") {
-        found.push((call, Severity::Warning, "`.cuda()` is left: it moves to an NVIDIA GPU".to_owned()));
+        found.push((call, Severity::Warning, "`.cuda()` is left: it moves to an NVIDIA GPU. Leave it out, or move to the target's device by `.to(device)`".to_owned()));
     }
     for binding in &view.names.bindings {
         let vendor = binding.qualified == "torch.cuda" || binding.qualified.starts_with("torch.cuda.");
@@ -75,11 +75,16 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
         }
     }
     for device in cuda_devices(view) {
-        found.push((device, Severity::Warning, "this string names a CUDA device".to_owned()));
+        found.push((device, Severity::Warning, "this string names a CUDA device: write the target's, or `\"cpu\"` where the target has none, unless only a GPU comes here"
+            .to_owned()));
     }
     for &string in index.of_kind(k.string) {
         if plain_string(index.text, index.item(string).node) == Some("nccl") {
-            found.push((string, Severity::Warning, "`nccl` is NVIDIA's communication library".to_owned()));
+            found.push((
+                string,
+                Severity::Warning,
+                "`nccl` is NVIDIA's communication library: name the target's, or `gloo`".to_owned(),
+            ));
         }
     }
     if branch && let Some(modes) = &project.modes {

@@ -104,6 +104,7 @@ kinds!(
     lambda,
     lambda_parameters,
     named_expression,
+    not_operator,
     list,
     module,
     pair,

@@ -6,11 +6,13 @@ mod around;
 mod callee;
 mod far;
 mod known;
+mod micro_batches;
 mod moved;
 mod origins;
 mod phase;
 mod plan;
 mod precision;
+mod settle;
 mod slice;
 mod text;
 mod units;
@@ -24,6 +26,9 @@ use crate::tree::{Id, fields, kinds};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
+    if view.names.imports("poptorch") && view.defines("ipu_training_step") && input.project.modes.is_none() {
+        return settle::settle(input, view);
+    }
     if view.names.imports("poptorch") || view.names.is_of_other_framework() {
         return Vec::new();
     }

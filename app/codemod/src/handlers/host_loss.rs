@@ -45,7 +45,9 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         })
     };
     done.unwrap_or_else(|refusal| {
-        input.refuse_step(view, refusal.at, &format!("the step is not ported: {}", refusal.reason));
+        let reason = refusal.reason;
+        let message = format!("the step is not ported, and its lines stay as they were: {reason}");
+        input.refuse_step(view, refusal.at, &message);
         Vec::new()
     })
 }

@@ -1,6 +1,7 @@
 //! What one side of a port, the original or its result, says of its steps.
 
 use super::Figure;
+use crate::facts::counting::counted;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
 use crate::names::called_name;
@@ -60,6 +61,14 @@ impl Side {
     pub(super) fn accumulated(&self) -> Option<&'static str> {
         self.accumulation.as_ref().filter(|figure| figure.text != "1")?;
         Some(self.accumulated.unwrap_or(if self.compiled { "mean" } else { "sum" }))
+    }
+
+    /// The number of batches that the device adds up by itself, when it is told one.
+    pub(super) fn accumulated_by_options(&self) -> Option<&str> {
+        self.accumulation
+            .as_ref()
+            .filter(|figure| self.compiled && figure.text != "1")
+            .map(|figure| figure.text.as_str())
     }
 
     /// How losses and gradients become one.
@@ -150,11 +159,35 @@ fn read_loader(view: &FileView<'_>, side: &mut Side) {
         .is_some_and(|name| name.starts_with("poptorch"));
     let positional = view.index.field(loader, fields().arguments).and_then(|arguments| {
         let mut parts = view.index.parts(arguments).filter(|part| view.index.kind(*part) != kinds().keyword_argument);
-        parts.nth(if takes_options { 2 } else { 1 })
+        parts.nth(if takes_options { 2 } else { 1 }).filter(|part| !view.index.text_of(*part).starts_with('*'))
     });
-    let batch = keyword(view, loader, "batch_size").or(positional);
-    side.micro_batch = Some(batch.map_or_else(|| Figure::plain("1"), |value| figure(view, value)));
+    let batch = keyword(view, loader, "batch_size").or(positional).map(|value| figure(view, value));
+    side.micro_batch = Some(batch.or_else(|| unpacked(view, loader, "batch_size")).unwrap_or_else(Figure::one));
     side.drops_last = keyword(view, loader, "drop_last").is_some_and(|value| view.index.text_of(value) == "True");
+}
+
+/// What a call is given under a name by `**table`: the value in the table where that can be read, else the place to look it up.
+fn unpacked(view: &FileView<'_>, call: Id, name: &str) -> Option<Figure> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let arguments = index.field(call, f.arguments)?;
+    let splat = index.parts(arguments).find(|part| index.text_of(*part).starts_with("**"))?;
+    let table = index.text_of(splat).trim_start_matches('*').trim();
+    let right = |a: &Id| index.field(*a, f.left).filter(|l| index.text_of(*l) == table).and(index.field(*a, f.right));
+    let Some(value) = index.of_kind(k.assignment).iter().find_map(right) else {
+        return Some(figure_as(view, splat, &format!("{table}[\"{name}\"]")));
+    };
+    if index.kind(value) == k.call && called_name(index, value) == Some("dict") {
+        return keyword(view, value, name).map(|found| figure(view, found));
+    }
+    if index.kind(value) != k.dictionary {
+        return Some(figure_as(view, splat, &format!("{table}[\"{name}\"]")));
+    }
+    let pair = index.parts(value).find(|pair| {
+        let key = index.parts(*pair).next().filter(|_| index.kind(*pair) == k.pair);
+        key.is_some_and(|key| index.text_of(key).trim_matches(['"', '\'']) == name)
+    })?;
+    index.parts(pair).nth(1).map(|found| figure(view, found))
 }
 
 /// What the training loader of a file is given as its batch.
@@ -197,18 +230,19 @@ fn loop_of(view: &FileView<'_>, id: Id) -> Option<Id> {
     (view.function_of(found) == function).then_some(found)
 }
 
-/// `n` of the `if (i + 1) % n == 0:` around a call.
+/// `n` of the `if (i + 1) % n == 0:` around a call, under a name or in place, or of the `continue` in front of it.
 fn counted_by(view: &FileView<'_>, call: Id) -> Option<String> {
+    let (k, f) = (kinds(), fields());
     let index = &view.index;
     let around = loop_of(view, call);
-    let mut tests = index.ancestors(call).take_while(|a| Some(*a) != around);
-    let condition = tests.find_map(|a| {
-        let test = (index.kind(a) == kinds().if_statement).then(|| index.field(a, fields().condition)).flatten()?;
-        index.text_of(test).split_once('%')
-    })?;
-    let count = condition.1.split(['=', ')']).next()?.trim();
-    let plain = !count.is_empty() && count.chars().all(|c| c.is_alphanumeric() || "._".contains(c));
-    plain.then(|| count.to_owned())
+    let test = |at: Id| (index.kind(at) == k.if_statement).then(|| index.field(at, f.condition)).flatten();
+    let inside = index.ancestors(call).take_while(|a| Some(*a) != around);
+    let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.if_statement, l)).copied().filter(|at| {
+        let body = index.field(*at, f.consequence);
+        *at < call && body.is_some_and(|b| index.parts(b).all(|s| index.kind(s) == k.continue_statement))
+    });
+    let found = inside.chain(skips).find_map(|at| counted(view, test(at)?))?;
+    (!found.count.is_empty()).then(|| found.count.to_owned())
 }
 
 /// `n` of a `for … in range(n):` that goes backward, with the optimizer's step behind it.

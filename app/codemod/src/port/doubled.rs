@@ -2,8 +2,8 @@
 
 use crate::change::{Change, Fix};
 use crate::facts::FileView;
+use crate::order::Map;
 use crate::tree::{Id, kinds};
-use std::collections::BTreeMap;
 
 /// Leaves out fixes that would write a value beside an equal one, where the values differed. What stays is reported as what
 /// is left of the source vendor.
@@ -18,10 +18,10 @@ pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
         }
         _ => None,
     };
-    let mut new: BTreeMap<Id, String> = BTreeMap::new();
+    let mut new: Map<Id, String> = Map::new();
     for fix in fixes.iter() {
         for (_, node, text) in fix.changes.iter().filter_map(value) {
-            new.entry(node).or_insert(text);
+            new.get_or_insert(node, text);
         }
     }
     fixes.retain(|fix| {

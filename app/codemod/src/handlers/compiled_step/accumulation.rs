@@ -1,17 +1,40 @@
 //! Gradients that are added up over several batches by hand, which the compiled step does by itself.
 
 use super::known::{Known, number};
-use super::{Input, Refusal, is_reached, refuse};
+use super::micro_batches::micro_batches;
+use super::plan::Plan;
+use super::{Input, Refusal, is_reached, loop_of, refuse};
 use crate::change::{Change, dedent, statement_end};
+use crate::facts::counting::{Counted, counted};
 use crate::facts::roles::Role;
 use crate::facts::{FileView, line_indent};
-use crate::names::called_name;
 use crate::tree::{Id, fields, kinds};
 
-/// `if (i + 1) % n == 0:` around the optimizer's step.
+const ADVICE: &str = "gradients are accumulated by hand in a way that is not followed. Write it as `if (i + 1) % n == 0:` around \
+    the optimizer's step, in the loop over the loader, with a number or a name for n and no `else`; then port again";
+const ELSEWHERE: &str = "the IPU accumulates gradients by its options, which are told before the loader is made, and that is not in \
+    this file. Make the loader here, then port again";
+const UNKNOWN: &str = "the IPU accumulates gradients by its options, which are told before the loader is made, and this number of \
+    batches is not known there. Make it a constant at the top of the file, or a setting that is read before, then port again";
+
+/// What makes a step out of several batches.
+#[derive(Clone, Copy)]
+pub(super) enum Counter {
+    /// `if (i + 1) % n == 0:` around the optimizer's step.
+    Around,
+    /// `if (i + 1) % n != 0: continue` in front of it.
+    Skip(Id),
+    /// `for _ in range(n):` around the backward pass: the n.
+    Turns(Id),
+}
+
+/// Gradients that are added up by hand.
 pub(super) struct Accumulation {
-    /// The test whose body happens at every turn now.
-    pub(super) test: Id,
+    pub(super) by: Counter,
+    /// Tests that hold at the batches of an update; every batch is one now.
+    pub(super) tests: Vec<Id>,
+    /// The assignment that gives the test a name, and whether that name holds at an update.
+    named: Option<(Id, bool)>,
     /// The number of batches, as the step writes it.
     pub(super) count: String,
     /// The same where the options are told.
@@ -28,41 +51,120 @@ pub(super) fn accumulation(
     optimizer: &str,
     header: Id,
 ) -> Result<Option<Accumulation>, Refusal> {
-    const ADVICE: &str = "gradients are accumulated by hand in a way that is not followed. Let the IPU do it: \
-        `opts.Training.gradientAccumulation(n)` before the loader is made, no `loss / n`, and an optimizer step for \
-        every batch of `poptorch.DataLoader`; then port again";
-    let (k, f) = (kinds(), fields());
+    let f = fields();
     let index = &view.index;
+    let branch = input.project.modes.is_some();
     for &call in view.calls("step").iter().filter(|c| index.is_within(**c, step) && is_reached(input, view, **c)) {
         let Some(object) = index.field(call, f.function).and_then(|g| index.field(g, f.object)) else { continue };
         if index.text_of(object) != optimizer && input.project.role(view, object) != Some(Role::Scaler) {
             continue;
         }
-        // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
-        if around.is_some_and(|l| {
-            !index.is_within(call, l)
-                && (input.project.modes.is_none() || micro_batches(input, view, step, l, optimizer).is_none())
-        }) {
-            return refuse(call, ADVICE);
+        if let Some(inner) = around.filter(|l| !index.is_within(call, *l)) {
+            let turns = micro_batches(input, view, step, inner, optimizer);
+            // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
+            if branch {
+                return if turns.is_some() { Ok(None) } else { refuse(call, ADVICE) };
+            }
+            let turns = super::micro_batches::turns(input, view, inner, turns)?;
+            let (value, known) = told(view, step, index.text_of(turns), turns, header)?;
+            let count = index.text_of(turns).to_owned();
+            return Ok(Some(Accumulation {
+                by: Counter::Turns(turns),
+                tests: Vec::new(),
+                named: None,
+                count,
+                value,
+                known,
+            }));
         }
-        let counted = index.ancestors(call).take_while(|a| *a != step).find(|a| {
-            index.kind(*a) == k.if_statement
-                && index.field(*a, f.condition).is_some_and(|c| index.text_of(c).contains('%'))
-        });
-        let Some(test) = counted else { continue };
-        let condition = index.field(test, f.condition).map_or("", |c| index.text_of(c));
-        let count = condition.split_once('%').map_or("", |(_, tail)| tail);
-        let count = count.split(['=', ')']).next().unwrap_or("").trim();
-        let plain = !count.is_empty() && count.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
-        let loads = !view.calls("DataLoader").is_empty();
+        let Some((by, test, counted)) = counter(view, step, call) else { continue };
         let otherwise = index.field(test, f.alternative).is_some();
-        if !plain || !loads || otherwise {
+        let by_name = counted.named.is_some() || matches!(by, Counter::Skip(_));
+        if counted.count.is_empty() || counted.and_more || otherwise || branch && by_name {
             return refuse(test, ADVICE);
         }
-        let Some((value, known)) = number(view, step, count, header) else { return refuse(test, ADVICE) };
-        return Ok(Some(Accumulation { test, count: count.to_owned(), value, known }));
+        let (value, known) = told(view, step, counted.count, test, header)?;
+        // The name holds at an update when the test that lets it happen asks for it.
+        let named = counted.named.map(|(assignment, denied)| (assignment, denied == matches!(by, Counter::Skip(_))));
+        let mut tests = vec![test];
+        if matches!(by, Counter::Skip(_)) {
+            tests.clear();
+        }
+        tests.extend(same_tests(input, view, test, &counted, named.map(|(_, holds)| holds)));
+        return Ok(Some(Accumulation { by, tests, named, count: counted.count.to_owned(), value, known }));
     }
     Ok(None)
+}
+
+/// What the options are told, and where; or why they can't be.
+fn told(view: &FileView<'_>, step: Id, count: &str, at: Id, header: Id) -> Result<(String, Known), Refusal> {
+    if view.calls("DataLoader").is_empty() {
+        return refuse(at, ELSEWHERE);
+    }
+    number(view, step, count, header).map_or_else(|| refuse(at, UNKNOWN), Ok)
+}
+
+/// The test that decides at which batches a call is made: around it, or in front of it with a `continue`.
+fn counter<'t>(view: &FileView<'t>, step: Id, call: Id) -> Option<(Counter, Id, Counted<'t>)> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let test =
+        |at: Id| (index.kind(at) == k.if_statement).then(|| counted(view, index.field(at, f.condition)?)).flatten();
+    let inside = index.ancestors(call).take_while(|a| *a != step);
+    if let Some((at, found)) = inside.into_iter().find_map(|a| Some((a, test(a)?))) {
+        return Some((Counter::Around, at, found));
+    }
+    let around = loop_of(view, call)?;
+    skips(view, around)
+        .into_iter()
+        .filter(|at| *at < call && index.parent(*at).is_some_and(|block| index.is_within(call, block)))
+        .find_map(|at| Some((Counter::Skip(at), at, test(at)?)))
+}
+
+/// Tests of a loop that do nothing but go on to its next turn.
+pub(super) fn skips(view: &FileView<'_>, around: Id) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let only_continues = |at: &Id| {
+        let body = index.field(*at, f.consequence);
+        body.is_some_and(|b| {
+            index.parts(b).count() == 1 && index.parts(b).all(|s| index.kind(s) == k.continue_statement)
+        }) && loop_of(view, *at) == Some(around)
+    };
+    index.of_kind_in(k.if_statement, around).iter().copied().filter(only_continues).collect()
+}
+
+/// Other tests of the loop that hold at the same batches: of the same words, or around a scheduler's step.
+fn same_tests(
+    input: &Input<'_, '_>,
+    view: &FileView<'_>,
+    test: Id,
+    like: &Counted<'_>,
+    name_holds: Option<bool>,
+) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let Some(around) = loop_of(view, test) else { return Vec::new() };
+    let steps_schedule = |at: Id| {
+        view.calls("step").iter().any(|c| {
+            let object = index.field(*c, f.function).and_then(|g| index.field(g, f.object));
+            index.is_within(*c, at) && object.is_some_and(|o| input.project.role(view, o) == Some(Role::Scheduler))
+        })
+    };
+    let same = |at: &Id| {
+        let found = index.field(*at, f.condition).and_then(|c| counted(view, c));
+        *at != test
+            && index.field(*at, f.alternative).is_none()
+            && found.is_some_and(|found| match (found.named, name_holds) {
+                (Some((_, denied)), Some(holds)) => denied != holds,
+                _ => {
+                    !found.and_more
+                        && (index.text_of(found.expression) == index.text_of(like.expression) && name_holds.is_none()
+                            || found.count == like.count && steps_schedule(*at))
+                }
+            })
+    };
+    index.of_kind_in(k.if_statement, around).iter().copied().filter(same).collect()
 }
 
 impl Accumulation {
@@ -109,49 +211,83 @@ impl Accumulation {
         });
     }
 
-    /// The test's body at every turn, without what `gone` names and with what follows a scheduler.
-    pub(super) fn unwrapped(
-        &self,
-        view: &FileView<'_>,
-        gone: &dyn Fn(Id) -> bool,
-        after: &dyn Fn(Id) -> Option<String>,
-    ) -> Change {
+    /// Whether a test is one of those that count.
+    pub(super) fn counts(&self, test: Id) -> bool {
+        self.tests.contains(&test)
+    }
+
+    /// Every batch of the loader is one of an update now: tests hold, what skips goes, and a loop over them has one turn.
+    pub(super) fn at_every_turn(&self, plan: &mut Plan<'_, '_>) {
+        let f = fields();
+        let view = plan.view;
         let index = &view.index;
-        let mut out: Vec<String> = Vec::new();
-        for statement in index.field(self.test, fields().consequence).into_iter().flat_map(|b| index.children(b)) {
-            if gone(statement) {
-                continue;
-            }
-            let start = index.item(statement).start;
-            let text = &index.text[start..statement_end(view, statement)];
-            out.push(dedent(&text.replace("\r\n", "\n"), line_indent(index.text, start)));
-            out.extend(after(statement));
+        let whole = |node: Id, text: &str| Change::Expression { node, range: index.range(node), text: text.to_owned() };
+        let conditions: Vec<Id> = self.tests.iter().filter_map(|t| index.field(*t, f.condition)).collect();
+        for &condition in &conditions {
+            plan.edit(condition, whole(condition, "True"));
         }
-        Change::Replace { first: self.test, last: self.test, text: out.join("\n") }
+        match self.by {
+            Counter::Around => {}
+            Counter::Skip(at) => plan.edit(at, Change::Replace { first: at, last: at, text: String::new() }),
+            Counter::Turns(turns) => plan.edit(turns, whole(turns, "1")),
+        }
+        let Some((assignment, holds)) = self.named else { return };
+        let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
+            return;
+        };
+        let goes = |id: Id| {
+            let skipped = matches!(self.by, Counter::Skip(at) if index.is_within(id, at));
+            skipped || id == left || conditions.iter().any(|c| index.is_within(id, *c))
+        };
+        let plain = index.kind(left) == kinds().identifier;
+        let statement = view.statement_of(assignment).filter(|_| plain);
+        match statement.filter(|_| view.identifiers(index.text_of(left)).iter().all(|id| goes(*id))) {
+            Some(at) => plan.edit(at, Change::Replace { first: at, last: at, text: String::new() }),
+            None => plan.edit(right, whole(right, if holds { "True" } else { "False" })),
+        }
+    }
+
+    /// `len(loader) // n` is `len(loader)` where the loader's batches are those of a whole step.
+    pub(super) fn lengths(&self, plan: &mut Plan<'_, '_>) {
+        let k = kinds();
+        let view = plan.view;
+        let index = &view.index;
+        let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+        let same = |id: Id| [&self.count, &self.value].iter().any(|n| last(n) == last(index.text_of(id)));
+        for &quotient in index.of_kind(k.binary_operator) {
+            let mut parts = index.parts(quotient);
+            let (Some(left), Some(right)) = (parts.next(), parts.next()) else { continue };
+            let operator = index.text[index.item(left).end..index.item(right).start].trim();
+            let counts = view.calls("len").iter().any(|call| {
+                let of = index.field(*call, fields().arguments).and_then(|a| index.parts(a).next());
+                index.is_within(*call, left)
+                    && of.is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Loader))
+            });
+            if ["//", "/"].contains(&operator) && counts && same(right) && is_reached(plan.input, view, quotient) {
+                let range = index.item(left).end..index.item(quotient).end;
+                plan.edit(quotient, Change::Expression { node: quotient, range, text: String::new() });
+            }
+        }
     }
 }
 
-/// The number of turns of a counted loop, when the optimizer's step comes behind it.
-pub(super) fn micro_batches<'t>(
-    input: &Input<'_, '_>,
-    view: &FileView<'t>,
-    step: Id,
-    around: Id,
-    optimizer: &str,
-) -> Option<&'t str> {
-    let (k, f) = (kinds(), fields());
+/// A test's body without the test, without what `gone` names and with what follows a scheduler.
+pub(super) fn unwrapped(
+    view: &FileView<'_>,
+    test: Id,
+    gone: &dyn Fn(Id) -> bool,
+    after: &dyn Fn(Id) -> Option<String>,
+) -> Change {
     let index = &view.index;
-    let inside = view.calls("step").iter().any(|c| {
-        index.is_within(*c, around)
-            && index
-                .field(*c, f.function)
-                .and_then(|g| index.field(g, f.object))
-                .is_some_and(|o| index.text_of(o) == optimizer || input.project.role(view, o) == Some(Role::Scaler))
-    });
-    let counted = index.field(around, f.right).filter(|r| {
-        index.kind(around) == k.for_statement && index.kind(*r) == k.call && called_name(index, *r) == Some("range")
-    })?;
-    let mut arguments = index.parts(index.field(counted, f.arguments)?);
-    let turns = arguments.next().filter(|_| arguments.next().is_none())?;
-    (!inside && index.is_within(around, step)).then(|| index.text_of(turns))
+    let mut out: Vec<String> = Vec::new();
+    for statement in index.field(test, fields().consequence).into_iter().flat_map(|b| index.children(b)) {
+        if gone(statement) {
+            continue;
+        }
+        let start = index.item(statement).start;
+        let text = &index.text[start..statement_end(view, statement)];
+        out.push(dedent(&text.replace("\r\n", "\n"), line_indent(index.text, start)));
+        out.extend(after(statement));
+    }
+    Change::Replace { first: test, last: test, text: out.join("\n") }
 }

@@ -86,7 +86,10 @@ pub(super) fn clip(
         .get(1)
         .map(|a| if index.kind(*a) == k.keyword_argument { index.field(*a, f.value).unwrap_or(*a) } else { *a });
     let Some(limit) = limit.filter(|_| by_norm && arguments.len() == 2) else {
-        return refuse(call, "the IPU clips by the 2-norm only, through `max_grad_norm` of the optimizer");
+        return refuse(
+            call,
+            "the IPU clips by the 2-norm only, through `max_grad_norm` of the optimizer. Write `clip_grad_norm_(parameters, limit)`, then port again",
+        );
     };
     let of_torch = |name: &str| -> Vec<Id> {
         let is = |c: &Id| {

@@ -89,7 +89,12 @@ pub(super) fn moved_statement(
         }
         let is_self = name == "self";
         let node = if is_self { member_of_self(view, id) } else { Some(id) };
-        let Some(mut node) = node else { return refuse(id, "`self` as a whole can't move into what the IPU compiles") };
+        let Some(mut node) = node else {
+            return refuse(
+                id,
+                "`self` as a whole can't move into what the IPU compiles. Hand over what is needed of it, then port again",
+            );
+        };
         // `self.net.encoder` and `state.model`: the longest name that is a model or a criterion.
         let mut whole = node;
         while let Some(parent) = index.parent(whole).filter(|p| dotted(index, *p).is_some()) {

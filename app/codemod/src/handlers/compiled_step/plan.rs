@@ -1,13 +1,14 @@
 //! What has to happen to one training step, found out as a whole before anything is changed.
 
 use super::super::asked::asked_for;
-use super::accumulation::{accumulation, micro_batches};
+use super::accumulation::{Counter, accumulation, unwrapped};
 use super::around::{
     clip, ends_step, fixed_test, remove_steps, require_package, saves, schedulers, steps_scheduler, validation,
 };
 use super::callee::callee;
 use super::far::{far_call, hand_back_input};
 use super::known::Known;
+use super::micro_batches::micro_batches;
 use super::moved::{Moved, moved_names, moved_statement, plain_name};
 use super::origins::learns_before;
 use super::phase::{both_phases, phase_test};
@@ -63,7 +64,11 @@ pub(super) fn plan<'a, 't>(
     let mut plan = Plan { input, view, simpler: Vec::new(), edits: Vec::new() };
     let function = (index.kind(step) == k.function_definition).then_some(step);
     if view.differentiates() {
-        return refuse(step, "gradients are part of what is computed here; the IPU keeps them to itself");
+        return refuse(
+            step,
+            "gradients are part of what is computed here, and the IPU keeps them to itself. Write a loss without them, or train this on \
+             another target",
+        );
     }
     obstacles(input, view)?;
     // A branch for automatic mixed precision goes first: the IPU computes in the model's own type.
@@ -72,7 +77,11 @@ pub(super) fn plan<'a, 't>(
     let backward: Vec<Id> =
         view.calls("backward").iter().copied().filter(|c| index.is_within(*c, step) && alive(*c)).collect();
     if backward.is_empty() {
-        return refuse(step, "whether this mode comes to `backward()` is decided in a way that is not followed");
+        return refuse(
+            step,
+            "whether this mode comes to `backward()` is decided in a way that is not followed. Write the step under the project's own \
+             test for the mode, then port again",
+        );
     }
     let [backward] = backward.as_slice() else {
         return refuse(
@@ -104,7 +113,8 @@ pub(super) fn plan<'a, 't>(
                 if argument.is_some() {
                     return refuse(
                         call,
-                        "the optimizer is given a closure, and the IPU runs forward, backward and update in one",
+                        "the optimizer is given a closure, and the IPU runs forward, backward and update in one. Write the closure's \
+                         statements into the step and call `step()` without it, then port again",
                     );
                 }
                 index.text_of(object)
@@ -113,20 +123,25 @@ pub(super) fn plan<'a, 't>(
             _ => continue,
         };
         if optimizer.is_some_and(|o| o != text) {
-            return refuse(call, "the step has two optimizers; the IPU compiles one");
+            return refuse(
+                call,
+                "the step has two optimizers; the IPU compiles one. Give one optimizer both groups of parameters, or each a step of its own in a file of its own",
+            );
         }
         optimizer = Some(text);
     }
     let Some(optimizer) = optimizer else {
         return refuse(
             step,
-            "no `optimizer.step()` is found beside `backward()`, so what the IPU should compile is not known",
+            "no `optimizer.step()` is found beside `backward()`, so what the IPU should compile is not known. Write it there, then port again",
         );
     };
     let branch = input.project.modes.is_some();
     let situation = Situation { view, project: input.project, settings: input.settings, branch };
     let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
-    let Some(torch) = torch else { return refuse(step, "the file does not import torch") };
+    let Some(torch) = torch else {
+        return refuse(step, "the file does not import torch. Import it where the step is, then port again");
+    };
     let header = end_of_imports(view, torch, step);
     let accumulation = accumulation(input, view, step, around, optimizer, header)?;
     let mut divided = false;
@@ -184,7 +199,10 @@ pub(super) fn plan<'a, 't>(
             );
         }
         if index.text_of(s).contains(".item()") || index.text_of(s).contains(".numpy()") {
-            return refuse(s, "the loss leaves the tensors here; the IPU compiles tensors only");
+            return refuse(
+                s,
+                "the loss leaves the tensors here; the IPU compiles tensors only. Compute with tensors up to the loss, then port again",
+            );
         }
     }
     // What learns only sometimes would learn always: the compiled step does not ask.
@@ -192,7 +210,7 @@ pub(super) fn plan<'a, 't>(
         index.ancestors(id).take_while(|a| *a != body && *a != step).find(|a| {
             index.kind(*a) == k.if_statement
                 && !amp.simplified.contains(a)
-                && accumulation.as_ref().is_none_or(|c| c.test != *a)
+                && accumulation.as_ref().is_none_or(|c| !c.counts(*a))
                 && !index.is_within(moved_from, *a)
                 && input
                     .project
@@ -220,6 +238,21 @@ pub(super) fn plan<'a, 't>(
             test,
             "this test decides whether the weights learn, and the compiled step always updates them. Give training a loop \
              of its own, without the test",
+        );
+    }
+    let skipped = around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied().find(|id| {
+        let counts = |by: &Counter| matches!(by, Counter::Skip(at) if index.is_within(*id, *at));
+        *id > moved_from
+            && updates.last().is_some_and(|last| id < last)
+            && alive(*id)
+            && loop_of(view, *id) == around
+            && !accumulation.as_ref().is_some_and(|a| counts(&a.by))
+    });
+    if let Some(skipped) = skipped {
+        return refuse(
+            skipped,
+            "this decides whether the weights learn, when the compiled step has updated them already. Decide it from the batch, above \
+             the model's call, or leave it out, then port again",
         );
     }
     // The call goes to the last moved statement, unless something in between reads what it gives.
@@ -276,7 +309,10 @@ pub(super) fn plan<'a, 't>(
         a.forget_number(&mut moved.attributes, &moved.body);
     }
     if !moved.body.iter().any(|l| l.contains("self.")) || moved.attributes.is_empty() {
-        return refuse(backward, "the model behind this loss is not found");
+        return refuse(
+            backward,
+            "the model behind this loss is not found. Call it in the step by the name that its parameters are taken from, then port again",
+        );
     }
     if moved.parameters.is_empty() {
         return refuse(
@@ -378,9 +414,10 @@ pub(super) fn plan<'a, 't>(
     });
     let share = undone.map_or(String::new(), |a| format!(" / {}", a.count));
     let call = format!("{call}\n{loss_name} = {loss_name}.mean(){share}{means}");
-    if let Some(loop_) = around
+    if let Some(loop_) = around.filter(|_| branch)
         && let Some(turns) = micro_batches(input, view, step, loop_, optimizer)
     {
+        let turns = index.text_of(turns);
         let (unit, said) =
             (&view.layout.indent, "On the IPU, accumulate gradients with opts.Training.gradientAccumulation");
         let text = format!("if {turns} != 1:\n{unit}raise ValueError({q}{said}{q})");
@@ -400,7 +437,8 @@ pub(super) fn plan<'a, 't>(
         plan.edit(at, Change::Replace { first: at, last: at, text: call });
     }
     let opts = if view.has_word("opts") { "ipu_opts" } else { "opts" };
-    let whole = accumulation.as_ref().map(|a| a.test);
+    // Beside other modes the test is written anew as a whole; alone, its condition holds and it goes in the next round.
+    let whole = accumulation.as_ref().filter(|_| branch).and_then(|a| a.tests.first().copied());
     let elsewhere = |id: Id| alive(id) && !whole.is_some_and(|t| index.is_within(id, t));
     remove_steps(&mut plan, step, end, &elsewhere);
     if let Some(far) = &far {
@@ -411,9 +449,15 @@ pub(super) fn plan<'a, 't>(
     }
     schedulers(&mut plan, (step, body, phase.is_none()), optimizer, &elsewhere);
     if let Some(a) = &accumulation {
-        let gone = |s: Id| ends_step(input, view, s);
-        let after = |s: Id| steps_scheduler(input, view, s).then(|| format!("training_step.setOptimizer({optimizer})"));
-        plan.edit(a.test, a.unwrapped(view, &gone, &after));
+        if let Some(test) = whole {
+            let gone = |s: Id| ends_step(input, view, s);
+            let after =
+                |s: Id| steps_scheduler(input, view, s).then(|| format!("training_step.setOptimizer({optimizer})"));
+            plan.edit(test, unwrapped(view, test, &gone, &after));
+        } else {
+            a.at_every_turn(&mut plan);
+        }
+        a.lengths(&mut plan);
         let text = a.lines(opts, divided);
         match a.known {
             Known::FromStart => {}

@@ -76,7 +76,9 @@ pub(super) fn is_constant(input: &Input<'_, '_>, view: &FileView<'_>, body: Id, 
             Some(part) => dotted(index, part).is_none_or(|d| !d.ends_with(".training")) && !binds_in(view, body, name),
             None => {
                 input.project.role(view, id) == Some(Role::Model)
-                    || view.binds_at_top(name, 0, true) && bindings(view, name).len() == 1
+                    || view.binds_at_top(name, 0, true)
+                        && bindings(view, name).len() == 1
+                        && !binds_in(view, body, name)
             }
         }
     })

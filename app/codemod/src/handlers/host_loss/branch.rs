@@ -46,15 +46,21 @@ pub(super) fn wishes(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<Vec<W
         return refuse(step, "Lightning calls the step; write the loop in plain PyTorch first");
     }
     if view.differentiates() {
-        return refuse(step, "gradients are part of what is computed, and on an RDU the host does not see them");
+        return refuse(
+            step,
+            "gradients are part of what is computed, and on an RDU the host does not see them. Write a loss without them, or train this on another target",
+        );
     }
     if view.has_word("rdu") {
-        return refuse(step, "the name `rdu` is taken, and the port needs it");
+        return refuse(step, "the name `rdu` is taken, and the port needs it. Rename it, then port again");
     }
     let backward = plain_backward(view, step, &reached)?;
     let update = plain_update(input, view, step, &reached)?;
     if input.project.modes.as_ref().is_some_and(|m| m.guard_at(view, input.project, update).is_none()) {
-        return refuse(update, "the compute mode can't be read at this place");
+        return refuse(
+            update,
+            "the compute mode can't be read at this place. Hand it to this function, then port again",
+        );
     }
     untouched_gradients(view, step, &reached)?;
     let calls = model_places(input, view);
@@ -63,14 +69,17 @@ pub(super) fn wishes(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<Vec<W
     let inputs = input_names(view, training)?;
     for call in &calls {
         if arguments(view, *call).len() != inputs.len() {
-            return refuse(*call, "the model is called with other arguments here than in the training step");
+            return refuse(
+                *call,
+                "the model is called with other arguments here than in the training step. Give it the same ones, then port again",
+            );
         }
     }
     let (optimizers, unavailable) = optimizers(input, view, step)?;
     if entry::start(input, view).is_none() {
         return refuse(
             step,
-            "no program of this project that starts by `if __name__ == \"__main__\":` was found to import this file, and SambaFlow's part of the command line is read there",
+            "no program of this project that starts by `if __name__ == \"__main__\":` was found to import this file, and SambaFlow's part of the command line is read there. Port the project with that program",
         );
     }
     let mut changes = vec![class(input, view, &inputs, &optimizers, step)];
@@ -156,7 +165,7 @@ fn training_call(view: &FileView<'_>, step: Id, calls: &[Id]) -> Result<Id, Refu
         Some(call) => Ok(call),
         None => refuse(
             step,
-            "the call of the model is neither in the step nor in a function of this file that the step calls",
+            "the call of the model is neither in the step nor in a function of this file that the step calls. Write it there, then port again",
         ),
     }
 }
@@ -184,11 +193,17 @@ fn optimizers<'t>(
         }
     }
     let Some(first) = found.first() else {
-        return refuse(step, "no optimizer that `samba.optim` has is made in this file; SGD and AdamW are there");
+        return refuse(
+            step,
+            "no optimizer that `samba.optim` has is made in this file; SGD and AdamW are there. Make one of them here, then port again",
+        );
     };
     let other = found.iter().find(|o| o.model != first.model || o.name != first.name);
     match other {
-        Some(other) => refuse(other.call, "another model or another optimizer is made here; one of each is compiled"),
+        Some(other) => refuse(
+            other.call,
+            "another model or another optimizer is made here; one of each is compiled. Make the others in files of their own",
+        ),
         None => Ok((found, unavailable)),
     }
 }

@@ -63,7 +63,10 @@ pub(super) fn only_optimizer<'t>(view: &FileView<'t>, step: Id) -> Result<Optimi
     if view.function_of(call) == Some(step)
         && index.ancestors(call).any(|a| index.kind(a) == k.for_statement && a > step)
     {
-        return refuse(call, "the optimizer is made in a loop, and the program is compiled once");
+        return refuse(
+            call,
+            "the optimizer is made in a loop, and the program is compiled once. Make it in front of the loop, then port again",
+        );
     }
     read(view, call, &class)
 }
@@ -76,7 +79,7 @@ pub(super) fn read<'t>(view: &FileView<'t>, call: Id, class: &str) -> Result<Opt
         view.statement_of(call).filter(|_| index.parent(call).is_some_and(|p| index.kind(p) == k.assignment));
     let left = index.parent(call).and_then(|a| index.field(a, f.left)).filter(|l| dotted(index, *l).is_some());
     let (Some(statement), Some(left)) = (statement, left) else {
-        return refuse(call, "the optimizer is not assigned to a name");
+        return refuse(call, "the optimizer is not assigned to a name. Give it one, then port again");
     };
     let given = arguments(view, call);
     let parameters = given.first().copied().filter(|a| {
@@ -86,14 +89,14 @@ pub(super) fn read<'t>(view: &FileView<'t>, call: Id, class: &str) -> Result<Opt
     let Some(model) = model else {
         return refuse(
             call,
-            "the optimizer is not given `model.parameters()` as a whole; groups of parameters can't be compiled",
+            "the optimizer is not given `model.parameters()` as a whole; groups of parameters can't be compiled. Hand it all of them, then port again",
         );
     };
     // In the order in which PyTorch takes them by place.
     let allowed: &[&'static str] = match class {
         "SGD" => &["lr", "momentum"],
         "AdamW" | "Adam" => &["lr", "betas", "eps", "weight_decay"],
-        _ => return refuse(call, "samba.optim has no such optimizer; SGD and AdamW are there"),
+        _ => return refuse(call, "samba.optim has no such optimizer. Take SGD or AdamW, then port again"),
     };
     let mut decays = false;
     let (mut unnamed, mut off) = (Vec::new(), Vec::new());

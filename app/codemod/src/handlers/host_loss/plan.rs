@@ -6,6 +6,7 @@ use super::loss_output::{LossOutput, loss_output};
 use super::optimizer::{Optimizer, only_optimizer};
 use super::{Input, Refusal};
 use crate::facts::FileView;
+use crate::facts::counting::counted;
 use crate::facts::roles::Role;
 use crate::names::{called_name, dotted};
 use crate::tree::{Id, fields, kinds};
@@ -51,10 +52,13 @@ impl<'a, 't> Plan<'a, 't> {
             return refuse(step, "Lightning calls the step; write the loop in plain PyTorch first");
         }
         if view.differentiates() {
-            return refuse(step, "gradients are part of what is computed, and on an RDU the host does not see them");
+            return refuse(
+                step,
+                "gradients are part of what is computed, and on an RDU the host does not see them. Write a loss without them, or train this on another target",
+            );
         }
         if view.has_word("rdu") {
-            return refuse(step, "the name `rdu` is taken, and the port needs it");
+            return refuse(step, "the name `rdu` is taken, and the port needs it. Rename it, then port again");
         }
         stands_alone(view)?;
         let backward = only_backward(view, step)?;
@@ -77,6 +81,11 @@ impl<'a, 't> Plan<'a, 't> {
         Ok(Self { input, view, forward, inputs, optimizer, update, backward, loss, evaluations })
     }
 }
+
+const GATHERED: &str = "gradients are added up over several batches, and on an RDU every batch goes forward, backward and updates. Let \
+    the loader give batches of that size, take what counts them out of the step, and port again";
+const TESTED: &str = "whether this part of the step runs depends on a test; on an RDU every batch goes forward, backward and updates. \
+    Choose the batches above the model's call, or take the test out, then port again";
 
 /// What trains on several machines or compiles by itself does not go together with SambaFlow.
 pub(super) fn stands_alone(view: &FileView<'_>) -> Result<(), Refusal> {
@@ -121,9 +130,12 @@ pub(super) fn plain_backward(view: &FileView<'_>, step: Id, is_reached: &dyn Fn(
         view.calls("backward").iter().copied().filter(|c| view.index.is_within(*c, step) && is_reached(*c)).collect();
     match calls.as_slice() {
         [call] if arguments(view, *call).is_empty() => Ok(*call),
-        [call] => refuse(*call, "`backward` is given arguments; only a plain `loss.backward()` is followed"),
+        [call] => refuse(
+            *call,
+            "`backward` is given arguments; only a plain `loss.backward()` is followed. Make the loss one number first, then port again",
+        ),
         [_, second, ..] => refuse(*second, "the step goes backward more than once. Sum the losses first"),
-        [] => refuse(step, "no `backward()` was found"),
+        [] => refuse(step, "no `backward()` was found. Write it beside the model's call, then port again"),
     }
 }
 
@@ -146,7 +158,7 @@ pub(super) fn plain_update(
             Some(Role::Optimizer) if !given.is_empty() => {
                 return refuse(
                     call,
-                    "the optimizer is given a closure, and the update is a section of the compiled program",
+                    "the optimizer is given a closure, and the update is a section of the compiled program. Call `step()` without it, then port again",
                 );
             }
             Some(Role::Optimizer) => {}
@@ -154,14 +166,21 @@ pub(super) fn plain_update(
             _ => continue,
         }
         if found.is_some() {
-            return refuse(call, "the step has two updates; one model and one optimizer are compiled");
+            return refuse(
+                call,
+                "the step has two updates; one model and one optimizer are compiled. Give each model a script of its own",
+            );
         }
         found = Some(call);
     }
     match found {
         Some(call) if is_statement(view, call) => Ok(call),
-        Some(call) => refuse(call, "what `step()` returns is used, and the RDU returns nothing"),
-        None => refuse(step, "no `step()` of an optimizer was found beside `backward()`"),
+        Some(call) => {
+            refuse(call, "what `step()` returns is used, and the RDU returns nothing. Go without it, then port again")
+        }
+        None => {
+            refuse(step, "no `step()` of an optimizer was found beside `backward()`. Write it there, then port again")
+        }
     }
 }
 
@@ -217,7 +236,10 @@ fn only_forward(input: &Input<'_, '_>, view: &FileView<'_>, step: Id) -> Result<
     };
     match training.as_slice() {
         [call] => Ok(*call),
-        [_, second, ..] => refuse(*second, "the step calls a model more than once; one call of one model is compiled"),
+        [_, second, ..] => refuse(
+            *second,
+            "the step calls a model more than once; one call of one model is compiled. Make one module of the calls, then port again",
+        ),
         [] => refuse(
             step,
             "the call of the model is not beside `backward()`. Put it into the function that goes backward, then port again",
@@ -240,10 +262,7 @@ fn same_loop(view: &FileView<'_>, step: Id, backward: Id, update: Id, forward: I
     let around = loop_of(view, backward, step);
     for call in [forward, backward, update] {
         if loop_of(view, call, step) != around {
-            return refuse(
-                call,
-                "forward pass, `backward()` and `step()` are not in one loop; gradients can't be gathered over several batches",
-            );
+            return refuse(call, GATHERED);
         }
         let test = view
             .index
@@ -251,17 +270,29 @@ fn same_loop(view: &FileView<'_>, step: Id, backward: Id, update: Id, forward: I
             .take_while(|a| Some(*a) != around)
             .find(|a| [k.if_statement, k.try_statement, k.conditional_expression].contains(&view.index.kind(*a)));
         if let Some(test) = test {
-            return refuse(
-                test,
-                "whether this part of the step runs depends on a test; on an RDU every batch goes forward, backward and updates",
-            );
+            return refuse(test, reason(view, test));
         }
+    }
+    let skips = around.into_iter().flat_map(|l| view.index.of_kind_in(k.continue_statement, l)).copied();
+    let skipped = skips.into_iter().find(|id| *id > forward && *id < update && loop_of(view, *id, step) == around);
+    if let Some(skipped) = skipped {
+        let test = view.index.ancestors(skipped).find(|a| view.index.kind(*a) == k.if_statement).unwrap_or(skipped);
+        return refuse(test, reason(view, test));
     }
     if forward < backward && backward < update {
         Ok(())
     } else {
-        refuse(update, "forward pass, `backward()` and `step()` do not follow each other in this order")
+        refuse(
+            update,
+            "forward pass, `backward()` and `step()` do not follow each other in this order. Write them so, then port again",
+        )
     }
+}
+
+/// Why a test in the step can't stay.
+fn reason(view: &FileView<'_>, test: Id) -> &'static str {
+    let counts = view.index.field(test, fields().condition).is_some_and(|c| counted(view, c).is_some());
+    if counts { GATHERED } else { TESTED }
 }
 
 /// Weights and their gradients are on the RDU during the step.
@@ -288,7 +319,10 @@ pub(super) fn untouched_gradients(
         .iter()
         .find(|a| view.index.field(**a, fields().attribute).is_some_and(|n| view.index.text_of(n) == "grad"));
     match grad {
-        Some(grad) => refuse(*grad, "this reads a gradient, and gradients of weights are on the RDU"),
+        Some(grad) => refuse(
+            *grad,
+            "this reads a gradient, and gradients of weights are on the RDU. Go without it, then port again",
+        ),
         None => Ok(()),
     }
 }
@@ -368,7 +402,11 @@ pub(super) fn input_names(view: &FileView<'_>, forward: Id) -> Result<Vec<String
         }
         names.push(name);
     }
-    if names.is_empty() { refuse(forward, "the model is called without a tensor") } else { Ok(names) }
+    if names.is_empty() {
+        refuse(forward, "the model is called without a tensor. Hand it the batch, then port again")
+    } else {
+        Ok(names)
+    }
 }
 
 /// Calls of the model outside the step, which the host makes.
@@ -385,7 +423,7 @@ fn evaluations(input: &Input<'_, '_>, view: &FileView<'_>, forward: Id, model: &
         if (!same && !taken) || named {
             return refuse(
                 call,
-                "another model is called here, or one with named arguments; only the model that is trained is followed",
+                "another model is called here, or one with named arguments; only the model that is trained is followed. Call that one, with its tensors in their order, or evaluate in a script of its own",
             );
         }
         out.push(call);
