@@ -4,7 +4,7 @@ mod cuda_device;
 mod surroundings;
 
 pub(crate) use cuda_device::cuda_devices;
-pub(crate) use surroundings::inside_with;
+pub(crate) use surroundings::{inside_with, table_values};
 
 use crate::facts::keras::is_model;
 use crate::facts::keras_data::{is_pipeline, uncut};

@@ -244,6 +244,37 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_in_a_table() {
+        let with = |table: &str| format!("{table}\n{}", STEP.replace("batch_size=SIZE, shuffle=True", "**common"));
+        check(&with("common = {'batch_size': 32, 'shuffle': True}"), "hpu", Some(("32", "32", 0)));
+        check(&with("common = dict(batch_size=args.size)"), "hpu", Some(("args.size", "args.size", 0)));
+        check(&with("common = dict(shuffle=True)"), "hpu", Some(("1", "1", 0)));
+        check(&with("common = settings()"), "hpu", Some(("common[\"batch_size\"]", "common[\"batch_size\"]", 0)));
+        check(&STEP.replace("batch_size=SIZE, shuffle=True", "16, **common"), "ipu", Some(("16", "16", 1)));
+    }
+
+    #[test]
+    fn batches_counted_under_a_name() {
+        let named = STEP
+            .replace("SIZE", "8")
+            .replace(
+                "for image, label in loader:",
+                "for i, (image, label) in enumerate(loader):\n        last = i % 4 == 3",
+            )
+            .replace("        opt.zero_grad()\n", "")
+            .replace("        opt.step()\n", "        if last:\n            opt.step()\n            opt.zero_grad()\n");
+        check(&named, "hpu", Some(("32", "32", 0)));
+        // Twice: that the last batch goes, and that the loader counts steps.
+        check(&named, "ipu", Some(("32", "32", 2)));
+        let skipped = named.replace("last = i % 4 == 3", "pass").replace(
+            "if last:\n            opt.step()\n            opt",
+            "if i % 4 != 3:\n            continue\n        opt.step()\n        opt",
+        );
+        check(&skipped, "hpu", Some(("32", "32", 0)));
+        check(&skipped, "ipu", Some(("32", "32", 2)));
+    }
+
+    #[test]
     fn a_scheduler_steps_by_batch_or_by_epoch() {
         let with = |after_step: &str, after_loop: &str| {
             STEP.replace("SIZE", "8").replace(

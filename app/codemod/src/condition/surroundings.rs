@@ -88,7 +88,7 @@ pub(super) fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
 }
 
 /// Values under a key of a table: `table = {"key": …}`, `table = dict(key=…)`, `table["key"] = …`, `table.update(key=…)`.
-fn table_values(view: &FileView<'_>, table: &str, key: &str) -> Vec<Id> {
+pub(crate) fn table_values(view: &FileView<'_>, table: &str, key: &str) -> Vec<Id> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let is_key = |id: Id| plain_string(index.text, index.item(id).node) == Some(key);

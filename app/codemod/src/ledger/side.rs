@@ -1,6 +1,7 @@
 //! What one side of a port, the original or its result, says of its steps.
 
 use super::Figure;
+use crate::condition::table_values;
 use crate::facts::counting::counted;
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
@@ -163,31 +164,28 @@ fn read_loader(view: &FileView<'_>, side: &mut Side) {
     });
     let batch = keyword(view, loader, "batch_size").or(positional).map(|value| figure(view, value));
     side.micro_batch = Some(batch.or_else(|| unpacked(view, loader, "batch_size")).unwrap_or_else(Figure::one));
-    side.drops_last = keyword(view, loader, "drop_last").is_some_and(|value| view.index.text_of(value) == "True");
+    let drop_last = keyword(view, loader, "drop_last").map(|value| figure(view, value));
+    let drop_last = drop_last.or_else(|| unpacked(view, loader, "drop_last"));
+    side.drops_last = drop_last.is_some_and(|figure| figure.text == "True");
 }
 
-/// What a call is given under a name by `**table`: the value in the table where that can be read, else the place to look it up.
+/// What a call is given under a name by `**table`: the value in the table where the file writes it down, else the place to
+/// look it up; none where the file writes the table down without it.
 fn unpacked(view: &FileView<'_>, call: Id, name: &str) -> Option<Figure> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let arguments = index.field(call, f.arguments)?;
     let splat = index.parts(arguments).find(|part| index.text_of(*part).starts_with("**"))?;
     let table = index.text_of(splat).trim_start_matches('*').trim();
-    let right = |a: &Id| index.field(*a, f.left).filter(|l| index.text_of(*l) == table).and(index.field(*a, f.right));
-    let Some(value) = index.of_kind(k.assignment).iter().find_map(right) else {
-        return Some(figure_as(view, splat, &format!("{table}[\"{name}\"]")));
-    };
-    if index.kind(value) == k.call && called_name(index, value) == Some("dict") {
-        return keyword(view, value, name).map(|found| figure(view, found));
+    if let Some(value) = table_values(view, table, name).first() {
+        return Some(figure(view, *value));
     }
-    if index.kind(value) != k.dictionary {
-        return Some(figure_as(view, splat, &format!("{table}[\"{name}\"]")));
-    }
-    let pair = index.parts(value).find(|pair| {
-        let key = index.parts(*pair).next().filter(|_| index.kind(*pair) == k.pair);
-        key.is_some_and(|key| index.text_of(key).trim_matches(['"', '\'']) == name)
-    })?;
-    index.parts(pair).nth(1).map(|found| figure(view, found))
+    let is_written = index.of_kind(k.assignment).iter().any(|assignment| {
+        let right = index.field(*assignment, f.right);
+        index.field(*assignment, f.left).is_some_and(|left| index.text_of(left) == table)
+            && right.is_some_and(|r| index.kind(r) == k.dictionary || called_name(index, r) == Some("dict"))
+    });
+    (!is_written).then(|| figure_as(view, splat, &format!("{table}[\"{name}\"]")))
 }
 
 /// What the training loader of a file is given as its batch.
