@@ -83,3 +83,16 @@ test("what is not the site's own markup, or a script from elsewhere, is refused"
   assert.equal(await outcome(() => (document.body.insertAdjacentHTML("beforeend", "<b>x</b>"), "done")), "done");
   await page.close();
 });
+
+test("a first visit of a guide asks for little", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url().slice(site.address.length)));
+  await page.goto(`${site.address}guides/hpu/`);
+  await page.locator("#offline", { hasText: "without a network" }).waitFor();
+  // The page, its style and script, and what keeps the site; the browser itself adds the manifest and its icon.
+  assert.ok(asked.length <= 4, asked.join("\n"));
+  assert.deepEqual(asked.filter((path) => !/^guides\/hpu\/$|\.css$|\.js$/.test(path)), []);
+  await context.close();
+});

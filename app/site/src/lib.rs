@@ -31,6 +31,7 @@ mod policy;
 mod port_page;
 mod print_page;
 mod recipe_list;
+mod rose;
 mod search;
 mod service_worker;
 mod shell;

@@ -8,7 +8,7 @@ mod address;
 mod programs;
 
 use crate::shell::{self, PLACES};
-use crate::{SiteError, kit, search, theme};
+use crate::{SiteError, kit, rose, search, theme};
 use address::Leaf;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -97,8 +97,7 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     let engine = carried_program(text("engine.js")?, "portolanEngine")?;
     blocks += &block("engine.js", engine.as_bytes());
 
-    let head =
-        Head { style: &style, scripts: &scripts, icon: files.get(&theme.icon).ok_or_else(|| lacks(&theme.icon))? };
+    let head = Head { style: &style, scripts: &scripts };
     Ok(whole(&head, &leaf(""), &main, &blocks))
 }
 
@@ -111,7 +110,6 @@ struct Head<'a> {
     style: &'a str,
     /// Further attributes of the tag, and the text.
     scripts: &'a [(&'a str, String)],
-    icon: &'a [u8],
 }
 
 fn whole(head: &Head<'_>, leaf: &Leaf<'_>, main: &str, blocks: &str) -> String {
@@ -137,11 +135,11 @@ fn whole(head: &Head<'_>, leaf: &Leaf<'_>, main: &str, blocks: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"description\" content=\"{description}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<style>{style}</style>\n{early}\
-         <link rel=\"icon\" type=\"image/svg+xml\" href=\"data:image/svg+xml;base64,{icon}\">\n</head>\n<body>\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"{icon}\">\n</head>\n<body>\n\
          {masthead}<main id=\"main\" tabindex=\"-1\">\n{main}</main>\n{foot}{blocks}{late}</body>\n</html>\n",
         description = escape("Guides for porting training scripts, and the engine that ports them, in one file."),
         style = head.style,
-        icon = STANDARD.encode(head.icon),
+        icon = rose::icon(),
         masthead = leaf.rewritten(&shell::masthead("./", "", &places)),
         foot = leaf.rewritten(&shell::foot("./", &more)),
         early = tags(early),

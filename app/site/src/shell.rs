@@ -1,6 +1,6 @@
 //! The frame of every page: head, skip link, header, footer.
 
-use crate::{manifest, policy, theme};
+use crate::{manifest, policy, rose, theme};
 use guide::html::escape;
 
 /// What differs from page to page.
@@ -51,7 +51,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
          <script src=\"{root}{script}\" data-search=\"{root}{search}\" data-search-style=\"{root}{search_style}\" data-offline=\"{root}{offline}\"></script>\n\
-         <link rel=\"icon\" type=\"image/svg+xml\" href=\"{root}{icon}\">\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"{icon}\">\n\
          <link rel=\"manifest\" href=\"{root}{manifest}\">\n\
          <meta name=\"theme-color\" content=\"#fffdf8\" media=\"(prefers-color-scheme: light)\">\n\
          <meta name=\"theme-color\" content=\"#0f171c\" media=\"(prefers-color-scheme: dark)\">\n\
@@ -64,7 +64,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
         class = if frame.wide { " class=\"wide\"" } else { "" },
         style = names.style,
         script = names.script,
-        icon = names.icon,
+        icon = rose::icon(),
         manifest = manifest::FILE,
         search = names.search,
         search_style = names.search_style,
@@ -90,10 +90,11 @@ pub(crate) fn masthead(root: &str, here: &str, places: &[(&str, &str)]) -> Strin
     format!(
         "<a class=\"skip\" href=\"#main\">Skip to content</a>\n\
          <header class=\"site-head\"><div class=\"wrap\">\
-         <a class=\"brand\" href=\"{root}\">{ROSE}Portolan</a>\
+         <a class=\"brand\" href=\"{root}\">{rose}Portolan</a>\
          <nav class=\"site-nav\" aria-label=\"Site\">{nav}</nav>\
          <button class=\"search-open\" id=\"search-open\" type=\"button\" aria-haspopup=\"dialog\" \
-         aria-keyshortcuts=\"Control+K\">Search<kbd aria-hidden=\"true\">Ctrl K</kbd></button></div></header>\n"
+         aria-keyshortcuts=\"Control+K\">Search<kbd aria-hidden=\"true\">Ctrl K</kbd></button></div></header>\n",
+        rose = rose::inline(),
     )
 }
 
@@ -118,12 +119,6 @@ pub(crate) fn up(path: &str) -> String {
         depth => "../".repeat(depth),
     }
 }
-
-/// The wind rose of the charts, as an inline picture.
-const ROSE: &str = "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" fill=\"currentColor\">\
-    <path d=\"M16 1.5l3.200 11.300L30.500 16l-11.300 3.200L16 30.500l-3.200-11.300L1.500 16l11.300-3.200z\"/>\
-    <path d=\"M7 7l6.200 3.600h-2.600zM25 7l-3.600 6.200v-2.600zM25 25l-6.200-3.600h2.600zM7 25l3.600-6.200v2.600z\"/>\
-    <path class=\"rose-north\" d=\"M16 1.500l3.200 11.300L16 16l-3.200-3.200z\"/></svg>";
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,12 @@
-//! Style, script and icon. Their names carry a hash of what is in them, so that a new release is never mixed with an old
+//! Styles and scripts. Their names carry a hash of what is in them, so that a new release is never mixed with an old
 //! one out of a cache.
 
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-const FILES: [(&str, &str, &str); 14] = [
+const FILES: [(&str, &str, &str); 13] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("portolan", "js", include_str!("../theme/portolan.js")),
-    ("portolan", "svg", include_str!("../theme/portolan.svg")),
     ("filter", "js", include_str!("../theme/filter.js")),
     ("launch", "css", include_str!("../theme/launch.css")),
     ("launch-start", "js", include_str!("../theme/launch-start.js")),
@@ -32,7 +31,6 @@ pub(crate) const VENDORED_SEARCH: (&str, &str) = ("minisearch-7.2.0.js", include
 pub(crate) struct Names {
     pub(crate) style: String,
     pub(crate) script: String,
-    pub(crate) icon: String,
     /// Only on pages with a list to narrow; see `filter.rs`.
     pub(crate) filter: String,
     /// Of the page that writes launch scripts.
@@ -63,7 +61,6 @@ pub(crate) fn names() -> &'static Names {
         let [
             style,
             script,
-            icon,
             filter,
             launch_style,
             launch_start,
@@ -79,7 +76,6 @@ pub(crate) fn names() -> &'static Names {
         Names {
             style,
             script,
-            icon,
             filter,
             launch_style,
             launch_start,

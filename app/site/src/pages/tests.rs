@@ -162,8 +162,9 @@ fn nothing_leads_nowhere() {
             let to = html[start..].split('"').next().unwrap_or("");
             let (page, anchor) = to.split_once('#').unwrap_or((to, ""));
             let file = if page.is_empty() { path.clone() } else { target(path, page) };
-            let elsewhere =
-                ["port/index.html", "launch.js", "check.js"].contains(&&*file) || to.starts_with("https://");
+            let elsewhere = ["port/index.html", "launch.js", "check.js"].contains(&&*file)
+                || to.starts_with("https://")
+                || to.starts_with("data:");
             if !elsewhere {
                 let Some(there) = pages.get(&file) else { panic!("{path}: {to} leads to {file}") };
                 assert!(anchor.is_empty() || there.contains(&format!("id=\"{anchor}\"")), "{path}: {to}");
