@@ -75,19 +75,34 @@ test("a browser can install it", { timeout: 60_000 }, async () => {
   await context.close();
 });
 
-test("a newer version is offered, not forced", { timeout: 120_000 }, async () => {
+/** A site of one's own, and a function that publishes a newer version of it: one page reads otherwise. */
+async function withSite(body) {
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   cpSync(dist, folder, { recursive: true });
   const own = await serve(folder);
-  try {
-    const { context, page } = await visited(own.address, "guides/");
-    const file = join(folder, "guides/index.html");
-    writeFileSync(file, readFileSync(file, "utf8").replace("<h1>Guides</h1>", "<h1>Newer guides</h1>"));
+  const publish = (path, before, after) => {
+    const file = join(folder, path);
+    const html = readFileSync(file, "utf8");
+    assert.ok(html.includes(before), path);
+    writeFileSync(file, html.replace(before, after));
     const worker = join(folder, "sw.js");
-    const changed = readFileSync(worker, "utf8").replace(/(\["guides\/index\.html",")[0-9a-f]+/, "$10123456789abcdef");
-    assert.ok(changed.includes("0123456789abcdef"));
-    writeFileSync(worker, changed);
+    const listed = readFileSync(worker, "utf8");
+    const at = listed.indexOf(`["${path}","`) + path.length + 5;
+    assert.ok(at > path.length + 4, path);
+    writeFileSync(worker, `${listed.slice(0, at)}0123456789abcdef${listed.slice(at + 16)}`);
+  };
+  try {
+    await body(own, publish);
+  } finally {
+    own.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
+test("a newer version is offered, not forced", { timeout: 120_000 }, () =>
+  withSite(async (own, publish) => {
+    const { context, page } = await visited(own.address, "guides/");
+    publish("guides/index.html", "<h1>Guides</h1>", "<h1>Newer guides</h1>");
     await page.reload();
     await page.locator("#update").waitFor();
     assert.equal(await page.locator("h1").textContent(), "Guides");
@@ -99,8 +114,74 @@ test("a newer version is offered, not forced", { timeout: 120_000 }, async () =>
     await page.getByRole("button", { name: "Load it" }).click();
     await page.locator("h1", { hasText: "Newer guides" }).waitFor();
     await context.close();
-  } finally {
-    own.end();
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+  }),
+);
+
+test("a newer version takes no open work away, whether it is refused or loaded", { timeout: 120_000 }, () =>
+  withSite(async (own, publish) => {
+    // An example out of a guide, which a reload alone would open afresh.
+    const guide = readFileSync(join(dist, "guides/hpu/index.html"), "utf8");
+    const { context, page } = await visited(own.address, `port/${/port\/(#example=[^"]+)"/.exec(guide)[1]}`);
+    const port = new PortPage(page, context);
+    await port.ported();
+    await port.chooseFiles([{ name: "trainer.py", text: trainer }]);
+    const all = await port.ported();
+    await port.tab("recipes");
+    await port.recipes().first().locator("input").uncheck();
+    const fewer = await port.summaryOtherThan(all);
+    const title = await page.title();
+    publish("port/index.html", `<title>${title}</title>`, "<title>Newer</title>");
+    await page.evaluate(() => void (window.same = true));
+
+    // A browser looks for a newer version now and then, while the page is open too.
+    await page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration()).update()));
+    await page.locator("#update", { hasText: "your open work comes back" }).waitFor();
+    assert.deepEqual([await port.source(), await port.summary(), await page.title()], [trainer, fewer, title]);
+    await page.getByRole("button", { name: "Later" }).click();
+    await page.locator("#update").waitFor({ state: "detached" });
+    assert.deepEqual([await port.source(), await port.summary(), await page.title()], [trainer, fewer, title]);
+    await port.choose("target", "ipu");
+    const elsewhere = await port.summaryOtherThan(fewer);
+    assert.equal(await page.evaluate(() => window.same), true, "the page was never left");
+    await port.keptAsItIs();
+
+    // Another page of the same browser is asked again. What was changed a moment ago is not lost either.
+    const second = new PortPage(await context.newPage(), context);
+    await second.page.goto(`${own.address}port/`);
+    await second.page.locator("#update").waitFor();
+    assert.equal(await second.ported(), elsewhere);
+    const longer = `${trainer}x = 1\n`;
+    await second.fill(longer);
+    await second.page.getByRole("button", { name: "Load it" }).click();
+    await second.page.waitForFunction(() => document.title === "Newer");
+    await second.page.locator("#target option").first().waitFor({ state: "attached" });
+    assert.equal(await second.ported(), elsewhere);
+    assert.equal(await second.source(), longer);
+    assert.equal(await second.page.locator("#target").inputValue(), "ipu");
+    // The page beside it was not asked, and stays as it was.
+    assert.deepEqual([await port.source(), await port.summary(), await page.evaluate(() => window.same)], [trainer, elsewhere, true]);
+    await context.close();
+  }),
+);
+
+test("work that can't be kept is not given up for a newer version", { timeout: 120_000 }, () =>
+  withSite(async (own, publish) => {
+    const { context, page } = await visited(own.address, "port/");
+    const port = new PortPage(page, context);
+    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await port.fill(trainer);
+    const summary = await port.ported();
+    await page.evaluate(() => {
+      window.same = true;
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException("The disk is full.", "QuotaExceededError");
+      };
+    });
+    publish("guides/index.html", "<h1>Guides</h1>", "<h1>Newer guides</h1>");
+    await page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration()).update()));
+    await page.getByRole("button", { name: "Load it" }).click();
+    await page.locator("#update", { hasText: "does not let your open work be kept" }).waitFor();
+    assert.deepEqual([await port.source(), await port.summary(), await page.evaluate(() => window.same)], [trainer, summary, true]);
+    await context.close();
+  }),
+);

@@ -26,6 +26,17 @@ export async function launch() {
   return browser;
 }
 
+/** In the page: what is kept, as numbers. */
+const kept = async () => {
+  if (!(await indexedDB.databases()).some(({ name }) => name === "portolan")) return undefined;
+  const result = (request) =>
+    new Promise((done, fail) => Object.assign(request, { onsuccess: () => done(request.result), onerror: () => fail(request.error) }));
+  const database = await result(indexedDB.open("portolan", 1));
+  const bytes = await result(database.transaction("work").objectStore("work").get("open"));
+  database.close();
+  return bytes && [...bytes];
+};
+
 export class PortPage {
   /** Opens the page in a window of its own; anything it complains about lands in `errors`. */
   static async open(browser, address, { fragment = "", width = 1280, height = 800, scheme = "light" } = {}) {
@@ -164,6 +175,17 @@ export class PortPage {
       buffer: Buffer.from(bytes ?? text),
     }));
     return this.page.locator("#open-files").setInputFiles(payload);
+  }
+
+  /** The work that this browser keeps. It answers in the order of the asking, so what the page wrote before is in it. */
+  kept() {
+    return this.page.evaluate(kept);
+  }
+
+  /** Waits until what is kept is what is open. */
+  async keptAsItIs() {
+    const open = () => this.page.evaluate(() => String([...window.portolanWork.bytes()]));
+    while (String(await this.kept()) !== (await open())) await this.page.evaluate(() => new Promise(requestAnimationFrame));
   }
 
   /** Makes a shared link. */

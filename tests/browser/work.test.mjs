@@ -26,22 +26,6 @@ async function portPage(context, address = `${site.address}port/`) {
   return new PortPage(page, context);
 }
 
-/**
- * In the page: the work that this browser keeps, as numbers. The browser answers in the order of the asking, so what the page
- * wrote before is in it.
- */
-const kept = async () => {
-  if (!(await indexedDB.databases()).some(({ name }) => name === "portolan")) return undefined;
-  const result = (request) => new Promise((done, fail) => Object.assign(request, { onsuccess: () => done(request.result), onerror: () => fail(request.error) }));
-  const database = await result(indexedDB.open("portolan", 1));
-  const bytes = await result(database.transaction("work").objectStore("work").get("open"));
-  database.close();
-  return bytes && [...bytes];
-};
-
-/** In the page: whether what is kept is what is open. */
-const keptAsItIs = `(${kept})().then((bytes) => String(bytes) === String([...window.portolanWork.bytes()]))`;
-
 test("open work outlives the page, with what was refused, until it is cleared", { timeout: 90_000 }, async () => {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const first = await portPage(context);
@@ -52,7 +36,7 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   const fewer = await first.summaryOtherThan(all);
   await first.page.locator("#kept", { hasText: "kept in this browser" }).waitFor();
   // The last change waits for a moment of quiet before it is kept.
-  await first.page.waitForFunction(keptAsItIs);
+  await first.keptAsItIs();
   await first.page.close();
 
   const second = await portPage(context);
@@ -64,17 +48,17 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   await second.tab("recipes");
   // A timer that is set after the page's own, and for longer, goes off after it.
   await second.page.evaluate(() => new Promise((over) => setTimeout(over, 1000)));
-  assert.equal(await second.page.evaluate(kept), undefined);
+  assert.equal(await second.kept(), undefined);
   await second.page.evaluate(() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
     document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
   });
-  assert.equal(await second.page.evaluate(kept), undefined);
+  assert.equal(await second.kept(), undefined);
   await second.page.close();
 
   // Asked after the page has, so that it has its answer too.
   const third = await portPage(context);
-  assert.equal(await third.page.evaluate(kept), undefined);
+  assert.equal(await third.kept(), undefined);
   await third.settled();
   assert.equal(await third.source(), "");
   await context.close();

@@ -42,26 +42,31 @@
   // One after another: what is written before a clearing may not arrive after it.
   let turn = Promise.resolve();
   const save = () => (turn = turn.then(keep));
+  /** Keeps the work as it is now, unless the reader cleared it; says whether nothing stood in the way. */
   async function keep() {
     clearTimeout(timer);
     const bytes = window.portolanWork?.bytes();
-    if (!bytes || isCleared(bytes)) return;
+    if (!bytes || isCleared(bytes)) return true;
     cleared = undefined;
     try {
       if (bytes.length === 0) await store("readwrite", (work) => work.delete("open"));
       else await store("readwrite", (work) => work.put(bytes, "open"));
     } catch {
-      return; // Storage may be forbidden or full; the work is on the page still.
+      return false; // Storage may be forbidden or full; the work is on the page still.
     }
-    if (bytes.length === saved) return;
+    if (bytes.length === saved) return true;
     saved = bytes.length;
-    if (saved === 0) return say("");
+    if (saved === 0) {
+      say("");
+      return true;
+    }
     const clear = document.createElement("button");
     clear.type = "button";
     clear.className = "button quiet small";
     clear.textContent = "Clear it";
     clear.addEventListener("click", () => (turn = turn.then(clearKept)));
-    say("Your open work is kept in this browser. ").append(clear);
+    say("Your open work is kept in this browser. ")?.append(clear);
+    return true;
   }
   async function clearKept() {
     clearTimeout(timer);
@@ -111,6 +116,12 @@
     }
     window.launchQueue?.setConsumer(async ({ files = [] }) => take(await Promise.all(files.map((handle) => handle.getFile()))));
     for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
+    // Before the page is loaded anew: what it asked for in its address would go before the work.
+    window.portolanKeep = async () => {
+      const kept = await save();
+      if (kept && saved > 0) history.replaceState(null, "", location.pathname);
+      return kept;
+    };
     addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
   }
   addEventListener("TrunkApplicationStarted", () => start(), { once: true });

@@ -29,12 +29,19 @@ function ask(worker, message) {
 /** A newer site is there. It waits until the reader wants it: work may be open. */
 function offer(worker) {
   if (document.getElementById("update")) return;
+  const news = element("p", {}, "There is a newer version of this site. Loading it reloads this page");
+  news.append(window.portolanKeep ? "; your open work comes back." : ".");
   const later = button("Later", () => bar.remove());
-  const now = button("Load it", () => {
+  const now = button("Load it", async () => {
+    if ((await window.portolanKeep?.()) === false) {
+      now.remove();
+      news.textContent = "This browser does not let your open work be kept. Take it away, then load the newer version by closing this page and opening it again.";
+      return;
+    }
     navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
     worker.postMessage("take over");
   });
-  const bar = element("div", { id: "update", role: "status", class: "update" }, element("p", {}, "There is a newer version of this site. Loading it reloads this page."), now, later);
+  const bar = element("div", { id: "update", role: "status", class: "update" }, news, now, later);
   document.body.append(bar);
 }
 
