@@ -20,11 +20,11 @@ KIT = pathlib.Path(__file__).resolve().parent
 # Target → folders with the vendor's modules, in the order of import, and the accelerator that torch has.
 TARGETS = {
     "cpu": ([], "cpu"),
-    "hpu": (["gaudi"], "hpu"),
+    "hpu": (["tf", "gaudi", "lightning"], "hpu"),
     "lightning-hpu": (["gaudi", "lightning"], "hpu"),
     "tensorflow-hpu": (["gaudi", "tf"], "hpu"),
-    "ipu": (["ipu"], "cpu"),
-    "popdist": (["ipu", "popdist"], "cpu"),
+    "ipu": (["tf", "tf_ipu", "ipu"], "cpu"),
+    "popdist": (["tf", "tf_ipu", "ipu", "popdist"], "cpu"),
     "rdu": (["rdu"], "cpu"),
     "tensorflow-ipu": (["tf", "tf_ipu", "popdist"], "cpu"),
 }
@@ -61,6 +61,10 @@ def which_torch(options):
 def prepare(options):
     """Puts the stand-ins on the path and says in the environment what the machine has."""
     folders, machine = TARGETS[options.target]
+    if options.target == "cpu":
+        # A port runs there with what is installed; what is not has a stand-in.
+        others = {"lightning": "lightning", "pytorch_lightning": "lightning", "tensorflow": "tf"}
+        folders = sorted({folder for module, folder in others.items() if importlib.util.find_spec(module) is None})
     os.environ["STAND_IN_MACHINE"] = machine
     os.environ["STAND_IN_STEPS"] = str(options.steps)
     for name in [name for name in os.environ if name.startswith("POPDIST_")]:

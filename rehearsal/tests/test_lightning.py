@@ -41,6 +41,21 @@ class Lightning(Programs):
         self.good(paths + EARLY + fit("accelerator=HPUAccelerator(), strategy=HPUDDPStrategy()"), **EAGER)
         self.good(LATE + fit("accelerator=H.HPUAccelerator(), strategy=H.HPUDeepSpeedStrategy(stage=3, offload_parameters=True)"), **LAZY)
 
+    def test_the_older_name(self):
+        older = EARLY.replace("import lightning as L", "import pytorch_lightning as L")
+        run = self.good(older + fit("accelerator=H.HPUAccelerator(), strategy=H.SingleHPUStrategy()"), **EAGER)
+        self.assertIn(["backward", {"device": "hpu"}], run.calls)
+        self.good(older + """
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+from pytorch_lightning.loggers import TensorBoardLogger
+class Kept(Net):
+    def __init__(self, rate=0.5, width=3):
+        super().__init__()
+        self.save_hyperparameters()
+assert (Kept(rate=0.1).hparams.rate, Kept().hparams["width"]) == (0.1, 3)
+L.Trainer(accelerator=H.HPUAccelerator(), logger=TensorBoardLogger("logs"), callbacks=[EarlyStopping(monitor="loss"), ModelCheckpoint()])
+""", **EAGER)
+
     def test_objects_not_names(self):
         self.bad("lightning.names", EARLY + "import habana_frameworks.torch\n" + fit("accelerator='hpu'"), **EAGER)
         self.bad("lightning.accelerator", EARLY + fit("strategy=H.HPUDDPStrategy()"), **EAGER)

@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 from test_ipu import STEP, WRAP
@@ -56,6 +57,52 @@ class Runner(unittest.TestCase):
         self.assertIn("ran with habana_frameworks", rehearse(gaudi, "--target", "hpu")[1])
         tensorboard = "from torch.utils.tensorboard import SummaryWriter\nSummaryWriter().add_scalar('loss', 1.0, 0)\n"
         self.assertNotIn("ModuleNotFoundError", "".join(map(str, rehearse(tensorboard, "--target", "hpu"))))
+
+    def test_keras_under_poprun_and_on_one_ipu(self):
+        program = textwrap.dedent("""
+            import tensorflow as tf
+            from tensorflow import keras
+            from tensorflow.python import ipu
+            import popdist, popdist.tensorflow
+            from tensorflow.python.ipu.distributed.popdist_strategy import PopDistStrategy
+            config = ipu.config.IPUConfig()
+            popdist.tensorflow.set_ipu_config(config)
+            config.configure_ipu_system()
+            with tf.device("/CPU:0"):
+                x, y = tf.zeros((64, 4)), tf.zeros((64,))
+            with PopDistStrategy().scope():
+                model = keras.Sequential([keras.layers.Dense(3)])
+                model.compile("adam", "mse", steps_per_execution=1)
+        """)
+        status, out, err = rehearse(program, "--target", "popdist")
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("0 broken", out)
+        alone = program.replace("popdist.tensorflow.set_ipu_config(config)", "config.auto_select_ipus = 1")
+        alone = alone.replace("PopDistStrategy()", "ipu.ipu_strategy.IPUStrategy()")
+        alone = "\n".join(line for line in alone.splitlines() if "popdist" not in line)
+        status, out, err = rehearse(alone, "--target", "ipu")
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("0 broken", out)
+
+    def test_what_scripts_draw_and_reckon(self):
+        program = textwrap.dedent("""
+            import matplotlib
+            matplotlib.use("Agg")
+            import matplotlib.pyplot as plt, numpy as np
+            from matplotlib.colors import LogNorm
+            losses = np.array([[1.0, 2.0], [3.0, 4.0]])
+            assert np.max([1, [2, 3]]) == 3 and np.min((4, 5)) == 4 and np.max(losses) == losses.max()
+            assert np.argmax(losses, axis=1).shape == (2,) and np.maximum(losses, 9.0).max() == 9.0 and np.clip(7, None, 5) == 5
+            fig, axes = plt.subplots(2, 3, figsize=(4, 4))
+            for ax, (name, value) in zip(axes.flat, {"a": 1}.items()):
+                ax.plot(losses, label=name)
+            axes[0, 1].imshow(losses, norm=LogNorm()), axes[1][2].set_title("x")
+            first, second = plt.subplots(1, 2)[1]
+            line, = plt.plot(losses)
+            fig.savefig("a.png"), plt.close(fig)
+        """)
+        status, out, err = rehearse(program, "--target", "cpu")
+        self.assertEqual(status, 0, out + err)
 
     def test_one_instance_of_several(self):
         program = "import popdist\npopdist.init()\nprint('instance', popdist.getInstanceIndex(), 'of', popdist.getNumInstances())"

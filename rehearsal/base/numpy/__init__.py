@@ -1,6 +1,7 @@
 """As much of numpy as training scripts touch; an array is constant, as a tensor is."""
 
 import bisect as _bisect
+import builtins as _builtins
 import math as _math
 import random as _random
 
@@ -23,6 +24,71 @@ def mean(values, axis=None):
 
 def std(values, axis=None):
     return 0.0
+
+
+var = std
+
+
+def max(values, axis=None):  # noqa: A001
+    return values.max(axis) if isinstance(values, ndarray) else _extreme(_builtins.max, values)
+
+
+def min(values, axis=None):  # noqa: A001
+    return values.min(axis) if isinstance(values, ndarray) else _extreme(_builtins.min, values)
+
+
+def _extreme(of, values):
+    return values if isinstance(values, (int, float)) else of(_extreme(of, value) for value in values)
+
+
+amax, amin = max, min
+
+
+def median(values, axis=None):
+    return mean(values, axis)
+
+
+def percentile(values, q, axis=None):
+    return mean(values, axis)
+
+
+quantile = percentile
+
+
+def argmax(values, axis=None):
+    """Every element is the largest: the first is as good as another."""
+    return 0 if axis is None else ndarray(array(values)._without(axis).shape, 0, "int64")
+
+
+argmin = argmax
+
+
+def argsort(values, axis=-1):
+    return ndarray(array(values).shape, 0, "int64")
+
+
+def maximum(a, b):
+    return array(a)._binary(b, lambda x, y: _builtins.max(x, y))
+
+
+def minimum(a, b):
+    return array(a)._binary(b, lambda x, y: _builtins.min(x, y))
+
+
+def any(values):  # noqa: A001
+    return bool(values) if isinstance(values, ndarray) else _builtins.any(values)
+
+
+def all(values):  # noqa: A001
+    return bool(values) if isinstance(values, ndarray) else _builtins.all(values)
+
+
+def allclose(a, b, **_):
+    return _math.isclose(float(a), float(b), rel_tol=1e-5, abs_tol=1e-8)
+
+
+def round(value, decimals=0):  # noqa: A001
+    return value._with(_builtins.round(value.value, decimals)) if isinstance(value, ndarray) else _builtins.round(value, decimals)
 
 
 def sum(values, axis=None):  # noqa: A001
@@ -68,7 +134,7 @@ def array(values, dtype="float64"):
         return ndarray((), values, dtype)
     values = list(values)
     first = array(values[0]) if values else ndarray((), 0.0)
-    return ndarray((len(values), *first.shape), _math.fsum(array(v).value for v in values) / max(len(values), 1), dtype)
+    return ndarray((len(values), *first.shape), _math.fsum(array(v).value for v in values) / _builtins.max(len(values), 1), dtype)
 
 
 asarray = ascontiguousarray = array
@@ -103,6 +169,14 @@ def stack(arrays, axis=0):
     return concatenate([expand_dims(array, axis) for array in arrays], axis)
 
 
+def vstack(arrays):
+    return concatenate([array if array.ndim > 1 else expand_dims(array, 0) for array in arrays], 0)
+
+
+def hstack(arrays):
+    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1)
+
+
 def split(array, sections, axis=0):
     shape = list(array.shape)
     shape[axis] //= sections
@@ -135,7 +209,7 @@ def _elementwise(function):
     return applied
 
 
-exp = _elementwise(lambda x: _math.exp(min(x, 700.0)))
+exp = _elementwise(lambda x: _math.exp(_builtins.min(x, 700.0)))
 log, log2, log10, log1p = (_elementwise(lambda x, f=f: f(x) if x > 0 else 0.0) for f in (_math.log, _math.log2, _math.log10, _math.log1p))
 sqrt, sin, cos, floor, ceil = map(_elementwise, (_math.sqrt, _math.sin, _math.cos, _math.floor, _math.ceil))
 abs = _elementwise(_math.fabs)  # noqa: A001
@@ -150,7 +224,9 @@ def isfinite(value):
 
 
 def clip(value, low, high):
-    return value._with(min(max(value.value, low), high)) if isinstance(value, ndarray) else min(max(value, low), high)
+    low, high = -inf if low is None else low, inf if high is None else high
+    bounded = lambda x: _builtins.min(_builtins.max(x, low), high)  # noqa: E731
+    return value._with(bounded(value.value)) if isinstance(value, ndarray) else bounded(value)
 
 
 def interp(x, xs, ys):

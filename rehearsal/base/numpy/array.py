@@ -46,6 +46,22 @@ class ndarray:
 
     min = max
 
+    def std(self, axis=None):
+        return 0.0 if axis is None else self._without(axis) * 0.0
+
+    var = std
+
+    def argmax(self, axis=None):
+        """Every element is the largest: the first is as good as another."""
+        return 0 if axis is None else ndarray(self._without(axis).shape, 0, "int64")
+
+    argmin = argmax
+
+    def flatten(self):
+        return ndarray((self.size,), self.value, self.dtype)
+
+    ravel = flatten
+
     def sum(self, axis=None):
         return self.value * self.size if axis is None else self._without(axis)
 

@@ -11,6 +11,15 @@ from stand_in_calls import record
 READY_FIRST = "lightning_habana" in sys.modules  # lightning_habana asks for it: imported before Lightning?
 
 
+class Hyperparameters(dict):
+    """A table whose entries are attributes too."""
+
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+
+
 class LightningModule(torch.nn.Module):
     current_epoch = global_step = 0
     automatic_optimization = True
@@ -21,8 +30,12 @@ class LightningModule(torch.nn.Module):
     def log_dict(self, values, *_, **__):
         record("log", key=",".join(values))
 
-    def save_hyperparameters(self, *_, **__):
-        return None
+    def save_hyperparameters(self, *names, ignore=(), **_):
+        """The arguments of the `__init__` that calls this, as the real one keeps them."""
+        given = sys._getframe(1).f_locals
+        ignored = {ignore} if isinstance(ignore, str) else set(ignore)
+        kept = names or [name for name in given if name not in ("self", "__class__") and not name.startswith("_")]
+        self.hparams = Hyperparameters({name: given[name] for name in kept if name in given and name not in ignored})
 
     device = property(lambda self: next(self.parameters()).device)
 

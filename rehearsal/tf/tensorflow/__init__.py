@@ -44,6 +44,13 @@ class GradientTape:
         return [Tensor(v.shape, 0.125) for v in variables]
 
 
+@contextlib.contextmanager
+def device(name):
+    """Where there is no such device, the real one places the operations on the host: soft placement is its default."""
+    record("tf.device", device=str(name))
+    yield
+
+
 def function(body=None, **_):
     return body if body is not None else (lambda given: given)
 

@@ -1,0 +1,3 @@
+"""`matplotlib.animation`."""
+
+from .drawing import __getattr__  # noqa: F401

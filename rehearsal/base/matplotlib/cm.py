@@ -1,0 +1,3 @@
+"""`matplotlib.cm`."""
+
+from .drawing import __getattr__  # noqa: F401

@@ -1,0 +1,3 @@
+"""`matplotlib.colors`."""
+
+from .drawing import __getattr__  # noqa: F401

@@ -1,0 +1,3 @@
+"""`matplotlib.figure`."""
+
+from .drawing import __getattr__  # noqa: F401

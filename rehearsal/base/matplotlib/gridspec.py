@@ -1,0 +1,3 @@
+"""`matplotlib.gridspec`."""
+
+from .drawing import __getattr__  # noqa: F401

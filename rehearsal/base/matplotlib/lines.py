@@ -1,0 +1,3 @@
+"""`matplotlib.lines`."""
+
+from .drawing import __getattr__  # noqa: F401

@@ -1,0 +1,3 @@
+"""`matplotlib.patches`."""
+
+from .drawing import __getattr__  # noqa: F401

@@ -1,0 +1,3 @@
+"""`matplotlib.ticker`."""
+
+from .drawing import __getattr__  # noqa: F401
