@@ -1,7 +1,7 @@
 // The page that ports, end to end in a real browser. A message in the browser's console fails a test.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -241,6 +241,11 @@ onPage("bad input is named, with its place, and nothing is lost", {}, async (pag
   await refused({ name: "big.py", bytes: Buffer.alloc(10 << 20, "x = 1\n") }, /too big/);
   await refused({ name: "a.zip", bytes: Buffer.from("PK no archive") }, /zip/);
   await refused({ name: "run.ipynb", text: "{}" }, /notebook/);
+  await inFolder((folder) => {
+    const pack = "import sys, zipfile\nwith zipfile.ZipFile('n.zip', 'w') as out:\n  for name in sys.argv[1:]: out.writestr(name, '{}')";
+    execFileSync("python3", ["-c", pack, "p/a.ipynb", "p/b.ipynb", "p/.ipynb_checkpoints/a.ipynb", "p/x.csv"], { cwd: folder });
+    return refused({ name: "n.zip", bytes: readFileSync(join(folder, "n.zip")) }, /no Python file in it, but 2 notebooks\. Export them.*nbconvert/);
+  });
   for (const name of ["not_python.py", "python2.py", "half_pasted.py"]) {
     await page.chooseFiles([{ name, bytes: fixture(name) }]);
     await page.settled();
@@ -339,6 +344,8 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   await page.tab("matrix");
   const matrix = page.page.locator(".matrix");
   await matrix.waitFor();
+  const legend = await page.page.locator(".legend dt").allTextContents();
+  assert.deepEqual(legend, ["done", "needs you", "not possible", "–"]);
   const heads = await matrix.locator("thead th").allTextContents();
   const targets = await page.page.locator("#target option").allTextContents();
   assert.deepEqual(heads.slice(1).map((head) => head.match(/^[A-Z]+/)[0]), targets);
@@ -366,6 +373,47 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   assert.equal(await matrix.locator(".file").textContent(), "train.py");
   await page.page.locator(".files .close").last().click();
   await page.page.locator(".state").filter({ hasText: "Nothing to compare" }).waitFor();
+});
+
+onPage("a port without its training step begins with what is done and what is left", {}, async (page) => {
+  const clipped = `import torch
+
+net = torch.nn.Linear(4, 2).cuda()
+optimizer = torch.optim.RMSprop(net.parameters(), lr=0.1)
+loader = torch.utils.data.DataLoader(data, batch_size=32)
+
+
+def train():
+    for image, label in loader:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(image), label)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+`;
+  await page.chooseFiles([{ name: "train.py", text: clipped }]);
+  await page.ported();
+  assert.equal(await page.page.locator(".overview").count(), 0);
+  for (const [target, ported] of [["ipu", /^nothing$/], ["rdu", /./]]) {
+    await page.choose("target", target);
+    const overview = page.page.locator("#panel .overview");
+    await overview.locator("dd").first().filter({ hasText: ported }).waitFor();
+    await page.settled();
+    await page.tab("needs");
+    await overview.waitFor();
+    await page.tab("changes");
+    // The same number of changes as the command says.
+    const changes = (await page.summary()).match(/^\d+/)?.[0] ?? "0";
+    const said = spawnSync(command, ["port", "--target", target, "-"], { input: clipped, encoding: "utf8" }).stderr;
+    assert.match(said, new RegExp(`^portolan: ${changes} changes? in`, "m"));
+  }
+  const place = page.page.locator(".overview .place");
+  const line = (await place.textContent()).split(":")[1];
+  await place.click();
+  await page.page.waitForFunction((line) => {
+    const row = document.querySelector(".changes tr.here");
+    return row && [...row.querySelectorAll("td.num")].some((cell) => cell.textContent === line);
+  }, line);
 });
 
 onPage("typing goes on while the matrix is made, and makes it anew", {}, async (page) => {

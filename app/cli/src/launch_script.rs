@@ -2,6 +2,8 @@
 
 use crate::args::{LaunchArgs, LauncherArg, SchedulerArg, TargetArg};
 use crate::launch_project;
+use crate::messages::{OnDisk, message};
+use crate::reading::text_of;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -106,7 +108,13 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
 /// Findings to stderr, the patch to stdout; false when there is a finding.
 fn lint(file: &Path, target: Target) -> Result<bool> {
     let shown = file.display().to_string();
-    let script = std::fs::read_to_string(file).with_context(|| shown.clone())?;
+    let script = match text_of(std::fs::read(file).with_context(|| shown.clone())?) {
+        Ok(script) => script,
+        Err(diagnostic) => {
+            eprintln!("{}", message(&shown, &diagnostic, OnDisk::Original));
+            return Ok(false);
+        }
+    };
     let linted = launch::lint(&script, target);
     for finding in &linted.findings {
         eprintln!("{shown}:{}: warning[{}] {}", finding.line, finding.rule, finding.message);

@@ -63,7 +63,10 @@ pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_
         format!("{}:{}:{}", shown[*file], place.line, place.column)
     });
     let or_nothing = |list: Vec<String>| if list.is_empty() { "nothing".to_owned() } else { list.join("; ") };
-    let left = overview.left.iter().map(|(title, places)| format!("{title} ({})", count(*places, "place")));
+    let left = overview.left.iter().map(|(title, places)| match places {
+        1 => title.clone(),
+        _ => format!("{title} ({})", count(*places, "place")),
+    });
     let places = if overview.stops.len() > 1 { format!(", at {} places", overview.stops.len()) } else { String::new() };
     format!(
         "portolan: the training step is not ported to {target}{places}\n  stopped at    {}\n  \

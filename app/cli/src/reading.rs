@@ -16,7 +16,7 @@ pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
         return Err(refusal(&[], "engine#not-utf8", "the file is UTF-16: save it as UTF-8".into()));
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        let message = "there is a NUL byte here: this is a binary file, not Python".to_string();
+        let message = "there is a NUL byte here: this is a binary file, no text".to_string();
         return Err(refusal(&bytes[..at], "engine#binary", message));
     }
     String::from_utf8(bytes).map_err(|error| {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_named_with_its_place() {
-        check(b"a\nbc\0", Err((2, 3, "there is a NUL byte here: this is a binary file, not Python")));
+        check(b"a\nbc\0", Err((2, 3, "there is a NUL byte here: this is a binary file, no text")));
         check("é\n# é".as_bytes(), Ok("é\n# é"));
         check(b"x = 1\n# caf\xe9\n", Err((2, 6, "byte 0xE9 is not UTF-8: save the file as UTF-8")));
         check(

@@ -4,6 +4,7 @@
 mod argparse;
 mod hydra;
 mod imports;
+mod plain_yaml;
 mod programs;
 mod trainer;
 mod yaml;
@@ -154,7 +155,7 @@ pub enum JoinedBy {
     Horovod,
 }
 
-/// Reads the run facts of a project: its Python files, and the YAML files that Hydra reads.
+/// Reads the run facts of a project: its Python files, and the YAML files that Hydra or the program reads.
 #[must_use]
 pub fn run_facts(files: &[SourceFile]) -> RunFacts {
     let python = |file: &&SourceFile| crate::port::is_python(&file.path);

@@ -56,6 +56,36 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     assert!(ran.err.contains("--args: the program asks for `run.id`: add run.id=…"), "{ran:?}");
 }
 
+/// A configuration that the program loads itself says its batch; the command line has no key for it.
+#[test]
+fn a_configuration_file_that_the_program_names_is_read() {
+    let train = "import torch\nimport yaml\n\nwith open('config.yaml') as file:\n    cfg = yaml.safe_load(file)\n\n\n\
+        def main():\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
+    let home = folder(&[("p/train.py", train), ("p/config.yaml", "train:\n  batch_size: 24\n  epochs: 3\n")]);
+    let ran = portolan(home.path(), &["launch", "--target", "hpu", "--project", "p"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.contains("config.yaml:2: the batch: train.batch_size (24)"), "{ran:?}");
+    assert!(ran.out.contains("# batch 24: train.batch_size config.yaml:2"), "{}", ran.out);
+    assert!(!command_of(&ran.out).contains("batch_size"), "{}", ran.out);
+}
+
+#[test]
+fn a_script_to_check_that_is_no_text() {
+    let home = folder(&[]);
+    for (bytes, words) in [
+        (
+            &b"\x7fELF\x02\x01\0\0"[..],
+            "run.sh:1:7: error[engine#binary] there is a NUL byte here: this is a binary file",
+        ),
+        (&b"#!/bin/sh\n# caf\xe9\n"[..], "run.sh:2:6: error[engine#not-utf8] byte 0xE9 is not UTF-8"),
+    ] {
+        std::fs::write(home.path().join("run.sh"), bytes).expect("written");
+        let ran = portolan(home.path(), &["launch", "--target", "hpu", "--lint", "run.sh"]);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+        assert!(ran.err.starts_with(words), "{ran:?}");
+    }
+}
+
 #[test]
 fn eight_trainings_in_place_of_one_are_refused() {
     let script = "import torch\n\n\ndef main():\n    net(x).backward()\n\n\nif __name__ == '__main__':\n    main()\n";

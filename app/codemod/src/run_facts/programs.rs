@@ -2,7 +2,7 @@
 
 use super::{
     CommandLine, Join, JoinedBy, Place, Program, RunRole, RunSetting, SettingKind, argparse, hydra, imports, literal,
-    place, trainer,
+    place, plain_yaml, trainer,
 };
 use crate::facts::FileView;
 use crate::names::dotted;
@@ -60,7 +60,9 @@ fn program(reached: &[&FileView<'_>], start: Id, main: Option<Id>, yaml: &[(&str
             // A parser of its own, else the one that a file it imports makes.
             let found = reached.iter().map(|view| argparse::options(view)).find(|options| !options.is_empty());
             let kind = if found.is_some() { CommandLine::Options } else { CommandLine::Unknown };
-            (kind, found.unwrap_or_default())
+            let mut settings = found.unwrap_or_default();
+            settings.extend(plain_yaml::settings(reached, &settings, yaml));
+            (kind, settings)
         }
     };
     for setting in settings.iter_mut().filter(|setting| setting.required) {

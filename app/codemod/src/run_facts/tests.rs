@@ -172,6 +172,35 @@ fn a_number_that_the_command_line_does_not_reach() {
 }
 
 #[test]
+fn a_configuration_that_the_program_loads_itself() {
+    let script = "import torch, yaml\n\nwith open('conf/run.yaml') as file:\n    cfg = yaml.safe_load(file)\n\n\n\
+        def main():\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
+    let config = "data:\n  batch_size: 24\ntrain:\n  epochs: 3\n  accumulate_grad_batches: 2\n";
+    let check_path = |program: &str, load: &str| {
+        let script = script.replace("with open('conf/run.yaml') as file:\n    cfg = yaml.safe_load(file)\n", load);
+        check(
+            &[(program, &script), ("conf/run.yaml", config), ("other.yaml", "batch_size: 99\n")],
+            "hpu",
+            &format!(
+                "entry={program}; batch=24; batch-from=data.batch_size conf/run.yaml:2; accumulation=2; \
+                 accumulation-from=train.accumulate_grad_batches conf/run.yaml:5; alone=on"
+            ),
+        );
+    };
+    check_path("run.py", "with open('conf/run.yaml') as file:\n    cfg = yaml.safe_load(file)\n");
+    check_path("run.py", "cfg = yaml.load(open('./conf/run.yaml', 'r'), Loader=yaml.SafeLoader)\n");
+    check_path("conf/run.py", "HERE = Path(__file__).parent\ncfg = yaml.safe_load((HERE / 'run.yaml').read_text())\n");
+    check_path("run.py", "NAME = os.path.join('x', 'conf/run.yaml')\ncfg = yaml.safe_load(open(NAME))\n");
+    check_path("run.py", "from omegaconf import OmegaConf\ncfg = OmegaConf.load('conf/run.yaml')\n");
+    let option = "p.add_argument('--config-file', default='conf/run.yaml')\nargs = p.parse_args()\n\
+        cfg = yaml.safe_load(open(args.config_file))\n";
+    check_path("run.py", option);
+    // A file that nothing names is nobody's configuration.
+    let named_elsewhere = script.replace("conf/run.yaml", "no.yaml");
+    check(&[("run.py", &named_elsewhere), ("conf/run.yaml", config)], "hpu", "entry=run.py; alone=on");
+}
+
+#[test]
 fn a_parser_in_another_file_and_the_program_that_trains_first() {
     let options = "def build():\n    p.add_argument('--batch_size', type=int, default=8)\n    return p\n";
     let train = "from lib.options import build\nimport torch\n\n\ndef main():\n    loss.backward()\n\n\n\

@@ -1,4 +1,4 @@
-//! The part of YAML that Hydra's files are written in: nested keys with plain values, and the list of defaults.
+//! The part of YAML that configurations are written in: nested keys with plain values, and the list of defaults.
 
 /// A key with a value, by its whole path.
 #[derive(Clone, Debug, PartialEq, Eq)]

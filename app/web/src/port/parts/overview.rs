@@ -22,13 +22,16 @@ pub fn section(overview: &Overview<'_>, ported: &Ported) -> String {
         true => "nothing".to_owned(),
         false => escape(&overview.done.join("; ")),
     };
-    let left = overview.left.iter().map(|(title, places)| format!("{} ({})", escape(title), count(*places, "place")));
+    let left = overview.left.iter().map(|(title, places)| match places {
+        1 => escape(title),
+        _ => format!("{} ({})", escape(title), count(*places, "place")),
+    });
     let left = match overview.left.is_empty() {
-        true => "nothing but the step".to_owned(),
+        true => "nothing else".to_owned(),
         false => left.collect::<Vec<_>>().join("; "),
     };
     format!(
         "<section class=\"overview\" aria-label=\"Overview\" tabindex=\"0\"><h3>The training step is not ported</h3>\
-         <ul>{stops}</ul><dl><dt>Ported</dt><dd>{done}</dd><dt>Left for you beside it</dt><dd>{left}</dd></dl></section>"
+         <ul>{stops}</ul><dl><dt>Ported</dt><dd>{done}</dd><dt>Left for you too</dt><dd>{left}</dd></dl></section>"
     )
 }
