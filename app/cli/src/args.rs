@@ -107,11 +107,11 @@ Exit status: 0 done; 1 a file could not be used, or the outputs do not agree; 2 
 #[derive(Debug, Args)]
 #[command(after_help = FORWARD_HELP)]
 pub(crate) struct ForwardArgs {
-    /// uresnet, a21, scc21, polaris, or a file with the fields of CosmicTagger's configuration
+    /// uresnet, a21, scc21, polaris, small (the page's sample), or a file with the fields of CosmicTagger's configuration
     #[arg(long, value_name = "NAME|FILE.json")]
     pub(crate) config: String,
-    /// Weights of a trained network
-    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    /// Weights of a trained network; `sample` are those of `small`, which the page begins with
+    #[arg(long, value_name = "FILE|sample", conflicts_with = "seed")]
     pub(crate) weights: Option<PathBuf>,
     /// Weights made from a number (0 when there are no others)
     #[arg(long, value_name = "N")]

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     let network = Network::new(&config(&args.config)?)?;
     let weights = match (&args.weights, args.seed) {
         (Some(path), _) => {
-            Weights::from_tensors(&network, files::tensors(path)?).with_context(|| path.display().to_string())?
+            Weights::from_tensors(&network, files::weights(path)?).with_context(|| path.display().to_string())?
         }
         (None, seed) => Weights::seeded(&network, seed.unwrap_or(0)),
     };

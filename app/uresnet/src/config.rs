@@ -119,9 +119,9 @@ impl Default for Config {
 
 impl Config {
     /// Names that [`Config::preset`] knows.
-    pub const PRESETS: [&'static str; 4] = ["uresnet", "a21", "scc21", "polaris"];
+    pub const PRESETS: [&'static str; 5] = ["uresnet", "a21", "scc21", "polaris", "small"];
 
-    /// A named configuration of CosmicTagger.
+    /// A named configuration: CosmicTagger's, and `small`, which runs in a moment and which the sample weights are for.
     ///
     /// ```
     /// let config = uresnet::Config::preset("polaris").unwrap();
@@ -146,6 +146,16 @@ impl Config {
                 bottleneck_deepest: 96,
                 residual: false,
                 connections: Connections::Sum,
+                ..uresnet
+            }),
+            "small" => Some(Config {
+                n_initial_filters: 8,
+                depth: 4,
+                blocks_per_layer: 1,
+                blocks_deepest_layer: 2,
+                blocks_final: 1,
+                filter_size_deepest: 3,
+                bottleneck_deepest: 64,
                 ..uresnet
             }),
             _ => None,

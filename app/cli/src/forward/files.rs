@@ -12,6 +12,14 @@ const INPUT: u64 = 1;
 /// In GiB: outputs with those of all modules, of the largest picture.
 const OUTPUTS: u64 = 16;
 
+/// Weights that were trained on synthetic events; `app/uresnet/sample` says how.
+const SAMPLE: &[u8] = include_bytes!("../../../../public/check/sample.safetensors");
+
+/// Reads weights: the sample by its name, or a file.
+pub(crate) fn weights(path: &Path) -> Result<BTreeMap<String, Tensor>> {
+    if path == Path::new("sample") { Ok(read_tensors(SAMPLE)?) } else { tensors(path) }
+}
+
 /// Reads a file of any format that the network's weights and events come in.
 pub(crate) fn tensors(path: &Path) -> Result<BTreeMap<String, Tensor>> {
     read(path, INPUT).with_context(|| path.display().to_string())

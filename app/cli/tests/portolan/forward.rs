@@ -72,7 +72,9 @@ fn what_cannot_be_used_is_named() {
     let ran = portolan(home, &["forward", "--config", "uresnet", "--weights", "b.safetensors", "--size", "64x64"]);
     assert!(ran.err.contains("initial_convolution.conv.weight: expected shape [16, 1, 5, 5], found [4,"), "{ran:?}");
     let ran = portolan(home, &["forward", "--config", "unet"]);
-    assert!(ran.code == 2 && ran.err.contains("uresnet, a21, scc21, polaris"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("uresnet, a21, scc21, polaris, small"), "{ran:?}");
+    let ran = portolan(home, &["forward", "--config", "polaris", "--weights", "sample", "--size", "128x128"]);
+    assert!(ran.code == 1 && ran.err.contains("sample: "), "{ran:?}");
 }
 
 #[test]
@@ -81,9 +83,14 @@ fn the_sample_weights_tell_the_classes_apart() {
     let path = |name: &str| sample.join(name).to_str().unwrap().to_string();
     assert!(fs::metadata(path("sample.safetensors")).unwrap().len() <= 2 << 20);
     // Of the events that the training has not seen.
-    let words = ["forward", "--config", &path("sample.json"), "--weights", &path("sample.safetensors"), "--event", "1"];
-    let ran = portolan(Path::new("."), &[&words[..], &["--format", "json"]].concat());
+    let home = folder(&[]);
+    let words = ["forward", "--config", "small", "--weights", "sample", "--event", "1"];
+    let ran = portolan(home.path(), &[&words[..], &["--format", "json", "--out", "named.safetensors"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
+    // The same by the files that the page loads.
+    let files = ["--config", &path("sample.json"), "--weights", &path("sample.safetensors"), "--event", "1"];
+    let same = portolan(home.path(), &[&["forward", "--compare", "named.safetensors"], &files[..]].concat());
+    assert!(same.code == 0 && same.out.contains("compared: 0.000e0 at most"), "{same:?}");
     let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     check_forward(&told);
     let scores = &told["scores"];

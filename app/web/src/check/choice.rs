@@ -102,7 +102,7 @@ pub struct Choice {
 impl Default for Choice {
     fn default() -> Self {
         Choice {
-            config: preset("small").unwrap_or_default(),
+            config: Config::preset("small").unwrap_or_default(),
             size: (320, 512),
             downsample: 1,
             weights: SAMPLE,
@@ -112,23 +112,6 @@ impl Default for Choice {
             precision: 0,
             stages: 0,
         }
-    }
-}
-
-/// A configuration by its name.
-pub fn preset(name: &str) -> Option<Config> {
-    match name {
-        "small" => Some(Config {
-            n_initial_filters: 8,
-            depth: 4,
-            blocks_per_layer: 1,
-            blocks_deepest_layer: 2,
-            blocks_final: 1,
-            filter_size_deepest: 3,
-            bottleneck_deepest: 64,
-            ..Config::default()
-        }),
-        name => Config::preset(name),
     }
 }
 
@@ -218,7 +201,7 @@ impl Choice {
         let config = &mut self.config;
         match key {
             "preset" => {
-                *config = preset(value).ok_or_else(|| format!("“{value}” is none of {}", PRESETS.join(", ")))?
+                *config = Config::preset(value).ok_or_else(|| format!("“{value}” is none of {}", PRESETS.join(", ")))?
             }
             "bias" => config.bias = word(&SWITCH, value)?,
             "normalization" => config.normalization = word(&NORMALIZATIONS, value)?,
@@ -284,7 +267,7 @@ impl Choice {
 
     /// The preset that the configuration is.
     pub fn preset(&self) -> Option<&'static str> {
-        PRESETS.into_iter().find(|name| preset(name).as_ref() == Some(&self.config))
+        PRESETS.into_iter().find(|name| Config::preset(name).as_ref() == Some(&self.config))
     }
 
     /// What is wrong.
@@ -354,7 +337,7 @@ impl Choice {
         let mut parts = Vec::new();
         let mut base = Choice { config: begin.config.clone(), ..self.clone() };
         if self.config != begin.config {
-            let nearest = PRESETS.iter().filter_map(|name| Some((name, preset(name)?)));
+            let nearest = PRESETS.iter().filter_map(|name| Some((name, Config::preset(name)?)));
             let differing = |config: &Config| {
                 let other = Choice { config: config.clone(), ..self.clone() };
                 FIELDS.iter().filter(|key| other.get(key) != self.get(key)).count()
@@ -397,10 +380,9 @@ impl Choice {
 
     /// The command that writes the same reference; `config` is the name of the file for a configuration that is no preset.
     pub fn command(&self, config: &str) -> String {
-        let known = self.preset().filter(|name| Config::preset(name).is_some());
-        let mut words = vec!["portolan forward --config".to_string(), known.unwrap_or(config).to_string()];
+        let mut words = vec!["portolan forward --config".to_string(), self.preset().unwrap_or(config).to_string()];
         words.push(match self.weights {
-            SAMPLE => "--weights sample.safetensors".to_string(),
+            SAMPLE => "--weights sample".to_string(),
             SEEDED => format!("--seed {}", self.seed),
             _ => "--weights FILE".to_string(),
         });

@@ -95,7 +95,7 @@ fn commands() {
     let check = |pairs: &[(&str, &str)], expected: &str| assert_eq!(set(pairs).command("config.json"), expected);
     check(
         &[],
-        "portolan forward --config config.json --weights sample.safetensors --event 0 --size 320x512 \
+        "portolan forward --config small --weights sample --event 0 --size 320x512 \
          --out reference.safetensors --bundle --script check_port.py",
     );
     check(
