@@ -26,7 +26,7 @@ pub(crate) enum Command {
     Launch(Box<LaunchArgs>),
     /// Run CosmicTagger's UResNet on the CPU, and compare another run's outputs with it
     Forward(ForwardArgs),
-    /// Write synthetic events with labels, to train on or to try things with
+    /// Write synthetic events, or those of a larcv file, with labels
     Events(EventsArgs),
     /// Check or list the recipes of the porting guides
     #[command(subcommand)]
@@ -116,10 +116,10 @@ pub(crate) struct ForwardArgs {
     /// Weights made from a number (0 when there are no others)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The picture; a synthetic event when absent
+    /// The picture (safetensors, npz, npy, or larcv's HDF5); a synthetic event when absent
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// Which event of a sparse FILE, or which synthetic one (0 when absent)
+    /// Which event of a sparse or larcv FILE, or which synthetic one (0 when absent)
     #[arg(long, value_name = "N")]
     pub(crate) event: Option<u64>,
     /// Size of a synthetic (320x512) or sparse (1280x2048) event's picture
@@ -156,7 +156,9 @@ pub(crate) struct ForwardArgs {
 
 const EVENTS_HELP: &str = "\
 The file has one entry for each pixel that is not empty: `event`, `plane` (0 to 2), `row`, `col`, `value` (charge) and
-`label` (0 background, 1 cosmic, 2 neutrino). The same numbers give the same events on every machine.
+`label` (0 background, 1 cosmic, 2 neutrino). The same numbers draw the same events on every machine. Of a larcv file
+the pixels of sbndwire and the classes of sbnd_cosmicseg are taken, or, where they are called otherwise, the one producer
+whose values are not all classes and the one whose values are.
 
 Exit status: 0 written; 1 the file could not be written; 2 wrong usage.";
 
@@ -166,12 +168,15 @@ pub(crate) struct EventsArgs {
     /// Number of the first event
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1 << 24))]
     pub(crate) first: u64,
-    /// How many events
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=4096))]
-    pub(crate) count: u64,
-    /// Size of their pictures
-    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size, default_value = "320x512")]
-    pub(crate) size: (usize, usize),
+    /// How many events; when absent one, or all of a file
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub(crate) count: Option<u64>,
+    /// Size of the pictures that are drawn (320x512 when absent)
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size, conflicts_with = "input")]
+    pub(crate) size: Option<(usize, usize)>,
+    /// Take them out of an HDF5 file of larcv 3 in place of drawing them
+    #[arg(long, value_name = "FILE.h5")]
+    pub(crate) input: Option<PathBuf>,
     /// Where to write them
     #[arg(long, value_name = "FILE.safetensors")]
     pub(crate) out: PathBuf,

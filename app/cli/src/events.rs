@@ -1,22 +1,37 @@
-//! `portolan events`: synthetic events in a file.
+//! `portolan events`: synthetic events, or those of a larcv file, in a file that every part of Portolan reads.
 
 use crate::args::EventsArgs;
+use crate::forward::SYNTHETIC;
+use crate::larcv;
+use crate::usage::usage;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use uresnet::{Event, Tensor, write_safetensors};
 
-/// Draws the events and writes their pixels.
+/// Draws or reads the events and writes their pixels.
 pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
-    let (height, width) = args.size;
+    let columns = match &args.input {
+        Some(path) if !larcv::is_hdf5(path).with_context(|| path.display().to_string())? => {
+            return Err(usage(format!("{} is no HDF5 file of larcv's", path.display())).into());
+        }
+        Some(path) => {
+            let last = larcv::count(path)?.min(args.first.saturating_add(args.count.unwrap_or(u64::MAX)));
+            larcv::events(path, args.first..last.max(args.first + 1))?
+        }
+        None => drawn(args.first..args.first + args.count.unwrap_or(1), args.size.unwrap_or(SYNTHETIC)),
+    };
+    let bytes = write_safetensors(columns.iter().map(|(name, tensor)| (name.as_str(), tensor)))?;
+    std::fs::write(&args.out, bytes).with_context(|| args.out.display().to_string())?;
+    Ok(true)
+}
+
+fn drawn(numbers: Range<u64>, (height, width): (usize, usize)) -> BTreeMap<String, Tensor> {
     let mut columns: BTreeMap<String, Vec<f32>> = BTreeMap::new();
-    for number in args.first..args.first + args.count {
+    for number in numbers {
         for (name, column) in Event::synthetic(number, height, width).to_sparse(number as usize) {
             columns.entry(name).or_default().extend(column.data());
         }
     }
-    let columns = columns.into_iter().filter_map(|(name, data)| Some((name, Tensor::from_vec(&[data.len()], data)?)));
-    let columns: Vec<(String, Tensor)> = columns.collect();
-    let bytes = write_safetensors(columns.iter().map(|(name, tensor)| (name.as_str(), tensor)))?;
-    std::fs::write(&args.out, bytes).with_context(|| args.out.display().to_string())?;
-    Ok(true)
+    columns.into_iter().filter_map(|(name, data)| Some((name, Tensor::from_vec(&[data.len()], data)?))).collect()
 }

@@ -4,6 +4,7 @@ mod files;
 mod report;
 
 use crate::args::{Format, ForwardArgs, PrecisionArg};
+use crate::larcv;
 use crate::output::print;
 use crate::usage::usage;
 use anyhow::{Context, Result};
@@ -19,7 +20,7 @@ use uresnet::{
 };
 
 /// Size of a synthetic event that nobody gave a size.
-const SYNTHETIC: (usize, usize) = (320, 512);
+pub(crate) const SYNTHETIC: (usize, usize) = (320, 512);
 
 /// Size of the pictures behind the sparse events of CosmicTagger's data.
 const WHOLE: (usize, usize) = (1280, 2048);
@@ -101,7 +102,10 @@ fn event(args: &ForwardArgs) -> Result<Event> {
     let event = match (&args.input, args.event) {
         (Some(path), number) => {
             let size = args.size.unwrap_or(WHOLE);
-            let event = Event::from_tensors(files::tensors(path)?, number.unwrap_or(0) as usize, size);
+            let number = number.unwrap_or(0);
+            let is_larcv = larcv::is_hdf5(path).with_context(|| path.display().to_string())?;
+            let tensors = if is_larcv { larcv::events(path, number..number + 1)? } else { files::tensors(path)? };
+            let event = Event::from_tensors(tensors, number as usize, size);
             event.with_context(|| path.display().to_string())?
         }
         (None, number) => {

@@ -7,6 +7,7 @@
 mod args;
 mod events;
 mod forward;
+mod larcv;
 mod launch_project;
 mod launch_script;
 mod matrix;

@@ -99,7 +99,8 @@ impl Event {
     }
 }
 
-fn is_class(value: f32) -> bool {
+/// Whether a label is one of the network's classes.
+pub(crate) fn is_class(value: f32) -> bool {
     (0..CLASSES).any(|class| value == class as f32)
 }
 

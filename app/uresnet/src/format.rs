@@ -33,8 +33,7 @@ pub fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
              use torch.save, safetensors or numpy.savez",
         ),
         [0x89, b'H', b'D', b'F', ..] => refuse(
-            "HDF5 is not read; app/uresnet/sample/larcv_to_npz.py takes events out of larcv's files. Or save the pixels \
-             as `plane`, `row`, `col`, `value` and, if known, `label` with numpy.savez; a voxel's id is col * rows + row",
+            "HDF5 is not read here: `portolan events --input FILE.h5 --out events.safetensors` takes events out of larcv's files",
         ),
         _ => read_safetensors(bytes),
     }

@@ -19,6 +19,8 @@ mod error;
 mod event;
 mod format;
 mod kernels;
+#[cfg(feature = "larcv")]
+mod larcv;
 mod network;
 mod number;
 mod numpy;
@@ -38,6 +40,8 @@ pub use config::{Config, Connections, Downsampling, GrowthRate, Normalization, U
 pub use error::Error;
 pub use event::Event;
 pub use format::read_tensors;
+#[cfg(feature = "larcv")]
+pub use larcv::{count_larcv, read_larcv};
 pub use network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Parameter, Series, Unit};
 pub use numpy::{read_npy, read_npz};
 pub use plan::{Method, Options, Plan, Progress, Step, instructions, peak, run};

@@ -138,6 +138,43 @@ fn events_are_written_and_read() {
 }
 
 #[test]
+fn events_of_larcv_are_read() {
+    let home = folder(&[("small.json", SMALL), ("words.h5", "no HDF5")]);
+    let home = home.path();
+    // Written by write_larcv.py, which says what it holds.
+    let whole = include_bytes!("larcv.h5");
+    fs::write(home.join("larcv.h5"), whole).unwrap();
+    fs::write(home.join("cut.h5"), &whole[..whole.len() / 2]).unwrap();
+    let ran = portolan(home, &["events", "--input", "larcv.h5", "--out", "e.safetensors"]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
+    let tensors = uresnet::read_tensors(&fs::read(home.join("e.safetensors")).unwrap()).unwrap();
+    let pixel =
+        |at: usize| ["event", "plane", "row", "col", "value", "label"].map(|name| tensors[name].data()[at]).to_vec();
+    assert_eq!(tensors["value"].data().len(), 2 * 3 * 5);
+    assert_eq!(pixel(0), [0.0, 0.0, 0.0, 0.0, 0.5, 1.0]);
+    assert_eq!(pixel(28), [1.0, 2.0, 3.0, 8.0, 13.5, 2.0]);
+
+    let size = ["--event", "1", "--size", "32x64"];
+    let direct = forward(home, &[&["--input", "larcv.h5", "--out", "direct.safetensors"], &size[..]].concat());
+    assert_eq!(direct.code, 0, "{direct:?}");
+    let ran = forward(home, &[&["--input", "e.safetensors", "--compare", "direct.safetensors"], &size[..]].concat());
+    assert!(ran.code == 0 && ran.out.contains("compared: 0.000e0 at most"), "{ran:?}");
+
+    let check = |arguments: &[&str], code: i32, expected: &str| {
+        let ran = portolan(home, &[&["events", "--out", "x.safetensors"], arguments].concat());
+        assert!(ran.code == code && ran.err.contains(expected), "{arguments:?}: {ran:?}");
+        assert!(!home.join("x.safetensors").exists(), "{arguments:?}");
+    };
+    check(&["--input", "larcv.h5", "--first", "2"], 1, "there is no event 2: the file has 2");
+    check(&["--input", "cut.h5"], 1, "cut.h5: ");
+    check(&["--input", "words.h5"], 2, "words.h5 is no HDF5 file");
+    check(&["--input", "none.h5"], 1, "none.h5: ");
+    check(&["--input", "larcv.h5", "--size", "32x64"], 2, "cannot be used with");
+    let weights = portolan(home, &["forward", "--config", "small.json", "--weights", "larcv.h5"]);
+    assert!(weights.code == 1 && weights.err.contains("portolan events --input"), "{weights:?}");
+}
+
+#[test]
 fn a_picture_comes_in_any_format() {
     let home = folder(&[("small.json", SMALL)]);
     let home = home.path();

@@ -1,0 +1,259 @@
+//! Events in the HDF5 files of larcv 3, which CosmicTagger reads.
+//!
+//! A producer's group, `Data/sparse2d_NAME_group`, has tables that lead from an event to its voxels: `extents` (event to
+//! its planes), `voxel_extents` (plane to its voxels), `voxels` (id and value), and beside the second `image_meta` (size
+//! of the plane's image). A voxel's id counts down the image's columns.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
+
+use crate::error::Error;
+use crate::event::is_class;
+use crate::tensor::Tensor;
+
+/// The producers that CosmicTagger's configuration names: charge, and classes.
+const CHARGE: &str = "sbndwire";
+const CLASSES: &str = "sbnd_cosmicseg";
+
+/// Reads events, numbered from 0, as [`Event::from_tensors`](crate::Event::from_tensors) takes them: `event`, `plane`, `row`, `col`, `value`, and
+/// `label` where the file has classes.
+///
+/// Charge is what CosmicTagger's own configuration names, else the one producer whose values are not all classes.
+pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Tensor>, Error> {
+    let names = producers(file)?;
+    let first = events.start;
+    let mut charges = Vec::new();
+    let mut classes = Vec::new();
+    for name in &names {
+        let producer = Producer::open(file, name)?;
+        let known = match name.as_str() {
+            CHARGE => false,
+            CLASSES => true,
+            _ if names.iter().any(|n| n == CHARGE) => continue,
+            _ => producer.event(first)?.iter().flat_map(|plane| &plane.values).all(|value| is_class(*value)),
+        };
+        if known { classes.push(producer) } else { charges.push(producer) }
+    }
+    let [charge] = charges.as_slice() else {
+        return Err(refusal(format!(
+            "which of larcv's producers holds the charge is not clear: there are {}, and none is called {CHARGE}",
+            names.join(", ")
+        )));
+    };
+    let labels = if let [labels] = classes.as_slice() { Some(labels) } else { None };
+
+    let mut columns: [Vec<f32>; 6] = Default::default();
+    for number in events {
+        let classes = labels.map(|labels| labels.event(number)).transpose()?.unwrap_or_default();
+        for plane in charge.event(number)? {
+            let classes = classes.iter().find(|labels| labels.plane == plane.plane);
+            let classes: HashMap<u64, f32> = classes.map(|labels| labels.voxels().collect()).unwrap_or_default();
+            for (id, value) in plane.voxels() {
+                let (row, col) = (id % plane.rows, id / plane.rows);
+                let label = classes.get(&id).copied().unwrap_or_default();
+                let entry = [number as f32, plane.plane as f32, row as f32, col as f32, value, label];
+                columns.iter_mut().zip(entry).for_each(|(column, value)| column.push(value));
+            }
+        }
+    }
+    let names = ["event", "plane", "row", "col", "value", "label"];
+    let named = names.into_iter().zip(columns).take(if labels.is_some() { 6 } else { 5 });
+    Ok(named.map(|(name, data)| (name.to_string(), Tensor::from_vec(&[data.len()], data).expect("a column"))).collect())
+}
+
+/// How many events a file has.
+pub fn count_larcv(file: &File) -> Result<u64, Error> {
+    let names = producers(file)?;
+    let name = names.iter().find(|name| *name == CHARGE).unwrap_or(&names[0]);
+    Ok(Producer::open(file, name)?.extents.rows)
+}
+
+/// Names of the producers of sparse pictures; at least one.
+fn producers(file: &File) -> Result<Vec<String>, Error> {
+    let groups = file
+        .group("Data")
+        .and_then(|data| data.groups())
+        .map_err(|error| refusal(format!("HDF5, but none of larcv's: it has no group `Data` ({error})")))?;
+    let name = |group: &String| group.strip_prefix("sparse2d_")?.strip_suffix("_group").map(str::to_owned);
+    let names: Vec<String> = groups.iter().filter_map(name).collect();
+    if names.is_empty() {
+        return Err(refusal(format!(
+            "larcv's file holds no sparse pictures (sparse2d_…); it has {}",
+            groups.join(", ")
+        )));
+    }
+    Ok(names)
+}
+
+/// The voxels of a plane.
+#[derive(Default)]
+struct Plane {
+    plane: u64,
+    /// Voxels in a column of its image.
+    rows: u64,
+    ids: Vec<u64>,
+    values: Vec<f32>,
+}
+
+impl Plane {
+    fn voxels(&self) -> impl Iterator<Item = (u64, f32)> {
+        self.ids.iter().copied().zip(self.values.iter().copied())
+    }
+}
+
+struct Producer {
+    extents: Table,
+    voxel_extents: Table,
+    image_meta: Table,
+    voxels: Table,
+}
+
+impl Producer {
+    fn open(file: &File, name: &str) -> Result<Self, Error> {
+        let table = |table: &str| Table::open(file, format!("Data/sparse2d_{name}_group/{table}"));
+        Ok(Self {
+            extents: table("extents")?,
+            voxel_extents: table("voxel_extents")?,
+            image_meta: table("image_meta")?,
+            voxels: table("voxels")?,
+        })
+    }
+
+    fn event(&self, number: u64) -> Result<Vec<Plane>, Error> {
+        if number >= self.extents.rows {
+            let count = self.extents.rows;
+            return Err(Error::Input(format!("there is no event {number}: the file has {count}, counted from 0")));
+        }
+        let planes = self.extents.read(number, 1)?;
+        let (first, count) = (planes.whole(0, "first")?, planes.whole(0, "N")?);
+        let (extents, metas) = (self.voxel_extents.read(first, count)?, self.image_meta.read(first, count)?);
+        (0..count as usize)
+            .map(|at| {
+                // Width and height, in voxels.
+                let rows = metas.element(at, "number_of_voxels", 1)?;
+                if rows == 0 {
+                    return Err(refusal(format!("{}: an image without rows", metas.path)));
+                }
+                let voxels = self.voxels.read(extents.whole(at, "first")?, extents.whole(at, "N")?)?;
+                let ids = (0..voxels.count).map(|i| voxels.whole(i, "id")).collect::<Result<_, _>>()?;
+                let values = (0..voxels.count).map(|i| voxels.number(i, "value")).collect::<Result<_, _>>()?;
+                Ok(Plane { plane: extents.whole(at, "ID")?, rows, ids, values })
+            })
+            .collect()
+    }
+}
+
+/// A dataset of records.
+struct Table {
+    path: String,
+    dataset: Dataset,
+    rows: u64,
+    /// Bytes of a record.
+    size: usize,
+    fields: Vec<Field>,
+}
+
+/// Where in a record a number lies, or several of one kind.
+struct Field {
+    name: String,
+    start: usize,
+    kind: Datatype,
+    count: usize,
+}
+
+impl Table {
+    fn open(file: &File, path: String) -> Result<Self, Error> {
+        let fault = |error: hdf5_pure::Error| refusal(format!("{path}: {error}"));
+        let dataset = file.dataset(&path).map_err(fault)?;
+        let rows = dataset.shape().map_err(fault)?.first().copied().unwrap_or(0);
+        let Datatype::Compound { size, members } = dataset.datatype().map_err(fault)? else {
+            return Err(refusal(format!("{path} is no table of records")));
+        };
+        let fields = members.into_iter().map(|member| {
+            let (kind, count) = match member.datatype {
+                Datatype::Array { base_type, dimensions } => {
+                    (*base_type, dimensions.iter().fold(1_usize, |all, d| all.saturating_mul(*d as usize)))
+                }
+                kind => (kind, 1),
+            };
+            Field { name: member.name, start: member.byte_offset as usize, kind, count }
+        });
+        Ok(Self { fields: fields.collect(), size: size as usize, rows, dataset, path })
+    }
+
+    fn read(&self, first: u64, count: u64) -> Result<Rows<'_>, Error> {
+        let end = first.checked_add(count).filter(|end| *end <= self.rows);
+        if end.is_none() {
+            let rows = self.rows;
+            return Err(refusal(format!(
+                "{} has {rows} rows, and {count} from row {first} on are asked for",
+                self.path
+            )));
+        }
+        let bytes = self.dataset.read_raw_rows(first, count);
+        let bytes = bytes.map_err(|error| refusal(format!("{}: {error}", self.path)))?;
+        let count = count as usize;
+        if bytes.len() != count.saturating_mul(self.size) {
+            return Err(refusal(format!("{}: rows of another length than their type", self.path)));
+        }
+        Ok(Rows { path: &self.path, size: self.size, fields: &self.fields, count, bytes })
+    }
+}
+
+/// Some rows of a table.
+struct Rows<'t> {
+    path: &'t str,
+    size: usize,
+    fields: &'t [Field],
+    count: usize,
+    bytes: Vec<u8>,
+}
+
+impl Rows<'_> {
+    /// Bytes of a number, little-endian, and what it is.
+    fn bytes_of(&self, row: usize, name: &str, element: usize) -> Result<(&[u8], &Datatype), Error> {
+        let field = self.fields.iter().find(|field| field.name == name && element < field.count);
+        let bytes = field.and_then(|field| {
+            let size = match field.kind {
+                Datatype::FixedPoint { size, byte_order: DatatypeByteOrder::LittleEndian, .. }
+                | Datatype::FloatingPoint { size, byte_order: DatatypeByteOrder::LittleEndian, .. } => size as usize,
+                _ => return None,
+            };
+            let record = self.bytes.chunks_exact(self.size).nth(row)?;
+            Some((record.get(field.start + element * size..)?.get(..size)?, &field.kind))
+        });
+        bytes.ok_or_else(|| refusal(format!("{} has no number `{name}` as larcv 3 writes it", self.path)))
+    }
+
+    fn element(&self, row: usize, name: &str, element: usize) -> Result<u64, Error> {
+        let (bytes, kind) = self.bytes_of(row, name, element)?;
+        if !matches!(kind, Datatype::FixedPoint { .. }) || bytes.len() > 8 {
+            return Err(refusal(format!("{}: `{name}` is no whole number", self.path)));
+        }
+        Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    fn whole(&self, row: usize, name: &str) -> Result<u64, Error> {
+        self.element(row, name, 0)
+    }
+
+    fn number(&self, row: usize, name: &str) -> Result<f32, Error> {
+        let (bytes, kind) = self.bytes_of(row, name, 0)?;
+        match (kind, bytes) {
+            (Datatype::FloatingPoint { .. }, &[a, b, c, d]) => Ok(f32::from_le_bytes([a, b, c, d])),
+            (Datatype::FloatingPoint { .. }, &[a, b, c, d, e, f, g, h]) => {
+                Ok(f64::from_le_bytes([a, b, c, d, e, f, g, h]) as f32)
+            }
+            _ => Err(refusal(format!("{}: `{name}` is no floating-point number", self.path))),
+        }
+    }
+}
+
+fn refusal(problem: String) -> Error {
+    Error::File(problem)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+use super::*;
+use hdf5_pure::{CompoundTypeBuilder, FileBuilder};
+
+/// Rows of two pictures: per event, per plane, (id, value).
+type Events<'a> = &'a [&'a [&'a [(u64, f32)]]];
+
+fn records(group: &mut hdf5_pure::GroupBuilder, name: &str, datatype: Datatype, rows: Vec<Vec<u8>>) {
+    let count = rows.len() as u64;
+    group.create_dataset(name).with_compound_data(datatype, rows.concat(), count);
+}
+
+/// A file as larcv 3 writes it, with producers of pictures of 10 columns and `image_rows` rows.
+fn file(producers: &[(&str, Events<'_>)], image_rows: u64) -> File {
+    let mut builder = FileBuilder::new();
+    let mut data = builder.create_group("Data");
+    for (name, events) in producers {
+        let mut group = data.create_group(&format!("sparse2d_{name}_group"));
+        let pair = || CompoundTypeBuilder::with_size(16).u64_field("first", 0).u32_field("N", 8).build().unwrap();
+        let triple = CompoundTypeBuilder::new().u64_field("first").u32_field("N").u32_field("ID").build().unwrap();
+        let meta = CompoundTypeBuilder::new().field("number_of_voxels", array_of_two()).build().unwrap();
+        let voxel = CompoundTypeBuilder::with_size(16).u64_field("id", 0).f32_field("value", 8).build().unwrap();
+        let (mut extents, mut planes, mut metas, mut voxels) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for event in *events {
+            extents.push([&(planes.len() as u64).to_le_bytes()[..], &(event.len() as u64).to_le_bytes()].concat());
+            for (plane, pixels) in event.iter().enumerate() {
+                let (first, count) = ((voxels.len() as u64).to_le_bytes(), (pixels.len() as u32).to_le_bytes());
+                planes.push([&first[..], &count, &(plane as u32).to_le_bytes()].concat());
+                metas.push([10_u64.to_le_bytes(), image_rows.to_le_bytes()].concat());
+                let record = |(id, value): &(u64, f32)| [&id.to_le_bytes()[..], &value.to_le_bytes(), &[0; 4]].concat();
+                voxels.extend(pixels.iter().map(record));
+            }
+        }
+        records(&mut group, "extents", pair(), extents);
+        records(&mut group, "voxel_extents", triple, planes);
+        records(&mut group, "image_meta", meta, metas);
+        records(&mut group, "voxels", voxel, voxels);
+        data.add_group(group.finish());
+    }
+    builder.add_group(data.finish());
+    File::from_bytes(builder.finish().unwrap()).unwrap()
+}
+
+fn array_of_two() -> Datatype {
+    let whole = CompoundTypeBuilder::new().u64_field("x").build().unwrap();
+    let Datatype::Compound { members, .. } = whole else { unreachable!("a compound was built") };
+    Datatype::Array { base_type: Box::new(members[0].datatype.clone()), dimensions: vec![2] }
+}
+
+fn column(tensors: &BTreeMap<String, Tensor>, name: &str) -> Vec<f32> {
+    tensors[name].data().to_vec()
+}
+
+const CHARGES: Events<'_> =
+    &[&[&[(0, 5.5), (9, 6.0)], &[], &[(25, 7.25)]], &[&[(3, 8.0)], &[(4, 9.0)], &[(5, 10.0), (7, 11.0)]]];
+const LABELS: Events<'_> = &[&[&[(9, 2.0), (0, 1.0)], &[], &[(25, 1.0)]], &[&[(3, 1.0)], &[(4, 2.0)], &[(7, 2.0)]]];
+
+#[test]
+fn events_come_with_places_and_the_classes_of_the_same_voxels() {
+    let file = file(&[("sbnd_cosmicseg", LABELS), ("sbndwire", CHARGES)], 8);
+    assert_eq!(count_larcv(&file), Ok(2));
+    let all = read_larcv(&file, 0..2).unwrap();
+    assert_eq!(column(&all, "event"), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
+    assert_eq!(column(&all, "plane"), [0.0, 0.0, 2.0, 0.0, 1.0, 2.0, 2.0]);
+    assert_eq!(column(&all, "row"), [0.0, 1.0, 1.0, 3.0, 4.0, 5.0, 7.0]);
+    assert_eq!(column(&all, "col"), [0.0, 1.0, 3.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(column(&all, "value"), [5.5, 6.0, 7.25, 8.0, 9.0, 10.0, 11.0]);
+    assert_eq!(column(&all, "label"), [1.0, 2.0, 1.0, 1.0, 2.0, 0.0, 2.0]);
+    let second = read_larcv(&file, 1..2).unwrap();
+    assert_eq!(column(&second, "value"), [8.0, 9.0, 10.0, 11.0]);
+}
+
+#[test]
+fn producers_of_other_names_are_told_apart_by_their_values() {
+    let named = read_larcv(&file(&[("hits", CHARGES), ("truth", LABELS)], 8), 0..1).unwrap();
+    assert_eq!(column(&named, "label"), [1.0, 2.0, 1.0]);
+    let alone = read_larcv(&file(&[("hits", CHARGES)], 8), 0..1).unwrap();
+    assert!(!alone.contains_key("label"));
+}
+
+#[test]
+fn what_is_no_event_is_refused() {
+    let check = |file: &File, events: Range<u64>, part: &str| {
+        let error = read_larcv(file, events).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    check(&file(&[("sbndwire", CHARGES)], 8), 2..3, "there is no event 2: the file has 2");
+    check(&file(&[("a", CHARGES), ("b", CHARGES)], 8), 0..1, "there are a, b, and none is called sbndwire");
+    check(&file(&[("sbndwire", CHARGES)], 0), 0..1, "an image without rows");
+    check(&file(&[], 8), 0..1, "no sparse pictures");
+    let mut other = FileBuilder::new();
+    other.create_dataset("x").with_f32_data(&[1.0]);
+    check(&File::from_bytes(other.finish().unwrap()).unwrap(), 0..1, "no group `Data`");
+}
