@@ -149,7 +149,9 @@ fn flags(entries: &[LedgerEntry], before: &Side, after: &Side) -> Vec<String> {
              something else"
         ));
     }
-    if let Some(number) = after.accumulated_by_options().filter(|_| before.accumulated_by_options().is_none()) {
+    if let Some(number) =
+        after.accumulated_by_options().filter(|_| !before.cuts && before.accumulated_by_options().is_none())
+    {
         flags.push(format!(
             "A batch of the loader is a whole optimizer step: `len(loader)`, and what counts its batches, is {number} times smaller"
         ));
@@ -241,6 +243,21 @@ mod tests {
         assert_eq!(read, expected, "{target}: {ledger:#?}\n{}", ported.files[0].text);
         let spoken = ledger.flags.iter().filter(|flag| flag.contains(word)).count();
         assert_eq!(spoken, flags, "{target}: {:#?}", ledger.flags);
+    }
+
+    #[test]
+    fn a_batch_in_parts() {
+        let parts = STEP.replace(
+            "        loss = criterion(net(image), label)\n        loss.backward()\n",
+            "        for a, b in zip(image.chunk(4), label.chunk(4)):\n            loss = criterion(net(a), b) / 4\n            loss.backward()\n",
+        );
+        check(&parts.replace("SIZE", "32"), "hpu", Some(("32", "32", 0)));
+        // Only the last, smaller batch goes: the loader's batch stays what it was.
+        check(&parts.replace("SIZE", "32"), "ipu", Some(("32", "32", 1)));
+        let named = parts.replace("SIZE", "args.size");
+        check_entry(&named, "ipu", Quantity::Accumulation, Some(("4", "4")), "samples", 0);
+        let part = Some(("args.size // 4", "args.size // 4"));
+        check_entry(&named, "ipu", Quantity::MicroBatch, part, "samples", 0);
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Tests that count batches, `(i + 1) % n == 0`, where they stand or under a name: `last = (i + 1) % n == 0`, `if last:`.
+//! Tests that count batches, `(i + 1) % n == 0`, where they stand or under a name: `last = (i + 1) % n == 0`, `if last:`; and
+//! loops that take a batch apart.
 
 use super::FileView;
-use crate::names::dotted;
+use crate::names::{called_name, dotted};
 use crate::tree::{Id, fields, kinds};
 
 /// What is known of such a test.
@@ -66,4 +67,38 @@ fn assigned_in_loop(view: &FileView<'_>, name: Id) -> Option<Id> {
         .flat_map(|kind| index.of_kind_in(*kind, around).iter().copied())
         .filter(|a| index.field(*a, f.left).is_some_and(|l| index.text_of(l) == text));
     found.next().filter(|a| found.next().is_none() && *a < name && index.kind(*a) == k.assignment)
+}
+
+/// `for a, b in zip(x.chunk(n), y.chunk(n)):`.
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    /// What is taken apart.
+    pub(crate) tensors: Vec<Id>,
+    /// The number of parts, as often as it is written.
+    pub(crate) numbers: Vec<Id>,
+}
+
+/// Reads a loop as one over equal parts of a batch.
+pub(crate) fn chunks(view: &FileView<'_>, around: Id) -> Option<Chunks> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let over = index.field(around, f.right).filter(|r| index.kind(*r) == k.call)?;
+    let parts =
+        |call: Id| -> Vec<Id> { index.field(call, f.arguments).map_or_else(Vec::new, |a| index.parts(a).collect()) };
+    let calls =
+        if index.field(over, f.function).is_some_and(|g| index.text_of(g) == "zip") { parts(over) } else { vec![over] };
+    let mut out = Chunks { tensors: Vec::new(), numbers: Vec::new() };
+    for call in calls {
+        let function = index.field(call, f.function).filter(|_| called_name(index, call) == Some("chunk"))?;
+        let mut given = parts(call).into_iter();
+        let of_torch = view.names.qualify(index, function).as_deref() == Some("torch.chunk");
+        out.tensors.push(if of_torch { given.next()? } else { index.field(function, f.object)? });
+        out.numbers.push(given.next().filter(|n| index.kind(*n) != k.keyword_argument)?);
+        // Samples are counted along the first axis.
+        if !given.all(|rest| matches!(index.text_of(rest), "0" | "dim=0")) {
+            return None;
+        }
+    }
+    let first = index.text_of(*out.numbers.first()?);
+    out.numbers.iter().all(|n| index.text_of(*n) == first).then_some(out)
 }

@@ -2,7 +2,7 @@
 
 use super::Figure;
 use crate::condition::table_values;
-use crate::facts::counting::counted;
+use crate::facts::counting::{chunks, counted};
 use crate::facts::roles::Role;
 use crate::facts::{FileView, ProjectFacts};
 use crate::names::called_name;
@@ -23,6 +23,8 @@ pub(super) struct Side {
     criterion: Option<Figure>,
     /// What becomes of accumulated gradients, when the program says so itself.
     accumulated: Option<&'static str>,
+    /// A batch of the loader is taken apart.
+    pub(super) cuts: bool,
     /// The device accumulates and averages by itself.
     compiled: bool,
     /// A training step can be read in it, or a framework's that makes one.
@@ -208,6 +210,18 @@ fn read_steps(view: &FileView<'_>, project: &ProjectFacts, side: &mut Side) {
         let of_optimizer = || steps(&[Role::Optimizer, Role::Scaler]);
         let counted = of_optimizer().find_map(|call| Some(figure_as(view, call, &counted_by(view, call)?)));
         side.accumulation = counted.or_else(|| of_optimizer().find_map(|call| inner_turns(view, call)));
+        if side.accumulation.is_none()
+            && let Some(parts) = of_optimizer().find_map(|call| parts(view, call))
+            && let Some(batch) = &mut side.micro_batch
+        {
+            // What a pass sees is a part of the loader's batch.
+            batch.text = match (batch.text.parse::<u32>(), parts.text.parse::<u32>()) {
+                (Ok(batch), Ok(parts)) if parts > 0 && batch % parts == 0 => (batch / parts).to_string(),
+                _ => format!("{} // {}", batch.text, parts.text),
+            };
+            side.cuts = true;
+            side.accumulation = Some(parts);
+        }
         if side.accumulation.is_some() && is_divided(view) {
             side.accumulated.get_or_insert("mean");
         }
@@ -234,13 +248,23 @@ fn counted_by(view: &FileView<'_>, call: Id) -> Option<String> {
     let index = &view.index;
     let around = loop_of(view, call);
     let test = |at: Id| (index.kind(at) == k.if_statement).then(|| index.field(at, f.condition)).flatten();
-    let inside = index.ancestors(call).take_while(|a| Some(*a) != around);
+    let goes_back = |at: Id| view.calls("backward").iter().any(|b| index.is_within(*b, at));
+    let inside = index.ancestors(call).take_while(|a| Some(*a) != around).filter(|a| !goes_back(*a));
     let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.if_statement, l)).copied().filter(|at| {
         let body = index.field(*at, f.consequence);
-        *at < call && body.is_some_and(|b| index.parts(b).all(|s| index.kind(s) == k.continue_statement))
+        let behind = view.calls("backward").iter().any(|b| b < at && view.function_of(*b) == view.function_of(*at));
+        *at < call && behind && body.is_some_and(|b| index.parts(b).all(|s| index.kind(s) == k.continue_statement))
     });
     let found = inside.chain(skips).find_map(|at| counted(view, test(at)?))?;
     (!found.count.is_empty()).then(|| found.count.to_owned())
+}
+
+/// `n` of a `for … in batch.chunk(n):` that goes backward, with the optimizer's step behind it.
+fn parts(view: &FileView<'_>, step: Id) -> Option<Figure> {
+    view.calls("backward").iter().find_map(|backward| {
+        let inner = loop_of(view, *backward).filter(|l| *backward < step && !view.index.is_within(step, *l))?;
+        Some(figure(view, *chunks(view, inner)?.numbers.first()?))
+    })
 }
 
 /// `n` of a `for … in range(n):` that goes backward, with the optimizer's step behind it.

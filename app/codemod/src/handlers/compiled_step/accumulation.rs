@@ -1,7 +1,7 @@
 //! Gradients that are added up over several batches by hand, which the compiled step does by itself.
 
 use super::known::{Known, number};
-use super::micro_batches::micro_batches;
+use super::micro_batches::{Cut, cut, micro_batches};
 use super::plan::Plan;
 use super::{Input, Refusal, is_reached, loop_of, refuse};
 use crate::change::{Change, dedent, statement_end};
@@ -18,7 +18,6 @@ const UNKNOWN: &str = "the IPU accumulates gradients by its options, which are t
     batches is not known there. Make it a constant at the top of the file, or a setting that is read before, then port again";
 
 /// What makes a step out of several batches.
-#[derive(Clone, Copy)]
 pub(super) enum Counter {
     /// `if (i + 1) % n == 0:` around the optimizer's step.
     Around,
@@ -26,6 +25,8 @@ pub(super) enum Counter {
     Skip(Id),
     /// `for _ in range(n):` around the backward pass: the n.
     Turns(Id),
+    /// `for a, b in zip(x.chunk(n), y.chunk(n)):` around it, and the samples of one part.
+    Parts(Cut, String),
 }
 
 /// Gradients that are added up by hand.
@@ -64,6 +65,15 @@ pub(super) fn accumulation(
             // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
             if branch {
                 return if turns.is_some() { Ok(None) } else { refuse(call, ADVICE) };
+            }
+            if let Some(cut) = cut(view, inner)?
+                && let Some(&number) = cut.chunks.numbers.first()
+            {
+                let count = index.text_of(number).to_owned();
+                let (value, known) = told(view, step, &count, number, header)?;
+                let part = cut.micro_batch(view, &value)?;
+                let by = Counter::Parts(cut, part);
+                return Ok(Some(Accumulation { by, tests: Vec::new(), named: None, count, value, known }));
             }
             let turns = super::micro_batches::turns(input, view, inner, turns)?;
             let (value, known) = told(view, step, index.text_of(turns), turns, header)?;
@@ -108,16 +118,19 @@ fn told(view: &FileView<'_>, step: Id, count: &str, at: Id, header: Id) -> Resul
 fn counter<'t>(view: &FileView<'t>, step: Id, call: Id) -> Option<(Counter, Id, Counted<'t>)> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
+    let goes_back = |at: Id| view.calls("backward").iter().any(|b| index.is_within(*b, at));
     let test =
         |at: Id| (index.kind(at) == k.if_statement).then(|| counted(view, index.field(at, f.condition)?)).flatten();
     let inside = index.ancestors(call).take_while(|a| *a != step);
-    if let Some((at, found)) = inside.into_iter().find_map(|a| Some((a, test(a)?))) {
+    // A test around the backward pass, too, chooses batches and adds up nothing.
+    if let Some((at, found)) = inside.into_iter().filter(|a| !goes_back(*a)).find_map(|a| Some((a, test(a)?))) {
         return Some((Counter::Around, at, found));
     }
     let around = loop_of(view, call)?;
     skips(view, around)
         .into_iter()
         .filter(|at| *at < call && index.parent(*at).is_some_and(|block| index.is_within(call, block)))
+        .filter(|at| view.calls("backward").iter().any(|b| index.is_within(*b, around) && b < at))
         .find_map(|at| Some((Counter::Skip(at), at, test(at)?)))
 }
 
@@ -226,10 +239,16 @@ impl Accumulation {
         for &condition in &conditions {
             plan.edit(condition, whole(condition, "True"));
         }
-        match self.by {
+        match &self.by {
             Counter::Around => {}
-            Counter::Skip(at) => plan.edit(at, Change::Replace { first: at, last: at, text: String::new() }),
-            Counter::Turns(turns) => plan.edit(turns, whole(turns, "1")),
+            &Counter::Skip(at) => plan.edit(at, Change::Replace { first: at, last: at, text: String::new() }),
+            &Counter::Turns(turns) => plan.edit(turns, whole(turns, "1")),
+            Counter::Parts(cut, part) => {
+                for &number in &cut.chunks.numbers {
+                    plan.edit(number, whole(number, "1"));
+                }
+                plan.edit(cut.batch, whole(cut.batch, part));
+            }
         }
         let Some((assignment, holds)) = self.named else { return };
         let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
@@ -249,6 +268,9 @@ impl Accumulation {
 
     /// `len(loader) // n` is `len(loader)` where the loader's batches are those of a whole step.
     pub(super) fn lengths(&self, plan: &mut Plan<'_, '_>) {
+        if matches!(self.by, Counter::Parts(..)) {
+            return;
+        }
         let k = kinds();
         let view = plan.view;
         let index = &view.index;

@@ -1,15 +1,17 @@
 //! A loop over the micro-batches of one step, `for _ in range(n):`, with the optimizer's step behind it.
 
-use super::slice::reads;
+use super::slice::{assigned, reads};
 use super::{Input, Refusal, loop_of, refuse};
 use crate::facts::FileView;
+use crate::facts::counting::{Chunks, chunks};
 use crate::facts::roles::Role;
 use crate::names::called_name;
 use crate::tree::{Id, fields, kinds};
 
 const EPOCH: &str = "the weights learn behind the whole loop over the loader, and the IPU updates them with every call of the compiled \
     step. Put the optimizer's step into the loop, under `if (i + 1) % n == 0:` for n batches to a step, then port again";
-const CUT: &str = "this loop takes a batch apart into micro-batches, which the IPU does by itself. Let the loader's batch be the \
+const CUT: &str = "this loop takes a batch apart into micro-batches, which the IPU does by itself. Cut each tensor by `chunk(n)` in \
+    the loop's header, in a loop over a loader that is made in this file with a `batch_size` that n divides; or let the loader's batch be the \
     micro-batch and leave this loop out: `if (i + 1) % n == 0:` around the optimizer's step in the loop over the loader; then \
     port again";
 const READER: &str = "the micro-batches of this loop come from a reader of the program's own, and to accumulate the IPU needs those \
@@ -17,6 +19,102 @@ const READER: &str = "the micro-batches of this loop come from a reader of the p
     `torch.utils.data.DataLoader` that is made in this file, then port again";
 const NUMBERED: &str = "the number of the micro-batch is read here, and on the IPU one call takes all micro-batches of a step. Write the \
     loop without it, each batch by `next(…)` of the loader's iterator, then port again";
+
+/// A batch that is cut into equal parts, each of which goes its way.
+pub(super) struct Cut {
+    pub(super) chunks: Chunks,
+    /// The loader's number of samples.
+    pub(super) batch: Id,
+}
+
+/// How a loop takes the loader's batch apart; why that can't be followed; none where the loop is another.
+pub(super) fn cut(view: &FileView<'_>, around: Id) -> Result<Option<Cut>, Refusal> {
+    let Some(chunks) = chunks(view, around) else { return Ok(None) };
+    if leaves(view, around) {
+        return refuse(around, CUT);
+    }
+    match batch_of(view, around, &chunks) {
+        Some(batch) => Ok(Some(Cut { chunks, batch })),
+        None => refuse(around, CUT),
+    }
+}
+
+/// The number of samples of the one loader that the tensors come from.
+fn batch_of(view: &FileView<'_>, around: Id, chunks: &Chunks) -> Option<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let outer = index
+        .ancestors(around)
+        .take_while(|a| index.kind(*a) != k.function_definition)
+        .find(|a| index.kind(*a) == k.for_statement)?;
+    let bound = index.field(outer, f.left)?;
+    let mut names: Vec<&str> = std::iter::once(bound)
+        .chain(index.of_kind_in(k.identifier, bound).iter().copied())
+        .map(|id| index.text_of(id))
+        .collect();
+    // `x = batch["x"].to(device)`
+    for &assignment in index.of_kind_in(k.assignment, outer).iter().filter(|a| **a < around) {
+        let reads_batch = index
+            .field(assignment, f.right)
+            .is_some_and(|r| reads(view, r).iter().any(|id| names.contains(&index.text_of(*id))));
+        if reads_batch {
+            names.extend(assigned(view, assignment));
+        }
+    }
+    let of_batch = |tensor: &Id| reads(view, *tensor).first().is_some_and(|name| names.contains(&index.text_of(*name)));
+    if !chunks.tensors.iter().all(of_batch) {
+        return None;
+    }
+    let mut source = index.field(outer, f.right)?;
+    // `enumerate(tqdm(loader))`
+    while index.kind(source) == k.call {
+        source = index.field(source, f.arguments).and_then(|a| index.parts(a).next())?;
+    }
+    let loaders = view.calls("DataLoader");
+    let assigned = |call: &&Id| {
+        let to = index.parent(**call).and_then(|a| index.field(a, f.left));
+        to.is_some_and(|left| index.text_of(left) == index.text_of(source))
+    };
+    let mut named = loaders.iter().filter(assigned);
+    let loader = match (named.next(), named.next(), loaders) {
+        (Some(one), None, _) | (None, None, [one]) => *one,
+        _ => return None,
+    };
+    let positional = || {
+        let given = index.parts(index.field(loader, f.arguments)?).nth(1)?;
+        (index.kind(given) != k.keyword_argument && !index.text_of(given).starts_with('*')).then_some(given)
+    };
+    crate::ledger::keyword(view, loader, "batch_size").or_else(positional)
+}
+
+impl Cut {
+    /// The number of samples of one part, where that can be written.
+    pub(super) fn micro_batch(&self, view: &FileView<'_>, parts: &str) -> Result<String, Refusal> {
+        let k = kinds();
+        let index = &view.index;
+        let batch = index.text_of(self.batch);
+        match (batch.parse::<u32>(), parts.parse::<u32>()) {
+            (Ok(batch), Ok(parts)) if parts > 0 && batch % parts == 0 => Ok((batch / parts).to_string()),
+            (Ok(_), Ok(_)) => refuse(self.batch, CUT),
+            _ => {
+                let plain =
+                    [k.identifier, k.attribute, k.subscript, k.integer, k.call].contains(&index.kind(self.batch));
+                Ok(if plain { format!("{batch} // {parts}") } else { format!("({batch}) // {parts}") })
+            }
+        }
+    }
+}
+
+/// Whether a loop is left, or a turn of it, before its end.
+pub(super) fn leaves(view: &FileView<'_>, around: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    index.field(around, fields().alternative).is_some()
+        || [k.break_statement, k.continue_statement]
+            .iter()
+            .flat_map(|kind| index.of_kind_in(*kind, around))
+            .any(|id| loop_of(view, *id) == Some(around))
+}
 
 /// The number of turns that become one, or why they can't: each turn takes a batch from the loader and goes its way whatever
 /// its number.
@@ -41,11 +139,7 @@ pub(super) fn turns(input: &Input<'_, '_>, view: &FileView<'_>, around: Id, turn
     if let Some(reader) = reader {
         return refuse(reader, if cuts(reader) { CUT } else { NUMBERED });
     }
-    let leaves = [k.break_statement, k.continue_statement]
-        .iter()
-        .flat_map(|kind| index.of_kind_in(*kind, body))
-        .any(|id| loop_of(view, *id) == Some(around));
-    if leaves || index.field(around, f.alternative).is_some() {
+    if leaves(view, around) {
         return refuse(around, CUT);
     }
     let fetches = view.calls("next").iter().any(of_loop) && !view.calls("DataLoader").is_empty();

@@ -1,34 +1,32 @@
 //! What a port leaves of a test that always holds and of a loop with one turn: their statements, without them.
 
-use super::{Input, Wish, loop_of, wish};
+use super::micro_batches::leaves;
+use super::{Input, Wish, wish};
 use crate::change::{Change, dedent, line_end};
+use crate::facts::counting::chunks;
 use crate::facts::{FileView, line_indent};
 use crate::order::sort;
 use crate::tree::{Id, fields, kinds};
 
-/// Takes statements out of `if True:` and `for _ in range(1):` that the original does not have.
+/// Takes statements out of `if True:`, `for _ in range(1):` and `for a in x.chunk(1):` that the original does not have.
 pub(super) fn settle(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
+    let new = |words: &str| !input.original.contains(words);
     let mut found: Vec<Id> = Vec::new();
-    if !input.original.contains("if True:") {
+    if new("if True:") {
         found.extend(index.of_kind(k.if_statement).iter().copied().filter(|at| {
             let holds = index.field(*at, f.condition).is_some_and(|c| index.text_of(c) == "True");
             holds && index.field(*at, f.alternative).is_none()
         }));
     }
-    if !input.original.contains("range(1):") {
-        found.extend(index.of_kind(k.for_statement).iter().copied().filter(|at| {
-            let once = index.field(*at, f.right).is_some_and(|r| index.text_of(r) == "range(1)");
-            let name = index.field(*at, f.left).map_or("", |l| index.text_of(l));
-            once && index.field(*at, f.alternative).is_none()
-                && view.identifiers(name).iter().filter(|id| index.is_within(**id, *at)).count() == 1
-                && ![k.break_statement, k.continue_statement]
-                    .iter()
-                    .flat_map(|kind| index.of_kind_in(*kind, *at))
-                    .any(|id| loop_of(view, *id) == Some(*at))
-        }));
-    }
+    found.extend(index.of_kind(k.for_statement).iter().copied().filter(|at| {
+        let (Some(left), Some(right)) = (index.field(*at, f.left), index.field(*at, f.right)) else { return false };
+        let turn = index.text_of(right) == "range(1)"
+            && view.identifiers(index.text_of(left)).iter().filter(|id| index.is_within(**id, *at)).count() == 1;
+        let part = chunks(view, *at).is_some_and(|c| c.numbers.iter().all(|n| index.text_of(*n) == "1"));
+        (turn || part) && new(index.text_of(right)) && !leaves(view, *at)
+    }));
     sort(&mut found);
     let mut done = 0;
     found.retain(|at| {
@@ -54,6 +52,11 @@ fn body_alone(view: &FileView<'_>, at: Id) -> Option<Change> {
     } else {
         first
     };
+    let named = chunks(view, at).zip(index.field(at, f.left)).map_or_else(String::new, |(parts, left)| {
+        let whole: Vec<&str> = parts.tensors.iter().map(|t| index.text_of(*t)).collect();
+        let (left, whole) = (index.text_of(left), whole.join(", "));
+        if left == whole { String::new() } else { format!("{left} = {whole}\n") }
+    });
     let body = dedent(&text[from..index.item(at).end].replace("\r\n", "\n"), line_indent(text, first));
-    Some(Change::Replace { first: at, last: at, text: body })
+    Some(Change::Replace { first: at, last: at, text: named + &body })
 }
