@@ -7,7 +7,7 @@ use site::{Files, Input, Kit, ONE_FILE, Page, SERVICE_WORKER, SiteFile, service_
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// Copies `public/` and writes the pages. Faults in guides are printed, all of them, and nothing is written then.
 pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
@@ -36,6 +36,8 @@ pub(crate) struct Written {
 pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     let as_page = |(path, text): (std::path::PathBuf, String)| Page { path: path.display().to_string(), text };
     let PageSources { guides, public, kit, base, edit } = &args.sources;
+    // It has its answer by the time the files are read.
+    let log = ask_for_changes(guides);
     let pages: Vec<Page> = read_guides(guides)?.into_iter().map(as_page).collect();
     let port_page = match &args.port_page {
         Some(file) => Some(fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?),
@@ -46,7 +48,7 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
         list(public, "", &mut assets)?;
     }
     let kit = read_kit(kit)?;
-    let days = last_changes(guides);
+    let days = log.map(|log| last_changes(guides, log)).unwrap_or_default();
     let input = Input {
         guides: &pages,
         port_page: port_page.as_deref(),
@@ -72,8 +74,7 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
         written.changed += usize::from(write(&args.out.join(path), bytes)?);
     }
     let files = finished(&args.out)?;
-    let listed = files.iter().map(|(path, bytes)| SiteFile::new(path.clone(), bytes)).collect();
-    write(&args.out.join(SERVICE_WORKER), service_worker(listed, &THREADED).as_bytes())?;
+    write(&args.out.join(SERVICE_WORKER), service_worker(SiteFile::all(&files), &THREADED).as_bytes())?;
     if let Some(file) = &args.single_file {
         let page = single_file(&files)?;
         write(file, page.as_bytes())?;
@@ -82,15 +83,22 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     Ok(Ok(written))
 }
 
-/// The day of each guide's last change, by its path, as git knows it; empty where there is no git or no history.
-fn last_changes(guides: &Path) -> BTreeMap<String, String> {
-    let log = Command::new("git")
-        .arg("-C")
+/// Starts git, which knows when guides were changed, where there is one.
+fn ask_for_changes(guides: &Path) -> Option<Child> {
+    let mut git = Command::new("git");
+    git.arg("-C")
         .arg(guides)
         .args(["log", "--format=%x00%cs", "--name-only", "--relative", "--", "."])
-        .stderr(Stdio::null())
-        .output();
-    let text = log.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    git.spawn().ok()
+}
+
+/// The day of each guide's last change, by its path; empty where there is no history.
+fn last_changes(guides: &Path, log: Child) -> BTreeMap<String, String> {
+    let text = log.wait_with_output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let text = text.unwrap_or_default();
     let mut days = BTreeMap::new();
     for commit in text.split('\0').skip(1) {
         let mut lines = commit.lines().filter(|line| !line.is_empty());

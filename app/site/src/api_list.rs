@@ -66,14 +66,12 @@ fn columns<'a>(guides: &'a [Guide], targets: &[&'a str]) -> Vec<Column<'a>> {
 }
 
 /// The names for the search, each with what becomes of it.
-pub(crate) fn entries(guides: &[Guide], targets: &[&str]) -> Vec<Entry> {
-    let columns = columns(guides, targets);
+fn entries(rows: Rows<'_>) -> Vec<Entry> {
     let fate_on = |(target, fates): (&&str, &BTreeSet<Fate>)| {
         let words: Vec<&str> = fates.iter().map(|fate| &*fate.text).collect();
         format!("{}: {}", named(target).1, words.join(" or "))
     };
-    rows(&columns)
-        .into_iter()
+    rows.into_iter()
         .map(|(name, by_target)| Entry {
             group: "API names",
             to: format!("apis/#{}", anchor(&name)),
@@ -84,8 +82,8 @@ pub(crate) fn entries(guides: &[Guide], targets: &[&str]) -> Vec<Entry> {
         .collect()
 }
 
-/// The page at `apis/`. `targets` are the targets that the port offers.
-pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
+/// The page at `apis/`, and what the search finds in it. `targets` are the targets that the port offers.
+pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) {
     let columns = columns(guides, targets);
     let rows = rows(&columns);
     let narrowed_by = Filter {
@@ -101,7 +99,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         filter::form(&narrowed_by),
         table(&columns, &rows)
     );
-    shell(&Frame {
+    let page = shell(&Frame {
         path: "apis/",
         title: "What becomes of an API",
         description: "What becomes of an API of PyTorch, TensorFlow or Lightning on each target, side by side.",
@@ -109,7 +107,8 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         main: &main,
         wide: true,
         ..Frame::default()
-    })
+    });
+    (page, entries(rows))
 }
 
 /// A target's id and what it is called.

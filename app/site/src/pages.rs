@@ -2,6 +2,7 @@
 
 use crate::guide_page::{Around, Body};
 use crate::kit::{self, Kit};
+use crate::search::Entry;
 use crate::{
     SiteError, api_list, check_page, guide_list, guide_page, home, launch_page, links::Map, manifest, missing,
     parallel, port_page, print_page, recipe_list, search, source_list, text_page, theme,
@@ -55,8 +56,9 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     let mut faults: Vec<SiteError> = Vec::new();
     let mut sources: Vec<Source<'_>> = Vec::new();
     let mut names: BTreeSet<String> = BTreeSet::new();
-    for page in input.guides {
-        match Guide::parse(&page.path, &page.text) {
+    let parsed = parallel::each(input.guides, |_, page| Guide::parse(&page.path, &page.text));
+    for (page, parsed) in input.guides.iter().zip(parsed) {
+        match parsed {
             Ok(guide) if !names.insert(guide.name.clone()) => {
                 faults.push(SiteError::SameName { path: page.path.clone(), name: guide.name });
             }
@@ -78,7 +80,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut entries = Vec::new();
     let (mut bodies, mut uses) = (Vec::new(), Vec::new());
-    let written = parallel::each(&sources, |index, source| {
+    let write_guide = |index: usize, source: &Source<'_>| {
         let around = Around {
             before: index.checked_sub(1).map(|before| &sources[before].guide),
             after: sources.get(index + 1).map(|after| &after.guide),
@@ -86,7 +88,9 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
             edit: input.edit,
         };
         guide_page::write(source, &around, &map, &recipes, input.kit)
-    });
+    };
+    let (written, others) =
+        parallel::both(|| parallel::each(&sources, write_guide), || Others::write(input, &guides, &recipes, &map));
     for (source, page) in sources.iter().zip(written) {
         bodies.push(Body { guide: &source.guide, html: page.body });
         uses.extend(page.sources.into_iter().map(|(section, link)| (&source.guide, section, link)));
@@ -94,49 +98,73 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
         pages.insert(format!("guides/{}/index.html", source.guide.name), page.html.into_bytes());
         entries.extend(page.entries);
     }
-    pages.insert("index.html".to_string(), home::write(&guides, &recipes, input.one_file).into_bytes());
-    pages.insert("guides/index.html".to_string(), guide_list::write(&guides).into_bytes());
-    let offered = recipes.targets();
-    let targets: Vec<&str> = offered.iter().map(|target| &*target.id).collect();
-    pages.insert("recipes/index.html".to_string(), recipe_list::write(&guides, &targets).into_bytes());
-    pages.insert("apis/index.html".to_string(), api_list::write(&guides, &targets).into_bytes());
-    pages.insert("launch/index.html".to_string(), launch_page::write().into_bytes());
-    pages.insert("check/index.html".to_string(), check_page::write().into_bytes());
     pages.insert("sources/index.html".to_string(), source_list::write(&uses).into_bytes());
-    if bodies.len() <= PRINTED {
-        pages.insert("print/index.html".to_string(), print_page::write(&bodies).into_bytes());
-    }
-    match text_page::write(&map) {
-        Ok((texts, found)) => {
-            pages.extend(texts.into_iter().map(|(folder, html)| (format!("{folder}index.html"), html.into_bytes())));
-            entries.extend(found);
-        }
-        Err(found) => faults.extend(found),
-    }
-    entries.extend(api_list::entries(&guides, &targets));
+    // The recipes are so many small things that giving them back takes as long as a page.
+    let printed = || (bodies.len() <= PRINTED).then(|| print_page::write(&bodies).into_bytes());
+    let (printed, ()) = parallel::both(printed, move || drop(recipes));
+    pages.extend(printed.map(|page| ("print/index.html".to_string(), page)));
+    faults.extend(others.faults);
+    entries.extend(others.entries);
     match search::write(&entries) {
         Ok(text) => drop(pages.insert(search::FILE.to_string(), text.into_bytes())),
         Err(fault) => faults.push(fault),
     }
-    pages.insert(manifest::FILE.to_string(), manifest::write(input.base).into_bytes());
-    pages.insert("404.html".to_string(), missing::write(input.base).into_bytes());
-    if let Some(built) = input.port_page {
-        match port_page::wrap_port(built) {
-            Ok(page) => {
-                pages.insert("port/index.html".to_string(), page.html.into_bytes());
-                pages.extend(page.scripts.into_iter().map(|(name, text)| (name, text.into_bytes())));
-            }
-            Err(fault) => faults.push(fault),
-        }
-    }
-    if !input.kit.is_empty() {
-        match kit::pack(input.kit) {
-            Ok(bytes) => drop(pages.insert(kit::ARCHIVE.to_string(), bytes)),
-            Err(fault) => faults.push(fault),
-        }
-    }
-    pages.extend(theme::files().map(|(name, text)| (name, text.into_bytes())));
+    pages.extend(others.pages);
     if faults.is_empty() { Ok(pages) } else { Err(faults) }
+}
+
+/// What needs no guide's page: lists, the home page, pages with a program, and files.
+#[derive(Default)]
+struct Others {
+    pages: BTreeMap<String, Vec<u8>>,
+    entries: Vec<Entry>,
+    faults: Vec<SiteError>,
+}
+
+impl Others {
+    fn write(input: &Input<'_>, guides: &[Guide], recipes: &RecipeSet, map: &Map<'_>) -> Others {
+        let mut others = Others::default();
+        let offered = recipes.targets();
+        let targets: Vec<&str> = offered.iter().map(|target| &*target.id).collect();
+        let (apis, entries) = api_list::write(guides, &targets);
+        for (path, text) in [
+            ("index.html", home::write(guides, recipes, input.one_file)),
+            ("guides/index.html", guide_list::write(guides)),
+            ("recipes/index.html", recipe_list::write(guides, &targets)),
+            ("apis/index.html", apis),
+            ("launch/index.html", launch_page::write()),
+            ("check/index.html", check_page::write()),
+            (manifest::FILE, manifest::write(input.base)),
+            ("404.html", missing::write(input.base)),
+        ] {
+            others.pages.insert(path.to_string(), text.into_bytes());
+        }
+        match text_page::write(map) {
+            Ok((texts, found)) => {
+                let texts = texts.into_iter().map(|(folder, html)| (format!("{folder}index.html"), html.into_bytes()));
+                others.pages.extend(texts);
+                others.entries.extend(found);
+            }
+            Err(found) => others.faults.extend(found),
+        }
+        others.entries.extend(entries);
+        match input.port_page.map(port_page::wrap_port) {
+            Some(Ok(page)) => {
+                others.pages.insert("port/index.html".to_string(), page.html.into_bytes());
+                others.pages.extend(page.scripts.into_iter().map(|(name, text)| (name, text.into_bytes())));
+            }
+            Some(Err(fault)) => others.faults.push(fault),
+            None => {}
+        }
+        if !input.kit.is_empty() {
+            match kit::pack(input.kit) {
+                Ok(bytes) => drop(others.pages.insert(kit::ARCHIVE.to_string(), bytes)),
+                Err(fault) => others.faults.push(fault),
+            }
+        }
+        others.pages.extend(theme::files().map(|(name, text)| (name, text.into_bytes())));
+        others
+    }
 }
 
 #[cfg(test)]

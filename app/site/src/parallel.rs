@@ -1,4 +1,4 @@
-//! The same work on many things, by as many threads as the machine has.
+//! Work by as many threads as the machine has.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -29,9 +29,24 @@ pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R 
     made.into_iter().map(|(_, made)| made).collect()
 }
 
+/// Two things at a time.
+pub(crate) fn both<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        (one, other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::each;
+    use super::{both, each};
+
+    #[test]
+    fn both_are_done() {
+        let text = String::from("a");
+        assert_eq!(both(|| text.len(), || text.clone() + "b"), (1, "ab".to_string()));
+    }
 
     #[test]
     fn order_is_the_items() {

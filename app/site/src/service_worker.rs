@@ -1,7 +1,8 @@
 //! The service worker, made after everything else: it holds the name and a revision of every file of the finished site.
 //! Revisions come from contents, never from names, because not every name of the build changes with its content.
 
-use crate::one_file::ONE_FILE;
+use crate::one_file::{Files, ONE_FILE};
+use crate::parallel;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -25,6 +26,12 @@ pub struct SiteFile {
 }
 
 impl SiteFile {
+    /// All files of a site.
+    pub fn all(files: &Files) -> Vec<SiteFile> {
+        let files: Vec<_> = files.iter().collect();
+        parallel::each(&files, |_, (path, bytes)| SiteFile::new((*path).clone(), bytes))
+    }
+
     /// `path` from the site's root, with `/`.
     pub fn new(path: String, bytes: &[u8]) -> SiteFile {
         let revision = Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
