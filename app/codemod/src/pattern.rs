@@ -203,20 +203,20 @@ impl NodePattern {
                 if *kind_id != index.kind(id) {
                     return false;
                 }
-                let open = children.iter().any(|c| {
-                    matches!(
-                        c,
-                        PatternNode::MetaVar { meta_var: MetaVariable::Multiple | MetaVariable::MultiCapture(_) }
-                    )
-                });
-                if open {
-                    return true;
-                }
                 let mut parts = index.parts(id);
-                let named = children.iter().filter(|c| !matches!(c, PatternNode::Terminal { is_named: false, .. }));
-                for child in named {
-                    let Some(part) = parts.next() else { return false };
-                    if !self.could_match(child, index, names, part) {
+                // Behind `$$$` a part of the pattern may meet any of the parts that are left.
+                let mut open = false;
+                for child in children {
+                    match child {
+                        PatternNode::Terminal { is_named: false, .. } => continue,
+                        PatternNode::MetaVar { meta_var: MetaVariable::Multiple | MetaVariable::MultiCapture(_) } => {
+                            open = true;
+                            continue;
+                        }
+                        _ => {}
+                    }
+                    let mut meets = |part| self.could_match(child, index, names, part);
+                    if !(if open { parts.any(meets) } else { parts.next().is_some_and(&mut meets) }) {
                         return false;
                     }
                 }

@@ -15,11 +15,12 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let k = kinds();
     let index = &view.index;
     let in_use = names_in_use(view);
+    let exports = exports(view);
     let mut by_statement: Vec<(Id, Vec<&Binding>)> = Vec::new();
     for binding in &view.names.bindings {
         if index.kind(binding.statement) == k.assignment
             || binding.qualified == "torch"
-            || exported(view, &binding.local)
+            || exports.iter().any(|names| names.contains(&binding.local))
         {
             continue;
         }
@@ -40,12 +41,15 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     by_statement.into_iter().map(|(statement, bindings)| without(view, statement, &bindings)).collect()
 }
 
-fn exported(view: &FileView<'_>, name: &str) -> bool {
-    let f = fields();
-    view.index.of_kind(kinds().assignment).iter().any(|a| {
-        view.index.field(*a, f.left).is_some_and(|l| view.index.text_of(l) == "__all__")
-            && view.index.text_of(*a).contains(name)
-    })
+/// The assignments to `__all__`: a name in one of them is for other files.
+fn exports<'t>(view: &FileView<'t>) -> Vec<&'t str> {
+    let index = &view.index;
+    let lists = view.identifiers("__all__").iter().filter_map(|id| {
+        let assignment = index.parent(*id)?;
+        let is_left = index.kind(assignment) == kinds().assignment && index.item(*id).field == fields().left;
+        is_left.then(|| index.text_of(assignment))
+    });
+    lists.collect()
 }
 
 /// Imported names that are read somewhere beside their imports.
