@@ -12,14 +12,15 @@
 //! which leaves the tile flat for the next layer; and it is remembered, so that the next tile with these inputs gets it
 //! without any of the three stages. Which tiles come first changes no bit.
 
-use super::simd::Simd;
+mod flat;
+mod points;
+mod sums;
 
-/// The points the 6-point transforms evaluate at, beside zero and infinity: these and their negatives.
-///
-/// Six pairs were tried on five networks. On three of them this one came closest to PyTorch, two to three times as close
-/// as the usual 1 and 2; on the other two those were about as good.
-const NEAR: f64 = 0.625;
-const FAR: f64 = 1.5;
+use super::simd::Simd;
+use flat::{FLAG, is_flat, is_remembered, repeat};
+pub(crate) use points::transform_weights;
+use points::{input_points, output_points};
+use sums::multiply_all;
 
 /// Rows of pixels: a map, or a ring that holds the latest rows of one.
 #[derive(Clone, Copy)]
@@ -91,9 +92,6 @@ pub(crate) struct Winograd {
 
 /// Image, first output row and first output column of a tile.
 type Place = (usize, usize, usize);
-
-/// Numbers in front of the remembered inputs: whether there are any.
-const FLAG: usize = 16;
 
 impl Winograd {
     /// The largest batch.
@@ -268,75 +266,6 @@ fn place(job: &Winograd, tile: usize) -> Place {
     (tile / (rows * columns), tile / columns % rows * job.size, tile % columns * job.size)
 }
 
-/// Whether all pixels of an inside tile's inputs are the same.
-#[inline(always)]
-unsafe fn is_flat<S: Simd, const N: usize>(job: &Winograd, (image, row, column): Place) -> bool {
-    // SAFETY: an inside tile has all its inputs within the map.
-    unsafe {
-        // The middle first: where a track runs through, it is the likeliest to differ.
-        let first = job.from.pixel(image, row - 1, column - 1, job.inputs);
-        let middle = job.from.pixel(image, row + 1, column + 1, job.inputs);
-        if !S::equal(S::load(first), S::load(middle)) {
-            return false;
-        }
-        for vector in 0..job.inputs / S::LANES {
-            let expected = S::load(first.add(vector * S::LANES));
-            for r in 0..N {
-                let from = job.from.pixel(image, row + r - 1, column - 1, job.inputs).add(vector * S::LANES);
-                for c in 0..N {
-                    if !S::equal(S::load(from.add(c * job.inputs)), expected) {
-                        return false;
-                    }
-                }
-            }
-        }
-    }
-    true
-}
-
-/// Whether a flat tile's inputs are those of the remembered one.
-#[inline(always)]
-unsafe fn is_remembered<S: Simd>(job: &Winograd, (image, row, column): Place) -> bool {
-    // SAFETY: the tile lies inside, and the memory holds the inputs behind the flag.
-    unsafe {
-        let from = job.from.pixel(image, row, column, job.inputs);
-        let mut same = *job.memory != 0.0;
-        for vector in 0..job.inputs / S::LANES {
-            let known = S::load(job.memory.add(FLAG + vector * S::LANES));
-            same = same && S::equal(S::load(from.add(vector * S::LANES)), known);
-        }
-        same
-    }
-}
-
-/// Writes the remembered output everywhere.
-#[inline(always)]
-unsafe fn repeat<S: Simd, const N: usize>(job: &Winograd, (image, row, column): Place) {
-    let channels = job.vectors * S::LANES;
-    // SAFETY: an inside tile has all its outputs within the map.
-    unsafe {
-        let slope = S::splat(job.slope);
-        for r in 0..N - 2 {
-            let from = job.memory.add(FLAG + job.inputs);
-            let to = job.to.pixel(image, row + r, column, channels);
-            let residual = match job.residual.base.is_null() {
-                true => std::ptr::null_mut(),
-                false => job.residual.pixel(image, row + r, column, channels),
-            };
-            for v in (0..channels).step_by(S::LANES) {
-                let known = S::load(from.add(v));
-                for i in (0..N - 2).map(|c| c * channels + v) {
-                    let mut value = known;
-                    if !residual.is_null() {
-                        value = S::add(value, S::load(residual.add(i)));
-                    }
-                    S::store(to.add(i), S::leaky(value, slope));
-                }
-            }
-        }
-    }
-}
-
 /// Scratch gets `[frequency][input vector][tile][lane]`.
 #[inline(always)]
 unsafe fn transform_inputs<S: Simd, const N: usize>(
@@ -410,74 +339,6 @@ fn within(padded: usize, length: usize) -> bool {
     padded >= 1 && padded <= length
 }
 
-/// Multiplies at one frequency for `V` vectors of outputs, `P` tiles at a time and fewer at the end; returns `V`.
-#[inline(always)]
-unsafe fn multiply_all<S: Simd, const V: usize, const P: usize, const HALF: usize, const QUARTER: usize>(
-    job: &Winograd,
-    frequency: usize,
-    count: usize,
-    vector: usize,
-) -> usize {
-    let (from_step, to_step) = (input_step(job.inputs, job.batch), output_step(job.vectors * S::LANES, job.batch));
-    let frequencies = (job.size + 2) * (job.size + 2);
-    // SAFETY: the scratch holds every frequency of a batch's inputs and then of its outputs; the batch is a multiple of
-    // P, so the last block's tiles beyond `count` are there too, computed and not used.
-    unsafe {
-        let weights = job.weights.add((frequency * job.vectors + vector) * job.inputs * S::LANES);
-        let from = job.scratch.add(frequency * from_step);
-        let to = job.scratch.add(frequencies * from_step + frequency * to_step + vector * S::LANES);
-        let mut tile = 0;
-        while tile < count {
-            let (from, to) = (from.add(tile * S::LANES), to.add(tile * job.vectors * S::LANES));
-            let left = count - tile;
-            tile += if left > HALF {
-                multiply::<S, V, P>(job, from, weights, to)
-            } else if left > QUARTER {
-                multiply::<S, V, HALF>(job, from, weights, to)
-            } else {
-                multiply::<S, V, QUARTER>(job, from, weights, to)
-            };
-        }
-    }
-    V
-}
-
-/// `P` tiles and `V` vectors of outputs at one frequency: sums over all inputs, kept in registers. Returns `P`.
-#[inline(always)]
-unsafe fn multiply<S: Simd, const V: usize, const P: usize>(
-    job: &Winograd,
-    from: *const f32,
-    weights: *const f32,
-    to: *mut f32,
-) -> usize {
-    // SAFETY: `from` holds `[input vector][tile][lane]`, `weights` `[vector][input][lane]`, `to` `[tile][vector][lane]`.
-    unsafe {
-        let mut sums = [[S::splat(0.0); V]; P];
-        for vector in 0..job.inputs / S::LANES {
-            let from = from.add(vector * job.batch * S::LANES);
-            let weights = weights.add(vector * S::LANES * S::LANES);
-            for lane in 0..S::LANES {
-                let mut w = [S::splat(0.0); V];
-                for v in 0..V {
-                    w[v] = S::load(weights.add((v * job.inputs + lane) * S::LANES));
-                }
-                for p in 0..P {
-                    let value = S::splat_from(from.add(p * S::LANES + lane));
-                    for v in 0..V {
-                        sums[p][v] = S::mul_add(value, w[v], sums[p][v]);
-                    }
-                }
-            }
-        }
-        for p in 0..P {
-            for v in 0..V {
-                S::store(to.add((p * job.vectors + v) * S::LANES), sums[p][v]);
-            }
-        }
-    }
-    P
-}
-
 /// From sums to outputs; of a flat tile the first output is remembered, before residual and activation.
 #[inline(always)]
 unsafe fn transform_back<S: Simd, const N: usize, const FLAT: bool>(
@@ -543,108 +404,4 @@ unsafe fn transform_back<S: Simd, const N: usize, const FLAT: bool>(
             *job.memory = 1.0;
         }
     }
-}
-
-/// The inputs of a row or column as values at the points.
-#[inline(always)]
-unsafe fn input_points<S: Simd, const N: usize>(x: [S::V; N]) -> [S::V; N] {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        let mut y = x;
-        if N == 4 {
-            y[0] = S::sub(x[2], x[0]);
-            y[1] = S::add(x[2], x[1]);
-            y[2] = S::sub(x[2], x[1]);
-            y[3] = S::sub(x[3], x[1]);
-            return y;
-        }
-        const PRODUCT: f32 = (NEAR * NEAR * FAR * FAR) as f32;
-        const SUM: f32 = (NEAR * NEAR + FAR * FAR) as f32;
-        let (product, sum) = (S::splat(PRODUCT), S::splat(-SUM));
-        let (near, far) = (S::splat(-(NEAR * NEAR) as f32), S::splat(-(FAR * FAR) as f32));
-        y[0] = S::mul_add(x[0], product, S::mul_add(x[2], sum, x[4]));
-        y[5] = S::mul_add(x[1], product, S::mul_add(x[3], sum, x[5]));
-        let (even, odd) = (S::mul_add(x[2], far, x[4]), S::mul_add(x[1], far, x[3]));
-        (y[1], y[2]) = both::<S>(even, odd, NEAR as f32);
-        let (even, odd) = (S::mul_add(x[2], near, x[4]), S::mul_add(x[1], near, x[3]));
-        (y[3], y[4]) = both::<S>(even, odd, FAR as f32);
-        y
-    }
-}
-
-/// `even + factor * odd` and `even - factor * odd`: the values at a point and its negative.
-#[inline(always)]
-unsafe fn both<S: Simd>(even: S::V, odd: S::V, factor: f32) -> (S::V, S::V) {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        if S::FUSED {
-            (S::mul_add(odd, S::splat(factor), even), S::mul_add(odd, S::splat(-factor), even))
-        } else {
-            let odd = S::mul(odd, S::splat(factor));
-            (S::add(even, odd), S::sub(even, odd))
-        }
-    }
-}
-
-/// From values at the points back to the outputs of a row or column: the first `N - 2` of the result.
-#[inline(always)]
-unsafe fn output_points<S: Simd, const N: usize>(x: [S::V; N]) -> [S::V; 4] {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        let (sum, difference) = (S::add(x[1], x[2]), S::sub(x[1], x[2]));
-        if N == 4 {
-            return [S::add(x[0], sum), S::add(difference, x[3]), sum, sum];
-        }
-        let (far_sum, far_difference) = (S::add(x[3], x[4]), S::sub(x[3], x[4]));
-        let near_1 = S::mul(difference, S::splat(NEAR as f32));
-        let near_2 = S::mul(sum, S::splat((NEAR * NEAR) as f32));
-        let near_3 = S::mul_add(difference, S::splat((NEAR * NEAR * NEAR) as f32), x[5]);
-        [
-            S::add(S::add(x[0], sum), far_sum),
-            S::mul_add(far_difference, S::splat(FAR as f32), near_1),
-            S::mul_add(far_sum, S::splat((FAR * FAR) as f32), near_2),
-            S::mul_add(far_difference, S::splat((FAR * FAR * FAR) as f32), near_3),
-        ]
-    }
-}
-
-/// One 3x3 kernel at the frequencies of a tile of `size` outputs: `(size + 2)^2` numbers.
-fn transform_kernel(kernel: &[f64], size: usize) -> Vec<f64> {
-    // The points, and the weight of each: one over the product of its distances from the others.
-    let points: &[(f64, f64)] = if size == 2 {
-        &[(0.0, -1.0), (1.0, 0.5), (-1.0, 0.5)]
-    } else {
-        const N2: f64 = NEAR * NEAR;
-        const F2: f64 = FAR * FAR;
-        const NEAR_WEIGHT: f64 = 1.0 / (2.0 * N2 * (N2 - F2));
-        const FAR_WEIGHT: f64 = 1.0 / (2.0 * F2 * (F2 - N2));
-        &[(0.0, 1.0 / (N2 * F2)), (NEAR, NEAR_WEIGHT), (-NEAR, NEAR_WEIGHT), (FAR, FAR_WEIGHT), (-FAR, FAR_WEIGHT)]
-    };
-    let values = |x: [f64; 3]| -> Vec<f64> {
-        let finite = points.iter().map(|(p, weight)| weight * (x[0] + p * (x[1] + p * x[2])));
-        finite.chain([x[2]]).collect()
-    };
-    let columns: Vec<Vec<f64>> = (0..3).map(|c| values([kernel[c], kernel[3 + c], kernel[6 + c]])).collect();
-    (0..size + 2).flat_map(|r| values([columns[0][r], columns[1][r], columns[2][r]])).collect()
-}
-
-/// Packs 3x3 weights `[output][input][3][3]` as `[frequency][vector][input][lane]`, padded with zeros.
-pub(crate) fn transform_weights(
-    weights: &[f64],
-    inputs: usize,
-    padded_inputs: usize,
-    vectors: usize,
-    lanes: usize,
-    size: usize,
-) -> Vec<f32> {
-    let frequencies = (size + 2) * (size + 2);
-    let mut packed = vec![0.0; frequencies * vectors * padded_inputs * lanes];
-    for (i, kernel) in weights.chunks_exact(9).enumerate() {
-        let (output, input) = (i / inputs, i % inputs);
-        for (frequency, value) in transform_kernel(kernel, size).into_iter().enumerate() {
-            let row = (frequency * vectors + output / lanes) * padded_inputs + input;
-            packed[row * lanes + output % lanes] = value as f32;
-        }
-    }
-    packed
 }

@@ -9,7 +9,7 @@ use crate::network::PLANES;
 use crate::stage::{Stage, show};
 use crate::tensor::Tensor;
 
-use super::Layer;
+use super::layer::Layer;
 
 /// Which planes a map holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::layer::Layer;
 use super::*;
 use crate::compare::distance;
-use crate::reference::{bilinear, convolution, max_pool, transposed_convolution};
+use crate::kernels::Form;
+use crate::network::{Block, Unit};
+use crate::reference::{SLOPE, bilinear, convolution, max_pool, transposed_convolution};
 use crate::team::Alone;
 use crate::team::Threads;
 use crate::weights::unit_interval;
