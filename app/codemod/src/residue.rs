@@ -46,7 +46,10 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
             "torch.cuda.is_available" | "torch.cuda.device_count" | "torch.cuda.is_initialized"
         );
         let (severity, message) = if asks && branch {
-            (Severity::Info, format!("`{name}` asks for an NVIDIA GPU; on the target the answer is no"))
+            (
+                Severity::Info,
+                format!("`{name}` asks for an NVIDIA GPU; on the target the answer is no, and nothing is to be done"),
+            )
         } else if asks {
             let why = "look at what depends on it";
             (Severity::Warning, format!("`{name}` asks for an NVIDIA GPU, and the answer is no: {why}"))
@@ -61,7 +64,10 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
     for binding in &view.names.bindings {
         let vendor = binding.qualified == "torch.cuda" || binding.qualified.starts_with("torch.cuda.");
         if vendor && index.kind(binding.statement) != k.assignment {
-            let message = format!("`{}` is still imported; importing it does no harm without CUDA", binding.qualified);
+            let message = format!(
+                "`{}` is still imported, which does no harm without CUDA: leave it, or take it out when nothing reads it",
+                binding.qualified
+            );
             found.push((binding.part, Severity::Info, message));
         }
     }

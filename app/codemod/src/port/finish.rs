@@ -131,7 +131,13 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                 }
                 plan.fired(recipe, rule);
                 let (severity, message) = if offered {
-                    (Severity::Hint, format!("{}: not applied because it may change behaviour", recipe.title))
+                    (
+                        Severity::Hint,
+                        format!(
+                            "{}: not applied because it may change behaviour. Allow unsafe changes to have it",
+                            recipe.title
+                        ),
+                    )
                 } else {
                     (Severity::Warning, format!("{}. {}", recipe.title, recipe.reason))
                 };
