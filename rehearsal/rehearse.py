@@ -29,6 +29,9 @@ TARGETS = {
     "tensorflow-ipu": (["tf", "tf_ipu", "popdist"], "cpu"),
 }
 
+# Frameworks → folder with their stand-in.
+FRAMEWORKS = {"lightning": "lightning", "pytorch_lightning": "lightning", "tensorflow": "tf", "keras": "tf"}
+
 
 def arguments(argv):
     parser = argparse.ArgumentParser(prog="rehearse.py", description=__doc__.splitlines()[0])
@@ -61,10 +64,9 @@ def which_torch(options):
 def prepare(options):
     """Puts the stand-ins on the path and says in the environment what the machine has."""
     folders, machine = TARGETS[options.target]
-    if options.target == "cpu":
-        # A port runs there with what is installed; what is not has a stand-in.
-        others = {"lightning": "lightning", "pytorch_lightning": "lightning", "tensorflow": "tf"}
-        folders = sorted({folder for module, folder in others.items() if importlib.util.find_spec(module) is None})
+    # What a script is written with beside torch: what is installed, or else a stand-in.
+    missing = {folder for module, folder in FRAMEWORKS.items() if importlib.util.find_spec(module) is None}
+    folders = [*sorted(missing.difference(folders)), *folders]
     os.environ["STAND_IN_MACHINE"] = machine
     os.environ["STAND_IN_STEPS"] = str(options.steps)
     for name in [name for name in os.environ if name.startswith("POPDIST_")]:

@@ -84,6 +84,30 @@ class Runner(unittest.TestCase):
         self.assertEqual(status, 0, out + err)
         self.assertIn("0 broken", out)
 
+    def test_lightning_on_every_target(self):
+        program = textwrap.dedent("""
+            import pytorch_lightning as pl, torch
+            class Net(pl.LightningModule):
+                def __init__(self):
+                    super().__init__()
+                    self.fc = torch.nn.Linear(4, 3)
+                def training_step(self, batch, index):
+                    return self.fc(batch[0]).mean()
+                def configure_optimizers(self):
+                    return torch.optim.SGD(self.parameters(), lr=0.1)
+            loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.rand(8, 4)), batch_size=4)
+            TRAINER.fit(Net(), loader)
+        """)
+        for target in ("cpu", "ipu", "rdu"):
+            status, out, err = rehearse(program.replace("TRAINER", "pl.Trainer(max_epochs=1)"), "--target", target)
+            self.assertEqual(status, 0, out + err)
+            self.assertIn("did not touch", out)
+        # From 1.20 on Gaudi is in eager mode where nobody says otherwise.
+        on_gaudi = program.replace("TRAINER", "pl.Trainer(accelerator=HPUAccelerator(), max_epochs=1)")
+        on_gaudi = "from lightning_habana.pytorch.accelerator import HPUAccelerator\n" + on_gaudi
+        status, out, err = rehearse(on_gaudi, "--target", "hpu")
+        self.assertEqual(status, 0, out + err)
+
     def test_what_scripts_draw_and_reckon(self):
         program = textwrap.dedent("""
             import matplotlib

@@ -6,7 +6,7 @@ use codemod::{Figure, Ledger, LedgerEntry, PortedFile};
 /// The ledger as a section. A place of the port is a button that goes there.
 pub fn section(ledger: &Ledger, files: &[PortedFile]) -> String {
     if ledger.entries.is_empty() {
-        return "<section class=\"ledger\"><h3>Ledger</h3><p class=\"fine\">No loader of this project could be read, so what an \
+        return "<section class=\"ledger\"><h3>Ledger</h3><p class=\"fine\">No loader or no training step of this project could be read, so what an \
                 optimizer step sees before and after is not known.</p></section>"
             .to_owned();
     }

@@ -29,7 +29,7 @@ pub fn panel(state: &State) -> String {
 }
 
 /// What the entries mean. The style sheet writes their signs, here as in the table.
-const LEGEND: &str = "<dl class=\"legend\" aria-label=\"Legend\">\
+const LEGEND: &str = "<dl class=\"legend\">\
     <div><dt class=\"done\">done</dt><dd>the port changes the line</dd></div>\
     <div><dt class=\"needs-you\">needs you</dt><dd>the port leaves something there to you</dd></div>\
     <div><dt class=\"not-possible\">not possible</dt><dd>the file can't be ported to that target</dd></div>\

@@ -72,7 +72,7 @@ fn the_certificate_says_what_is_left_and_the_ledger_what_changes() {
     assert!(many.contains("data-do=\"go\" data-to=\"0 ") && !many.contains("<b>.py"), "{many}");
     let left = html(&text.replace("import torch\n", "import torch\nwhere = \"nccl\"\n"), "rdu");
     assert!(left.contains("Names of the source vendor are left"), "{left}");
-    assert!(html("x = 1\n", "hpu").contains("No loader of this project"));
+    assert!(html("x = 1\n", "hpu").contains("No loader or no training step of this project"));
 }
 
 #[test]

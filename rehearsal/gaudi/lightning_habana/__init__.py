@@ -26,6 +26,8 @@ class HPUAccelerator(Part):
     device = "hpu"
 
     def __init__(self, *args, **options):
+        # Gaudi's software is in eager mode from 1.20 on where nobody says otherwise.
+        os.environ.setdefault("PT_HPU_LAZY_MODE", "0")
         import habana_frameworks.torch  # noqa: F401
 
         super().__init__(*args, **options)
