@@ -52,6 +52,15 @@ test("guides are read from the disk, one at a time, and the way back works", { t
   await close();
 });
 
+test("what is not in the file is named in its navigation", async () => {
+  const { page, faults, close } = await opened();
+  await page.locator(".site-nav").getByRole("link", { name: "Launch, check" }).click();
+  assert.match(await page.locator("h1:visible").innerText(), /on the site, or by the command/);
+  assert.match(await page.locator("main").innerText(), /portolan launch --target/);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
 test("every link inside leads to something", async () => {
   const { page, close } = await opened();
   const lost = await page.evaluate(() => {

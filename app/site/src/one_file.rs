@@ -33,6 +33,9 @@ const LEFT_OUT: &str = include_str!("one_file/left_out.html");
 /// Pages that need what a single file lacks, or that are there already in another form.
 const WITHOUT: [&str; 3] = ["launch/", "check/", "print/"];
 
+/// What stands in the navigation for the views that are left out: their addresses lead to the leaf that speaks of them.
+const ON_THE_SITE: (&str, &str) = (address::ELSEWHERE, "Launch, check");
+
 /// The page. An error when the files are not those of a whole built site.
 pub fn single_file(files: &Files) -> Result<String, SiteError> {
     let text = |path: &str| -> Result<&str, SiteError> {
@@ -62,7 +65,10 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
         }
         None => String::new(),
     };
-    main += &format!("<section class=\"leaf\" id=\"{}\" data-title=\"Not in this file\">\n", address::ELSEWHERE);
+    main += &format!(
+        "<section class=\"leaf\" id=\"{}\" data-title=\"Launch, check: on the site, or by the command\">\n",
+        address::ELSEWHERE
+    );
     main += &LEFT_OUT.replace("<!-- KIT -->\n", &kit);
     main += "</section>\n";
 
@@ -126,7 +132,8 @@ fn whole(head: &Head<'_>, leaf: &Leaf<'_>, main: &str, blocks: &str) -> String {
     let tags = |scripts: Vec<&(&str, String)>| -> String {
         scripts.iter().map(|(kind, text)| format!("<script{kind}>{text}</script>\n")).collect()
     };
-    let places: Vec<(&str, &str)> = PLACES.into_iter().filter(|(path, _)| leaf.has(path)).collect();
+    let mut places: Vec<(&str, &str)> = PLACES.into_iter().filter(|(path, _)| leaf.has(path)).collect();
+    places.push(ON_THE_SITE);
     let more: Vec<(&str, &str)> = shell::MORE.into_iter().filter(|(path, _)| leaf.has(path)).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
