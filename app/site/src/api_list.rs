@@ -105,7 +105,6 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
         description: "What becomes of an API of PyTorch, TensorFlow or Lightning on each target, side by side.",
         head: &filter::script("../"),
         main: &main,
-        wide: true,
         ..Frame::default()
     });
     (page, entries(rows))

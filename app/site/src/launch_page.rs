@@ -17,7 +17,6 @@ pub(crate) fn write() -> String {
         title: "Launch scripts",
         description: "Write the script that starts a ported training on HPU, RDU, IPU or PopDist, by hand, under Slurm or PBS.",
         head: &head,
-        wide: true,
         main: MAIN,
         ..Frame::default()
     })
