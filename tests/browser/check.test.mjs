@@ -254,6 +254,36 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
   assert.match(await page.compared(), /The outputs agree/);
 });
 
+onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (page) => {
+  const asked = () => page.requests.filter((url) => url.includes("larcv")).length;
+  const whole = readFileSync(join(root, "app/cli/tests/portolan/larcv.h5"));
+  await page.choose("input", "larcv.h5", whole);
+  await page.set("event", 1);
+  assert.equal(asked(), 0);
+  await page.run();
+  assert.ok(asked() > 0);
+  const reference = await page.download("bundle");
+  const floats = (name) => {
+    const [from, to] = header(reference)[name].data_offsets.map((at) => at + 8 + Number(reference.readBigUInt64LE(0)));
+    return Array.from({ length: (to - from) / 4 }, (_, i) => reference.readFloatLE(from + 4 * i));
+  };
+  // Row r, col 2 r + plane: 10 + r + 0.5, and by turns cosmic and neutrino.
+  const at = (plane, row, col) => (plane * 32 + row) * 64 + col;
+  assert.equal(floats("input").filter((value) => value !== 0).length, 15);
+  assert.equal(floats("input")[at(2, 3, 8)], 13.5);
+  assert.equal(floats("label")[at(2, 3, 8)], 2);
+
+  await page.set("event", 2);
+  await page.page.locator("#run").click();
+  assert.match(await page.faultAt("file-input"), /there is no event 2: the file has 2/);
+  await page.choose("input", "cut.h5", whole.subarray(0, 3000));
+  await page.page.locator("#run").click();
+  assert.match(await page.faultAt("file-input"), /./);
+  await page.choose("input", "larcv.h5", whole);
+  await page.set("event", 0);
+  await page.run();
+});
+
 onPage("a file of 3 GB is refused before it is read", {}, async (page) => {
   await page.set("weights", "file");
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));

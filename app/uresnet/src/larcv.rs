@@ -12,6 +12,7 @@ use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
 use crate::error::Error;
 use crate::event::is_class;
 use crate::tensor::Tensor;
+use crate::tensor_file::write_safetensors;
 
 /// The producers that CosmicTagger's configuration names: charge, and classes.
 const CHARGE: &str = "sbndwire";
@@ -61,6 +62,13 @@ pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Te
     let names = ["event", "plane", "row", "col", "value", "label"];
     let named = names.into_iter().zip(columns).take(if labels.is_some() { 6 } else { 5 });
     Ok(named.map(|(name, data)| (name.to_string(), Tensor::from_vec(&[data.len()], data).expect("a column"))).collect())
+}
+
+/// One event of a file that is held in memory, as safetensors.
+pub fn larcv_event(file: Vec<u8>, number: u64) -> Result<Vec<u8>, Error> {
+    let file = File::from_bytes(file).map_err(|error| refusal(error.to_string()))?;
+    let columns = read_larcv(&file, number..number.saturating_add(1))?;
+    write_safetensors(columns.iter().map(|(name, tensor)| (name.as_str(), tensor)))
 }
 
 /// How many events a file has.

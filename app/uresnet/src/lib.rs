@@ -41,7 +41,7 @@ pub use error::Error;
 pub use event::Event;
 pub use format::read_tensors;
 #[cfg(feature = "larcv")]
-pub use larcv::{count_larcv, read_larcv};
+pub use larcv::{count_larcv, larcv_event, read_larcv};
 pub use network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Parameter, Series, Unit};
 pub use numpy::{read_npy, read_npz};
 pub use plan::{Method, Options, Plan, Progress, Step, instructions, peak, run};

@@ -61,6 +61,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("launch", 200.0, 200.0),
         ("check", 150.0, 150.0),
         ("desk", 150.0, 150.0),
+        ("larcv", 180.0, 180.0),
     ] {
         let parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
         for kind in ["wasm", "js"] {

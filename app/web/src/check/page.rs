@@ -1,6 +1,7 @@
 //! Acts on the controls of the page.
 
 mod files;
+mod larcv;
 mod pointer;
 mod running;
 mod threads;

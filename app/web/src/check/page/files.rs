@@ -17,6 +17,8 @@ pub(crate) struct Files {
     pub(crate) candidate: Option<File>,
     /// The trained weights from beside the page, once they were wanted.
     pub(crate) sample: Option<File>,
+    /// What the desk reads of the input, for the event of this number, once it was wanted.
+    pub(crate) readable: Option<(u64, File)>,
 }
 
 /// The trained weights from beside the page.
@@ -85,6 +87,7 @@ fn take(name: &str, file: File) {
         }
         "input" => {
             state.files.input = Some(file);
+            state.files.readable = None;
             state.choice.choose("input", "file")
         }
         _ => {

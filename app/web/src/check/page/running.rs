@@ -1,6 +1,6 @@
 //! Asks the worker, and shows what it answers.
 
-use super::{fault, files, focus, html, offer_layers, shown, text, threads, with};
+use super::{State, fault, files, focus, html, larcv, offer_layers, shown, text, threads, with};
 use crate::browser::{self, element, now};
 use crate::check::parts::{about, comparison, layers, short_path, statistics};
 use crate::check::picture::Layer;
@@ -26,8 +26,8 @@ pub(crate) struct Worked {
     busy: Option<f64>,
     /// It holds the run whose statistics are on the page.
     has_run: bool,
-    /// The fetches of the sample weights so far; a later one, or a cancel, makes an earlier one void.
-    fetches: usize,
+    /// How often a file was waited for so far; a later time, or a cancel, makes an earlier one void.
+    preparations: usize,
     /// What the run is of that goes on, as HTML.
     asked_for: String,
     /// The same of the run whose statistics are on the page.
@@ -49,10 +49,11 @@ pub(super) fn run() {
             ("weights", choice.has_sample_weights(), &chosen.sample),
             ("input", choice.has_input_file(), &chosen.input),
         ];
+        let event = chosen.readable.as_ref().filter(|(number, _)| *number == choice.event).map(|(_, file)| file);
         for (name, wanted, file) in wanted {
             match file {
                 _ if !wanted => {}
-                Some(file) => files.push(file.clone()),
+                Some(file) => files.push(event.filter(|_| name == "input").unwrap_or(file).clone()),
                 // Fetched below.
                 None if name == "weights" && choice.has_sample_weights() => {}
                 None => faults.push((format!("file-{name}"), "Choose a file first, or drop one here.".to_string())),
@@ -78,6 +79,15 @@ pub(super) fn run() {
         fetch_sample();
         return;
     }
+    let unread = with(|state| {
+        let (choice, files) = (&state.choice, &state.files);
+        let is_read = files.readable.as_ref().is_some_and(|(number, _)| *number == choice.event);
+        files.input.clone().filter(|_| choice.has_input_file() && !is_read).map(|file| (file, choice.event))
+    });
+    if let Some((file, number)) = unread {
+        take_event(file, number);
+        return;
+    }
     with(|state| {
         let (choice, chosen) = (&state.choice, &state.files);
         let [weights, input] = [&chosen.weights, &chosen.input].map(|file| file.as_ref().map(File::name));
@@ -89,31 +99,54 @@ pub(super) fn run() {
 
 /// Fetches the sample weights, then runs.
 fn fetch_sample() {
+    prepare(
+        "Fetching the sample weights",
+        files::fetch_sample(),
+        |state, file| state.files.sample = Some(file),
+        |why| {
+            fault("run", &format!("The sample weights can’t be fetched: {why}"));
+        },
+    );
+}
+
+/// Takes an event out of the input, where the desk can't read it as it is, then runs.
+fn take_event(file: File, number: u64) {
+    let taken = move |state: &mut State, file| state.files.readable = Some((number, file));
+    prepare("Opening the event", larcv::readable(file, number), taken, |why| fault("file-input", why));
+}
+
+/// Waits for a file that a run needs, keeps it, then runs.
+fn prepare(
+    doing: &str,
+    file: impl Future<Output = Result<File, JsValue>> + 'static,
+    keep: impl FnOnce(&mut State, File) + 'static,
+    refuse: impl FnOnce(&str) + 'static,
+) {
     if is_busy() {
         return;
     }
     let number = with(|state| {
         state.worked.busy = Some(now());
-        state.worked.fetches += 1;
-        state.worked.fetches
+        state.worked.preparations += 1;
+        state.worked.preparations
     });
     show_busy(true);
-    show_doing("Fetching the sample weights");
+    show_doing(doing);
     spawn_local(async move {
-        let fetched = files::fetch_sample().await;
-        if with(|state| state.worked.fetches != number) {
+        let file = file.await;
+        if with(|state| state.worked.preparations != number) {
             return;
         }
         with(|state| state.worked.busy = None);
         show_busy(false);
-        match fetched {
+        match file {
             Ok(file) => {
-                with(|state| state.files.sample = Some(file));
+                with(|state| keep(state, file));
                 run();
             }
             Err(why) => {
                 text("said", "");
-                fault("run", &format!("The sample weights can’t be fetched: {}", browser::reason(&why)));
+                refuse(&browser::reason(&why));
             }
         }
     });
@@ -174,7 +207,7 @@ fn end() {
         }
         (state.worked.ready, state.worked.busy, state.worked.waiting) = (false, None, None);
         state.worked.has_run = false;
-        state.worked.fetches += 1;
+        state.worked.preparations += 1;
     });
     show_busy(false);
 }

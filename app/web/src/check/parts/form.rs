@@ -97,7 +97,12 @@ pub fn html(choice: &Choice) -> String {
     out.push_str("</div></fieldset><fieldset data-drop=\"input\"><legend>Event</legend>");
     field(&mut out, choice, "input", "Event");
     out.push_str("<div data-when=\"input=file\">");
-    file(&mut out, "input", "Picture, or its pixels: safetensors, npy, npz", ".safetensors,.npy,.npz");
+    file(
+        &mut out,
+        "input",
+        "Picture, or its pixels: safetensors, npy, npz, larcv’s HDF5",
+        ".safetensors,.npy,.npz,.h5,.hdf5",
+    );
     out.push_str("</div><div class=\"grid\">");
     field(&mut out, choice, "event", "Number of the event");
     field(&mut out, choice, "downsample", "Downsample by");
