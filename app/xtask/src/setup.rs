@@ -9,6 +9,7 @@ mod browser;
 mod c_compiler;
 mod cargo_tools;
 mod npm;
+mod python;
 mod rust;
 mod system;
 
@@ -22,6 +23,7 @@ use std::time::Instant;
 pub(crate) use browser::chromium;
 pub(crate) use cargo_tools::cache;
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
+pub(crate) use python::python_with_packages;
 pub(crate) use rust::target;
 
 /// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.

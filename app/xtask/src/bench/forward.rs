@@ -76,7 +76,7 @@ impl Bench {
             std::fs::copy(&built, &module).with_context(|| format!("cannot copy {}", built.display()))?;
         }
         let python = on_path("python3").context("python3 is not on PATH")?;
-        let own = python_with_packages(&python, &cache, &peers.join("requirements.txt"))?;
+        let own = setup::python_with_packages(&cache, &peers.join("requirements.txt"))?;
         let examples = workspace::target().join("release").join("examples");
         let program = |name: &str| examples.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
         Ok(Bench {
@@ -138,21 +138,6 @@ impl Bench {
 fn named(mut line: Value, name: &str) -> Value {
     line["name"] = name.into();
     line
-}
-
-/// A Python environment with the peers' packages, made once for each list of them.
-fn python_with_packages(python: &Path, cache: &Path, list: &Path) -> Result<PathBuf> {
-    let folder = cache.join("python");
-    let own = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    let wanted = std::fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
-    let stamp = folder.join("installed-requirements.txt");
-    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(own);
-    }
-    run(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
-    run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(list))?;
-    std::fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
-    Ok(own)
 }
 
 /// What a command prints; its complaints are passed through.

@@ -31,7 +31,7 @@ pub(super) fn ensure(need: Need) -> Result<()> {
     if need == Need::Test {
         for (program, package) in [
             ("git", Package { apt: &["git"], brew: "git", dnf: "git" }),
-            ("python3", Package { apt: &["python3"], brew: "python", dnf: "python3" }),
+            ("python3", Package { apt: &["python3", "python3-venv"], brew: "python", dnf: "python3" }),
             ("shellcheck", Package { apt: &["shellcheck"], brew: "shellcheck", dnf: "ShellCheck" }),
         ] {
             if on_path(program).is_none() {
