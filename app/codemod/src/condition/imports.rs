@@ -1,0 +1,141 @@
+//! What a file imports, and where.
+
+use crate::facts::FileView;
+use crate::tree::{Id, kinds};
+
+/// torch, and packages that are nothing without it.
+const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];
+
+/// Modules that never load torch; every other import may.
+const WITHOUT_TORCH: [&str; 66] = [
+    "__future__",
+    "abc",
+    "argparse",
+    "ast",
+    "atexit",
+    "collections",
+    "contextlib",
+    "copy",
+    "csv",
+    "ctypes",
+    "dataclasses",
+    "datetime",
+    "enum",
+    "errno",
+    "fnmatch",
+    "functools",
+    "gc",
+    "getpass",
+    "glob",
+    "gzip",
+    "hashlib",
+    "heapq",
+    "importlib",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "multiprocessing",
+    "operator",
+    "os",
+    "pathlib",
+    "pdb",
+    "pickle",
+    "platform",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "resource",
+    "shutil",
+    "signal",
+    "socket",
+    "string",
+    "struct",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "traceback",
+    "types",
+    "typing",
+    "urllib",
+    "uuid",
+    "warnings",
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "PIL",
+    "yaml",
+    "h5py",
+    "tqdm",
+    "mpi4py",
+];
+
+fn is_import(view: &FileView<'_>, id: Id) -> bool {
+    [kinds().import_statement, kinds().import_from_statement].contains(&view.index.kind(id))
+}
+
+/// Heads of the modules that an import statement names; a relative import has none.
+fn imported_heads<'t>(view: &FileView<'t>, id: Id) -> Vec<&'t str> {
+    let k = kinds();
+    let index = &view.index;
+    let words = index.of_kind_in(k.dotted_name, id).iter().map(|n| index.text_of(*n));
+    let take = if index.kind(id) == k.import_from_statement { 1 } else { usize::MAX };
+    let relative = index.text_of(id).trim_start_matches("from").trim_start().starts_with('.');
+    if relative { Vec::new() } else { words.take(take).map(|w| w.split('.').next().unwrap_or(w)).collect() }
+}
+
+/// Heads of the modules that a top-level statement imports: an import, or a `try` or `if` with imports in it.
+fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
+    let k = kinds();
+    let index = &view.index;
+    if is_import(view, id) {
+        return Some(imported_heads(view, id));
+    }
+    if index.kind(id) != k.try_statement && index.kind(id) != k.if_statement {
+        return None;
+    }
+    let imports = index.of_kind_in(k.import_statement, id).iter().chain(index.of_kind_in(k.import_from_statement, id));
+    let heads: Vec<&str> =
+        imports.filter(|i| view.function_of(**i).is_none()).flat_map(|i| imported_heads(view, *i)).collect();
+    (!heads.is_empty()).then_some(heads)
+}
+
+/// The first statement that imports torch or something that may.
+pub(super) fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
+    let loading: Vec<(Id, Vec<&str>)> =
+        view.index.parts(crate::tree::ROOT).filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
+    // A file that never names torch, or what is built on it, has no business with its bridge.
+    loading.iter().find(|(_, heads)| heads.iter().any(|h| BUILT_ON_TORCH.contains(h)))?;
+    loading
+        .into_iter()
+        .find(|(_, heads)| heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h)))
+        .map(|(id, _)| id)
+}
+
+/// The first statement that imports one of these packages, or something of it.
+pub(super) fn first_import(view: &FileView<'_>, packages: &[String]) -> Option<Id> {
+    let k = kinds();
+    let statements = view.index.of_kind(k.import_statement).iter().chain(view.index.of_kind(k.import_from_statement));
+    let of_package = |id: &Id| imported_heads(view, *id).iter().any(|head| packages.iter().any(|p| p == head));
+    statements.copied().filter(of_package).min()
+}
+
+/// The last statement of the run of imports that the first import of torch itself stands in.
+pub(super) fn last_torch_import(view: &FileView<'_>) -> Option<Id> {
+    let statements: Vec<Id> = view.index.parts(crate::tree::ROOT).collect();
+    let torch = statements.iter().position(|id| loaded_heads(view, *id).is_some_and(|h| h.contains(&"torch")))?;
+    let run = statements[torch..].iter().copied();
+    run.take_while(|id| loaded_heads(view, *id).is_some()).last()
+}
+
+/// Whether the file imports a module or a name, in any form.
+pub(crate) fn imports(view: &FileView<'_>, qualified: &str) -> bool {
+    view.names.modules.iter().any(|m| m == qualified || m.strip_prefix(qualified).is_some_and(|r| r.starts_with('.')))
+        || view.names.imports(qualified)
+}

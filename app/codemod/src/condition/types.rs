@@ -1,0 +1,134 @@
+//! What a metavariable must be: `$X: cuda device`.
+
+use super::Situation;
+use super::cuda_device::{cuda_devices, is_cuda_device};
+use super::imports::{first_import, first_torch_import, last_torch_import};
+use crate::facts::FileView;
+use crate::facts::keras::is_model;
+use crate::facts::keras_data::{is_pipeline, uncut};
+use crate::facts::roles::Role;
+use crate::names::dotted;
+use crate::tree::{Id, fields, kinds};
+
+/// What a metavariable must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Role(Role),
+    CudaDevice,
+    FirstTorchImport,
+    LastTorchImport,
+    /// The first import of one of these packages, wherever it stands.
+    FirstImport(Vec<String>),
+    String,
+    Number,
+    Name,
+    List,
+    KerasModel,
+    FirstKeras,
+    ModelBeginning,
+    Pipeline,
+    Uncut,
+    /// The value of a keyword in calls of a function.
+    Argument {
+        keyword: String,
+        function: String,
+    },
+}
+
+impl Type {
+    pub(super) fn parse(words: &str) -> Option<Self> {
+        if let Some((keyword, function)) = words.strip_prefix("argument ").and_then(|w| w.split_once(" of ")) {
+            return Some(Self::Argument { keyword: keyword.trim().to_owned(), function: function.trim().to_owned() });
+        }
+        if let Some(packages) = words.strip_prefix("first import of ") {
+            return Some(Self::FirstImport(packages.split(',').map(|p| p.trim().to_owned()).collect()));
+        }
+        Some(match words {
+            "cuda device" => Self::CudaDevice,
+            "first torch import" => Self::FirstTorchImport,
+            "end of the torch imports" => Self::LastTorchImport,
+            "string" => Self::String,
+            "number" => Self::Number,
+            "name" => Self::Name,
+            "list" => Self::List,
+            "Keras model" => Self::KerasModel,
+            "first Keras statement" => Self::FirstKeras,
+            "beginning of a Keras model" => Self::ModelBeginning,
+            "data pipeline" => Self::Pipeline,
+            "uncut array" => Self::Uncut,
+            role => Self::Role(Role::parse(role)?),
+        })
+    }
+}
+
+/// Nodes of a type, for a pattern that is a metavariable alone.
+pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
+    let k = kinds();
+    let index = &s.view.index;
+    match kind {
+        Type::CudaDevice => cuda_devices(s.view),
+        Type::FirstTorchImport => first_torch_import(s.view).into_iter().collect(),
+        Type::LastTorchImport => last_torch_import(s.view).into_iter().collect(),
+        Type::FirstImport(packages) => first_import(s.view, packages).into_iter().collect(),
+        Type::String => index.of_kind(k.string).to_vec(),
+        Type::Argument { keyword, function } => arguments(s.view, keyword, function),
+        Type::List => index.of_kind(k.list).to_vec(),
+        Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
+        Type::Uncut => uncut(s.view, s.project),
+        Type::ModelBeginning => s.project.keras.beginnings(s.view, s.project),
+        Type::FirstKeras => s.project.keras.work(s.view, s.project).map(|w| w.first).into_iter().collect(),
+        Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline => index
+            .of_kind(k.identifier)
+            .iter()
+            .chain(index.of_kind(k.attribute))
+            .copied()
+            .filter(|id| is_of_type(s, *id, kind))
+            .collect(),
+    }
+}
+
+pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
+    let k = kinds();
+    let index = &s.view.index;
+    match kind {
+        Type::Role(role) => s.project.role(s.view, id) == Some(*role),
+        Type::CudaDevice => is_cuda_device(s.view, id),
+        Type::FirstTorchImport => first_torch_import(s.view) == Some(id),
+        Type::LastTorchImport => last_torch_import(s.view) == Some(id),
+        Type::FirstImport(packages) => first_import(s.view, packages) == Some(id),
+        Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
+        Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
+        Type::Name => dotted(index, id).is_some(),
+        Type::List => index.kind(id) == k.list,
+        Type::KerasModel => is_model(s.view, s.project, id),
+        Type::FirstKeras => s.project.keras.work(s.view, s.project).is_some_and(|w| w.first == id),
+        Type::Pipeline => is_pipeline(s.view, id),
+        Type::Uncut => uncut(s.view, s.project).contains(&id),
+        Type::ModelBeginning => s.project.keras.beginnings(s.view, s.project).contains(&id),
+        Type::Argument { keyword, function } => arguments(s.view, keyword, function).contains(&id),
+    }
+}
+
+/// Values that calls of a function give to an argument: by its name, or by its place, counted from 0.
+fn arguments(view: &FileView<'_>, argument: &str, function: &str) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let lists = view
+        .names
+        .last_names(function)
+        .flat_map(|name| view.calls(name).iter().copied())
+        .filter(|call| index.field(*call, f.function).is_some_and(|g| view.names.stands_for(index, g, function)))
+        .filter_map(|call| index.field(call, f.arguments));
+    if let Ok(place) = argument.parse::<usize>() {
+        return lists
+            .filter_map(|l| index.parts(l).nth(place))
+            .filter(|a| index.kind(*a) != k.keyword_argument)
+            .collect();
+    }
+    lists
+        .flat_map(|list| index.parts(list).collect::<Vec<_>>())
+        .filter(|a| index.kind(*a) == k.keyword_argument)
+        .filter(|a| index.field(*a, f.name).is_some_and(|n| index.text_of(n) == argument))
+        .filter_map(|a| index.field(a, f.value))
+        .collect()
+}
