@@ -51,6 +51,7 @@ pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
 pub use ledger::{Figure, Ledger, LedgerEntry, Quantity, ledger};
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
+pub use order::Map;
 pub use overview::{Overview, overview};
 pub use patch_file::{git_patch, git_patch_of};
 pub use port::port;

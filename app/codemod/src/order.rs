@@ -8,7 +8,7 @@ mod map;
 mod places;
 mod set;
 
-pub(crate) use map::Map;
+pub use map::Map;
 pub(crate) use set::Set;
 
 use std::cmp::Ordering;

@@ -1,5 +1,6 @@
 //! What a port is: plain data that the command prints, the page shows and the tests compare.
 
+use crate::order::Map;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -164,7 +165,7 @@ pub struct Certificate {
     /// SHA-256 of the recipes used, in hex.
     pub recipes: String,
     /// SHA-256 of the input and the output of each file, in hex, by path.
-    pub files: BTreeMap<String, FileHashes>,
+    pub files: Map<String, FileHashes>,
     /// Every changed file parses.
     pub parses: bool,
     /// A second port of the output changes nothing.

@@ -2,13 +2,15 @@
 
 use super::places::{Gap, Places};
 use super::settle;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::ops::Index;
 
-/// Entries, and their places in the order of the keys.
+/// Each key with its value, read in the order of the keys.
 #[derive(Clone, Debug)]
-pub(crate) struct Map<K, V> {
+pub struct Map<K, V> {
+    // As they came; `order` has their places.
     entries: Vec<(K, V)>,
     order: Places,
 }
@@ -26,7 +28,8 @@ impl<K, V> Map<K, V> {
         self.entries.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+    /// Keys and values in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.order.iter().map(|place| (&self.entries[place].0, &self.entries[place].1))
     }
 
@@ -130,7 +133,8 @@ impl<K: Ord, V> Map<K, V> {
         Some(entries.swap_remove(place).1)
     }
 
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+    /// Removes the entries that are not to be kept.
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
         *self = std::mem::take(self).into_iter().filter(|(key, value)| keep(key, value)).collect();
     }
 }
@@ -177,6 +181,20 @@ impl<K, V> IntoIterator for Map<K, V> {
     }
 }
 
+impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<K: Eq, V: Eq> Eq for Map<K, V> {}
+
+impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Map<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
 impl<K: Serialize, V: Serialize> Serialize for Map<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
@@ -186,7 +204,6 @@ impl<K: Serialize, V: Serialize> Serialize for Map<K, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn same(ours: &Map<u32, u32>, theirs: &BTreeMap<u32, u32>) {
         assert_eq!(ours.len(), theirs.len());

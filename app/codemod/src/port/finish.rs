@@ -4,7 +4,7 @@ use super::{MOST_ROUNDS, Notes, Plan, State, matched};
 use crate::condition::Situation;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
-use crate::order::sort_by;
+use crate::order::{Map, sort_by};
 use crate::place::{self, Places, Remark};
 use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Span, Style};
 use crate::recipe::{RecipeSet, hex};
@@ -12,7 +12,6 @@ use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 
 /// Diagnostics, certificate and the result.
 pub(super) fn finish(
@@ -26,7 +25,7 @@ pub(super) fn finish(
 ) -> Ported {
     let mut files = Vec::new();
     let mut left = Vec::new();
-    let mut hashes = BTreeMap::new();
+    let mut hashes = Map::new();
     let (mut parses, mut untouched, mut comments) = (true, true, true);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
