@@ -168,11 +168,13 @@ pub(super) fn plan<'a, 't>(
     let (moved_from, far, near) = match first.map(|f| (f, None, None)).or_else(|| slice.iter().find_map(found)) {
         Some(found) => found,
         None => {
-            return refuse(
-                backward,
+            let why = if index.kind(loss) == k.call {
+                "the loss has no name. Write `loss = …` in a line of its own before `loss.backward()`, then port again"
+            } else {
                 "the call of the model that leads to this loss is not in this function. Put model call and loss into \
-                 one function, or into the model's `forward`, then port again",
-            );
+                 one function, or into the model's `forward`, then port again"
+            };
+            return refuse(backward, why);
         }
     };
     let slice: Vec<Id> = slice.into_iter().filter(|s| *s > moved_from || (*s == moved_from && far.is_none())).collect();
