@@ -15,15 +15,7 @@ const flags = [
 
 /** A browser; `PORTOLAN_CHROMIUM` says which. */
 export async function launch() {
-  const browser = await chromium.launch({ executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", args: flags });
-  // Long, since a machine may be slow; shorter than a test may take, so that a failure says what was waited for.
-  const { newContext } = browser;
-  browser.newContext = async (options) => {
-    const context = await newContext.call(browser, options);
-    context.setDefaultTimeout(60_000);
-    return context;
-  };
-  return browser;
+  return chromium.launch({ executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", args: flags });
 }
 
 /** In the page: what is kept, as numbers. */
