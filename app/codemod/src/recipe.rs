@@ -186,7 +186,9 @@ impl RecipeSet {
                     rules: Vec::new(),
                 };
                 for rule in &section.rules {
-                    hasher.update(format!("{}\0{rule:?}\0", recipe.id));
+                    hasher.update(&recipe.id);
+                    hasher.update([0]);
+                    hash_rule(&mut hasher, rule);
                     match compile_rule(rule) {
                         Ok(compiled) => {
                             if let Body::Handler(handler) = &compiled.body {
@@ -342,6 +344,19 @@ pub fn embedded_guides() -> Vec<Guide> {
     let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
     let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).unwrap_or_default();
     guide::unpack(guides, texts)
+}
+
+/// What a rule does, whichever line it stands on.
+fn hash_rule(hasher: &mut Sha256, rule: &guide::Rule) {
+    let flags = [rule.is_unsafe, rule.manual, rule.shared].map(u8::from);
+    hasher.update(flags);
+    let settings = [&rule.sdk, &rule.style, &rule.framework, &rule.option, &rule.handler];
+    let settings = settings.into_iter().map(|setting| setting.as_deref().unwrap_or_default());
+    let conditions = rule.conditions.iter().map(|condition| condition.text.as_str());
+    for text in settings.chain([rule.patch.as_str()]).chain(conditions) {
+        hasher.update(text);
+        hasher.update([0]);
+    }
 }
 
 fn compile_rule(rule: &guide::Rule) -> Result<CompiledRule, (usize, String)> {
