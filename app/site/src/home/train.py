@@ -1,5 +1,6 @@
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 
 def train(loader, epochs):
@@ -15,3 +16,8 @@ def train(loader, epochs):
             loss.backward()
             optimizer.step()
         torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    digits = TensorDataset(torch.rand(6400, 28, 28), torch.randint(10, (6400,)))
+    train(DataLoader(digits, batch_size=64, shuffle=True), epochs=3)
