@@ -98,6 +98,9 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
                 states[n]
                     .give_up("the ported text would have a block without a statement, so the file is left as it was");
             }
+            if rounds >= MOST_ROUNDS {
+                break;
+            }
             continue;
         }
         let facts = ProjectFacts::collect(views.iter().flatten(), &target.facts);
@@ -117,7 +120,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
             let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
             return (ported, trace.into_inner());
         }
-        if rounds == MOST_ROUNDS {
+        if rounds >= MOST_ROUNDS {
             break;
         }
         drop(views);

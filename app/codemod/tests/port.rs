@@ -60,6 +60,7 @@ fn what_a_port_empties_goes_when_it_does_nothing() {
     check("x = 1\nif a and b.c[0] > 1:\n    CALL\ny = 2\n", "x = 1\ny = 2\n");
     check("for i in names:\n    if a:\n        CALL\ny = 2\n", "y = 2\n");
     check("def free():\n    if a:\n        CALL\n", "def free():\n    pass\n");
+    check("def free():\n    if a:\n        CALL\n    if b:\n        CALL\n", "def free():\n    pass\n");
     check("if a:\n    x = 1\nelse:\n    CALL\ny = 2\n", "if a:\n    x = 1\ny = 2\n");
     // What a header does, binds or asks for stays, and so does a comment, another branch and what was empty before.
     check("for i in names:\n    CALL\nprint(i)\n", "for i in names:\n    pass\nprint(i)\n");

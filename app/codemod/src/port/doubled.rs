@@ -2,6 +2,7 @@
 
 use crate::change::{Change, Fix};
 use crate::facts::FileView;
+use crate::names::called_name;
 use crate::order::Map;
 use crate::tree::{Id, kinds};
 
@@ -11,8 +12,12 @@ pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
     let k = kinds();
     let index = &view.index;
     let lists = [k.list, k.tuple, k.set];
+    // Two tensors that come to stand in one place are two tensors still.
+    let is_device = |node: Id| {
+        index.kind(node) == k.string || (index.kind(node) == k.call && called_name(index, node) == Some("device"))
+    };
     let value = |change: &Change| match change {
-        Change::Expression { node, range, text } if index.range(*node) == *range => {
+        Change::Expression { node, range, text } if index.range(*node) == *range && is_device(*node) => {
             let list = index.parent(*node).filter(|p| lists.contains(&index.kind(*p)));
             list.map(|list| (list, *node, text.clone()))
         }

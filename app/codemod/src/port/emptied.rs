@@ -10,11 +10,17 @@ pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> 
     let k = kinds();
     let index = &view.index;
     let mut out: Vec<Replacement> = Vec::new();
+    // One of a block in a round: when all of its statements are empty, the last one leaves a `pass` in the next round.
+    let mut blocks: Vec<Option<Id>> = Vec::new();
     for &pass in index.of_kind(k.pass_statement) {
         let Some(by) = rope.author(index.item(pass).start) else { continue };
         let alone = index.parent(pass).filter(|b| index.kind(*b) == k.block && index.parts(*b).count() == 1);
         let Some(owner) = alone.and_then(|block| index.parent(block)) else { continue };
         if !index.of_kind_in(k.comment, owner).is_empty() {
+            continue;
+        }
+        let block = index.parent(owner);
+        if blocks.contains(&block) {
             continue;
         }
         let splices = if index.kind(owner) == k.else_clause {
@@ -27,6 +33,7 @@ pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> 
         let meets =
             |s: &crate::change::Splice| out.iter().any(|r| r.range.start < s.range.end && s.range.start < r.range.end);
         if !splices.iter().any(meets) {
+            blocks.push(block);
             let written = splices.into_iter().map(|s| Replacement { range: s.range, text: s.text, by: by.clone() });
             out.extend(written.collect::<Vec<_>>());
         }
