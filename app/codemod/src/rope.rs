@@ -143,10 +143,13 @@ impl<'a> Rope<'a> {
     pub(crate) fn original_of(&self, text: &str, range: &Range<usize>) -> Range<usize> {
         match self.source(text, range.start) {
             Source::Same(start) if range.is_empty() => start..start,
-            Source::Same(start) => match self.source(text, range.end - 1) {
-                Source::Same(last) => start..(last + 1).max(start),
-                Source::Near(end) => start..end.max(start),
-            },
+            Source::Same(start) => {
+                let last = text[range.clone()].chars().next_back().map_or(1, char::len_utf8);
+                match self.source(text, range.end - last) {
+                    Source::Same(at) => start..(at + last).max(start),
+                    Source::Near(end) => start..end.max(start),
+                }
+            }
             Source::Near(near) => near..near,
         }
     }
@@ -333,6 +336,8 @@ mod tests {
         check_original("a\n  old(1)\nc\n", "  old(1)\n", "  new(1)\n  new(2)\n", "new(2)", 2, "");
         // Lines that only moved, by their turn.
         check_original("a\nif x:\n  f(1)\n  é; g(2)\n", "  f(1)\n  é; g(2)\n", "f(1)\né; g(2)\n", "g(2)", 4, "g(2)");
+        // A last character of more than one byte, in a line that moved.
+        check_original("if x:\n  f(η)\n", "if x:\n  f(η)\n", "f(η)\n", "f(η", 2, "f(η");
         check_original("f()\nx\nf()\n", "f()\nx\nf()", "  f()\n  y\n  f()  ", "f()  ", 3, "f()");
         check_original("", "", "new\n", "new", 1, "");
     }
