@@ -207,6 +207,8 @@ impl Accumulation {
         let Some(rest) = by("/ ").or_else(|| by("/")) else { return (Some(text.to_owned()), false) };
         match rest.split_once('=') {
             Some((left, right)) if left.trim() == right.trim() => (None, true),
+            // `a + b / n` divides b alone.
+            Some((_, right)) if !is_one_term(right) => (Some(text.to_owned()), false),
             _ => (Some(rest.to_owned()), true),
         }
     }
@@ -274,23 +276,66 @@ impl Accumulation {
         let k = kinds();
         let view = plan.view;
         let index = &view.index;
-        let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-        let same = |id: Id| [&self.count, &self.value].iter().any(|n| last(n) == last(index.text_of(id)));
+        let text = |id: Id| index.text_of(id);
+        let same = |id: Id| [&self.count, &self.value].iter().any(|n| **n == *text(id));
+        // The loader whose batches are accumulated: the one that a loop around a test reads.
+        let loops = self.tests.iter().flat_map(|t| index.ancestors(*t)).filter(|a| index.kind(*a) == k.for_statement);
+        let read: Vec<&str> = loops
+            .filter_map(|l| index.field(l, fields().right))
+            .flat_map(|right| std::iter::once(right).chain(index.of_kind_in(k.identifier, right).iter().copied()))
+            .chain(index.of_kind(k.attribute).iter().copied().filter(|a| {
+                self.tests.iter().flat_map(|t| index.ancestors(*t)).any(|l| {
+                    index.kind(l) == k.for_statement
+                        && index.field(l, fields().right).is_some_and(|right| index.is_within(*a, right))
+                })
+            }))
+            .map(text)
+            .collect();
+        let is_length = |id: Id| {
+            let of = || index.parts(index.field(id, fields().arguments)?).next();
+            index.kind(id) == k.call
+                && crate::names::called_name(index, id) == Some("len")
+                && of()
+                    .is_some_and(|o| read.contains(&text(o)) && plan.input.project.role(view, o) == Some(Role::Loader))
+        };
         for &quotient in index.of_kind(k.binary_operator) {
             let mut parts = index.parts(quotient);
             let (Some(left), Some(right)) = (parts.next(), parts.next()) else { continue };
             let operator = index.text[index.item(left).end..index.item(right).start].trim();
-            let counts = view.calls("len").iter().any(|call| {
-                let of = index.field(*call, fields().arguments).and_then(|a| index.parts(a).next());
-                index.is_within(*call, left)
-                    && of.is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Loader))
-            });
+            // `epochs * len(loader) // n` too; of `(len(loader) + n - 1) // n` nothing is known.
+            let counts = is_length(left)
+                || index.kind(left) == k.binary_operator && {
+                    let sides: Vec<Id> = index.parts(left).collect();
+                    let between = sides
+                        .windows(2)
+                        .all(|s| index.text[index.item(s[0]).end..index.item(s[1]).start].trim() == "*");
+                    between && sides.iter().any(|s| is_length(*s))
+                };
             if ["//", "/"].contains(&operator) && counts && same(right) && is_reached(plan.input, view, quotient) {
                 let range = index.item(left).end..index.item(quotient).end;
                 plan.edit(quotient, Change::Expression { node: quotient, range, text: String::new() });
             }
         }
     }
+}
+
+/// Whether a division that follows divides all of an expression: nothing weaker stands outside of its brackets.
+fn is_one_term(expression: &str) -> bool {
+    let mut depth = 0_usize;
+    let is_weak = |word: &str| matches!(word, "+" | "-" | "if" | "or" | "and" | "lambda" | "|" | "&" | "<" | ">");
+    let outside: String = expression
+        .chars()
+        .map(|c| {
+            if matches!(c, '(' | '[' | '{') {
+                depth += 1;
+            } else if matches!(c, ')' | ']' | '}') {
+                depth = depth.saturating_sub(1);
+            }
+            if depth == 0 { c } else { '.' }
+        })
+        .collect();
+    let spaced = outside.replace(['+', '-'], " + ");
+    !spaced.trim_start_matches([' ', '+']).split_whitespace().any(is_weak)
 }
 
 /// A test's body without the test, without what `gone` names and with what follows a scheduler.
@@ -312,4 +357,19 @@ pub(super) fn unwrapped(
         out.extend(after(statement));
     }
     Change::Replace { first: test, last: test, text: out.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_one_term;
+
+    #[test]
+    fn a_division_divides_the_last_term() {
+        for whole in ["criterion(x, y)", "(a + b)", "a * b", "-a", "f(a + b) * w[i - 1]"] {
+            assert!(is_one_term(whole), "{whole}");
+        }
+        for sum in ["a + b", "a - f(b)", "a if b else c", "(a) + (b)"] {
+            assert!(!is_one_term(sum), "{sum}");
+        }
+    }
 }
