@@ -38,6 +38,7 @@ enum Test {
     InsideWith(NodePattern),
     InsideLoop,
     InsideComparison,
+    InsideDecorator,
     UnderScope,
     OnlyEvaluation,
     HasKeyword(String),
@@ -95,6 +96,7 @@ impl Condition {
             "inside the validation step" => Test::InsideValidation,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
+            "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
             "file trains" => Test::FileTrains,
@@ -194,6 +196,7 @@ impl Condition {
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
             Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
+            Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::InsideComparison => view.index.ancestors(found.node).any(|a| {
                 view.index.kind(a) == kinds().comparison_operator
                     || (view.index.kind(a) == kinds().call

@@ -78,7 +78,7 @@ pub(super) fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
     let holds = |value: Option<Id>| wanted.is_none_or(|w| value.is_some_and(|v| index.text_of(v) == w));
     index.parts(arguments).any(|argument| match index.text_of(argument).strip_prefix("**") {
         Some(_) if name == "**" => true,
-        Some(table) => table_values(view, table.trim(), name).into_iter().any(|value| holds(Some(value))),
+        Some(table) => table_values(view, node, table.trim(), name).into_iter().any(|value| holds(Some(value))),
         None => {
             index.kind(argument) == k.keyword_argument
                 && index.field(argument, f.name).is_some_and(|n| index.text_of(n) == name)
@@ -87,14 +87,21 @@ pub(super) fn has_keyword(view: &FileView<'_>, node: Id, name: &str) -> bool {
     })
 }
 
-/// Values under a key of a table: `table = {"key": …}`, `table = dict(key=…)`, `table["key"] = …`, `table.update(key=…)`.
-pub(crate) fn table_values(view: &FileView<'_>, table: &str, key: &str) -> Vec<Id> {
+/// Values under a key of a table as it may stand at a node: `table = {"key": …}`, `table = dict(key=…)`, `table["key"] = …`,
+/// `table.update(key=…)` above it, in its function or outside of all.
+pub(crate) fn table_values(view: &FileView<'_>, at: Id, table: &str, key: &str) -> Vec<Id> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     let is_key = |id: Id| plain_string(index.text, index.item(id).node) == Some(key);
+    let here = view.function_of(at);
+    let counts = |id: Id| {
+        let there = view.function_of(id);
+        // `self.options` is the same table in every method.
+        table.contains('.') || (there == here && id < at) || (there.is_none() && here.is_some())
+    };
     let mut values = Vec::new();
     let mut written: Vec<Id> = Vec::new();
-    for assignment in index.of_kind(k.assignment) {
+    for assignment in index.of_kind(k.assignment).iter().filter(|id| counts(**id)) {
         let (Some(left), Some(right)) = (index.field(*assignment, f.left), index.field(*assignment, f.right)) else {
             continue;
         };
@@ -107,7 +114,7 @@ pub(crate) fn table_values(view: &FileView<'_>, table: &str, key: &str) -> Vec<I
             values.push(right);
         }
     }
-    let updates = view.calls("update").iter().filter(|call| {
+    let updates = view.calls("update").iter().filter(|call| counts(**call)).filter(|call| {
         let function = index.field(**call, f.function);
         function.and_then(|g| index.field(g, f.object)).is_some_and(|o| index.text_of(o) == table)
     });

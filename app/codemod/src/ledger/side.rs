@@ -179,7 +179,7 @@ fn unpacked(view: &FileView<'_>, call: Id, name: &str) -> Option<Figure> {
     let arguments = index.field(call, f.arguments)?;
     let splat = index.parts(arguments).find(|part| index.text_of(*part).starts_with("**"))?;
     let table = index.text_of(splat).trim_start_matches('*').trim();
-    if let Some(value) = table_values(view, table, name).first() {
+    if let Some(value) = table_values(view, call, table, name).first() {
         return Some(figure(view, *value));
     }
     let is_written = index.of_kind(k.assignment).iter().any(|assignment| {
