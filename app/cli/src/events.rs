@@ -17,7 +17,7 @@ pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
         }
         Some(path) => {
             let last = larcv::count(path)?.min(args.first.saturating_add(args.count.unwrap_or(u64::MAX)));
-            larcv::events(path, args.first..last.max(args.first + 1))?
+            larcv::events(path, args.first..last.max(args.first.saturating_add(1)))?
         }
         None => drawn(args.first..args.first + args.count.unwrap_or(1), args.size.unwrap_or(SYNTHETIC)),
     };

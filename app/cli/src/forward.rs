@@ -104,7 +104,8 @@ fn event(args: &ForwardArgs) -> Result<Event> {
             let size = args.size.unwrap_or(WHOLE);
             let number = number.unwrap_or(0);
             let is_larcv = larcv::is_hdf5(path).with_context(|| path.display().to_string())?;
-            let tensors = if is_larcv { larcv::events(path, number..number + 1)? } else { files::tensors(path)? };
+            let tensors =
+                if is_larcv { larcv::events(path, number..number.saturating_add(1))? } else { files::tensors(path)? };
             let event = Event::from_tensors(tensors, number as usize, size);
             event.with_context(|| path.display().to_string())?
         }

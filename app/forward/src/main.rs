@@ -2,7 +2,7 @@
 //! whose standard library starts one by asking the host for it. wasm-bindgen doesn't bind the latter, so the interface is
 //! C's for both; `forward.js` of the page is the other side of it.
 //!
-//! The host calls `compute` with the length of an order. While it is answered the program asks the host for the order,
+//! The host calls `compute_order` with a number of threads and the length of an order. While it is answered the program asks the host for the order,
 //! the picture and the weights, by where they are to be written, and says what comes out, by where it lies: heads in
 //! postcard's bytes, numbers as f32. What is said is copied before the call returns.
 // Names that the host sees are promises the compiler can't check: that no other symbol of the program has them. Nor can

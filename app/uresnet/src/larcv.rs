@@ -21,33 +21,18 @@ const CLASSES: &str = "sbnd_cosmicseg";
 /// Reads events, numbered from 0, as [`Event::from_tensors`](crate::Event::from_tensors) takes them: `event`, `plane`, `row`, `col`, `value`, and
 /// `label` where the file has classes.
 ///
-/// Charge is what CosmicTagger's own configuration names, else the one producer whose values are not all classes.
+/// Charge and classes are of the producers that CosmicTagger's own configuration names, else of the only ones whose values
+/// in the first of the events are not, and are, all classes.
 pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Tensor>, Error> {
     let names = producers(file)?;
-    let first = events.start;
-    let mut charges = Vec::new();
-    let mut classes = Vec::new();
-    for name in &names {
-        let producer = Producer::open(file, name)?;
-        let known = match name.as_str() {
-            CHARGE => false,
-            CLASSES => true,
-            _ if names.iter().any(|n| n == CHARGE) => continue,
-            _ => producer.event(first)?.iter().flat_map(|plane| &plane.values).all(|value| is_class(*value)),
-        };
-        if known { classes.push(producer) } else { charges.push(producer) }
-    }
-    let [charge] = charges.as_slice() else {
-        return Err(refusal(format!(
-            "which of larcv's producers holds the charge is not clear: there are {}, and none is called {CHARGE}",
-            names.join(", ")
-        )));
+    let [charge, labels] = told_apart(file, &names, events.start)?;
+    let Some(charge) = charge else {
+        return Err(refusal(format!("no producer of larcv's holds charge: there are {}", names.join(", "))));
     };
-    let labels = if let [labels] = classes.as_slice() { Some(labels) } else { None };
 
     let mut columns: [Vec<f32>; 6] = Default::default();
     for number in events {
-        let classes = labels.map(|labels| labels.event(number)).transpose()?.unwrap_or_default();
+        let classes = labels.as_ref().map(|labels| labels.event(number)).transpose()?.unwrap_or_default();
         for plane in charge.event(number)? {
             let classes = classes.iter().find(|labels| labels.plane == plane.plane);
             let classes: HashMap<u64, f32> = classes.map(|labels| labels.voxels().collect()).unwrap_or_default();
@@ -69,6 +54,39 @@ pub fn larcv_event(file: Vec<u8>, number: u64) -> Result<Vec<u8>, Error> {
     let file = File::from_bytes(file).map_err(|error| refusal(error.to_string()))?;
     let columns = read_larcv(&file, number..number.saturating_add(1))?;
     write_safetensors(columns.iter().map(|(name, tensor)| (name.as_str(), tensor)))
+}
+
+/// The producer of the charge and that of the classes: those that CosmicTagger's configuration names, and in place of a
+/// name that is not there the only one whose values in an event say so.
+fn told_apart(file: &File, names: &[String], event: u64) -> Result<[Option<Producer>; 2], Error> {
+    let mut found = [const { Vec::new() }; 2];
+    for name in names {
+        let producer = Producer::open(file, name)?;
+        let known = [CHARGE, CLASSES].iter().position(|known| known == name);
+        let kind = match known {
+            Some(kind) => kind,
+            None => {
+                let planes = producer.event(event)?;
+                usize::from(planes.iter().flat_map(|plane| &plane.values).all(|value| is_class(*value)))
+            }
+        };
+        found[kind].push((known.is_some(), name, producer));
+    }
+    let mut only = |kind: usize, what: &str| {
+        let is_named = found[kind].iter().any(|(named, ..)| *named);
+        let mut left: Vec<_> = found[kind].drain(..).filter(|(named, ..)| *named || !is_named).collect();
+        if left.len() > 1 {
+            let names: Vec<&str> = left.iter().map(|(_, name, _)| name.as_str()).collect();
+            let known = [CHARGE, CLASSES][kind];
+            let problem = format!(
+                "which of larcv's producers holds {what} is not clear: {}, and none is called {known}",
+                names.join(", ")
+            );
+            return Err(refusal(problem));
+        }
+        Ok(left.pop().map(|(_, _, producer)| producer))
+    };
+    Ok([only(0, "the charge")?, only(1, "the classes")?])
 }
 
 /// How many events a file has.
@@ -179,6 +197,9 @@ impl Table {
         let Datatype::Compound { size, members } = dataset.datatype().map_err(fault)? else {
             return Err(refusal(format!("{path} is no table of records")));
         };
+        if size == 0 {
+            return Err(refusal(format!("{path} has records of no length")));
+        }
         let fields = members.into_iter().map(|member| {
             let (kind, count) = match member.datatype {
                 Datatype::Array { base_type, dimensions } => {

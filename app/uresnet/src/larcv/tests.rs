@@ -84,7 +84,14 @@ fn what_is_no_event_is_refused() {
         assert!(error.contains(part), "{error}");
     };
     check(&file(&[("sbndwire", CHARGES)], 8), 2..3, "there is no event 2: the file has 2");
-    check(&file(&[("a", CHARGES), ("b", CHARGES)], 8), 0..1, "there are a, b, and none is called sbndwire");
+    check(
+        &file(&[("a", CHARGES), ("b", CHARGES)], 8),
+        0..1,
+        "holds the charge is not clear: a, b, and none is called sbndwire",
+    );
+    let classes = file(&[("sbndwire", CHARGES), ("a", LABELS), ("b", LABELS)], 8);
+    check(&classes, 0..1, "holds the classes is not clear: a, b, and none is called sbnd_cosmicseg");
+    check(&file(&[("truth", LABELS)], 8), 0..1, "no producer of larcv's holds charge: there are truth");
     check(&file(&[("sbndwire", CHARGES)], 0), 0..1, "an image without rows");
     check(&file(&[], 8), 0..1, "no sparse pictures");
     let mut other = FileBuilder::new();
