@@ -173,8 +173,12 @@ test("work that can't be kept is not given up for a newer version", { timeout: 1
     const summary = await port.ported();
     await page.evaluate(() => {
       window.same = true;
-      IDBObjectStore.prototype.put = () => {
-        throw new DOMException("The disk is full.", "QuotaExceededError");
+      // As a full disk does it: the request succeeds, and its transaction does not.
+      const put = IDBObjectStore.prototype.put;
+      IDBObjectStore.prototype.put = function (...given) {
+        const request = put.apply(this, given);
+        request.addEventListener("success", () => this.transaction.abort());
+        return request;
       };
     });
     publish("guides/index.html", "<h1>Guides</h1>", "<h1>Newer guides</h1>");

@@ -11,9 +11,11 @@
     const database = await open();
     try {
       return await new Promise((done, fail) => {
-        const request = act(database.transaction("work", mode).objectStore("work"));
-        request.onsuccess = () => done(request.result);
-        request.onerror = () => fail(request.error);
+        const transaction = database.transaction("work", mode);
+        const request = act(transaction.objectStore("work"));
+        // What was asked for is on the disk only then: a full disk shows itself at the end.
+        transaction.oncomplete = () => done(request.result);
+        transaction.onabort = () => fail(transaction.error ?? request.error);
       });
     } finally {
       database.close();
@@ -41,7 +43,8 @@
   const isCleared = (bytes) => bytes.length === cleared?.length && bytes.every((byte, at) => byte === cleared[at]);
   // One after another: what is written before a clearing may not arrive after it.
   let turn = Promise.resolve();
-  const save = () => (turn = turn.then(keep));
+  const next = (act) => (turn = turn.then(act).catch(() => false));
+  const save = () => next(keep);
   /** Keeps the work as it is now, unless the reader cleared it; says whether nothing stood in the way. */
   async function keep() {
     clearTimeout(timer);
@@ -64,7 +67,7 @@
     clear.type = "button";
     clear.className = "button quiet small";
     clear.textContent = "Clear it";
-    clear.addEventListener("click", () => (turn = turn.then(clearKept)));
+    clear.addEventListener("click", () => next(clearKept));
     say("Your open work is kept in this browser. ")?.append(clear);
     return true;
   }
@@ -118,6 +121,8 @@
     for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
     // Before the page is loaded anew: what it asked for in its address would go before the work.
     window.portolanKeep = async () => {
+      // What was cleared is open still, and the reader is told that it comes back.
+      cleared = undefined;
       const kept = await save();
       if (kept && saved > 0) history.replaceState(null, "", location.pathname);
       return kept;
