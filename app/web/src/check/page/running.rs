@@ -111,7 +111,13 @@ fn fetch_sample() {
 
 /// Takes an event out of the input, where the desk can't read it as it is, then runs.
 fn take_event(file: File, number: u64) {
-    let taken = move |state: &mut State, file| state.files.readable = Some((number, file));
+    let source = file.clone();
+    let taken = move |state: &mut State, file| {
+        // Another file may have been chosen meanwhile.
+        if state.files.input.as_ref() == Some(&source) {
+            state.files.readable = Some((number, file));
+        }
+    };
     prepare("Opening the event", larcv::readable(file, number), taken, |why| fault("file-input", why));
 }
 
