@@ -285,16 +285,8 @@ impl State {
         there
     }
 
-    /// Asks the page to scroll. A port that changes nothing in the file shown has no lines of its own: the source has them.
+    /// Asks the page to scroll.
     pub fn jump_to(&mut self, jump: Jump) {
-        let unchanged = self.outcome_of(self.selected).is_some_and(|file| !file.changed);
-        let jump = match jump {
-            Jump::New(line) if unchanged => {
-                self.source_hidden = false;
-                Jump::Source(line as usize, 0)
-            }
-            jump => jump,
-        };
         self.jumps += 1;
         self.jump = Some((self.jumps, jump));
     }
