@@ -522,14 +522,19 @@ onPage("each change names what it is drawn from, and leads there", {}, async (pa
   await page.fill(trainer);
   await page.ported();
   await page.page.locator("#unified").click();
+  await page.page.locator(".changes.unified .about").first().waitFor();
   const heads = page.page.locator(".changes .about");
   const seen = new Map();
   for (let step = 0; step < 40; step++) {
-    for (const head of await heads.all()) {
-      const grounds = await head.locator(".grounds").allTextContents();
-      const titles = await head.locator(".title").count();
-      seen.set(await head.getAttribute("aria-rowindex"), [grounds, titles]);
-    }
+    // Read at one moment: rows come and go with what is in sight.
+    const inSight = await heads.evaluateAll((heads) =>
+      heads.map((head) => ({
+        row: head.getAttribute("aria-rowindex"),
+        grounds: [...head.querySelectorAll(".grounds")].map((ground) => ground.textContent),
+        titles: head.querySelectorAll(".title").length,
+      })),
+    );
+    for (const { row, grounds, titles } of inSight) seen.set(row, [grounds, titles]);
     if (await page.scrollDiff()) break;
   }
   assert.ok(seen.size > 5, `${seen.size} changes`);
