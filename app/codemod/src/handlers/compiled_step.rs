@@ -7,15 +7,19 @@ mod callee;
 mod far;
 mod known;
 mod micro_batches;
+mod module;
 mod moved;
+mod obstacles;
 mod origins;
 mod phase;
 mod plan;
 mod precision;
 mod settle;
 mod slice;
+mod step;
 mod text;
 mod units;
+mod way;
 
 use super::{Input, Wish};
 use crate::change::Change;
@@ -134,7 +138,7 @@ pub(super) fn helper(view: &FileView<'_>, step: Id) -> Option<Refusal> {
             return Some(Refusal { at: call, reason });
         }
         let handed = index.kind(step) == k.function_definition
-            && far::is_parameter(view, step, index.text_of(plan::loss_of(view, call).0));
+            && far::is_parameter(view, step, index.text_of(step::loss_of(view, call)));
         handed.then(|| Refusal {
             at: call,
             reason: "this function is handed the loss, and the IPU compiles model and loss together. Write the backward pass and \
