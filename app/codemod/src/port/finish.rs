@@ -1,6 +1,9 @@
 //! The end of a port: what there is to say, and the certificate.
 
-use super::{MOST_ROUNDS, Notes, Plan, State, matched};
+use super::MOST_ROUNDS;
+use super::plan::{Notes, Plan};
+use super::state::State;
+use super::wishes::matched;
 use crate::condition::Situation;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};

@@ -1,6 +1,6 @@
 //! Fixes that meet: which of them a round takes.
 
-use super::Plan;
+use super::plan::Plan;
 use crate::change::{Change, Fix};
 use crate::facts::FileView;
 use crate::order::sort_by_cached_key;

@@ -1,0 +1,140 @@
+//! A branch for the target beside the vendor's.
+
+use super::joined::{first_of, is_target_import, target_imports};
+use crate::change::{Change, Fix, Splice, at_indent, dedent, line_start, splices, statement_end};
+use crate::facts::modes::Modes;
+use crate::facts::{FileView, ProjectFacts, line_indent};
+use crate::order::sort_by_key;
+use crate::tree::{Id, ROOT, Tree, fields, kinds};
+
+/// A branch for the target beside the vendor's: the vendor's body, ported in place.
+pub(super) fn branch(
+    view: &FileView<'_>,
+    project: &ProjectFacts,
+    modes: &Modes,
+    chain: Id,
+    clause: Id,
+    fixes: Vec<Fix>,
+) -> Option<Fix> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let text = index.text;
+    let body = index.field(clause, f.consequence)?;
+    let test = modes.retarget(index, index.field(clause, f.condition)?)?;
+    let last = index.children(body).last()?;
+    let (start, end) = (index.item(body).start, statement_end(view, last).max(index.item(body).end));
+    let mut edits: Vec<Splice> = fixes
+        .iter()
+        .flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c)))
+        .filter(|s| s.range.start >= line_start(text, start).min(start) && s.range.end <= text.len())
+        .collect();
+    sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
+    let mut new = String::new();
+    let mut at = start;
+    for edit in edits {
+        if edit.range.end < start || edit.range.start > end {
+            continue;
+        }
+        let from = edit.range.start.max(start);
+        if from < at {
+            continue;
+        }
+        new.push_str(&text[at..from]);
+        new.push_str(&edit.text);
+        at = edit.range.end.max(from);
+    }
+    if at < end {
+        new.push_str(&text[at..end]);
+    }
+    let own_line = text[line_start(text, start)..start].trim().is_empty();
+    let indent = line_indent(text, index.item(chain).start);
+    let inner = format!("{indent}{}", view.layout.indent);
+    let body_indent = if own_line { line_indent(text, start).to_owned() } else { inner.clone() };
+    let flat = dedent(&new, if own_line { &body_indent } else { indent });
+    let flat = modes.retargeted(&simplified(flat.trim_end()));
+    let imports: Vec<String> = target_imports(project, &fixes);
+    let block_imports =
+        fixes.iter().flat_map(|fix| fix.imports.iter()).filter(|i| !is_target_import(project, i)).cloned().collect();
+    if is_empty_body(&flat) {
+        return None;
+    }
+    // Where `else` does the same, the target takes it already.
+    let else_body =
+        index.children(chain).find(|c| index.kind(*c) == k.else_clause).and_then(|c| index.field(c, f.body));
+    if imports.is_empty() && else_body.is_some_and(|e| bare(index.text_of(e)) == bare(&flat)) {
+        return None;
+    }
+    let mut lines = imports.join("\n");
+    if !lines.is_empty() {
+        lines.push('\n');
+    }
+    lines.push_str(&flat);
+    let newline = view.layout.newline;
+    let lines = at_indent(&lines.replace("\r\n", "\n"), &body_indent, newline);
+    let written = format!("{newline}{indent}elif {test}:{newline}{body_indent}{lines}");
+    // Behind the branches of other modes: none of them can hold when the target's does.
+    let mut behind = end;
+    for later in index.children(chain).filter(|c| index.kind(*c) == k.elif_clause && *c > clause) {
+        let other = index
+            .field(later, f.condition)
+            .and_then(|c| modes.tested(index, c))
+            .is_some_and(|members| !members.contains(&modes.target));
+        let block = index.field(later, f.consequence);
+        let Some(last) = block.filter(|_| other).and_then(|b| index.children(b).last()) else { break };
+        behind = statement_end(view, last).max(index.item(later).end);
+    }
+    let mut fix = first_of(&fixes);
+    fix.changes = vec![Change::Raw { range: behind..behind, text: written }];
+    fix.imports = block_imports;
+    Some(fix)
+}
+
+/// Whether a body does nothing.
+fn is_empty_body(body: &str) -> bool {
+    body.lines().all(|l| {
+        let l = l.trim();
+        l.is_empty() || l.starts_with('#') || l == "pass"
+    })
+}
+
+fn bare(text: &str) -> String {
+    text.lines()
+        .map(|l| l.split(" #").next().unwrap_or(l).trim())
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// `if a: x else: x` is `x`, as long as asking for `a` does nothing.
+fn simplified(body: &str) -> String {
+    let (k, f) = (kinds(), fields());
+    let tree = Tree::parse(body);
+    let index = tree.index();
+    let statements: Vec<Id> = index.parts(ROOT).collect();
+    let [only] = statements.as_slice() else { return body.to_owned() };
+    if index.kind(*only) != k.if_statement {
+        return body.to_owned();
+    }
+    let mut bodies: Vec<Id> = index.field(*only, f.consequence).into_iter().collect();
+    let mut has_else = false;
+    for clause in index.children(*only) {
+        if index.kind(clause) == k.elif_clause {
+            bodies.extend(index.field(clause, f.consequence));
+        } else if index.kind(clause) == k.else_clause {
+            has_else = true;
+            bodies.extend(index.field(clause, f.body));
+        }
+    }
+    let calls_in_tests =
+        index.of_kind_in(k.call, *only).iter().any(|c| !bodies.iter().any(|b| index.is_within(*c, *b)));
+    let Some(first) = bodies.first() else { return body.to_owned() };
+    let same = bodies.iter().all(|b| bare(index.text_of(*b)) == bare(index.text_of(*first)));
+    // A comment would be lost with its branch, but the original keeps it: this is the copy.
+    if !has_else || !same || calls_in_tests {
+        return body.to_owned();
+    }
+    let indent = line_indent(body, index.item(*first).start).to_owned();
+    let without_comments =
+        index.parts(*first).map(|s| index.text_of(s)).collect::<Vec<_>>().join(&format!("\n{indent}"));
+    dedent(&without_comments, &indent)
+}

@@ -1,0 +1,285 @@
+//! The test for the target around what every mode runs.
+
+use super::Stranded;
+use super::joined::{first_of, is_target_import, target_imports};
+use crate::change::{Change, Fix, Splice, at_indent, dedent, lines_in_strings, owns_its_lines, splices, statement_end};
+use crate::facts::modes::Modes;
+use crate::facts::{FileView, ProjectFacts, line_indent};
+use crate::order::{Map, sort_by_key};
+use crate::tree::{Id, fields, kinds};
+
+/// What happens to one statement.
+#[derive(Default)]
+struct Unit {
+    before: Vec<String>,
+    after: Vec<String>,
+    /// The statement as the target has it; an empty text where it goes.
+    new: Option<String>,
+    last: Id,
+    fixes: Vec<Fix>,
+}
+
+/// Puts what every mode runs under the test, a statement or a run of neighbours at a time.
+pub(super) fn guard_all(
+    view: &FileView<'_>,
+    project: &ProjectFacts,
+    modes: &Modes,
+    fixes: Vec<Fix>,
+    out: &mut Vec<Fix>,
+    stranded: &mut Vec<Stranded>,
+) {
+    let index = &view.index;
+    let mut units: Map<Id, Unit> = Map::new();
+    let mut rewrites: Map<Id, Vec<(Fix, Vec<Splice>)>> = Map::new();
+    for fix in fixes {
+        let Some(node) = fix.changes.first().and_then(Change::node) else { continue };
+        let Some(statement) = view.statement_of(node) else {
+            stranded.push(Stranded { fix, reason: "it stands in no statement that could be put under a test" });
+            continue;
+        };
+        let Some(guard) = guard_for(view, project, modes, statement) else {
+            stranded.push(Stranded { fix, reason: "the compute mode can't be read at this place" });
+            continue;
+        };
+        let expressions = fix.changes.iter().all(|c| matches!(c, Change::Expression { .. }));
+        let compound = index.children(statement).any(|c| index.kind(c) == kinds().block)
+            || index.kind(statement) == kinds().decorated_definition;
+        if expressions && (compound || !owns_its_lines(view, statement, statement)) {
+            match conditional(view, modes, &fix, &guard, statement) {
+                Some(fix) => out.push(fix),
+                None => stranded.push(Stranded { fix, reason: "a test can't be written here" }),
+            }
+            continue;
+        }
+        if expressions {
+            let edits = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
+            rewrites.get_or_default(statement).push((fix, edits));
+            continue;
+        }
+        let mut ok = true;
+        for change in &fix.changes {
+            match change {
+                Change::Insert { at, after, text } => {
+                    let unit = units.get_or_default(*at);
+                    if *after {
+                        unit.after.push(text.clone())
+                    } else {
+                        unit.before.push(text.clone())
+                    }
+                    unit.last = unit.last.max(*at);
+                }
+                Change::Replace { first, last, text } => {
+                    if !owns_its_lines(view, *first, *last) {
+                        ok = false;
+                        break;
+                    }
+                    let unit = units.get_or_default(*first);
+                    unit.new = Some(text.clone());
+                    unit.last = *last;
+                }
+                _ => ok = false,
+            }
+        }
+        let first = fix.changes.iter().filter_map(Change::node).min().unwrap_or(statement);
+        if ok {
+            units.get_or_default(first).fixes.push(fix);
+        } else {
+            units.remove(&first);
+            stranded.push(Stranded { fix, reason: "it shares its line with other code" });
+        }
+    }
+    for (statement, group) in rewrites {
+        let unit = units.get_or_default(statement);
+        if unit.new.is_some() {
+            continue;
+        }
+        let range = index.range(statement);
+        let mut edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
+        sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
+        let mut new = String::new();
+        let mut at = range.start;
+        for edit in edits {
+            if edit.range.start < at {
+                continue;
+            }
+            new.push_str(&index.text[at..edit.range.start]);
+            new.push_str(&edit.text);
+            at = edit.range.end;
+        }
+        new.push_str(&index.text[at..range.end]);
+        let indent = line_indent(index.text, range.start);
+        unit.new = Some(modes.retargeted(&dedent(&new.replace("\r\n", "\n"), indent)));
+        unit.last = unit.last.max(statement);
+        unit.fixes.extend(group.into_iter().map(|(f, _)| f));
+    }
+    // Neighbours under one guard share one `if`.
+    let starts: Vec<Id> = units.keys().copied().collect();
+    let mut done = Vec::new();
+    for first in starts {
+        if done.contains(&first) {
+            continue;
+        }
+        let mut run = vec![first];
+        let guard = guard_for(view, project, modes, first);
+        loop {
+            let last = run[run.len() - 1];
+            let end = units[&last].last.max(last);
+            let Some(block) = index.parent(last) else { break };
+            let Some(next) = index.parts(block).find(|s| *s > end) else { break };
+            let joins = units.contains_key(&next)
+                && guard_for(view, project, modes, next) == guard
+                // An insertion behind a statement that stays ends a run, unless what follows only inserts before.
+                && (units[&last].new.is_some() && units[&next].new.is_some());
+            if !joins {
+                break;
+            }
+            run.push(next);
+        }
+        done.extend(run.iter().copied());
+        let Some(guard) = guard else { continue };
+        out.extend(write_run(view, project, &guard, &run, &mut units));
+    }
+}
+
+/// One `if` for a run of neighbouring statements.
+fn write_run(
+    view: &FileView<'_>,
+    project: &ProjectFacts,
+    guard: &str,
+    run: &[Id],
+    units: &mut Map<Id, Unit>,
+) -> Vec<Fix> {
+    let index = &view.index;
+    let text = index.text;
+    let (newline, unit_indent) = (view.layout.newline, view.layout.indent.as_str());
+    let indent = line_indent(text, index.item(run[0]).start);
+    let mut taken: Vec<(Id, Unit)> = run.iter().filter_map(|id| units.remove(id).map(|u| (*id, u))).collect();
+    let fixes: Vec<Fix> = taken.iter_mut().flat_map(|(_, u)| std::mem::take(&mut u.fixes)).collect();
+    if fixes.is_empty() {
+        return Vec::new();
+    }
+    let imports = target_imports(project, &fixes);
+    let mut fix = first_of(&fixes);
+    fix.imports =
+        fixes.iter().flat_map(|f| f.imports.iter()).filter(|i| !is_target_import(project, i)).cloned().collect();
+    let under = |lines: &[String], test: &str| -> String {
+        let body = imports.iter().chain(lines).cloned().collect::<Vec<_>>().join("\n");
+        format!("if {test}:\n{}", indent_all(&body, unit_indent))
+    };
+    if taken.iter().all(|(_, u)| u.new.is_none()) {
+        let (id, unit) = &taken[0];
+        let mut changes = Vec::new();
+        if !unit.before.is_empty() {
+            changes.push(Change::Insert { at: *id, after: false, text: under(&unit.before, guard) });
+        }
+        if !unit.after.is_empty() {
+            changes.push(Change::Insert { at: *id, after: true, text: under(&unit.after, guard) });
+        }
+        fix.changes = changes;
+        return vec![fix];
+    }
+    let mut new: Vec<String> = Vec::new();
+    for (_, unit) in &taken {
+        new.extend(unit.before.iter().cloned());
+        new.extend(unit.new.iter().filter(|n| !n.is_empty()).cloned());
+        new.extend(unit.after.iter().cloned());
+    }
+    let last = taken.last().map_or(run[0], |(id, u)| u.last.max(*id));
+    let start = index.item(run[0]).start;
+    let end = statement_end(view, last);
+    let old = dedent(&text[start..end].replace("\r\n", "\n"), indent);
+    let written = if new.is_empty() {
+        format!("if {}:\n{}", negated(guard), indent_all(&old, unit_indent))
+    } else {
+        format!("{}\nelse:\n{}", under(&new, guard), indent_all(&old, unit_indent))
+    };
+    fix.changes = vec![Change::Raw { range: start..end, text: at_indent(&written, indent, newline) }];
+    vec![fix]
+}
+
+/// `a == B` to `a != B`.
+fn negated(guard: &str) -> String {
+    match guard.split_once(" == ") {
+        Some((a, b)) if !guard.contains(" and ") => format!("{a} != {b}"),
+        _ => format!("not ({guard})"),
+    }
+}
+
+/// One more level for every line; lines that begin inside a string keep their place.
+fn indent_all(text: &str, unit: &str) -> String {
+    let inside = lines_in_strings(text);
+    let mut out = String::new();
+    for (n, line) in text.split('\n').enumerate() {
+        if n > 0 {
+            out.push('\n');
+        }
+        if !line.is_empty() && !inside.contains(&n) {
+            out.push_str(unit);
+        }
+        out.push_str(line);
+    }
+    out
+}
+
+/// The test for the target, where it can be read: not before `self` has its arguments.
+fn guard_for(view: &FileView<'_>, project: &ProjectFacts, modes: &Modes, statement: Id) -> Option<String> {
+    let guard = modes.guard_at(view, project, statement)?;
+    if guard.starts_with("self.")
+        && let Some(function) = view.function_of(statement)
+        && view.name_of(function) == "__init__"
+        && !initialised(view, function, statement, guard.split('.').nth(1).unwrap_or(""))
+    {
+        return None;
+    }
+    // A class body and the parameters of a function are no place for a test of `self`.
+    Some(guard)
+}
+
+/// Whether `__init__` has handed `self` its attribute before a statement: by assignment or through a base class.
+pub(crate) fn initialised(view: &FileView<'_>, init: Id, statement: Id, attribute: &str) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let before = |id: Id| index.item(id).end <= index.item(statement).start;
+    let name = format!("self.{}", attribute.split(['[', '(', ' ']).next().unwrap_or(attribute));
+    index
+        .of_kind_in(k.assignment, init)
+        .iter()
+        .any(|a| before(*a) && index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name))
+        || view.calls("__init__").iter().any(|c| index.is_within(*c, init) && before(*c))
+}
+
+/// `(new if guard else old)` for an expression in the header of a compound statement.
+fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, statement: Id) -> Option<Fix> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let node = fix.changes.first().and_then(Change::node)?;
+    if index.kind(statement) == k.decorated_definition
+        || index.kind(statement) == k.class_definition
+        || (index.kind(statement) == k.function_definition
+            && index.field(statement, f.parameters).is_some_and(|p| index.is_within(node, p)))
+    {
+        return None;
+    }
+    if [k.expression_statement, k.assignment, k.with_item].contains(&index.kind(node)) {
+        return None;
+    }
+    let range = index.range(node);
+    let mut edits: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
+    sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
+    let mut new = String::new();
+    let mut at = range.start;
+    for edit in edits {
+        if edit.range.start < at || edit.range.end > range.end {
+            return None;
+        }
+        new.push_str(&index.text[at..edit.range.start]);
+        new.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    new.push_str(&index.text[at..range.end]);
+    let mut lifted = fix.clone();
+    lifted.owned = lifted.at..lifted.at;
+    let old = index.text_of(node);
+    lifted.changes = vec![Change::Raw { range, text: format!("({} if {guard} else {old})", modes.retargeted(&new)) }];
+    Some(lifted)
+}

@@ -1,0 +1,62 @@
+//! What a patch matches, and what stands where in it.
+
+use crate::pattern::NodePattern;
+use crate::template::{Lines, Template};
+
+/// What a patch matches.
+#[derive(Clone)]
+pub(crate) enum Shape {
+    /// One expression, anywhere.
+    Expression { pattern: NodePattern, layout: Template, replacement: Option<Template> },
+    /// Consecutive statements of one block.
+    Statements(Block),
+}
+
+/// Statements in order, with what is inserted between them.
+#[derive(Clone, Default)]
+pub(crate) struct Block {
+    pub(crate) items: Vec<Item>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Item {
+    Insert(Lines),
+    Statement(Statement),
+}
+
+#[derive(Clone)]
+pub(crate) struct Statement {
+    pub(crate) deleted: bool,
+    pub(crate) form: Form,
+}
+
+#[derive(Clone)]
+pub(crate) enum Form {
+    /// `$$$BODY` as statements.
+    Many(String),
+    /// A simple statement, or `$X` as one.
+    Simple(NodePattern),
+    Compound(Box<Compound>),
+}
+
+/// A statement with a block: matched by its header, part by part, then by its body.
+#[derive(Clone)]
+pub(crate) struct Compound {
+    pub(crate) kind: u16,
+    /// Parts of the header with the field (0: none) that they fill.
+    pub(crate) header: Vec<(u16, NodePattern)>,
+    /// `-`/`+` on the header alone: what to write up to the colon.
+    pub(crate) new_header: Option<Template>,
+    pub(crate) body: Block,
+    pub(crate) clauses: Vec<Clause>,
+}
+
+/// `elif`, `else`, `except`, `finally`.
+#[derive(Clone)]
+pub(crate) struct Clause {
+    pub(crate) kind: u16,
+    pub(crate) header: Vec<(u16, NodePattern)>,
+    pub(crate) body: Block,
+    /// Clauses to write in front of this one.
+    pub(crate) before: Option<Lines>,
+}

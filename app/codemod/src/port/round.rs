@@ -1,0 +1,160 @@
+//! One round: what the rules want, as replacements that get on with one another.
+
+use super::doubled::drop_doubled;
+use super::emptied::emptied;
+use super::overlap::{keep_blocks, outermost_first, without_overlaps};
+use super::plan::{Notes, Plan};
+use super::state::State;
+use super::wishes::wishes;
+use crate::change::{Change, Fix, Splice, splices};
+use crate::facts::{FileView, ProjectFacts};
+use crate::order::{Map, sort_by, sort_by_key};
+use crate::place::Remark;
+use crate::ported::{Applicability, Options};
+use crate::rope::{Provenance, Replacement};
+use crate::tree::Id;
+use crate::{importer, lift};
+
+/// All fixes of one round, as replacements by file.
+pub(super) fn round(
+    plan: &Plan<'_>,
+    states: &[State<'_>],
+    views: &[Option<FileView<'_>>],
+    facts: &ProjectFacts,
+) -> (Map<usize, Vec<Replacement>>, Notes) {
+    let mut out = Map::new();
+    let mut notes = Notes::new();
+    plan.refused.take();
+    for (n, state) in states.iter().enumerate() {
+        if state.blocked.is_some() {
+            continue;
+        }
+        let mut fixes = wishes(plan, states, views, facts, n);
+        fixes.retain(|f| f.applicability == Applicability::Safe || plan.options.allow_unsafe);
+        for fix in &mut fixes {
+            fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
+        }
+        fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id));
+        sort_by_key(&mut fixes, |f| (f.rank, f.at));
+        let replacements = match &views[n] {
+            Some(view) => {
+                fixes.retain(|fix| {
+                    let lost = fix.changes.iter().any(|c| c.has_no_place(view) || c.swallows_comment(view));
+                    if lost {
+                        let message = "not ported: the code shares its line with a header, or a comment stands inside it. \
+                                       Put it on lines of its own";
+                        notes.get_or_default(n).push(Remark::warning(fix.at..fix.at, &fix.recipe, message));
+                    }
+                    !lost
+                });
+                let modes = facts.modes.as_ref().filter(|_| plan.branch);
+                lift::hoist(view, modes, &mut fixes);
+                lift::drop_present(view, &mut fixes);
+                drop_doubled(view, &mut fixes);
+                // What wraps statements waits until nothing inside changes any more.
+                let (wraps, mut fixes): (Vec<Fix>, Vec<Fix>) = fixes.into_iter().partition(Fix::wraps);
+                outermost_first(view, &mut fixes);
+                let mut fixes = without_overlaps(plan, view, fixes);
+                if let Some(modes) = modes {
+                    let (lifted, stranded) = lift::lift(view, facts, modes, fixes);
+                    fixes = lifted;
+                    for s in stranded {
+                        let message = format!("not ported: {}. Do it by hand, or port in place", s.reason);
+                        let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, message);
+                        notes.get_or_default(n).push(remark);
+                    }
+                }
+                outermost_first(view, &mut fixes);
+                fixes.extend(wraps);
+                fixes = without_overlaps(plan, view, fixes);
+                sort_by_key(&mut fixes, |f| (f.rank, f.at));
+                keep_blocks(view, &mut fixes);
+                let replacements = written(view, facts, fixes);
+                if replacements.is_empty() { emptied(view, &state.rope) } else { replacements }
+            }
+            None => {
+                for fix in &fixes {
+                    plan.trace.borrow_mut().fired.insert((fix.recipe.clone(), fix.rule));
+                }
+                fixes.into_iter().flat_map(raw).collect()
+            }
+        };
+        out.insert(n, replacements);
+    }
+    for (n, refused) in plan.refused.take() {
+        notes.get_or_default(n).extend(refused);
+    }
+    (out, notes)
+}
+
+/// Two files may have an edit of the same name, so a rejection can say which file it means.
+fn is_rejected(options: &Options, path: &str, id: &str) -> bool {
+    let names = |rejected: &String| match rejected.strip_suffix(id) {
+        Some("") => true,
+        Some(file) => file.strip_suffix(':') == Some(path),
+        None => false,
+    };
+    options.rejected_edits.iter().any(names)
+}
+
+fn raw(fix: Fix) -> Vec<Replacement> {
+    let by = Provenance { recipe: fix.recipe, applicability: fix.applicability, id: fix.id };
+    fix.changes
+        .into_iter()
+        .filter_map(|c| match c {
+            Change::Raw { range, text } => Some(Replacement { range, text, by: by.clone() }),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Replacements of a Python file, the imports that the new code needs included.
+fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Replacement> {
+    let mut imports: Vec<Replacement> = Vec::new();
+    let mut out: Vec<(usize, Replacement)> = Vec::new();
+    let statement = |fix: &Fix| view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
+    // Of the fixes of one block that ask for an import, the first brings it.
+    let mut brings: Map<(Option<Id>, String), Id> = Map::new();
+    for fix in &fixes {
+        for (line, at) in fix.imports.iter().filter_map(|line| statement(fix).map(|at| (line, at))) {
+            let place = brings.get_or_insert((view.index.parent(at), line.clone()), at);
+            *place = at.min(*place);
+        }
+    }
+    for (order, fix) in fixes.into_iter().enumerate() {
+        let by = Provenance { recipe: fix.recipe.clone(), applicability: fix.applicability, id: fix.id.clone() };
+        let mut own: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
+        for line in &fix.imports {
+            let used_at = own.iter().map(|s| s.range.start).min().unwrap_or(fix.at);
+            if lift::is_target_import(facts, line) {
+                // Only the target's machine has it: it is imported where it is used, so that others can load the file.
+                if let Some(at) = statement(&fix)
+                    && brings.get(&(view.index.parent(at), line.clone())) == Some(&at)
+                    && importer::add(view, line, used_at).is_some()
+                {
+                    brings.remove(&(view.index.parent(at), line.clone()));
+                    own.extend(splices(view, &Change::Insert { at, after: false, text: line.clone() }));
+                }
+            } else if let Some(splice) = importer::add(view, line, used_at)
+                && !imports.iter().any(|i| i.text.trim() == line.trim())
+            {
+                imports.push(Replacement { range: splice.range, text: splice.text, by: by.clone() });
+            }
+        }
+        out.extend(own.into_iter().map(|s| (order + 1, Replacement { range: s.range, text: s.text, by: by.clone() })));
+    }
+    sort_by(&mut imports, |a, b| a.text.cmp(&b.text));
+    let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
+    // At one place imports come first, insertions before what replaces, and otherwise the order of the guide holds.
+    sort_by_key(&mut all, |(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
+    let mut done = 0;
+    let mut result: Vec<Replacement> = Vec::new();
+    for (_, r) in all {
+        if r.range.start < done {
+            continue;
+        }
+        done = r.range.end;
+        result.push(r);
+    }
+    result
+}

@@ -1,0 +1,104 @@
+//! A file while it is being ported, and what is remembered of it as it was given.
+
+use crate::facts::FileView;
+use crate::handlers;
+use crate::order::{Map, Set};
+use crate::place::{self, Remark};
+use crate::ported::{Severity, SourceFile};
+use crate::rope::{Replacement, Rope};
+use crate::tree::{Splice, Tree};
+
+/// A file while it is being ported.
+pub(super) struct State<'a> {
+    pub(super) source: &'a SourceFile,
+    pub(super) rope: Rope<'a>,
+    pub(super) text: String,
+    /// None for files that are no Python.
+    pub(super) tree: Option<Tree>,
+    /// Why the file is left alone.
+    pub(super) blocked: Option<Remark>,
+}
+
+impl<'a> State<'a> {
+    pub(super) fn open(source: &'a SourceFile) -> Self {
+        let mut state =
+            Self { source, rope: Rope::new(&source.text), text: source.text.clone(), tree: None, blocked: None };
+        let python = is_python(&source.path);
+        if let Some(blocked) = place::unreadable(source) {
+            state.blocked = Some(blocked);
+        } else if python {
+            let tree = Tree::parse(&source.text);
+            state.blocked = place::not_python(&source.text, &tree);
+            state.tree = Some(tree);
+        }
+        state
+    }
+
+    pub(super) fn apply(&mut self, replacements: &[Replacement]) {
+        if replacements.is_empty() {
+            return;
+        }
+        self.rope.apply(replacements);
+        let text = self.rope.text();
+        if let Some(tree) = &self.tree {
+            let spans: Vec<_> =
+                replacements.iter().map(|r| Splice { range: r.range.clone(), len: r.text.len() }).collect();
+            let new = tree.reparse(&text, &spans);
+            if new.has_error() {
+                let recipes: Set<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
+                let recipes = recipes.into_iter().collect::<Vec<_>>().join(", ");
+                self.give_up(&format!(
+                    "the ported text would not be Python (after {recipes}), so the file is left as it was"
+                ));
+                return;
+            }
+            self.tree = Some(new);
+        }
+        self.text = text;
+    }
+
+    pub(super) fn is_changed(&self) -> bool {
+        self.text != self.source.text
+    }
+
+    pub(super) fn give_up(&mut self, message: &str) {
+        self.rope = Rope::new(&self.source.text);
+        self.text.clone_from(&self.source.text);
+        if self.tree.is_some() {
+            self.tree = Some(Tree::parse(&self.text));
+        }
+        self.blocked = Some(Remark { severity: Severity::Error, ..Remark::warning(0..0, "engine#output", message) });
+    }
+}
+
+/// What is remembered of a file as it was given.
+#[derive(Default)]
+pub(super) struct Origin {
+    pub(super) comments: Map<String, usize>,
+    /// Imported names that it used, with what they stand for.
+    pub(super) used: Set<(String, String)>,
+}
+
+impl Origin {
+    pub(super) fn read(view: &Option<FileView<'_>>) -> Self {
+        view.as_ref()
+            .map_or_else(Self::default, |v| Self { comments: place::comments(&v.index), used: handlers::used(v) })
+    }
+}
+
+/// Whether a path names Python source.
+pub(crate) fn is_python(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".py") || name.ends_with(".pyw") || !name.contains('.')
+}
+
+/// The files as they are, where they are Python that can be ported.
+pub(super) fn views<'t>(states: &'t [State<'_>]) -> Vec<Option<FileView<'t>>> {
+    states
+        .iter()
+        .map(|s| match (&s.tree, &s.blocked) {
+            (Some(tree), None) => Some(FileView::read(&s.source.path, tree)),
+            _ => None,
+        })
+        .collect()
+}

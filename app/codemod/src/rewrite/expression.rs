@@ -1,0 +1,212 @@
+//! An expression in the place of another: as few bytes as possible, and between the captures where that is enough.
+
+use super::filler::{Filler, Refusal, requote};
+use crate::change::Change;
+use crate::facts::line_indent;
+use crate::template::{Part, Template};
+use crate::tree::kinds;
+use std::ops::Range;
+
+/// Bytes between two captures, and what stands there instead.
+type Gap = (Range<usize>, String);
+
+impl Filler<'_, '_, '_, '_> {
+    pub(super) fn expression(&self, layout: &Template, replacement: &Template) -> Result<Vec<Change>, Refusal> {
+        let view = self.cx.view;
+        let node = self.found.node;
+        let whole = view.index.range(node);
+        let change = |range: Range<usize>, text: String| Change::Expression { node, range, text };
+        // A string stands in for a string: it keeps the user's quotes.
+        if view.index.kind(node) == kinds().string
+            && let [Part::Text(text)] = replacement.parts.as_slice()
+        {
+            let quote = view.index.text_of(node).chars().find(|c| *c == '"' || *c == '\'').unwrap_or('"');
+            return Ok(vec![change(whole, requote(text, quote))]);
+        }
+        let bracketed = self.fill(replacement)?;
+        let filled = self.unbracketed(bracketed.clone());
+        if filled == bracketed
+            && let Some(gaps) = self.gaps(layout, replacement, &whole)?
+        {
+            return Ok(gaps.into_iter().map(|(range, text)| change(range, text)).collect());
+        }
+        if view.index.text[whole.clone()] == filled {
+            return Ok(Vec::new());
+        }
+        let (range, text) = trimmed(view.index.text, whole, filled);
+        Ok(vec![change(range, text)])
+    }
+
+    /// Without the brackets around the whole, where the place needs none.
+    fn unbracketed(&self, filled: String) -> String {
+        let index = &self.cx.view.index;
+        let k = kinds();
+        let alone = index.parent(self.found.node).is_some_and(|p| {
+            [
+                k.assignment,
+                k.argument_list,
+                k.keyword_argument,
+                k.return_statement,
+                k.if_statement,
+                k.elif_clause,
+                k.while_statement,
+                k.parenthesized_expression,
+                k.expression_statement,
+            ]
+            .contains(&index.kind(p))
+        });
+        match filled.strip_prefix('(').and_then(|f| f.strip_suffix(')')) {
+            Some(inner) if alone && closes_itself(inner) => inner.to_owned(),
+            _ => filled,
+        }
+    }
+
+    /// Edits between the captures only, when both sides have the same captures in the same order.
+    fn gaps(
+        &self,
+        layout: &Template,
+        replacement: &Template,
+        whole: &Range<usize>,
+    ) -> Result<Option<Vec<Gap>>, Refusal> {
+        let old: Vec<&Part> = layout.parts.iter().filter(|p| !matches!(p, Part::Text(_))).collect();
+        let new: Vec<&Part> = replacement.parts.iter().filter(|p| matches!(p, Part::One(_) | Part::Many(_))).collect();
+        if old.is_empty() || old != new {
+            return Ok(None);
+        }
+        let ranges: Option<Vec<Range<usize>>> = old.iter().map(|p| self.captured(p)).collect();
+        let Some(ranges) = ranges else { return Ok(None) };
+        let in_order = ranges.windows(2).all(|w| w[0].end <= w[1].start);
+        if !in_order
+            || ranges.first().is_some_and(|r| r.start < whole.start)
+            || ranges.last().is_some_and(|r| r.end > whole.end)
+        {
+            return Ok(None);
+        }
+        let mut edits = Vec::new();
+        let mut at = whole.start;
+        let ends = ranges.iter().map(|r| r.start).chain(std::iter::once(whole.end));
+        let starts = ranges.iter().map(|r| r.end).chain(std::iter::once(whole.end));
+        let between = literals(layout).into_iter().zip(literals(replacement));
+        for ((end, next), (before, after)) in ends.zip(starts).zip(between) {
+            // What the rule leaves as it is stays as the user has laid it out.
+            if before.parts != after.parts {
+                let text = self.fill(&after)?;
+                push_gap(self.cx.view.index.text, &mut edits, at..end, text);
+            }
+            at = next;
+        }
+        Ok(Some(edits))
+    }
+}
+
+/// Whether the brackets of a text pair up without one that is closed before it is opened.
+fn closes_itself(text: &str) -> bool {
+    let mut depth = 0i32;
+    text.chars().all(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth >= 0
+    }) && depth == 0
+}
+
+/// What stands before, between and behind the captures of a template.
+fn literals(template: &Template) -> Vec<Template> {
+    let mut out = vec![Template { parts: Vec::new() }];
+    for part in &template.parts {
+        if matches!(part, Part::One(_) | Part::Many(_)) {
+            out.push(Template { parts: Vec::new() });
+        } else if let Some(last) = out.last_mut() {
+            last.parts.push(part.clone());
+        }
+    }
+    out
+}
+
+fn push_gap(text: &str, edits: &mut Vec<(Range<usize>, String)>, range: Range<usize>, new: String) {
+    // What stands between a name and the dot that goes on from it, line breaks and comments, is the user's.
+    let old = &text[range.clone()];
+    let dot = old.find(|c: char| !c.is_whitespace() && c != '\\').filter(|n| old[*n..].starts_with(['.', '#']));
+    let mut start = range.start;
+    if let (Some(mut at), true) = (dot, new.starts_with('.')) {
+        while old[at..].starts_with('#') {
+            at += old[at..].find('\n').unwrap_or(old.len() - at);
+            at += old[at..].find(|c: char| !c.is_whitespace()).unwrap_or(old.len() - at);
+        }
+        if old[at..].starts_with('.') {
+            start += at;
+        }
+    }
+    let range = start..range.end;
+    if let Some(appended) = appended_line(text, &range, &new) {
+        edits.extend(appended);
+        return;
+    }
+    if text[range.clone()] != new {
+        edits.push(trimmed(text, range, new));
+    }
+}
+
+/// A new last argument of a call whose arguments have lines of their own: it gets one, too.
+fn appended_line(text: &str, range: &Range<usize>, new: &str) -> Option<Vec<Gap>> {
+    let old = &text[range.clone()];
+    let argument = new.strip_prefix(", ")?.strip_suffix(')')?;
+    let last = old.rfind('\n').filter(|n| old[n + 1..].trim() == ")")?;
+    let crlf = old[..last].ends_with('\r');
+    let at = range.start + last - usize::from(crlf);
+    let newline = if crlf { "\r\n" } else { "\n" };
+    let indent = line_indent(text, range.start);
+    let comma = old.trim_start().starts_with(',');
+    let mut edits = Vec::new();
+    let line = format!("{newline}{indent}{argument}{}", if comma { "," } else { "" });
+    if comma {
+        edits.push((at..at, line));
+    } else if at == range.start {
+        edits.push((at..at, format!(",{line}")));
+    } else {
+        edits.push((range.start..range.start, ",".to_owned()));
+        edits.push((at..at, line));
+    }
+    Some(edits)
+}
+
+/// An edit without the words that both sides begin or end with.
+fn trimmed(text: &str, range: Range<usize>, new: String) -> (Range<usize>, String) {
+    let old = &text[range.clone()];
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut prefix = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    while prefix > 0
+        && (!old.is_char_boundary(prefix)
+            || !new.is_char_boundary(prefix)
+            || (old[..prefix].ends_with(is_word)
+                && (old[prefix..].starts_with(is_word) || new[prefix..].starts_with(is_word))))
+    {
+        prefix -= 1;
+    }
+    // Never the inside of a string: a change of a string is a change of the whole of it.
+    let quotes = |s: &str| s.matches(['"', '\'']).count() % 2 == 1;
+    while prefix > 0 && quotes(&old[..prefix]) {
+        prefix -= 1;
+        while !old.is_char_boundary(prefix) {
+            prefix -= 1;
+        }
+    }
+    let room = old.len().min(new.len()) - prefix;
+    let mut suffix = old.bytes().rev().zip(new.bytes().rev()).take(room).take_while(|(a, b)| a == b).count();
+    while suffix > 0 {
+        let (o, n) = (old.len() - suffix, new.len() - suffix);
+        let splits_word = |s: &str, at: usize| s[..at].ends_with(is_word) && s[at..].starts_with(is_word);
+        if old.is_char_boundary(o)
+            && new.is_char_boundary(n)
+            && !splits_word(old, o)
+            && !splits_word(&new, n)
+            && !quotes(&old[o..])
+        {
+            break;
+        }
+        suffix -= 1;
+    }
+    (range.start + prefix..range.end - suffix, new[prefix..new.len() - suffix].to_owned())
+}

@@ -1,0 +1,206 @@
+//! The text of a replacement: captures and facts filled in, in the style of the user's file.
+
+use crate::facts::{FileView, ProjectFacts};
+use crate::matching::Match;
+use crate::patch::{Patch, Shape};
+use crate::pattern::extent;
+use crate::settings::Settings;
+use crate::template::{Lines, Part, Template};
+use crate::tree::{Id, kinds};
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// What a rewrite needs to know beside the match.
+pub(crate) struct Context<'a, 't> {
+    pub(crate) view: &'a FileView<'t>,
+    pub(crate) project: &'a ProjectFacts,
+    pub(crate) settings: &'a Settings<'a>,
+    /// The target's configuration fields that the project has or gets.
+    pub(crate) fields: &'a [String],
+}
+
+/// Why a match can't be rewritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A fact that the rule writes is unknown at this place.
+    UnknownFact(String),
+}
+
+/// What fills the templates of one match.
+pub(super) struct Filler<'a, 'c, 't, 'm> {
+    pub(super) patch: &'a Patch,
+    pub(super) cx: &'a Context<'c, 't>,
+    pub(super) found: &'a Match<'m>,
+    pub(super) imports: &'a RefCell<Vec<String>>,
+}
+
+/// Modules that a replacement may name without saying how they are imported.
+const KNOWN_MODULES: [&str; 4] = ["torch", "os", "contextlib", "sys"];
+
+impl Filler<'_, '_, '_, '_> {
+    pub(super) fn captured(&self, part: &Part) -> Option<Range<usize>> {
+        match part {
+            Part::One(name) => self.found.env.get_match(name).map(|n| n.range()),
+            Part::Many(name) => extent(&self.found.env.get_multiple_matches(name)),
+            _ => None,
+        }
+    }
+
+    fn value(&self, part: &Part) -> Option<String> {
+        let text = self.cx.view.index.text;
+        match part {
+            Part::One(_) => self.captured(part).map(|r| text[r].to_owned()),
+            Part::Many(_) => Some(self.captured(part).map_or(String::new(), |r| text[r].to_owned())),
+            Part::Fact(name) => fact(self.cx, self.found.node, name),
+            Part::Text(text) => Some(text.clone()),
+        }
+    }
+
+    pub(super) fn fill(&self, template: &Template) -> Result<String, Refusal> {
+        let template = self.in_file_style(template);
+        template.fill(&|part| self.value(part)).ok_or_else(|| {
+            let missing = template.facts().find(|f| fact(self.cx, self.found.node, f).is_none()).unwrap_or("a fact");
+            Refusal::UnknownFact(missing.to_owned())
+        })
+    }
+
+    /// The file's quote; inside an f-string the other one, which every Python 3 takes.
+    fn quote(&self) -> char {
+        let index = &self.cx.view.index;
+        let k = kinds();
+        let within = index
+            .ancestors(self.found.node)
+            .take_while(|a| index.kind(*a) != k.block)
+            .find(|a| index.kind(*a) == k.string)
+            .and_then(|s| index.text_of(s).chars().find(|c| *c == '"' || *c == '\''));
+        match within {
+            Some('"') => '\'',
+            Some(_) => '"',
+            None => self.cx.view.layout.quote,
+        }
+    }
+
+    /// The template with the file's quotes and its way to spell imported names.
+    fn in_file_style(&self, template: &Template) -> Template {
+        let quote = self.quote();
+        let parts = template
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => Part::Text(self.spelled(&requote(text, quote))),
+                other => other.clone(),
+            })
+            .collect();
+        Template { parts }
+    }
+
+    /// Known modules under the names that the file gives them; asks for the import where there is none.
+    fn spelled(&self, text: &str) -> String {
+        let names = &self.cx.view.names;
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            let end = rest[at..]
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+                .map_or(rest.len(), |n| at + n);
+            out.push_str(&rest[..at]);
+            let word = &rest[at..end];
+            let boundary = !out.ends_with(['.', '"', '\'']) && !out.ends_with(|c: char| c.is_ascii_alphanumeric());
+            let head = word.split('.').next().unwrap_or(word);
+            let in_string = out.matches(['"', '\'']).count() % 2 == 1;
+            let import_line = out.trim_end().ends_with("import")
+                || text.trim_start().starts_with("import ")
+                || text.trim_start().starts_with("from ");
+            // `hasattr(torch, "hpu")` names the module alone.
+            let named = word == "torch"
+                || (word.contains('.') && (KNOWN_MODULES.contains(&head) || self.own_spelling(word).is_some()));
+            if boundary && named && !in_string && !import_line {
+                if let Some(spelled) =
+                    self.own_spelling(word).or_else(|| names.spelling(&self.cx.view.index, self.found.node, word))
+                {
+                    out.push_str(&spelled);
+                } else {
+                    self.need(format!("import {head}"));
+                    out.push_str(word);
+                }
+            } else {
+                out.push_str(word);
+            }
+            rest = &rest[end..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// How the user spells a name at this very match.
+    fn own_spelling(&self, word: &str) -> Option<String> {
+        let Shape::Expression { pattern, .. } = &self.patch.shape else { return None };
+        let variable = pattern.qualified(word)?;
+        self.found.env.get_match(variable).map(|n| n.text().into_owned())
+    }
+
+    fn need(&self, import: String) {
+        let mut imports = self.imports.borrow_mut();
+        if !imports.contains(&import) {
+            imports.push(import);
+        }
+    }
+
+    /// Lines of new code, indented by the file's unit, the first line at column 0.
+    pub(super) fn lines(&self, lines: &Lines) -> Result<String, Refusal> {
+        let base = lines.0.iter().find(|(_, t)| !t.parts.is_empty()).map_or(0, |(i, _)| *i);
+        let mut out = String::new();
+        for (n, (indent, template)) in lines.0.iter().enumerate() {
+            if n > 0 {
+                out.push('\n');
+            }
+            for _ in 0..indent.saturating_sub(base) / 4 {
+                out.push_str(&self.cx.view.layout.indent);
+            }
+            out.push_str(&self.fill(template)?);
+        }
+        Ok(out)
+    }
+}
+
+/// Double-quoted strings of a rule in the file's own quotes.
+pub(crate) fn requote(text: &str, quote: char) -> String {
+    if quote == '\'' && !text.contains('\'') { text.replace('"', "'") } else { text.to_owned() }
+}
+
+/// A fact that a rule may write.
+fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
+    let modes = cx.project.modes.as_ref();
+    match name {
+        "guard" => modes?.guard_at(cx.view, cx.project, node),
+        "mode" => modes?.expression_at(cx.view, cx.project, node),
+        "bridge" => bridge(cx, node),
+        _ => {
+            if let Some(option) = name.strip_prefix("option.") {
+                return cx.settings.values.get(option).cloned();
+            }
+            let field = name.strip_prefix("config.")?;
+            let mode = match modes {
+                Some(modes) => Some(modes.expression_at(cx.view, cx.project, node)?),
+                None => None,
+            };
+            let known = |f: &str| cx.fields.iter().any(|known| known == f);
+            cx.settings.field(field, mode.as_deref(), cx.view.layout.quote, &known)
+        }
+    }
+}
+
+/// How the target's bridge is reached at a node: `self.htcore` in a class that keeps it, else `htcore`.
+fn bridge(cx: &Context<'_, '_>, node: Id) -> Option<String> {
+    let bridge = cx.settings.target.bridge.as_ref()?;
+    let class = cx.view.class_of(node).map(|c| cx.view.name_of(c));
+    if let Some(class) = class
+        && cx.project.bridge_classes.iter().any(|b| cx.project.related(b, class))
+    {
+        return Some(format!("self.{}", bridge.name));
+    }
+    cx.view.names.spelling(&cx.view.index, node, &bridge.module).filter(|s| {
+        !s.contains('.')
+            && cx.view.names.bindings.iter().any(|b| b.local == *s && cx.view.function_of(b.statement).is_none())
+    })
+}
