@@ -9,6 +9,7 @@ mod first_instance;
 mod host_loss;
 mod hydra;
 mod load_bridge;
+mod named_loss;
 mod own_reader;
 mod pipeline_stages;
 mod requirements;
@@ -64,16 +65,21 @@ pub(crate) struct Note {
 impl Input<'_, '_> {
     /// Tells the user about a place that is left as it is.
     pub(crate) fn note(&self, view: &FileView<'_>, node: crate::tree::Id, message: &str) {
-        let start = view.index.item(node).start;
-        self.notes.borrow_mut().push(Note { range: start..start, message: message.to_owned(), stops_step: false });
+        self.tell(view.index.item(node).start, message, false);
     }
 
     /// Tells the user about a place that keeps the training step from being ported.
     pub(crate) fn refuse_step(&self, view: &FileView<'_>, node: crate::tree::Id, message: &str) {
-        self.note(view, node, message);
-        if let Some(note) = self.notes.borrow_mut().last_mut() {
-            note.stops_step = true;
-        }
+        self.refuse_step_at(view.index.item(node).start, message);
+    }
+
+    /// The same of a place in the text.
+    pub(crate) fn refuse_step_at(&self, at: usize, message: &str) {
+        self.tell(at, message, true);
+    }
+
+    fn tell(&self, at: usize, message: &str, stops_step: bool) {
+        self.notes.borrow_mut().push(Note { range: at..at, message: message.to_owned(), stops_step });
     }
 
     /// A configuration field's expression at a node, or its fallback.

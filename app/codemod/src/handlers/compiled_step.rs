@@ -21,6 +21,7 @@ mod text;
 mod units;
 mod way;
 
+use super::named_loss::{Reason, loss_of, name_loss};
 use super::{Input, Wish};
 use crate::change::Change;
 use crate::facts::FileView;
@@ -53,19 +54,28 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if input.project.is_lightning(view, *step) {
         return Vec::new();
     }
-    let planned = match helper(view, *step) {
-        Some(refusal) => Err(refusal),
-        None => plan::plan(input, view, *step),
+    let refused = |input: &Input<'_, '_>, view: &FileView<'_>| {
+        let [step] = view.steps.training.as_slice() else { return None };
+        let refusal = planned(input, view, *step).err()?;
+        Some(Reason { at: view.index.item(refusal.at).start, text: refusal.reason })
     };
-    match planned {
-        Ok(plan) => {
-            let simpler = plan.preparations();
-            if simpler.is_empty() { plan.wishes() } else { simpler }
-        }
-        Err(refusal) => {
-            input.refuse_step(view, refusal.at, &format!("not ported: {}", refusal.reason));
-            Vec::new()
-        }
+    let done = name_loss(input, view, *step, &refused).map(|named| named.map(|wish| vec![wish])).unwrap_or_else(|| {
+        let plan = planned(input, view, *step)
+            .map_err(|refusal| Reason { at: view.index.item(refusal.at).start, text: refusal.reason })?;
+        let simpler = plan.preparations();
+        Ok(if simpler.is_empty() { plan.wishes() } else { simpler })
+    });
+    done.unwrap_or_else(|reason| {
+        input.refuse_step_at(reason.at, &format!("not ported: {}", reason.text));
+        Vec::new()
+    })
+}
+
+/// What has to happen to a step, if the target can compile it.
+fn planned<'a, 't>(input: &'a Input<'a, 't>, view: &'a FileView<'t>, step: Id) -> Result<plan::Plan<'a, 't>, Refusal> {
+    match helper(view, step) {
+        Some(refusal) => Err(refusal),
+        None => plan::plan(input, view, step),
     }
 }
 
@@ -138,7 +148,7 @@ pub(super) fn helper(view: &FileView<'_>, step: Id) -> Option<Refusal> {
             return Some(Refusal { at: call, reason });
         }
         let handed = index.kind(step) == k.function_definition
-            && far::is_parameter(view, step, index.text_of(step::loss_of(view, call)));
+            && far::is_parameter(view, step, index.text_of(loss_of(view, call)));
         handed.then(|| Refusal {
             at: call,
             reason: "this function is handed the loss, and the IPU compiles model and loss together. Write the backward pass and \

@@ -12,8 +12,10 @@ mod optimizer;
 mod plan;
 mod runtime;
 
+use super::named_loss::{Reason, name_loss};
 use super::{Input, Wish};
 use crate::change::Change;
+use crate::facts::FileView;
 use crate::tree::Id;
 
 /// The class that the port adds; a file that has it is ported.
@@ -36,18 +38,28 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if view.names.imports("sambaflow") && view.has_word("session") {
         return Vec::new();
     }
-    let done = if beside_other_modes {
-        branch::wishes(input, view)
-    } else {
-        plan::Plan::read(input, view).map(|plan| {
-            let (at, changes, imports) = edits::of(&plan);
-            vec![Wish { at, changes, imports }]
-        })
+    let placed = |view: &FileView<'_>, refusal: Refusal| Reason {
+        at: view.index.item(refusal.at).start,
+        text: refusal.reason.to_owned(),
     };
-    done.unwrap_or_else(|refusal| {
-        let reason = refusal.reason;
-        let message = format!("the step is not ported, and its lines stay as they were: {reason}");
-        input.refuse_step(view, refusal.at, &message);
+    let refused = |input: &Input<'_, '_>, view: &FileView<'_>| {
+        plan::Plan::read(input, view).err().map(|refusal| placed(view, refusal))
+    };
+    let named = view.steps.training.first().and_then(|step| name_loss(input, view, *step, &refused));
+    let done = named.map(|named| named.map(|wish| vec![wish])).unwrap_or_else(|| {
+        let done = if beside_other_modes {
+            branch::wishes(input, view)
+        } else {
+            plan::Plan::read(input, view).map(|plan| {
+                let (at, changes, imports) = edits::of(&plan);
+                vec![Wish { at, changes, imports }]
+            })
+        };
+        done.map_err(|refusal| placed(view, refusal))
+    });
+    done.unwrap_or_else(|reason| {
+        let message = format!("the step is not ported, and its lines stay as they were: {}", reason.text);
+        input.refuse_step_at(reason.at, &message);
         Vec::new()
     })
 }
@@ -59,6 +71,6 @@ struct Refusal {
 }
 
 /// A replacement of an expression as a whole.
-fn expression(view: &crate::facts::FileView<'_>, node: Id, text: String) -> Change {
+fn expression(view: &FileView<'_>, node: Id, text: String) -> Change {
     Change::Expression { node, range: view.index.range(node), text }
 }

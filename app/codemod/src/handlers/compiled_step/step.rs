@@ -1,5 +1,6 @@
 //! One training step as it stands: the loss that is differentiated, the loop and the statements around it, the optimizer.
 
+use super::super::named_loss::loss_of;
 use super::accumulation::{Accumulation, accumulation};
 use super::obstacles::obstacles;
 use super::precision::{MixedPrecision, mixed_precision};
@@ -9,7 +10,7 @@ use super::{Input, Refusal, is_reached, loop_of, refuse};
 use crate::condition::{Situation, Type, nodes_of_type};
 use crate::facts::FileView;
 use crate::facts::roles::Role;
-use crate::names::{called_name, dotted};
+use crate::names::dotted;
 use crate::tree::{Id, ROOT, fields, kinds};
 
 /// What a training step consists of.
@@ -199,20 +200,4 @@ fn end_of_imports(view: &FileView<'_>, torch: Id, step: Id) -> Id {
         .filter(|s| *s >= torch && imports(*s))
         .last()
         .unwrap_or(torch)
-}
-
-/// The expression that `backward()` is called on, without a scaler around it.
-pub(super) fn loss_of(view: &FileView<'_>, backward: Id) -> Id {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let object = index.field(backward, f.function).and_then(|g| index.field(g, f.object)).unwrap_or(backward);
-    let scaled = (index.kind(object) == k.call && called_name(index, object) == Some("scale"))
-        .then(|| index.field(object, f.arguments).and_then(|a| index.parts(a).next()))
-        .flatten()
-        .unwrap_or(object);
-    let mut inner = scaled;
-    while index.kind(inner) == k.parenthesized_expression {
-        inner = index.parts(inner).next().unwrap_or(inner);
-    }
-    inner
 }
