@@ -1,14 +1,16 @@
 //! Recipes: sections of guides, compiled.
 
+mod content;
+
 use crate::condition::Condition;
 use crate::handlers::{self, Handler};
 use crate::order::{Map, Set};
 use crate::patch::Patch;
 use crate::sdk::{Requirement, compare, is_version};
 use crate::settings::{TargetFacts, default_of};
+use content::Content;
 use guide::{Citation, Guide, OptionField, OptionKind};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// The made-up target of the page that teaches recipes: checked like the others, offered to nobody.
 const LESSON: &str = "tutorial";
@@ -155,7 +157,7 @@ impl RecipeSet {
     pub fn compile(guides: &[Guide]) -> Result<Self, Vec<RecipeError>> {
         let mut targets: Map<String, Target> = Map::new();
         let mut errors = Vec::new();
-        let mut hasher = Sha256::new();
+        let mut content = Content::default();
         let mut used: Set<&str> = Set::new();
         let mut extensions: Vec<(&Guide, &str, &str)> = Vec::new();
         for guide in guides {
@@ -186,9 +188,7 @@ impl RecipeSet {
                     rules: Vec::new(),
                 };
                 for rule in &section.rules {
-                    hasher.update(&recipe.id);
-                    hasher.update([0]);
-                    hash_rule(&mut hasher, rule);
+                    content.rule(&recipe.id, rule);
                     match compile_rule(rule) {
                         Ok(compiled) => {
                             if let Body::Handler(handler) = &compiled.body {
@@ -222,7 +222,7 @@ impl RecipeSet {
             let target = guide.front.target.as_ref().and_then(|t| targets.get(t));
             errors.extend(target.into_iter().flat_map(|t| undeclared_options(guide, t)));
         }
-        if errors.is_empty() { Ok(Self { targets, hash: hex(&hasher.finalize()) }) } else { Err(errors) }
+        if errors.is_empty() { Ok(Self { targets, hash: content.hash() }) } else { Err(errors) }
     }
 
     /// The recipes that are built in.
@@ -344,19 +344,6 @@ pub fn embedded_guides() -> Vec<Guide> {
     let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
     let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).unwrap_or_default();
     guide::unpack(guides, texts)
-}
-
-/// What a rule does, whichever line it stands on.
-fn hash_rule(hasher: &mut Sha256, rule: &guide::Rule) {
-    let flags = [rule.is_unsafe, rule.manual, rule.shared].map(u8::from);
-    hasher.update(flags);
-    let settings = [&rule.sdk, &rule.style, &rule.framework, &rule.option, &rule.handler];
-    let settings = settings.into_iter().map(|setting| setting.as_deref().unwrap_or_default());
-    let conditions = rule.conditions.iter().map(|condition| condition.text.as_str());
-    for text in settings.chain([rule.patch.as_str()]).chain(conditions) {
-        hasher.update(text);
-        hasher.update([0]);
-    }
 }
 
 fn compile_rule(rule: &guide::Rule) -> Result<CompiledRule, (usize, String)> {

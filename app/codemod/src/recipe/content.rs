@@ -1,0 +1,127 @@
+//! The hash of recipes by what they do. Every part says how long it is, so that recipes that differ have different bytes in it.
+
+use super::hex;
+use sha2::{Digest, Sha256};
+
+/// Recipes so far.
+#[derive(Default)]
+pub(super) struct Content(Sha256);
+
+impl Content {
+    /// Takes in what a rule of a recipe does, whichever line it stands on.
+    pub(super) fn rule(&mut self, recipe: &str, rule: &guide::Rule) {
+        let guide::Rule {
+            line: _,
+            patch,
+            is_unsafe,
+            manual,
+            shared,
+            sdk,
+            style,
+            framework,
+            option,
+            handler,
+            conditions,
+        } = rule;
+        self.text(recipe);
+        self.0.update([*is_unsafe, *manual, *shared].map(u8::from));
+        for setting in [sdk, style, framework, option, handler] {
+            self.number(setting.iter().len());
+            setting.iter().for_each(|text| self.text(text));
+        }
+        self.text(patch);
+        self.number(conditions.len());
+        conditions.iter().for_each(|condition| self.text(&condition.text));
+    }
+
+    /// SHA-256 in hex.
+    pub(super) fn hash(self) -> String {
+        hex(&self.0.finalize())
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len());
+        self.0.update(text);
+    }
+
+    fn number(&mut self, number: usize) {
+        self.0.update((number as u64).to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Content;
+    use guide::{Condition, Rule};
+
+    fn rule() -> Rule {
+        Rule {
+            line: 7,
+            patch: "- a\n".to_owned(),
+            is_unsafe: false,
+            manual: false,
+            shared: false,
+            sdk: None,
+            style: None,
+            framework: None,
+            option: None,
+            handler: None,
+            conditions: Vec::new(),
+        }
+    }
+
+    fn with(change: impl FnOnce(&mut Rule)) -> Rule {
+        let mut rule = rule();
+        change(&mut rule);
+        rule
+    }
+
+    fn hash(rules: &[(&str, Rule)]) -> String {
+        let mut content = Content::default();
+        rules.iter().for_each(|(recipe, rule)| content.rule(recipe, rule));
+        content.hash()
+    }
+
+    #[test]
+    fn what_differs_hashes_apart() {
+        let text = |text: &str| Some(text.to_owned());
+        let where_ = |lines: &[&str]| {
+            let conditions = lines.iter().map(|line| Condition { line: 9, text: (*line).to_owned() }).collect();
+            with(|rule| rule.conditions = conditions)
+        };
+        let sets = [
+            vec![],
+            vec![("t#a", rule())],
+            vec![("t#a", rule()), ("t#a", rule())],
+            vec![("t#", with(|r| r.patch = "a- a\n".to_owned()))],
+            vec![("t#a", with(|r| r.patch.clear()))],
+            vec![("t#a", with(|r| r.is_unsafe = true))],
+            vec![("t#a", with(|r| r.manual = true))],
+            vec![("t#a", with(|r| r.shared = true))],
+            vec![("t#a", with(|r| r.sdk = text("")))],
+            vec![("t#a", with(|r| r.style = text("")))],
+            vec![("t#a", with(|r| r.framework = text("")))],
+            vec![("t#a", with(|r| r.option = text("")))],
+            vec![("t#a", with(|r| r.handler = text("")))],
+            vec![("t#a", with(|r| r.sdk = text("x")))],
+            vec![("t#a", with(|r| r.style = text("x")))],
+            vec![("t#a", where_(&[""]))],
+            vec![("t#a", where_(&["", ""]))],
+            vec![("t#a", where_(&["b", "c"]))],
+            vec![("t#a", where_(&["b\0c"]))],
+            vec![("t#a", where_(&["b"])), ("c", rule())],
+            vec![("t#a", where_(&["b", "c"])), ("t#a", rule())],
+            vec![("t#a", where_(&["b", "c", "t#a"]))],
+        ];
+        let hashes: Vec<String> = sets.iter().map(|rules| hash(rules)).collect();
+        for (n, one) in hashes.iter().enumerate() {
+            let same = hashes[..n].iter().position(|other| other == one);
+            assert_eq!(same, None, "{:?} and {:?}", sets[n], same.map(|at| &sets[at]));
+        }
+    }
+
+    #[test]
+    fn a_line_does_not_count() {
+        assert_eq!(hash(&[("t#a", rule())]), hash(&[("t#a", with(|rule| rule.line = 8))]));
+    }
+}
