@@ -32,6 +32,7 @@ use crate::tree::{Id, fields, kinds};
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
     if view.names.imports("poptorch") && view.defines("ipu_training_step") && input.project.modes.is_none() {
+        micro_batches::note_division(input, view);
         return settle::settle(input, view);
     }
     if view.names.imports("poptorch") || view.names.is_of_other_framework() {

@@ -42,6 +42,19 @@ fn default_of<'t>(view: &FileView<'t>, step: Id, name: &str) -> Option<&'t str> 
         .then(|| index.text_of(value))
 }
 
+/// The number that an expression is wherever it is read: a literal, or a name that the file gives one for good.
+pub(super) fn literal(view: &FileView<'_>, expression: &str, at: Id) -> Option<u32> {
+    let index = &view.index;
+    if let Ok(number) = expression.parse() {
+        return Some(number);
+    }
+    let rebound = index.ancestors(at).any(|a| {
+        index.kind(a) == kinds().function_definition && view.binds(a, head_of(expression).unwrap_or(expression))
+    });
+    let only = only_assignment(view, expression, None).filter(|a| !rebound && view.function_of(*a).is_none())?;
+    index.text_of(index.field(only, fields().right)?).parse().ok()
+}
+
 /// The one statement that assigns the number, before any loader is made.
 fn behind_assignment(view: &FileView<'_>, count: &str, step: Id, header: Id) -> Option<Id> {
     let f = fields();

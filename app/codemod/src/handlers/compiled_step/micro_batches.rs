@@ -1,5 +1,6 @@
 //! A loop over the micro-batches of one step, `for _ in range(n):`, with the optimizer's step behind it.
 
+use super::known::literal;
 use super::slice::{assigned, reads};
 use super::{Input, Refusal, loop_of, refuse};
 use crate::facts::FileView;
@@ -93,14 +94,50 @@ impl Cut {
         let k = kinds();
         let index = &view.index;
         let batch = index.text_of(self.batch);
+        if divides(view, self.batch, parts) == Some(false) {
+            return refuse(self.batch, CUT);
+        }
         match (batch.parse::<u32>(), parts.parse::<u32>()) {
-            (Ok(batch), Ok(parts)) if parts > 0 && batch % parts == 0 => Ok((batch / parts).to_string()),
-            (Ok(_), Ok(_)) => refuse(self.batch, CUT),
+            (Ok(batch), Ok(parts)) => Ok((batch / parts).to_string()),
             _ => {
                 let plain =
                     [k.identifier, k.attribute, k.subscript, k.integer, k.call].contains(&index.kind(self.batch));
                 Ok(if plain { format!("{batch} // {parts}") } else { format!("({batch}) // {parts}") })
             }
+        }
+    }
+}
+
+/// Whether a number of parts divides a number of samples, if the file says both.
+fn divides(view: &FileView<'_>, batch: Id, parts: &str) -> Option<bool> {
+    let samples = literal(view, view.index.text_of(batch), batch)?;
+    let parts = literal(view, parts, batch)?;
+    Some(parts > 0 && samples % parts == 0)
+}
+
+/// Says of a loader's batches that were divided what must hold for a step to have the samples it had.
+pub(super) fn note_division(input: &Input<'_, '_>, view: &FileView<'_>) {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let told = |call: Id| index.parts(index.field(call, f.arguments)?).next().map(|number| index.text_of(number));
+    let numbers: Vec<&str> = view.calls("gradientAccumulation").iter().filter_map(|call| told(*call)).collect();
+    let of_loaders = view.calls("DataLoader").iter().flat_map(|call| index.of_kind_in(k.binary_operator, *call));
+    for &quotient in of_loaders {
+        let mut sides = index.parts(quotient);
+        let (Some(batch), Some(parts)) = (sides.next(), sides.next()) else { continue };
+        let floors = index.text[index.item(batch).end..index.item(parts).start].trim() == "//";
+        let (text, number) = (index.text_of(quotient), index.text_of(parts));
+        let is_new = index.text.matches(text).count() > input.original.matches(text).count();
+        if !floors || !numbers.contains(&number) || !is_new {
+            continue;
+        }
+        if divides(view, batch, number).is_none() {
+            let batch = index.text_of(batch);
+            let message = format!(
+                "a step has the samples it had only where `{number}` divides `{batch}`; where it doesn't, every step has fewer. Choose \
+                 numbers that divide, and let the program say so above the loader: `assert {batch} % {number} == 0`"
+            );
+            input.note(view, quotient, &message);
         }
     }
 }
