@@ -1,7 +1,7 @@
 //! The one place that adds and removes imports.
 
 use crate::change::{Splice, line_start};
-use crate::facts::FileView;
+use crate::facts::{FileView, line_indent};
 use crate::names::{Binding, canonical};
 use crate::tree::{Id, ROOT, kinds};
 
@@ -65,11 +65,15 @@ pub(crate) fn add(view: &FileView<'_>, line: &str, used_at: usize) -> Option<Spl
     let family = |b: &&Binding| {
         b.scope.is_none() && is_import(&b.statement) && canonical(&b.qualified).split('.').next() == Some(head)
     };
-    let behind =
-        view.names.bindings.iter().filter(family).map(|b| b.statement).filter(|s| index.item(*s).start < used_at);
+    let reached = |s: &Id| {
+        let block = index.parent(*s).unwrap_or(ROOT);
+        index.item(*s).start < used_at && (block == ROOT || index.range(block).contains(&used_at))
+    };
+    let behind = view.names.bindings.iter().filter(family).map(|b| b.statement).filter(reached);
     if let Some(last) = behind.max().filter(|_| wanted.module.contains('.') && head != "torch") {
         let end = crate::change::statement_end(view, last);
-        return Some(Splice { range: end..end, text: format!("{newline}{line}") });
+        let indent = line_indent(index.text, index.item(last).start);
+        return Some(Splice { range: end..end, text: format!("{newline}{indent}{line}") });
     }
     let follows = head == "torch";
     let first = statements.iter().copied().find(is_import);

@@ -1,5 +1,6 @@
 //! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
 
+use crate::change::line_start;
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
@@ -46,6 +47,17 @@ pub(crate) fn language() -> TSLanguage {
     tree_sitter_python::LANGUAGE.into()
 }
 
+/// A copy of this for each name would be most of what the names weigh.
+#[inline(never)]
+fn kind_id(language: &TSLanguage, name: &str) -> u16 {
+    language.id_for_node_kind(name.trim_start_matches("r#"), true)
+}
+
+#[inline(never)]
+fn field_id(language: &TSLanguage, name: &str) -> u16 {
+    language.field_id_for_name(name.trim_start_matches("r#")).map_or(u16::MAX, std::num::NonZero::get)
+}
+
 macro_rules! kinds {
     ($($name:ident),* $(,)?) => {
         /// Ids of the node kinds that the engine asks for.
@@ -55,7 +67,7 @@ macro_rules! kinds {
         impl Kinds {
             fn load() -> Self {
                 let language = language();
-                Self { $($name: language.id_for_node_kind(stringify!($name).trim_start_matches("r#"), true)),* }
+                Self { $($name: kind_id(&language, stringify!($name))),* }
             }
         }
     };
@@ -199,11 +211,38 @@ impl Tree {
 
     /// Whether any part of the text is not Python.
     pub(crate) fn has_error(&self) -> bool {
-        self.ts_root().has_error()
+        self.ts_root().has_error() || self.stray_indent().is_some()
+    }
+
+    /// A statement that is indented unlike the others of its block, which the grammar lets pass and Python does not.
+    fn stray_indent(&self) -> Option<Range<usize>> {
+        let (k, text) = (kinds(), self.text());
+        let mut open = vec![self.ts_root()];
+        while let Some(node) = open.pop() {
+            let mut margin = None;
+            let mut cursor = node.walk();
+            for child in node.named_children(&mut cursor).filter(|c| c.kind_id() != k.comment) {
+                let line = line_start(text, child.start_byte());
+                let before = text[line..child.start_byte()].trim_start_matches('\u{c}');
+                let holds = [k.module, k.block].contains(&node.kind_id());
+                let leads = before.trim().is_empty() && !text[..line].trim_end().ends_with('\\');
+                if holds && leads && *margin.get_or_insert(before) != before {
+                    return Some(child.byte_range());
+                }
+                // What is no compound statement holds no block.
+                if child.kind_id() != k.expression_statement {
+                    open.push(child);
+                }
+            }
+        }
+        None
     }
 
     /// The first place where the text is not Python.
     pub(crate) fn first_error(&self) -> Option<Range<usize>> {
+        if !self.ts_root().has_error() {
+            return self.stray_indent();
+        }
         let mut cursor = self.ts_root().walk();
         loop {
             let node = cursor.node();
@@ -430,7 +469,7 @@ macro_rules! fields {
         impl Fields {
             fn load() -> Self {
                 let language = language();
-                Self { $($name: language.field_id_for_name(stringify!($name).trim_start_matches("r#")).map_or(u16::MAX, std::num::NonZero::get)),* }
+                Self { $($name: field_id(&language, stringify!($name))),* }
             }
         }
     };

@@ -245,6 +245,14 @@ fn a_name_of_an_option_names_no_device() {
     check(text, text);
 }
 
+#[test]
+fn an_indentation_that_python_refuses_is_told() {
+    check_refused("x = 1\n    y = x.cuda()\n", 2, 5, "not Python");
+    check_refused("def f(x):\n    x = x.cuda()\n\treturn x\n", 3, 2, "not Python");
+    let text = "x = 1; \\\n    y = 2\n\u{c}\nif x:\n        # Two.\n    y = 3\n\u{c}z = y\n";
+    check(text, text);
+}
+
 /// Ports one file in branch style; says what the text became and what a person is told.
 fn branched(body: &str) -> (String, Vec<String>) {
     let text = format!(

@@ -7,13 +7,17 @@ use crate::tree::{Id, kinds};
 const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];
 
 /// Modules that never load torch; every other import may.
-const WITHOUT_TORCH: [&str; 66] = [
+const WITHOUT_TORCH: [&str; 75] = [
     "__future__",
     "abc",
     "argparse",
     "ast",
     "atexit",
+    "bisect",
+    "builtins",
     "collections",
+    "concurrent",
+    "configparser",
     "contextlib",
     "copy",
     "csv",
@@ -52,6 +56,7 @@ const WITHOUT_TORCH: [&str; 66] = [
     "shutil",
     "signal",
     "socket",
+    "statistics",
     "string",
     "struct",
     "subprocess",
@@ -60,6 +65,7 @@ const WITHOUT_TORCH: [&str; 66] = [
     "textwrap",
     "threading",
     "time",
+    "timeit",
     "traceback",
     "types",
     "typing",
@@ -69,6 +75,9 @@ const WITHOUT_TORCH: [&str; 66] = [
     "numpy",
     "scipy",
     "matplotlib",
+    "pandas",
+    "sklearn",
+    "cv2",
     "PIL",
     "yaml",
     "h5py",

@@ -4,6 +4,7 @@
 mod accumulation;
 mod around;
 mod callee;
+mod changing;
 mod far;
 mod known;
 mod micro_batches;

@@ -169,12 +169,12 @@ pub(super) fn steps_scheduler(input: &Input<'_, '_>, view: &FileView<'_>, statem
 pub(super) fn ends_step(input: &Input<'_, '_>, view: &FileView<'_>, statement: Id) -> bool {
     let f = fields();
     let index = &view.index;
-    ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_"].iter().any(|name| {
+    ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_", "clip_grad_norm"].iter().any(|name| {
         view.calls(name).iter().any(|call| {
             let object = index.field(*call, f.function).and_then(|g| index.field(g, f.object));
             let role = object.and_then(|o| input.project.role(view, o));
             let ends = match *name {
-                "zero_grad" | "clip_grad_norm_" => true,
+                "zero_grad" | "clip_grad_norm_" | "clip_grad_norm" => true,
                 "step" => matches!(role, Some(Role::Optimizer | Role::Scaler)),
                 _ => role == Some(Role::Scaler),
             };
@@ -237,6 +237,7 @@ pub(super) fn schedulers(
         };
         plan.edit(statement, Change::Insert { at: statement, after: true, text });
     }
+    let mut told: Set<Id> = Set::new();
     for &assignment in index.of_kind(k.assignment).iter().chain(index.of_kind(k.augmented_assignment)) {
         let Some(left) = index.field(assignment, f.left).filter(|l| index.kind(*l) == k.subscript) else { continue };
         let text = index.text_of(left);
@@ -249,7 +250,7 @@ pub(super) fn schedulers(
         });
         let groups = around.and_then(|a| index.field(a, f.right)).map(|r| index.text_of(r)).unwrap_or(text);
         let Some((owner, _)) = groups.split_once(".param_groups") else { continue };
-        if let Some(statement) = around.or_else(|| view.statement_of(assignment)) {
+        if let Some(statement) = around.or_else(|| view.statement_of(assignment)).filter(|s| told.insert(*s)) {
             let text = format!("update_ipu_optimizer({owner})");
             plan.edit(statement, Change::Insert { at: statement, after: true, text });
         }

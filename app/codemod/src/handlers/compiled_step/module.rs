@@ -1,5 +1,6 @@
 //! The module that is compiled: what it computes, what it is given, and what comes back from it.
 
+use super::changing::changing;
 use super::moved::{Moved, moved_names, moved_statement, plain_name};
 use super::origins::learns_before;
 use super::slice::{assigned, leaves, reads, reads_name};
@@ -110,6 +111,15 @@ fn moved(step: &Step<'_, '_>, way: &Way<'_>, loss: &str) -> Result<(Moved, bool)
         );
         return Err(Refusal { at: call, reason });
     }
+    if let Some(id) = changing(step, slice) {
+        let reason = format!(
+            "`{}` changes while the program trains, and the compiled step would keep its first value. Make it a tensor with one \
+             number for each sample in this loop, above the model's call (`torch.full((len(batch),), number)`), compute the loss \
+             with that, then port again",
+            index.text_of(id)
+        );
+        return Err(Refusal { at: id, reason });
+    }
     Ok((moved, divided))
 }
 
@@ -151,6 +161,16 @@ fn results(step: &Step<'_, '_>, way: &Way<'_>, loss: &str, stays: &[Id]) -> Resu
                 user,
                 "the model's output is an object, and only tensors come back from the IPU. Take the tensor out of it before the loss",
             );
+        }
+        let gives = |s: &&Id| assigned(view, **s).contains(&name.as_str());
+        let under_test = |s: Id| index.kind(s) == k.if_statement && index.field(s, f.alternative).is_none();
+        let mut given = way.slice.iter().filter(gives).copied();
+        if let Some(test) = given.next().filter(|s| under_test(*s) && given.all(under_test)) {
+            let reason = format!(
+                "`{name}` gets a value only under this test, and the compiled step gives it back at every turn. Give it one above \
+                 the test, then port again"
+            );
+            return Err(Refusal { at: test, reason });
         }
         results.push(name);
     }

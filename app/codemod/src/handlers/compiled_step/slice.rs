@@ -122,15 +122,19 @@ pub(super) fn reference(view: &FileView<'_>, name: Id) -> Id {
     let mut at = name;
     while let Some(parent) = index.parent(at) {
         let kind = index.kind(parent);
-        let moves = |attribute: Id| {
-            index.field(attribute, f.attribute).is_some_and(|a| matches!(index.text_of(a), "to" | "cuda" | "cpu"))
+        let named = |attribute: Id, names: &[&str]| {
+            index.field(attribute, f.attribute).is_some_and(|a| names.contains(&index.text_of(a)))
         };
+        // What a tensor says of itself is asked of the part of it that the step is given.
+        if kind == k.attribute && named(parent, &["shape", "dtype", "device", "ndim"]) {
+            break;
+        }
         let next = if kind == k.attribute && index.field(parent, f.object) == Some(at) {
             let call = index
                 .parent(parent)
                 .filter(|c| index.kind(*c) == k.call && index.field(*c, f.function) == Some(parent));
             match call {
-                Some(call) if moves(parent) => call,
+                Some(call) if named(parent, &["to", "cuda", "cpu"]) => call,
                 Some(_) => break,
                 None => parent,
             }

@@ -88,7 +88,7 @@ impl<'a, 't> Step<'a, 't> {
         let situation = Situation { view, project: input.project, settings: input.settings, branch };
         let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
         let Some(torch) = torch else {
-            return refuse(step, "the file does not import torch. Import it where the step is, then port again");
+            return refuse(step, "torch is not imported at the top of this file. Import it there, then port again");
         };
         let header = end_of_imports(view, torch, step);
         let accumulation = accumulation(input, view, step, around, optimizer, header)?;

@@ -93,7 +93,7 @@ fn set_once(view: &FileView<'_>, attribute: Id) -> bool {
 }
 
 /// Assignments, and loops, that bind a name.
-fn bindings(view: &FileView<'_>, name: &str) -> Vec<Id> {
+pub(super) fn bindings(view: &FileView<'_>, name: &str) -> Vec<Id> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
     [k.assignment, k.augmented_assignment, k.for_statement]
@@ -109,7 +109,7 @@ fn bindings(view: &FileView<'_>, name: &str) -> Vec<Id> {
         .collect()
 }
 
-fn binds_in(view: &FileView<'_>, body: Id, name: &str) -> bool {
+pub(super) fn binds_in(view: &FileView<'_>, body: Id, name: &str) -> bool {
     bindings(view, name).into_iter().any(|b| view.index.is_within(b, body))
 }
 

@@ -1,0 +1,114 @@
+//! What goes into a compiled step as a constant, what comes back from it, and what is told to it.
+
+use codemod::{Options, RecipeSet, SourceFile, Style, port};
+
+const HEAD: &str = "import torch\nfrom torch.nn import functional as F\n\nmodel = torch.nn.Linear(3, 3)\n\
+                    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)\n";
+const STEP: &str = "out = model(x)\nloss = F.mse_loss(out, y) + WEIGHT * out.pow(2).mean()\noptimizer.zero_grad()\n\
+                    loss.backward()\noptimizer.step()\n";
+
+/// The step, indented, with an expression for the weight of its second term.
+fn step(weight: &str, depth: usize) -> String {
+    STEP.replace("WEIGHT", weight).lines().map(|line| format!("{}{line}\n", "    ".repeat(depth))).collect()
+}
+
+/// The ported text, and what is said of the step.
+fn to_ipu(text: &str) -> (String, String) {
+    let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
+    let options = Options { target: "ipu".to_owned(), style: Style::InPlace, ..Options::default() };
+    let ported = port(&[file], &RecipeSet::embedded(), &options);
+    assert!(ported.certificate.parses && ported.certificate.idempotent);
+    let said = ported.files[0].diagnostics.iter().map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
+    (ported.files[0].text.clone(), said)
+}
+
+fn check_refused(text: &str, words: &str) {
+    let (ported, said) = to_ipu(text);
+    assert_eq!(ported, text);
+    assert!(said.contains(words), "{said}");
+}
+
+fn check_ported(text: &str, words: &str) {
+    let (ported, said) = to_ipu(text);
+    assert!(ported.contains("training_step(x, y)") && ported.contains(words), "{said}{ported}");
+}
+
+#[test]
+fn a_number_that_changes_is_no_constant() {
+    let epochs = "for epoch in range(9):\n";
+    let batches = "    for x, y in loader:\n";
+    let inner = step("beta", 2);
+    check_refused(&format!("{HEAD}{epochs}    beta = epoch / 9\n{batches}{inner}"), "10: not ported: `beta` changes");
+    let late = format!("{HEAD}beta = 0.0\n{epochs}{batches}{inner}    beta += 0.1\n");
+    check_refused(&late, "10: not ported: `beta` changes");
+
+    let train = |given: &str, above: &str, weight: &str| {
+        let step = step(weight, 2);
+        format!("{HEAD}\n\ndef train(epoch, size):\n{above}{batches}{step}\n\n{epochs}    train({given})\n")
+    };
+    check_refused(&train("epoch, 3", "", "min(1, epoch / 9)"), "`epoch` changes");
+    check_refused(&train("epoch, size=epoch + 1", "", "size"), "`size` changes");
+    check_refused(&train("epoch, 3", "    beta = min(1, epoch / 9)\n", "beta"), "`beta` changes");
+    check_ported(&train("epoch, 3", "    beta = 1 / size\n", "beta"), "self.beta * out");
+}
+
+#[test]
+fn a_member_that_changes_is_no_constant() {
+    let class = |fit: &str| {
+        let step = step("self.beta", 3).replace("model(", "self.model(").replace("optimizer.", "self.optimizer.");
+        format!(
+            "import torch\nfrom torch.nn import functional as F\n\n\nclass Trainer:\n    def __init__(self, model, beta):\n        \
+             self.model = model\n        self.beta = beta\n        \
+             self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)\n\n    def fit(self, loader):\n{fit}\n    \
+             def train_epoch(self, loader):\n        for x, y in loader:\n{step}"
+        )
+    };
+    let epochs = "        for epoch in range(9):\n";
+    let calls = "            self.train_epoch(loader)\n";
+    check_refused(&class(&format!("{epochs}            self.beta = epoch / 9\n{calls}")), "`self.beta` changes");
+    check_refused(&class(&format!("{epochs}{calls}        self.beta *= 2\n")), "`self.beta` changes");
+    check_ported(&class(&format!("        self.beta = 0.5\n{epochs}{calls}")), "self.beta * out");
+}
+
+#[test]
+fn each_training_of_several_has_constants_of_its_own() {
+    let head = HEAD.replace("\nmodel", "\nfor beta in (0, 1):\n    model").replace("\noptimizer", "\n    optimizer");
+    check_ported(&format!("{head}    for x, y in loader:\n{}", step("beta", 2)), "beta * out");
+}
+
+#[test]
+fn a_shape_is_asked_of_the_tensor_that_the_step_is_given() {
+    let noise = "torch.randn(x.shape[0], 3, device=x.device, dtype=x.dtype)";
+    check_ported(&format!("{HEAD}for x, y in loader:\n{}", step(noise, 1)), noise);
+}
+
+#[test]
+fn what_comes_back_has_a_value_at_every_turn() {
+    let test = "    if args.penalty:\n        penalty = out.pow(2).mean()\n        loss = loss + penalty\n    optimizer.zero_grad";
+    let body = step("2", 1).replace("    optimizer.zero_grad", test);
+    let read = "    if args.penalty:\n        print(penalty.item())\n";
+    check_refused(&format!("{HEAD}for x, y in loader:\n{body}{read}"), "9: not ported: `penalty` gets a value only");
+    let given = body.replace("    if", "    penalty = torch.zeros(())\n    if");
+    check_ported(&format!("{HEAD}for x, y in loader:\n{given}{read}"), "penalty, loss = training_step");
+    check_ported(&format!("{HEAD}for x, y in loader:\n{body}"), "loss = training_step");
+}
+
+#[test]
+fn a_rate_is_told_once_however_it_is_chosen() {
+    let rate = "for group in optimizer.param_groups:\n    if group['fixed']:\n        group['lr'] = 1.0\n    else:\n        \
+                group['lr'] = 0.1\n";
+    let (ported, _) = to_ipu(&format!("{HEAD}for x, y in loader:\n{}{rate}", step("2", 1)));
+    assert_eq!(ported.matches("update_ipu_optimizer(optimizer)\n").count(), 1, "{ported}");
+}
+
+#[test]
+fn clipping_by_its_old_name_leaves_the_loop() {
+    let clip = "    torch.nn.utils.clip_grad_norm(model.parameters(), 1.0)\n    optimizer.step";
+    check_ported(
+        &format!("{HEAD}for x, y in loader:\n{}", step("2", 1).replace("    optimizer.step", clip)),
+        "loss = loss.mean()\n",
+    );
+    let (ported, _) =
+        to_ipu(&format!("{HEAD}for x, y in loader:\n{}", step("2", 1).replace("    optimizer.step", clip)));
+    assert!(ported.contains("max_grad_norm=1.0") && !ported.contains("clip_grad"), "{ported}");
+}
