@@ -26,6 +26,11 @@ use args::{Cli, Command, RecipesCommand, SiteCommand};
 use clap::Parser;
 use std::process::ExitCode;
 
+/// A port and a build of the site are made of a great many small things on two threads; the allocator of the C library
+/// takes a tenth of the time for them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Port(args) => port::run(&args),

@@ -6,8 +6,10 @@ use anyhow::{Context, Result};
 use site::{Files, Input, Kit, ONE_FILE, Page, SERVICE_WORKER, SiteFile, service_worker, single_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 
 /// Copies `public/` and writes the pages. Faults in guides are printed, all of them, and nothing is written then.
 pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
@@ -36,7 +38,6 @@ pub(crate) struct Written {
 pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     let as_page = |(path, text): (std::path::PathBuf, String)| Page { path: path.display().to_string(), text };
     let PageSources { guides, public, kit, base, edit } = &args.sources;
-    // It has its answer by the time the files are read.
     let log = ask_for_changes(guides);
     let pages: Vec<Page> = read_guides(guides)?.into_iter().map(as_page).collect();
     let port_page = match &args.port_page {
@@ -48,20 +49,23 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
         list(public, "", &mut assets)?;
     }
     let kit = read_kit(kit)?;
-    let days = log.map(|log| last_changes(guides, log)).unwrap_or_default();
+    // It has its answer by the time that the first page asks for it.
+    let days = LazyLock::new(|| log.map(|log| last_changes(guides, &pages, log)).unwrap_or_default());
     let input = Input {
         guides: &pages,
         port_page: port_page.as_deref(),
         assets: &assets,
         kit: &kit,
         base,
-        changed: &days,
+        changed: &|path| days.get(path).cloned(),
         edit: edit.as_deref(),
         // Pages that are written again stand beside the file of the whole build.
         one_file: args.single_file.as_ref().is_some_and(|file| *file == args.out.join(ONE_FILE))
             || args.out.join(ONE_FILE).is_file(),
     };
-    let pages = match site::build(&input) {
+    let built = site::build(&input);
+    LazyLock::force(&days);
+    let pages = match built {
         Ok(pages) => pages,
         Err(faults) => return Ok(Err(faults.iter().map(|fault| format!("{fault}\n")).collect())),
     };
@@ -95,18 +99,28 @@ fn ask_for_changes(guides: &Path) -> Option<Child> {
     git.spawn().ok()
 }
 
-/// The day of each guide's last change, by its path; empty where there is no history.
-fn last_changes(guides: &Path, log: Child) -> BTreeMap<String, String> {
-    let text = log.wait_with_output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let text = text.unwrap_or_default();
+/// The day of each guide's last change, by its path; empty where there is no history. What is older than the last change
+/// of every guide is not waited for: a history can be long.
+fn last_changes(folder: &Path, guides: &[Page], mut log: Child) -> BTreeMap<String, String> {
     let mut days = BTreeMap::new();
-    for commit in text.split('\0').skip(1) {
-        let mut lines = commit.lines().filter(|line| !line.is_empty());
-        let Some(day) = lines.next() else { continue };
-        for file in lines {
-            days.entry(guides.join(file).display().to_string()).or_insert_with(|| day.to_string());
+    let mut day = String::new();
+    let lines = log.stdout.take().into_iter().flat_map(|text| BufReader::new(text).lines().map_while(Result::ok));
+    for line in lines {
+        if let Some(of_commit) = line.strip_prefix('\0') {
+            day = of_commit.to_string();
+            continue;
+        }
+        let path = folder.join(&line).display().to_string();
+        if guides.iter().any(|guide| guide.path == path) {
+            days.entry(path).or_insert_with(|| day.clone());
+        }
+        if days.len() == guides.len() {
+            break;
         }
     }
+    // It may have come to its end by itself.
+    let _ = log.kill();
+    let _ = log.wait();
     days
 }
 

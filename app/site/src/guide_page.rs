@@ -11,12 +11,12 @@ use guide::{Case, Guide, GuideError, Rule, Section};
 use std::collections::BTreeMap;
 
 /// What a guide's page has besides the guide.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub(crate) struct Around<'a> {
     pub(crate) before: Option<&'a Guide>,
     pub(crate) after: Option<&'a Guide>,
     /// Day of the last change, `2026-11-21`.
-    pub(crate) changed: Option<&'a str>,
+    pub(crate) changed: Option<String>,
     /// Where the guide's text can be edited.
     pub(crate) edit: Option<&'a str>,
 }
@@ -99,7 +99,7 @@ pub(crate) fn facts(guide: &Guide) -> Vec<(&'static str, String)> {
 /// Where to go from here, and how the page came about.
 fn foot(guide: &Guide, around: &Around<'_>) -> String {
     let mut facts = Vec::new();
-    if let Some(day) = around.changed {
+    if let Some(day) = &around.changed {
         facts.push(format!("Last changed <time datetime=\"{day}\">{day}</time>"));
     }
     if let Some(edit) = around.edit {

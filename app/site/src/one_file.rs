@@ -8,7 +8,7 @@ mod address;
 mod programs;
 
 use crate::shell::{self, PLACES};
-use crate::{SiteError, kit, rose, search, theme};
+use crate::{SiteError, kit, policy, rose, search, theme};
 use address::Leaf;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +16,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use guide::html::escape;
 use programs::{between, carried_program, search_module};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -83,8 +82,8 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     style += STYLE;
     let program = *linked(port, "modulepreload").first().ok_or_else(|| lacks("a program of the port page"))?;
     let wasm = *linked(port, "preload").first().ok_or_else(|| lacks("a module of the port page"))?;
-    let mut scripts = Vec::new();
-    for name in [&theme.script, &theme.filter, &theme.tabs, &theme.keep] {
+    let mut scripts = vec![("", theme::head_script().to_string())];
+    for name in [&theme.filter, &theme.tabs, &theme.keep] {
         scripts.push(("", text(name)?.to_string()));
     }
     scripts.push(("", SCRIPT.to_string()));
@@ -119,14 +118,13 @@ struct Head<'a> {
 }
 
 fn whole(head: &Head<'_>, leaf: &Leaf<'_>, main: &str, blocks: &str) -> String {
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
-    let hashes: Vec<String> = head.scripts.iter().map(|(_, text)| hash(text)).collect();
+    let hashes: Vec<String> = head.scripts.iter().map(|(_, text)| policy::hash(text)).collect();
     // Nothing is loaded, from nowhere; a worker comes out of the page itself.
     let policy = format!(
         "default-src 'none'; script-src 'wasm-unsafe-eval' {}; worker-src blob:; style-src {}; style-src-attr 'unsafe-inline'; \
          img-src data: blob:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types default",
         hashes.join(" "),
-        hash(head.style)
+        policy::hash(head.style)
     );
     let (early, late): (Vec<_>, Vec<_>) = head.scripts.iter().partition(|(kind, _)| kind.is_empty());
     let tags = |scripts: Vec<&(&str, String)>| -> String {

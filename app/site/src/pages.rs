@@ -34,13 +34,16 @@ pub struct Input<'a> {
     /// Where the site will live, with `/` at both ends. `404.html` needs it, because it is shown for any address, and the
     /// manifest, because an installed app is known by it.
     pub base: &'a str,
-    /// Day of a guide's last change, by its path; guides without one show none.
-    pub changed: &'a BTreeMap<String, String>,
+    /// Day of a guide's last change, by its path; guides without one show none. Asked for once pages are being written.
+    pub changed: &'a LastChanges<'a>,
     /// Address below which `guides/NAME.md` can be edited; without it no page offers that.
     pub edit: Option<&'a str>,
     /// Whether the site will offer itself as one file, [`crate::ONE_FILE`].
     pub one_file: bool,
 }
+
+/// From a guide's path to the day of its last change.
+pub type LastChanges<'a> = dyn Fn(&str) -> Option<String> + Sync + 'a;
 
 /// A guide and the text it was parsed from.
 pub(crate) struct Source<'a> {
@@ -84,7 +87,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
         let around = Around {
             before: index.checked_sub(1).map(|before| &sources[before].guide),
             after: sources.get(index + 1).map(|after| &after.guide),
-            changed: input.changed.get(&source.guide.path).map(String::as_str),
+            changed: (input.changed)(&source.guide.path),
             edit: input.edit,
         };
         guide_page::write(source, &around, &map, &recipes, input.kit)
@@ -99,13 +102,16 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
         entries.extend(page.entries);
     }
     pages.insert("sources/index.html".to_string(), source_list::write(&uses).into_bytes());
-    // The recipes are so many small things that giving them back takes as long as a page.
-    let printed = || (bodies.len() <= PRINTED).then(|| print_page::write(&bodies).into_bytes());
-    let (printed, ()) = parallel::both(printed, move || drop(recipes));
-    pages.extend(printed.map(|page| ("print/index.html".to_string(), page)));
     faults.extend(others.faults);
     entries.extend(others.entries);
-    match search::write(&entries) {
+    // The recipes are so many small things that giving them back takes as long as a page.
+    let printed = || (bodies.len() <= PRINTED).then(|| print_page::write(&bodies).into_bytes());
+    let (printed, searched) = parallel::both(printed, move || {
+        drop(recipes);
+        search::write(&entries)
+    });
+    pages.extend(printed.map(|page| ("print/index.html".to_string(), page)));
+    match searched {
         Ok(text) => drop(pages.insert(search::FILE.to_string(), text.into_bytes())),
         Err(fault) => faults.push(fault),
     }

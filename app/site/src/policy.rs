@@ -1,19 +1,34 @@
 //! What a page may load and do. A static host sets no headers, so each page carries its policy as its first tag.
 
-/// Everything comes from the site itself, and nothing is sent elsewhere.
+use crate::theme;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+/// The policy as a tag for `<head>`. Everything comes from the site itself, and nothing is sent elsewhere.
 ///
+/// - The one script that is written into pages, [`theme::head_script`], is known by its hash.
 /// - `'wasm-unsafe-eval'` compiles WebAssembly; it does not allow `eval`.
 /// - Attributes may set a style, because the heights of rows and the widths of columns are computed; style sheets and
 ///   `<style>` may not be written into a page.
 /// - Where the browser knows Trusted Types, a string becomes markup or a script's address only through the one policy of
 ///   `portolan.js`.
-const POLICY: &str = "default-src 'self'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
-    style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; \
-    form-action 'self'; require-trusted-types-for 'script'; trusted-types default";
+pub(crate) fn tag() -> &'static str {
+    static TAG: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'self'; connect-src 'self'; \
+             script-src 'self' {head_script} 'wasm-unsafe-eval'; worker-src 'self'; \
+             style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; \
+             base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types default\">\n\
+             <meta name=\"referrer\" content=\"no-referrer\">\n",
+            head_script = hash(theme::head_script()),
+        )
+    });
+    &TAG
+}
 
-/// The policy as a tag for `<head>`.
-pub(crate) fn tag() -> String {
-    format!(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
-    )
+/// What a policy calls a script or a style sheet that is written into the page.
+pub(crate) fn hash(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }

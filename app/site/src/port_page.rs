@@ -17,7 +17,7 @@ pub struct PortPage {
 /// the page moves into `port/` and what it loads stays in the root.
 ///
 /// Tags that load something go into `<head>`, and the rest of `<body>` goes into `<main>`. A script written into the page
-/// becomes a file beside it, so that no page of the site needs a policy that allows inline scripts.
+/// becomes a file beside it, so that the policy of every page allows the same scripts.
 pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
     let mut head = inside(built, "head").ok_or(SiteError::PortPage("has no <head>"))?.to_string();
     let mut main = inside(built, "body").ok_or(SiteError::PortPage("has no <body>"))?.to_string();
@@ -32,7 +32,7 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
         return Err(SiteError::PortPage("loads no script"));
     }
     // First, because it waits for the page's own program to start.
-    head = format!("<script src=\"../{}\"></script>\n{head}", theme::names().keep);
+    head = format!("<script defer src=\"../{}\"></script>\n{head}", theme::names().keep);
     let html = shell(&Frame {
         path: "port/",
         title: "Port a script",

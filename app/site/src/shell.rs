@@ -50,7 +50,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <meta name=\"description\" content=\"{description}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
-         <script src=\"{root}{script}\" data-search=\"{root}{search}\" data-search-style=\"{root}{search_style}\" data-offline=\"{root}{offline}\"></script>\n\
+         <script data-search=\"{root}{search}\" data-search-style=\"{root}{search_style}\" data-offline=\"{root}{offline}\">{script}</script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"{icon}\">\n\
          <link rel=\"manifest\" href=\"{root}{manifest}\">\n\
          <meta name=\"theme-color\" content=\"#fffdf8\" media=\"(prefers-color-scheme: light)\">\n\
@@ -63,7 +63,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
         description = escape(frame.description),
         class = if frame.wide { " class=\"wide\"" } else { "" },
         style = names.style,
-        script = names.script,
+        script = theme::head_script(),
         icon = rose::icon(),
         manifest = manifest::FILE,
         search = names.search,
@@ -123,12 +123,24 @@ pub(crate) fn up(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Frame, shell, up};
+    use crate::policy;
 
     #[test]
     fn roots() {
         assert_eq!(up(""), "./");
         assert_eq!(up("port/"), "../");
         assert_eq!(up("guides/hpu/"), "../../");
+    }
+
+    #[test]
+    fn the_script_in_the_head_is_the_one_that_the_policy_allows() {
+        let page = shell(&Frame { path: "guides/hpu/", ..Frame::default() });
+        let (policy, rest) = page.split_once("<title>").expect("the policy goes first");
+        let (_, script) = rest.split_once("<script").expect("a script");
+        let (_, script) = script.split_once('>').expect("its attributes");
+        let (script, rest) = script.split_once("</script>").expect("its end");
+        assert!(policy.contains(&policy::hash(script)), "{policy}");
+        assert!(!rest.contains("<script"), "{rest}");
     }
 
     #[test]

@@ -4,9 +4,8 @@
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-const FILES: [(&str, &str, &str); 13] = [
+const FILES: [(&str, &str, &str); 12] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
-    ("portolan", "js", include_str!("../theme/portolan.js")),
     ("filter", "js", include_str!("../theme/filter.js")),
     ("launch", "css", include_str!("../theme/launch.css")),
     ("launch-start", "js", include_str!("../theme/launch-start.js")),
@@ -30,7 +29,6 @@ pub(crate) const VENDORED_SEARCH: (&str, &str) = ("minisearch-7.2.0.js", include
 /// Names of the theme's files, relative to the site's root.
 pub(crate) struct Names {
     pub(crate) style: String,
-    pub(crate) script: String,
     /// Only on pages with a list to narrow; see `filter.rs`.
     pub(crate) filter: String,
     /// Of the page that writes launch scripts.
@@ -60,7 +58,6 @@ pub(crate) fn names() -> &'static Names {
     static NAMES: LazyLock<Names> = LazyLock::new(|| {
         let [
             style,
-            script,
             filter,
             launch_style,
             launch_start,
@@ -75,7 +72,6 @@ pub(crate) fn names() -> &'static Names {
         ] = FILES.map(|(stem, extension, text)| name(stem, extension, text));
         Names {
             style,
-            script,
             filter,
             launch_style,
             launch_start,
@@ -92,23 +88,31 @@ pub(crate) fn names() -> &'static Names {
     &NAMES
 }
 
+/// The script that stands in the head of every page: theme, palette and the way to the search have to be there before
+/// anything is painted, and a file of its own would hold the first picture up by a request.
+pub(crate) fn head_script() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| script_without_remarks(include_str!("../theme/portolan.js")));
+    &TEXT
+}
+
 /// Names and contents.
 pub(crate) fn files() -> impl Iterator<Item = (String, String)> {
     let vendored = VENDORED.iter().map(|(name, text)| ((*name).to_string(), (*text).to_string()));
     let own = FILES.iter().map(|(stem, extension, text)| {
         let shown = match *extension {
             "css" => without_remarks(text),
-            "js" => text
-                .lines()
-                .map(str::trim)
-                .filter(|line| !line.starts_with("//"))
-                .map(|line| format!("{line}\n"))
-                .collect(),
+            "js" => script_without_remarks(text),
             _ => (*text).to_string(),
         };
         (name(stem, extension, text), shown)
     });
     own.chain(vendored)
+}
+
+/// A script without the lines that are remarks, and without indentation.
+fn script_without_remarks(script: &str) -> String {
+    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// A style sheet without comments and indentation, which every reader of a guide would download.

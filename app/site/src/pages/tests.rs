@@ -54,7 +54,7 @@ fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<
         assets: &BTreeSet::new(),
         kit: &Kit::new(),
         base: "/sub/",
-        changed: &changed,
+        changed: &|path| changed.get(path).cloned(),
         edit: Some("https://e.org/"),
         one_file: false,
     };
