@@ -5,6 +5,7 @@ mod asked;
 mod compiled_step;
 mod compute_mode;
 mod config_field;
+mod fetched;
 mod first_instance;
 mod host_loss;
 mod hydra;

@@ -12,10 +12,14 @@ fn step(weight: &str, depth: usize) -> String {
     STEP.replace("WEIGHT", weight).lines().map(|line| format!("{}{line}\n", "    ".repeat(depth))).collect()
 }
 
-/// The ported text, and what is said of the step.
 fn to_ipu(text: &str) -> (String, String) {
+    to("ipu", text)
+}
+
+/// The ported text, and what is said of the step.
+fn to(target: &str, text: &str) -> (String, String) {
     let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
-    let options = Options { target: "ipu".to_owned(), style: Style::InPlace, ..Options::default() };
+    let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
     let ported = port(&[file], &RecipeSet::embedded(), &options);
     assert!(ported.certificate.parses && ported.certificate.idempotent);
     let said = ported.files[0].diagnostics.iter().map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
@@ -111,4 +115,56 @@ fn clipping_by_its_old_name_leaves_the_loop() {
     let (ported, _) =
         to_ipu(&format!("{HEAD}for x, y in loader:\n{}", step("2", 1).replace("    optimizer.step", clip)));
     assert!(ported.contains("max_grad_norm=1.0") && !ported.contains("clip_grad"), "{ported}");
+}
+
+#[test]
+fn what_is_altered_in_its_place_moves_along() {
+    for alters in ["out[out > 1] = 1", "out.clamp_(0, 1)", "y[y < 0] += 1"] {
+        let text = format!(
+            "{HEAD}for x, y in loader:\n{}",
+            step("2", 1).replace("    loss = F", &format!("    {alters}\n    loss = F"))
+        );
+        check_ported(&text, &format!("        {alters}\n        loss = F"));
+    }
+    let table = "losses = {}\n    losses['fit'] = F.mse_loss(out, y)\n    loss = sum(losses.values())\n    #";
+    let text = format!("{HEAD}for x, y in loader:\n{}", step("2", 1).replace("loss = F", table));
+    check_ported(&text, "        losses['fit'] = F.mse_loss(out, y)\n        loss = sum");
+}
+
+#[test]
+fn what_a_function_calls_is_a_part_and_no_input() {
+    let text = format!(
+        "{HEAD}warp = Warp()\n\n\ndef forward(x, model, warp):\n    field = model(x)\n    return warp(x, field)\n\n\nfor x, y in loader:\n    \
+         moved = forward(x, model, warp)\n    loss = F.mse_loss(moved, y)\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
+    );
+    check_ported(&text, "ipu_training_step(optimizer, model, warp)");
+}
+
+#[test]
+fn functions_of_other_files_get_the_weights_of_the_moment() {
+    let (head, body) =
+        (HEAD.replace("import torch\n", "import torch\nfrom others import evaluate, start, tiles\n"), step("2", 2));
+    let loops = "for epoch in range(9):\n    for x, y in loader:\n";
+    let text = format!(
+        "{head}start(model)\n{loops}{body}    print(evaluate(model, others))\n    with torch.no_grad():\n        \
+         print(tiles(x, 3, predictor=model))\n"
+    );
+    let fetch = "detach_from_ipu(ipu_training_steps.values())\n";
+    check_ported(
+        &text,
+        &format!("    {fetch}    print(evaluate(model, others))\n    {fetch}    with torch.no_grad():\n"),
+    );
+    assert_eq!(to_ipu(&text).0.matches(fetch).count(), 2 + 1, "one of them is in `ipu_inference`");
+    let (ported, said) = to("rdu", &text);
+    assert!(
+        ported.contains("    rdu.fetch()\n    print(evaluate(model, others))\n    rdu.fetch()\n    with"),
+        "{said}{ported}"
+    );
+
+    let train = format!("def train(model, optimizer):\n    for x, y in loader:\n{body}");
+    let main = "def main():\n    start(model)\n    for epoch in range(9):\n        train(model, optimizer)\n        if epoch:\n            \
+                evaluate(model, others)\n        print(model(example))\n";
+    let text = format!("{head}\n\n{train}\n\n{main}");
+    check_ported(&text, &format!("        train(model, optimizer)\n        {fetch}        if epoch:\n"));
+    check_ported(&text, &format!("        {fetch}        print(model(example))\n"));
 }

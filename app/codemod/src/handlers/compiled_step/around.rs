@@ -1,5 +1,6 @@
 //! What stands around the compiled step: the optimizer's own calls, schedulers, clipping, checkpoints, validation.
 
+use super::super::fetched::{comes_first, handed, outermost_without, runs_without_gradients};
 use super::plan::Plan;
 use super::slice::leaves;
 use super::units::is_constant;
@@ -301,47 +302,11 @@ pub(super) fn validation(
         plan.edit(call, Change::Expression { node: call, range: index.range(model), text });
     }
     // What the host runs needs the weights that the IPU has.
+    for call in handed(plan.input, view, step).filter(|c| !moved(*c) && alive(*c)) {
+        fetches.extend(outermost_without(view, call, step));
+    }
     for at in fetches {
         let text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
         plan.edit(at, Change::Insert { at, after: false, text });
     }
-}
-
-/// Whether a call is made once and for all before anything is trained.
-fn comes_first(view: &FileView<'_>, call: Id, step: Id) -> bool {
-    let k = kinds();
-    let index = &view.index;
-    let Some(backward) = view.calls("backward").iter().copied().find(|b| index.is_within(*b, step)) else {
-        return false;
-    };
-    let looped = index
-        .ancestors(call)
-        .any(|a| [k.for_statement, k.while_statement].contains(&index.kind(a)) && index.is_within(backward, a));
-    call < backward && !looped && view.function_of(call) == view.function_of(backward)
-}
-
-/// Under `torch.no_grad()`, as a block or as a decorator.
-fn runs_without_gradients(view: &FileView<'_>, call: Id) -> bool {
-    let k = kinds();
-    let index = &view.index;
-    index.ancestors(call).any(|a| {
-        let decorated = index.kind(a) == k.function_definition
-            && index.parent(a).is_some_and(|p| index.kind(p) == k.decorated_definition);
-        let whole = if decorated { index.parent(a).unwrap_or(a) } else { a };
-        let text = index.text_of(whole);
-        (decorated || index.kind(a) == k.with_statement)
-            && ["no_grad", "inference_mode"].iter().any(|word| text.lines().next().unwrap_or(text).contains(word))
-    })
-}
-
-/// The outermost statement around a call that the training step is not in, within its function.
-fn outermost_without(view: &FileView<'_>, call: Id, step: Id) -> Option<Id> {
-    let k = kinds();
-    let index = &view.index;
-    let inner = index.ancestors(call).take_while(|a| {
-        index.kind(*a) != k.function_definition && index.kind(*a) != k.class_definition && !index.is_within(step, *a)
-    });
-    let is_statement =
-        |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.block || index.kind(p) == k.module);
-    inner.filter(is_statement).last()
 }

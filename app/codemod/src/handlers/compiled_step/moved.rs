@@ -152,7 +152,11 @@ pub(super) fn moved_statement(
             keep(&mut moved.attributes, &mut edits, view, node, true, known);
             continue;
         }
-        let data = of_body(name) || (taken_by_function && index.kind(body) == k.function_definition);
+        // A tensor is not called: what is called is a module or a function, the same at every step.
+        let is_called =
+            index.parent(id).is_some_and(|p| index.kind(p) == k.call && index.field(p, fields().function) == Some(id));
+        let whole_function = index.kind(body) == k.function_definition && !is_called;
+        let data = of_body(name) || (taken_by_function && whole_function);
         if data && input.project.role(view, id) != Some(Role::Device) {
             let splat = index.parent(id).is_some_and(|p| index.text_of(p) == format!("**{name}"));
             if splat {

@@ -56,6 +56,22 @@ pub(super) fn assigned<'t>(view: &FileView<'t>, statement: Id) -> Vec<&'t str> {
     out
 }
 
+/// What a statement changes in its place: `x[x > 1] = 1`, `x.clamp_(0, 1)`.
+fn altered<'t>(view: &FileView<'t>, statement: Id) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let change = index.parts(statement).next()?;
+    let within = if index.kind(change) == k.call {
+        let method = index.field(change, f.function)?;
+        index.field(method, f.attribute).filter(|name| index.text_of(*name).ends_with('_'))?;
+        index.field(method, f.object)?
+    } else {
+        let left = index.field(change, f.left).filter(|l| index.kind(*l) == k.subscript)?;
+        index.field(left, f.value)?
+    };
+    dotted(index, within).map(|_| index.text_of(within))
+}
+
 /// Identifiers that a node reads: no names of attributes or keywords, no targets of assignments.
 pub(super) fn reads(view: &FileView<'_>, within: Id) -> Vec<Id> {
     let (k, f) = (kinds(), fields());
@@ -97,7 +113,7 @@ pub(super) fn backward_slice(view: &FileView<'_>, leaves: &[Id], wanted: &[&str]
     let mut out = Vec::new();
     for &leaf in leaves.iter().rev() {
         let names = assigned(view, leaf);
-        if names.iter().any(|n| needed.contains(*n)) {
+        if names.iter().chain(&altered(view, leaf)).any(|n| needed.contains(*n)) {
             let augments = !view.index.of_kind_in(kinds().augmented_assignment, leaf).is_empty();
             // A test or a loop may leave a name as it was.
             let plain = view.index.kind(leaf) == kinds().expression_statement;

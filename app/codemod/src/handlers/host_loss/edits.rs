@@ -1,5 +1,6 @@
 //! The changes of one script, all of them or none.
 
+use super::super::fetched::{handed, outermost_without};
 use super::expression;
 use super::plan::{Plan, is_statement, object};
 use super::runtime::Program;
@@ -254,6 +255,8 @@ fn savings(plan: &Plan<'_, '_>) -> Vec<Id> {
         .filter(|c| *c > plan.optimizer.call || view.function_of(*c) != view.function_of(plan.optimizer.call))
         .filter_map(|c| view.statement_of(c))
         .collect();
+    let step = plan.view.steps.training[0];
+    out.extend(handed(plan.input, view, step).filter_map(|call| outermost_without(view, call, step)));
     order::sort(&mut out);
     out.dedup();
     out

@@ -1,0 +1,81 @@
+//! Where the host needs the weights that the accelerator has: functions that are handed the model, and the places for it.
+
+use super::Input;
+use crate::facts::FileView;
+use crate::facts::roles::Role;
+use crate::names::called_name;
+use crate::tree::{Id, fields, kinds};
+
+/// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define.
+pub(super) fn handed<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>, step: Id) -> impl Iterator<Item = Id> + 'v {
+    let f = fields();
+    let index = &view.index;
+    let is_model = move |id: Id| {
+        let value = index.field(id, f.value).filter(|_| index.kind(id) == kinds().keyword_argument).unwrap_or(id);
+        let owner = index.field(value, f.function).filter(|_| called_name(index, value) == Some("parameters"));
+        let value = owner.and_then(|o| index.field(o, f.object)).unwrap_or(value);
+        input.project.role(view, value) == Some(Role::Model)
+    };
+    let asks = |name: &str| {
+        matches!(name, "print" | "len" | "id" | "type" | "isinstance" | "hasattr" | "getattr" | "save")
+            || name.contains("grad")
+    };
+    index.of_kind(kinds().call).iter().copied().filter(move |call| {
+        let in_model = view.class_of(*call).is_some_and(|c| input.project.models.contains(view.name_of(c)));
+        !in_model
+            && called_name(index, *call)
+                .is_some_and(|n| n.starts_with(char::is_lowercase) && !asks(n) && !view.defines(n))
+            && index.field(*call, f.arguments).is_some_and(|a| index.parts(a).any(is_model))
+            && (runs_without_gradients(view, *call) || !trainings(view, *call, step).is_empty())
+            && !comes_first(view, *call, step)
+    })
+}
+
+/// The places of a function where the step is made, or called.
+fn trainings(view: &FileView<'_>, at: Id, step: Id) -> Vec<Id> {
+    let index = &view.index;
+    let here = |c: &Id| view.function_of(*c) == view.function_of(at);
+    let backward = view.calls("backward").iter().filter(|b| index.is_within(**b, step));
+    let named = if index.kind(step) == kinds().function_definition { view.calls(view.name_of(step)) } else { &[] };
+    backward.chain(named).copied().filter(here).collect()
+}
+
+/// Whether a call is made once and for all before anything is trained.
+pub(super) fn comes_first(view: &FileView<'_>, call: Id, step: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let trainings = trainings(view, call, step);
+    let looped = |a: Id| {
+        [k.for_statement, k.while_statement].contains(&index.kind(a))
+            && trainings.iter().any(|t| index.is_within(*t, a))
+    };
+    trainings.iter().any(|t| call < *t) && !index.ancestors(call).any(looped)
+}
+
+/// The outermost statement around a call in which nothing is trained, within its function.
+pub(super) fn outermost_without(view: &FileView<'_>, call: Id, step: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    let trainings = trainings(view, call, step);
+    let inner = index.ancestors(call).take_while(|a| {
+        ![k.function_definition, k.class_definition].contains(&index.kind(*a))
+            && !trainings.iter().any(|t| index.is_within(*t, *a))
+    });
+    let is_statement =
+        |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.block || index.kind(p) == k.module);
+    inner.filter(is_statement).last()
+}
+
+/// Under `torch.no_grad()`, as a block or as a decorator.
+pub(super) fn runs_without_gradients(view: &FileView<'_>, call: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    index.ancestors(call).any(|a| {
+        let decorated = index.kind(a) == k.function_definition
+            && index.parent(a).is_some_and(|p| index.kind(p) == k.decorated_definition);
+        let whole = if decorated { index.parent(a).unwrap_or(a) } else { a };
+        let text = index.text_of(whole);
+        (decorated || index.kind(a) == k.with_statement)
+            && ["no_grad", "inference_mode"].iter().any(|word| text.lines().next().unwrap_or(text).contains(word))
+    })
+}
