@@ -30,7 +30,7 @@ after(async () => {
 
 /** The page as a person sees it. */
 class CheckPage {
-  static async open(address, { fragment = "", width = 1280, height = 900, scheme = "light", ready = true } = {}) {
+  static async open(address, { fragment = "", width = 1280, height = 900, scheme = "light", ready = true, serviceWorkers = "allow" } = {}) {
     const self = new CheckPage();
     self.context = await browser.newContext({
       viewport: { width, height },
@@ -38,6 +38,7 @@ class CheckPage {
       acceptDownloads: true,
       permissions: ["clipboard-read", "clipboard-write"],
       javaScriptEnabled: ready,
+      serviceWorkers,
     });
     self.page = await self.context.newPage();
     self.errors = [];
@@ -281,6 +282,30 @@ onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (
   assert.match(await page.faultAt("file-input"), /HDF5/);
   await page.choose("input", "larcv.h5", whole);
   await page.set("event", 0);
+  await page.run();
+});
+
+// Without the service worker, which would fetch what this test holds back.
+onPage("the reader of HDF5 files ends when it is cancelled, or can't be loaded", { fragment: tiny, serviceWorkers: "block" }, async (page) => {
+  const readers = () => page.page.workers().filter((worker) => worker.url().includes("larcv"));
+  const reader = "**/larcv_bg.wasm";
+  await page.choose("input", "larcv.h5", readFileSync(join(root, "app/cli/tests/portolan/larcv.h5")));
+  await page.page.context().route(reader, () => {});
+  const held = page.page.context().waitForEvent("request", (request) => request.url().includes("larcv_bg"));
+  await page.page.locator("#run").click();
+  await held;
+  const [worker] = readers();
+  await Promise.all([worker.waitForEvent("close"), page.page.locator("#cancel").click()]);
+  await page.page.locator("#said", { hasText: "Cancelled" }).waitFor();
+
+  await page.page.context().unroute(reader);
+  await page.page.context().route("**/larcv.js", (route) => route.abort());
+  await page.page.locator("#run").click();
+  assert.match(await page.faultAt("file-input"), /could not be loaded/);
+  assert.deepEqual(readers(), []);
+  page.errors.length = 0;
+
+  await page.page.context().unroute("**/larcv.js");
   await page.run();
 });
 

@@ -49,7 +49,8 @@ pub(crate) fn run(limit: Limit) -> Result<()> {
     Ok(())
 }
 
-/// The modules, each with the JavaScript that loads it or that it shares with others, and each guide page with its style sheets and scripts.
+/// The modules, each with the JavaScript that starts it, loads it or that it shares with others, and each guide page with
+/// its style sheets and scripts.
 fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let mut files = Vec::new();
     collect(dist, &mut files).with_context(|| format!("cannot read {}: run cargo xtask build", dist.display()))?;
@@ -63,17 +64,19 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("desk", 150.0, 150.0),
         ("larcv", 180.0, 180.0),
     ] {
-        let parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
+        let mut parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
         for kind in ["wasm", "js"] {
             if !parts.iter().any(|file| file.extension().is_some_and(|extension| extension == kind)) {
                 bail!("dist/ has no {name}*.{kind}: run cargo xtask build");
             }
         }
+        // A worker's first lines.
+        parts.extend(Some(dist.join(format!("start_{name}.js"))).filter(|file| file.is_file()));
         budgets.push(Budget { name: format!("{name} module"), files: parts, bar, ceiling });
     }
     for (place, ..) in MODULES {
         let module = dist.join(place);
-        let mut parts = vec![module.clone(), dist.join("forward.js")];
+        let mut parts = vec![module.clone(), dist.join("forward.js"), dist.join("start_forward.js")];
         if let Some(folder) = module.parent().filter(|folder| *folder != dist) {
             let is_script =
                 |file: &&PathBuf| file.parent() == Some(folder) && file.extension().is_some_and(|e| e == "js");

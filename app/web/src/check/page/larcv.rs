@@ -2,11 +2,30 @@
 
 use crate::browser;
 use js_sys::{Array, Function, Promise, Uint8Array};
+use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ErrorEvent, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 const SIGNATURE: &[u8] = b"\x89HDF\r\n\x1a\n";
+
+thread_local! {
+    static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
+}
+
+/// The worker that reads; it is stopped when nobody waits for it any more.
+struct Reader(Worker);
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.0.terminate();
+    }
+}
+
+/// Stops the reading that goes on, if there is one. Its answer never comes.
+pub(super) fn stop() {
+    READER.take();
+}
 
 /// What the desk reads of a file: the file, or of an HDF5 file the event of this number.
 pub(super) async fn readable(file: File, number: u64) -> Result<File, JsValue> {
@@ -24,14 +43,14 @@ pub(super) async fn readable(file: File, number: u64) -> Result<File, JsValue> {
     File::new_with_u8_array_sequence(&Array::of1(&bytes), &file.name())
 }
 
-/// Starts the worker, which is over with its answer.
+/// Starts the worker, which is over with its answer or its failure.
 fn ask(file: &File, number: u64, done: Function, fail: &Function) -> Result<(), JsValue> {
     let options = WorkerOptions::new();
     options.set_type(WorkerType::Module);
     let worker = Worker::new_with_options(&browser::beside("start_larcv.js"), &options)?;
-    let (ended, failed) = (worker.clone(), fail.clone());
+    let failed = fail.clone();
     let hear = Closure::once_into_js(move |event: MessageEvent| {
-        ended.terminate();
+        stop();
         let data = event.data();
         let answer = if data.is_string() { failed } else { done };
         let _ = answer.call1(&JsValue::NULL, &data);
@@ -39,10 +58,13 @@ fn ask(file: &File, number: u64, done: Function, fail: &Function) -> Result<(), 
     let failed = fail.clone();
     let stop = Closure::once_into_js(move |event: ErrorEvent| {
         event.prevent_default();
+        stop();
         let why = "the reader of HDF5 files could not be loaded";
         let _ = failed.call1(&JsValue::NULL, &JsValue::from_str(why));
     });
     worker.set_onmessage(Some(hear.unchecked_ref()));
     worker.set_onerror(Some(stop.unchecked_ref()));
-    worker.post_message(&Array::of2(file, &JsValue::from_f64(number as f64)))
+    worker.post_message(&Array::of2(file, &JsValue::from_f64(number as f64)))?;
+    READER.set(Some(Reader(worker)));
+    Ok(())
 }

@@ -207,6 +207,7 @@ pub(super) fn cancel() {
 }
 
 fn end() {
+    larcv::stop();
     with(|state| {
         if let Some(worker) = state.worked.worker.take() {
             worker.terminate();
