@@ -284,7 +284,7 @@ test("a port's launch follows its changes, refused ones too", { timeout: 60_000 
     await port.fill(trainer);
     const before = await port.ported();
     const script = async () => {
-      const href = await port.page.locator("#launch").getAttribute("href");
+      const href = await port.page.locator("#to-launch").getAttribute("href");
       const page = await LaunchPage.open(site.address, { fragment: new URL(href, site.address).hash });
       const script = await page.script();
       assert.deepEqual(page.errors, []);

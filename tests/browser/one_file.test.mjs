@@ -54,9 +54,9 @@ test("guides are read from the disk, one at a time, and the way back works", { t
 
 test("what is not in the file is named in its navigation", async () => {
   const { page, faults, close } = await opened();
-  await page.locator(".site-nav").getByRole("link", { name: "Launch, check" }).click();
+  await page.locator(".site-nav").getByRole("link", { name: "Check a port" }).click();
   assert.match(await page.locator("h1:visible").innerText(), /on the site, or by the command/);
-  assert.match(await page.locator("main").innerText(), /portolan launch --target/);
+  assert.match(await page.locator("main").innerText(), /portolan forward --config/);
   assert.deepEqual(faults, []);
   await close();
 });
@@ -109,6 +109,53 @@ test("an example of a guide opens, and so does the sample", { timeout: 90_000 },
   assert.equal(await port.source(), trainer);
   assert.deepEqual(faults, []);
   await close();
+});
+
+test("launch scripts are written from the disk, with what a port knows of its project", { timeout: 90_000 }, async () => {
+  const { page, faults, port, close } = await opened();
+  await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
+  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await port.choose("target", "hpu");
+  await port.fill(trainer);
+  await port.ported();
+  // It opens beside the port, in the same file.
+  const [beside] = await Promise.all([page.waitForEvent("popup"), page.locator("#to-launch").click()]);
+  await beside.locator("#field-target").waitFor();
+  assert.match(await beside.title(), /^Launch scripts/);
+  assert.equal(await beside.locator("#field-target").inputValue(), "hpu");
+  assert.equal(await beside.locator("#field-entry").inputValue(), "trainer.py");
+  await beside.close();
+
+  // In one window both programs are there, and each finds its own elements.
+  await page.locator(".site-nav").getByRole("link", { name: "Launch it" }).click();
+  await page.locator("#field-entry").fill("bin/train it.py");
+  await page.locator("#field-entry").blur();
+  await page.locator("#script:visible", { hasText: "train it.py" }).waitFor();
+  assert.match(new URL(page.url()).hash, /^#launch\?.*entry=bin\/train%20it\.py/);
+  const twice = await page.evaluate(() => {
+    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+    return ids.filter((id, at) => ids.indexOf(id) !== at);
+  });
+  assert.deepEqual(twice, []);
+  await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
+  assert.equal(await port.source(), trainer);
+  await page.goBack();
+  await page.locator("#script:visible", { hasText: "train it.py" }).waitFor();
+  await page.reload();
+  await page.locator("#script:visible", { hasText: "train it.py" }).waitFor();
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("each view starts where the file is opened at it, and after a reload", { timeout: 60_000 }, async () => {
+  for (const [fragment, control] of [["#port", "#target"], ["#launch/", "#field-target"], ["#launch?target=ipu", "#field-target"]]) {
+    const { page, faults, close } = await opened({ fragment });
+    await page.locator(`${control}:visible`).waitFor();
+    await page.reload();
+    await page.locator(`${control}:visible`).waitFor();
+    assert.deepEqual(faults, []);
+    await close();
+  }
 });
 
 test("the search finds from the disk", { timeout: 60_000 }, async () => {

@@ -567,7 +567,7 @@ onPage("of several files the program is shown, and a file without changes says w
 
 /** The fields that the way to the launch scripts carries at the moment. */
 async function launchFields(page) {
-  const href = await page.page.locator("#launch").getAttribute("href");
+  const href = await page.page.locator("#to-launch").getAttribute("href");
   assert.match(href, /^\.\.\/launch\/#/);
   return Object.fromEntries(new URLSearchParams(href.split("#")[1]));
 }
@@ -640,7 +640,7 @@ onPage("a refused change takes its part of the launch along", {}, async (page) =
   assert.deepEqual(await launchFields(page), plain);
 
   await page.choose("target", "popdist");
-  await page.page.waitForFunction(() => /target=popdist/.test(document.querySelector("#launch")?.href));
+  await page.page.waitForFunction(() => /target=popdist/.test(document.querySelector("#to-launch")?.href));
   assert.equal((await launchFields(page)).alone, undefined);
   const apart = await launchWithout(page, "Start PopDist once");
   assert.equal(apart.alone, "on");
@@ -660,7 +660,7 @@ onPage("without SambaFlow's options there is no launch on an RDU", {}, async (pa
   await page.fill(distributed.replace(/    if os[^]*?LOCAL_RANK"\]\)\)\n/, ""));
   await page.ported();
   await page.choose("target", "rdu");
-  await page.page.waitForFunction(() => /target=rdu/.test(document.querySelector("#launch")?.href));
+  await page.page.waitForFunction(() => /target=rdu/.test(document.querySelector("#to-launch")?.href));
   assert.equal((await launchFields(page)).alone, undefined);
   assert.equal((await launchWithout(page, "Compile the model, and keep the loss on the host")).alone, "on");
 });

@@ -30,10 +30,10 @@ const STYLE: &str = include_str!("../theme/one-file.css");
 const LEFT_OUT: &str = include_str!("one_file/left_out.html");
 
 /// Pages that need what a single file lacks, or that are there already in another form.
-const WITHOUT: [&str; 3] = ["launch/", "check/", "print/"];
+const WITHOUT: [&str; 2] = ["check/", "print/"];
 
-/// What stands in the navigation for the views that are left out: their addresses lead to the leaf that speaks of them.
-const ON_THE_SITE: (&str, &str) = (address::ELSEWHERE, "Launch, check");
+/// What stands in the navigation for the view that is left out: its address leads to the leaf that speaks of it.
+const ON_THE_SITE: (&str, &str) = (address::ELSEWHERE, "Check a port");
 
 /// The page. An error when the files are not those of a whole built site.
 pub fn single_file(files: &Files) -> Result<String, SiteError> {
@@ -65,7 +65,7 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
         None => String::new(),
     };
     main += &format!(
-        "<section class=\"leaf\" id=\"{}\" data-title=\"Launch, check: on the site, or by the command\">\n",
+        "<section class=\"leaf\" id=\"{}\" data-title=\"Checking a port: on the site, or by the command\">\n",
         address::ELSEWHERE
     );
     main += &LEFT_OUT.replace("<!-- KIT -->\n", &kit);
@@ -76,7 +76,7 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     for sheet in linked(port, "stylesheet").into_iter().filter(|sheet| *sheet != theme.style) {
         style += text(sheet)?;
     }
-    for sheet in [&theme.parts, &theme.search_style] {
+    for sheet in [&theme.parts, &theme.search_style, &theme.launch_style] {
         style += text(sheet)?;
     }
     style += STYLE;
@@ -88,12 +88,14 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     }
     scripts.push(("", SCRIPT.to_string()));
     scripts.push((" type=\"module\"", carried_program(text(program)?, "portolanPage")?));
+    scripts.push((" type=\"module\"", carried_program(text("launch.js")?, "portolanLaunch")?));
     scripts.push((" type=\"module\"", search_module(text(&theme.search)?, theme::VENDORED_SEARCH.1)?));
 
     let mut blocks = String::new();
     for (name, path) in [
         ("page_bg.wasm", wasm),
         ("engine_bg.wasm", "engine_bg.wasm"),
+        ("launch_bg.wasm", "launch_bg.wasm"),
         ("samples/spectra_trainer.py", "samples/spectra_trainer.py"),
         ("search.json", search::FILE),
     ] {

@@ -12,12 +12,16 @@ window.portolanOneFile = (() => {
     const [path, anchor = ""] = address.replace(/^(\.{1,2}\/)+/, "").split("#");
     const page = path.split("?")[0] || "home/";
     if (page === "port/") return anchor ? `#${anchor}` : "#port";
+    if (page === "launch/") return `#launch?${anchor}`;
     if (!document.getElementById(page)) return "#elsewhere/";
     return anchor ? `#${page === "home/" ? "" : page}${anchor}` : `#${page}`;
   }
 
-  const opens = () => /^#(?:\w+=|matrix$)/.test(location.hash);
-  const leaf = () => document.querySelector(opens() ? "#port\\/" : ".leaf:target, .leaf:has(:target)") ?? document.getElementById("home/");
+  /** The view whose program opens what the address holds, if it is one. */
+  const opens = () => (/^#(?:\w+=|matrix$)/.test(location.hash) ? "port/" : location.hash.startsWith("#launch?") ? "launch/" : "");
+  // Not by :target, which a page that has just been opened does not know yet.
+  const named = () => document.getElementById(opens() || decodeURIComponent(location.hash.slice(1)));
+  const leaf = () => named()?.closest(".leaf") ?? document.getElementById("home/");
 
   // Out of a file, browsers start workers of the old kind only, and the engine's text is of both kinds.
   const OldWorker = window.Worker;
@@ -27,8 +31,9 @@ window.portolanOneFile = (() => {
     }
   };
 
-  let started;
-  async function start() {
+  const module = async (name) => ({ module_or_path: await (await unpacked(name)).arrayBuffer() });
+
+  async function startPort() {
     // The worker's text holds its module: a worker of a file can't ask for another.
     const begin = `
       const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
@@ -41,12 +46,28 @@ window.portolanOneFile = (() => {
       "start_engine.js": new Blob([engine, `const packed = "${packed}";`, begin], { type: "text/javascript" }),
       [sample]: await (await unpacked(sample)).blob(),
     };
-    const wasm = await window.portolanPage({ module_or_path: await (await unpacked("page_bg.wasm")).arrayBuffer() });
+    const wasm = await window.portolanPage(await module("page_bg.wasm"));
     dispatchEvent(new CustomEvent("TrunkApplicationStarted", { detail: { wasm } }));
   }
 
+  // The programs of the views, and where each of them is.
+  const programs = {
+    "port/": { start: startPort, into: "port" },
+    "launch/": { start: async () => window.portolanLaunch(await module("launch_bg.wasm")), into: "launch-form" },
+  };
+  function start(view) {
+    const { start, into } = programs[view];
+    programs[view].started ??= start().catch((error) => {
+      document.getElementById(into).textContent = `The program can't be started: ${error.message}`;
+    });
+  }
+
   function show() {
-    document.documentElement.toggleAttribute("data-opens", opens());
+    // The launch page without fields is reached like any other; its program wants the address that it writes itself.
+    if (location.hash === "#launch/") history.replaceState(null, "", "#launch?");
+    const view = opens();
+    if (view) document.documentElement.dataset.opens = view;
+    else delete document.documentElement.dataset.opens;
     const here = leaf();
     document.title = here.dataset.title;
     document.body.classList.toggle("wide", "wide" in here.dataset);
@@ -56,9 +77,7 @@ window.portolanOneFile = (() => {
       if (current) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    if (here.id === "port/") started ??= start().catch((error) => {
-      document.getElementById("port").textContent = `The program can't be started: ${error.message}`;
-    });
+    if (here.id in programs) start(here.id);
   }
 
   // What happens elsewhere in the file is not the porting page's business, which listens to the whole window. These come
@@ -68,7 +87,7 @@ window.portolanOneFile = (() => {
   }
   addEventListener("hashchange", (event) => {
     show();
-    if (!opens()) event.stopImmediatePropagation();
+    if (opens() !== "port/") event.stopImmediatePropagation();
   });
   // Links that a program writes are the site's.
   for (const name of ["click", "auxclick"]) {

@@ -10,6 +10,8 @@ use guide::html::escape;
 pub(super) const ELSEWHERE: &str = "elsewhere/";
 /// Address of the page that ports. Its ids are its program's and stay as they are; it is reached by the one around its view.
 const PORT: &str = "port/";
+/// Address of the page that writes launch scripts, with ids of its program too.
+const LAUNCH: &str = "launch/";
 
 /// A page, and what is around it.
 #[derive(Clone, Copy)]
@@ -74,7 +76,7 @@ impl Leaf<'_> {
 
     fn id(&self, id: &str) -> String {
         match self.path {
-            PORT | "" => id.to_string(),
+            PORT | LAUNCH | "" => id.to_string(),
             path => format!("{path}{id}"),
         }
     }
@@ -91,6 +93,9 @@ impl Leaf<'_> {
         }
         if !self.has(&path) {
             return format!("#{ELSEWHERE}");
+        }
+        if path == LAUNCH && anchor.contains('=') {
+            return format!("#launch?{anchor}");
         }
         match anchor {
             "" => format!("#{}", own_id(&path)),
@@ -140,7 +145,7 @@ mod tests {
     #[track_caller]
     fn check(path: &str, html: &str, expected: &str) {
         let files = Files::from([("a/b.png".to_string(), b"x".to_vec())]);
-        let pages = ["", "guides/", "guides/hpu/", "guides/ipu/", "port/"];
+        let pages = ["", "guides/", "guides/hpu/", "guides/ipu/", "launch/", "port/"];
         assert_eq!(Leaf { path, pages: &pages, files: &files }.rewritten(html), expected);
     }
 
@@ -153,7 +158,9 @@ mod tests {
         check("guides/hpu/", "<a href=\"../../port/#example=hpu/x/1\">", "<a href=\"#example=hpu/x/1\">");
         check("", "<a href=\"port/\">", "<a href=\"#port\">");
         check("", "<a href=\"./guides/\">", "<a href=\"#guides/\">");
-        check("guides/", "<a href=\"../launch/#target=hpu\">", "<a href=\"#elsewhere/\">");
+        check("guides/", "<a href=\"../launch/\">", "<a href=\"#launch/\">");
+        check("guides/", "<a href=\"../launch/#target=hpu\">", "<a href=\"#launch?target=hpu\">");
+        check("guides/", "<a href=\"../check/#seed=1\">", "<a href=\"#elsewhere/\">");
         check("guides/hpu/", "<a href=\"../../kit.zip\" download>", "<a href=\"#elsewhere/\">");
         check("guides/", "<a href=\"https://x.org/#a\">", "<a href=\"https://x.org/#a\">");
     }
@@ -163,6 +170,7 @@ mod tests {
         check("guides/hpu/", "<h2 id=\"x\">", "<h2 id=\"guides/hpu/x\">");
         check("guides/hpu/", "<p aria-labelledby=\"x y\">", "<p aria-labelledby=\"guides/hpu/x guides/hpu/y\">");
         check("port/", "<div id=\"port\">", "<div id=\"port\">");
+        check("launch/", "<label for=\"x\">", "<label for=\"x\">");
     }
 
     #[test]

@@ -12,13 +12,16 @@ fn site() -> Files {
     let program = "let a;\nexport { initSync, begin as default };\n";
     let mut files: BTreeMap<String, Vec<u8>> = [
         ("index.html", page("", "<h1>Home</h1>").as_str()),
-        ("guides/hpu/index.html", &page("guides/hpu/", "<h2 id=\"a\">A</h2><a href=\"../../launch/\">x</a>")),
+        ("guides/hpu/index.html", &page("guides/hpu/", "<h2 id=\"a\">A</h2><a href=\"../../check/\">x</a>")),
+        ("check/index.html", &page("check/", "<h1>Check</h1>")),
         ("launch/index.html", &page("launch/", "<h1>Launch</h1>")),
         ("port/index.html", &port),
         ("page-1.js", program),
         ("page-1_bg.wasm", "page"),
         ("engine.js", program),
         ("engine_bg.wasm", "engine"),
+        ("launch.js", program),
+        ("launch_bg.wasm", "launch"),
         ("samples/spectra_trainer.py", "import torch"),
         ("search.json", "[]"),
     ]
@@ -38,11 +41,13 @@ fn pages_become_leaves_and_nothing_is_loaded() {
         "<a href=\"#port\">Port a script</a>",
         "data-carried=\"engine_bg.wasm\"",
         "globalThis.portolanPage = begin;",
+        "<section class=\"leaf\" id=\"launch/\" data-title=\"launch/ – Portolan\">\n<h1>Launch</h1>",
+        "globalThis.portolanLaunch = begin;",
         "default-src 'none'; script-src 'wasm-unsafe-eval' 'sha256-",
     ] {
         assert!(page.contains(expected), "{expected}\nis not in\n{page}");
     }
-    assert!(!page.contains("<h1>Launch</h1>") && !page.contains(" src=\"") && !page.contains("rel=\"stylesheet\""));
+    assert!(!page.contains("<h1>Check</h1>") && !page.contains(" src=\"") && !page.contains("rel=\"stylesheet\""));
 }
 
 #[test]

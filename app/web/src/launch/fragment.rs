@@ -8,23 +8,32 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 const SPECIAL: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'=').add(b'>').add(b'`');
 
-/// The fields as a fragment, without `#`; empty fields are left out.
+/// What goes before the fields where the whole site is one file: there a fragment begins with its view.
+const VIEW: &str = "launch?";
+
+/// The beginning of this page's fragments, taken from the one that it was opened with.
+pub fn view(fragment: &str) -> &'static str {
+    if fragment.trim_start_matches('#').starts_with(VIEW) { VIEW } else { "" }
+}
+
+/// The fields as a fragment, without `#` and the view; empty fields are left out.
 pub fn write(fields: &Fields) -> String {
     let encode = |text: &str| utf8_percent_encode(text, SPECIAL).to_string();
     let pairs = fields.iter().filter(|(_, value)| !value.is_empty());
     pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect::<Vec<_>>().join("&")
 }
 
-/// The fields of a fragment. What is no pair is passed over; the last of two values holds.
+/// The fields of a fragment, with or without a view. What is no pair is passed over; the last of two values holds.
 pub fn read(fragment: &str) -> Fields {
     let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
-    let pairs = fragment.trim_start_matches('#').split('&').filter_map(|pair| pair.split_once('='));
+    let fragment = fragment.trim_start_matches('#');
+    let pairs = fragment.strip_prefix(VIEW).unwrap_or(fragment).split('&').filter_map(|pair| pair.split_once('='));
     pairs.map(|(name, value)| (decode(name), decode(value))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{read, write};
+    use super::{read, view, write};
     use launch::form::Fields;
 
     #[test]
@@ -37,6 +46,15 @@ mod tests {
         assert!(!fragment.contains([' ', '\n', '#', '<']), "{fragment}");
         assert_eq!(read(&fragment), fields);
         assert_eq!(read(&format!("#{fragment}")), fields);
+        assert_eq!(read(&format!("#launch?{fragment}")), fields);
+    }
+
+    #[test]
+    fn a_view_is_kept_where_there_was_one() {
+        assert_eq!(
+            ["#launch?target=ipu", "#launch?", "#target=ipu", "", "#port"].map(view),
+            ["launch?", "launch?", "", "", ""]
+        );
     }
 
     #[test]

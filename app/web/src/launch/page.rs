@@ -19,6 +19,8 @@ struct Page {
     shape: Vec<String>,
     /// Fields that the user has been in: an empty one is no fault before.
     touched: BTreeSet<String>,
+    /// What the page's fragments begin with.
+    view: &'static str,
     /// The fragment of the latest entry of the history.
     entry: String,
     written: Option<Written>,
@@ -38,6 +40,7 @@ fn with<T>(act: impl FnOnce(&mut Page) -> T) -> T {
 
 /// Fills the page and listens, for as long as it is open.
 pub fn mount() {
+    with(|page| page.view = fragment::view(&hash()));
     open_address();
     listen("launch-form", "input", |event| edited(event, false));
     listen("launch-form", "change", |event| edited(event, true));
@@ -58,7 +61,12 @@ pub fn mount() {
         with(|page| page.check_chosen = true);
         show_check();
     });
-    let back = Closure::<dyn FnMut(Event)>::new(|_| open_address());
+    let back = Closure::<dyn FnMut(Event)>::new(|_| {
+        // In one file, the way back may lead to another view.
+        if with(|page| page.view) == fragment::view(&hash()) {
+            open_address();
+        }
+    });
     let _ = browser::window().add_event_listener_with_callback("popstate", back.as_ref().unchecked_ref());
     back.forget();
     show_check();
@@ -72,11 +80,14 @@ fn listen(id: &str, kind: &str, act: impl FnMut(Event) + 'static) {
     act.forget();
 }
 
+fn hash() -> String {
+    browser::window().location().hash().unwrap_or_default()
+}
+
 /// Takes the fields out of the address.
 fn open_address() {
-    let hash = browser::window().location().hash().unwrap_or_default();
     with(|page| {
-        page.fields = fragment::read(&hash);
+        page.fields = fragment::read(&hash());
         page.entry = fragment::write(&page.fields);
         page.touched.clear();
         page.shape.clear();
@@ -126,9 +137,9 @@ fn value_of(control: &Element) -> Option<String> {
 
 /// Puts the fields into the address: a new entry of the history for what is finished.
 fn keep(finished: bool) {
-    let (entry, now) = with(|page| (page.entry.clone(), fragment::write(&page.fields)));
+    let (view, entry, now) = with(|page| (page.view, page.entry.clone(), fragment::write(&page.fields)));
     let Ok(history) = browser::window().history() else { return };
-    let address = |fragment: &str| format!("#{fragment}");
+    let address = |fragment: &str| format!("#{view}{fragment}");
     if !finished {
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address(&now)));
     } else if entry != now {
