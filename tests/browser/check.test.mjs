@@ -444,7 +444,7 @@ onPage("on a phone nothing is wider than the screen", { fragment: tiny, width: 3
 });
 
 onPage("without JavaScript the page says what it does", { ready: false }, async (page) => {
-  assert.match(await page.page.locator("main").textContent(), /portolan forward --config uresnet/);
+  assert.match(await page.page.locator("main").textContent(), /portolan forward --config small --weights sample/);
 });
 
 /** What a safetensors file says of its tensors. */

@@ -123,3 +123,21 @@ test("the engine of the search is the released one, byte for byte", () => {
   const released = readFileSync(join(root, "tests/browser/node_modules/minisearch/dist/es/index.js"));
   assert.ok(released.equals(readFileSync(join(root, "app/site/vendor/minisearch-7.2.0.js"))));
 });
+
+test("a list that is narrowed forgives a slip, and says so", async () => {
+  const page = await browser.newPage();
+  await page.goto(`${site.address}apis/`);
+  const field = page.getByLabel("Find names");
+  const status = page.locator("form.filter [role=status]");
+  const shown = () => page.locator(".apis tbody tr:visible th").allTextContents();
+  await field.fill("amp.gradscaller");
+  await status.filter({ hasText: "spelled nearly so" }).waitFor();
+  assert.ok((await shown()).includes("torch.cuda.amp.GradScaler"), String(await shown()));
+  await field.fill("amp.GradScaler");
+  await status.filter({ hasNotText: "nearly" }).waitFor();
+  assert.ok((await shown()).every((name) => name.includes("amp.GradScaler")));
+  await field.fill("zzzzzzzz");
+  await status.filter({ hasText: "No name fits" }).waitFor();
+  assert.deepEqual(await shown(), []);
+  await page.close();
+});

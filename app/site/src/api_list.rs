@@ -138,23 +138,64 @@ fn table(columns: &[Column<'_>], rows: &Rows<'_>) -> String {
             "<tr data-words=\"{words}\" data-target=\"{}\"><th scope=\"row\" id=\"{}\"><code>{}</code></th>",
             on.join(" "),
             anchor(name),
-            // A long name breaks where it is read in parts.
-            escape(name).replace('.', "<wbr>."),
+            breakable(name),
             words = escape(name),
         );
         for column in columns {
-            let cells: Vec<String> = by_target.get(column.target).into_iter().flatten().map(cell).collect();
-            html += &format!("<td>{}</td>", cells.join("<br>"));
+            html += &format!("<td>{}</td>", by_target.get(column.target).map(cell).unwrap_or_default());
         }
         html += "</tr>\n";
     }
     html + "</tbody></table></div>\n"
 }
 
-fn cell(fate: &Fate) -> String {
-    let text = escape(&fate.text);
-    let text = if fate.is_code { format!("<code>{text}</code>") } else { text };
-    format!("<a href=\"{}\">{text}</a>", fate.link)
+/// A long name breaks where it is read in parts.
+fn breakable(name: &str) -> String {
+    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+    escape(first) + &escape(rest).replace('.', "<wbr>.").replace('_', "_<wbr>")
+}
+
+/// What becomes of a name on one target. What several recipes do alike is said once, with a link to each.
+fn cell(fates: &BTreeSet<Fate>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut before: Option<(&str, usize)> = None;
+    // In order of their texts.
+    for fate in fates {
+        match (&mut before, lines.last_mut()) {
+            (Some((text, times)), Some(line)) if *text == fate.text => {
+                *times += 1;
+                *line += &format!(
+                    " <a href=\"{}\" aria-label=\"{}, recipe {times}\">({times})</a>",
+                    fate.link,
+                    escape(&fate.text)
+                );
+            }
+            _ => {
+                let text = escape(&fate.text);
+                let text = if fate.is_code { format!("<code>{}</code>", breakable(&fate.text)) } else { text };
+                lines.push(format!("<a href=\"{}\">{text}</a>", fate.link));
+                before = Some((&fate.text, 1));
+            }
+        }
+    }
+    lines.join("<br>")
+}
+
+/// A line of a rule as code that is read: `$X.to($$$ARGS)` as `x.to(…)`.
+fn as_code(line: &str) -> String {
+    let mut code = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('$') {
+        code += before;
+        let name = after.trim_start_matches('$');
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+        match after.starts_with('$') {
+            true => code.push('…'),
+            false => code += &name[..end].to_ascii_lowercase(),
+        }
+        rest = &name[end..];
+    }
+    code + rest
 }
 
 /// `torch.cuda.amp.GradScaler` as it is, `.cuda()` as `method-cuda`.
@@ -191,8 +232,8 @@ fn fates(rule: &Rule, link: &str) -> Vec<(String, Fate)> {
         .map(|name| {
             let fate = match (rule.manual || new.is_empty() && gone.is_empty(), one_line.as_slice()) {
                 (true, _) => fate("reported, for you to do", false),
-                (_, [line]) if gone.len() == 1 && line.len() <= 60 => fate(line, true),
-                (_, []) if !gone.is_empty() => fate("goes", false),
+                (_, [line]) if gone.len() == 1 && line.len() <= 60 => fate(&as_code(line), true),
+                (_, []) if !gone.is_empty() => fate("removed", false),
                 _ => fate("rewritten", false),
             };
             (name, fate)
@@ -235,8 +276,9 @@ fn name(word: &str, called: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fates, names};
+    use super::{Fate, breakable, cell, fates, names};
     use guide::Rule;
+    use std::collections::BTreeSet;
 
     fn check(patch: &str, expected: &[(&str, &str)]) {
         let rule = Rule { patch: patch.to_string(), ..Rule::default() };
@@ -248,15 +290,33 @@ mod tests {
 
     #[test]
     fn what_becomes_of_names() {
-        check("- $M.cuda()\n+ $M.to(\"hpu\")\n", &[(".cuda()", "$M.to(\"hpu\")")]);
-        check("- torch.cuda.empty_cache()\n", &[("torch.cuda.empty_cache", "goes")]);
+        check("- $M.cuda()\n+ $M.to(\"hpu\")\n", &[(".cuda()", "m.to(\"hpu\")")]);
+        check("- torch.cuda.empty_cache()\n", &[("torch.cuda.empty_cache", "removed")]);
         check("  torch.jit.script($$$A)\n", &[("torch.jit.script", "reported, for you to do")]);
         check("- a.b($X)\n+ if $X:\n+     c.d()\n", &[("a.b", "rewritten")]);
+        check("- a.b($$$A, $X)\n+ c.d($X, $$$A, k=$X_1)\n", &[("a.b", "c.d(x, …, k=x_1)")]);
         // A name that stays is not what the rule is about.
         check("- a.b($X)\n+ a.b($X, c=1)\n", &[]);
         check("", &[]);
         // A method that a condition names is no name of the rule's.
         check("- $M.$RUN($X)\n+ $X\n", &[]);
+    }
+
+    #[test]
+    fn what_several_recipes_do_alike_is_said_once() {
+        let fate = |text: &str, link: &str| Fate { text: text.to_string(), link: link.to_string(), is_code: false };
+        let fates = BTreeSet::from([fate("rewritten", "#a"), fate("removed", "#b"), fate("rewritten", "#c")]);
+        assert_eq!(
+            cell(&fates),
+            "<a href=\"#b\">removed</a><br><a href=\"#a\">rewritten</a> \
+             <a href=\"#c\" aria-label=\"rewritten, recipe 2\">(2)</a>"
+        );
+    }
+
+    #[test]
+    fn a_name_breaks_inside_and_not_before_its_first_part() {
+        assert_eq!(breakable(".load_state_dict()"), ".load_<wbr>state_<wbr>dict()");
+        assert_eq!(breakable("torch.cuda"), "torch<wbr>.cuda");
     }
 
     #[test]

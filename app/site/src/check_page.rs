@@ -25,6 +25,8 @@ const MAIN: &str = r#"<div class="wrap band check">
 <h1>Check a port</h1>
 <p class="lead">Run CosmicTagger’s 2D network here, on your CPU, and hold the outputs of the ported one against it. Your
 weights and events are read in this page; nothing is sent anywhere.</p>
+<p>Another network has no reference here. What its port does with the vendor’s modules is seen by the rehearsal kit, which
+<a href="../port/">the porting page</a> and each guide have: it runs the ported script on a laptop against stand-ins.</p>
 <div id="check">
 <noscript><p>The form needs JavaScript and WebAssembly. The command below does the same.</p></noscript>
 </div>
@@ -45,12 +47,12 @@ off. A file of your own making will do too: <code>output.plane0</code> to <code>
 <code>stage.PATH.plane0</code> to <code>2</code> (or <code>stage.PATH.all</code> where the planes are joined), where
 <code>PATH</code> is PyTorch’s own, as in <code>named_modules()</code>.</p>
 <h2>The same with the command</h2>
-<pre tabindex="0">portolan forward --config uresnet --seed 0 --event 0 --size 320x512 \
+<pre tabindex="0">portolan forward --config small --weights sample --event 0 --size 320x512 \
   --out reference.safetensors --bundle --script check_port.py
 python3 check_port.py reference.safetensors --project path/to/port --device hpu --precision bf16 --stages
-portolan forward --config uresnet --seed 0 --event 0 --size 320x512 \
+portolan forward --config small --weights sample --event 0 --size 320x512 \
   --compare candidate.safetensors --precision bf16 --format json</pre>
-<p><code>--weights FILE</code> and <code>--input FILE</code> take what the page takes, <code>--stages</code> writes every
+<p>These are the page’s first settings. <code>--config</code> names the network, <code>--weights FILE</code> and <code>--input FILE</code> take what the page takes, <code>--stages</code> writes every
 module’s output into the reference, and the exit status says whether the outputs agree.</p>
 <h2>When two runs agree</h2>
 <p>Two orders of summation give two roundings, so equal bits are not asked for. Allowed is a largest difference, as a share

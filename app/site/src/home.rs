@@ -54,14 +54,17 @@ const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 
     off.</p></li>\n\
     <li><h3>See what is left</h3><p>What no rule can decide is listed with its line, and what it takes to settle \
     it.</p></li>\n\
-    <li><h3>Take the patch</h3><p>As a patch, as files or as a zip, with a record of what was checked. Running it on the \
-    machine is yours to do.</p></li>\n</ol>\n</section>\n";
+    <li><h3>Take the patch</h3><p>As a patch, as files or as a zip, with a record of what was checked.</p></li>\n\
+    <li><h3>Launch it</h3><p>The <a href=\"launch/\">scripts that start it</a> on your site follow from the ported project. \
+    Running them on the machine is yours to do.</p></li>\n\
+    <li><h3>Compare the numbers</h3><p>A project built on CosmicTagger’s network has a <a href=\"check/\">reference on the \
+    CPU</a> to hold the port’s outputs against.</p></li>\n</ol>\n</section>\n";
 
 fn takeaway() -> String {
     format!(
         "<section class=\"wrap band\" aria-labelledby=\"offline-use\">\n<h2 id=\"offline-use\">Where there is no network</h2>\n\
          <p>A browser that was here once keeps the site. For a login node there is <a href=\"{ONE_FILE}\" download>all of it in \
-         one file</a>: copy it over and open it; guides, search and the porting page work from the disk.</p>\n</section>\n"
+         one file</a>: copy it over and open it; guides, search, porting and launch scripts work from the disk.</p>\n</section>\n"
     )
 }
 

@@ -1,4 +1,27 @@
 // Narrows a long list as one types. What is asked for stands in the address, so that a narrowed list can be shared.
+
+const parts = (text) => text.split(/[^a-z0-9]+/).filter(Boolean);
+
+/** Whether parts of a text begin with those of a word, but for slips: one from four letters on, two from eight on. */
+function holdsNearly(text, word) {
+  const slips = ({ length }) => (length < 4 ? 0 : length < 8 ? 1 : 2);
+  return parts(word).every((wanted) => parts(text).some((part) => slipsToBegin(part, wanted) <= slips(wanted)));
+}
+
+/** How many letters of `word` have to be changed, left out or put in until `part` begins with it. */
+function slipsToBegin(part, word) {
+  let row = Array.from({ length: part.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= word.length; i++) {
+    const above = row;
+    row = [i];
+    for (let j = 1; j <= part.length; j++) {
+      const same = word[i - 1] === part[j - 1] ? 0 : 1;
+      row[j] = Math.min(above[j - 1] + same, above[j] + 1, row[j - 1] + 1);
+    }
+  }
+  return Math.min(...row);
+}
+
 addEventListener("DOMContentLoaded", () => {
   for (const form of document.querySelectorAll("form[data-filters]")) {
     const items = [...document.querySelectorAll(form.dataset.filters)];
@@ -7,20 +30,22 @@ addEventListener("DOMContentLoaded", () => {
     const controls = [...form.elements].filter((control) => control.name);
     const [one, many] = form.dataset.noun.split("|");
 
-    const fits = (item, { name, value }) => {
+    const fits = (item, { name, value }, holds) => {
       const wanted = value.trim().toLowerCase();
       if (!wanted) return true;
       const text = (item.dataset[name] ?? "").toLowerCase();
-      return name === "words" ? wanted.split(/\s+/).every((word) => text.includes(word)) : text.split(" ").includes(wanted);
+      return name === "words" ? wanted.split(/\s+/).every((word) => holds(text, word)) : text.split(" ").includes(wanted);
+    };
+    const show = (holds) => {
+      for (const item of items) item.hidden = !controls.every((control) => fits(item, control, holds));
+      return items.filter((item) => !item.hidden).length;
     };
     const narrow = () => {
-      let shown = 0;
-      for (const item of items) {
-        item.hidden = !controls.every((control) => fits(item, control));
-        if (!item.hidden) shown += 1;
-      }
+      const exact = show((text, word) => text.includes(word));
+      const shown = exact || show(holdsNearly);
       for (const group of groups) group.hidden = !group.querySelector("[data-words]:not([hidden])");
-      status.textContent = shown === 0 ? `No ${one} fits. Clear a field to see more.` : `${shown} of ${items.length} ${many}`;
+      const count = `${shown} of ${items.length} ${many}`;
+      status.textContent = exact ? count : shown ? `${count}, spelled nearly so` : `No ${one} fits. Clear a field to see more.`;
     };
     const keep = () => {
       const url = new URL(location.href);

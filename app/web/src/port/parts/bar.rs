@@ -145,7 +145,9 @@ pub fn take(state: &State) -> String {
     let quiet = "button quiet small";
     let launch = state.outcome.as_ref().map(|outcome| {
         let fields = escape(&outcome.launch);
-        format!("<a class=\"{quiet}\" id=\"to-launch\" href=\"../launch/#{fields}\" target=\"_blank\">Launch scripts</a>")
+        format!(
+            "<a class=\"{quiet}\" id=\"to-launch\" href=\"../launch/#{fields}\" target=\"_blank\">Launch scripts</a>"
+        )
     });
     let ported = state.outcome.is_some();
     [
