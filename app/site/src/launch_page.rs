@@ -33,7 +33,7 @@ const MAIN: &str = r#"<div class="launch" id="launch">
 <div class="launch-bar">
 <h2 id="script-name">Script</h2>
 <p class="take">
-<button class="button quiet small" id="copy" type="button" data-do="copy" disabled>Copy</button>
+<button class="button quiet small" id="copy-script" type="button" data-do="copy" disabled>Copy</button>
 <button class="button quiet small" type="button" data-do="link">Copy link</button>
 <button class="button quiet small" type="button" data-do="all">All scripts (.zip)</button>
 <button class="button small" id="download" type="button" data-do="download" disabled>Download</button>

@@ -190,7 +190,7 @@ fn show() {
             set_html("script-name", "Script");
         }
     }
-    for (id, usable) in [("script", result.is_ok()), ("copy", result.is_ok()), ("download", result.is_ok())] {
+    for (id, usable) in [("script", result.is_ok()), ("copy-script", result.is_ok()), ("download", result.is_ok())] {
         let Some(element) = browser::element(id) else { continue };
         if id == "script" {
             element.set_hidden(!usable);
