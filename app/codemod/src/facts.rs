@@ -171,6 +171,18 @@ impl<'t> FileView<'t> {
         self.calls.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Calls of a function by its own name, or as a method of something that is no model: `model.train()` is no call of a `train`.
+    pub(crate) fn callers(&self, function: Id) -> impl Iterator<Item = Id> + '_ {
+        self.calls(self.name_of(function)).iter().copied().filter(move |call| {
+            let owner = self.index.field(*call, fields().function).and_then(|g| self.index.field(g, fields().object));
+            owner.is_none_or(|o| {
+                let owner = self.index.text_of(o);
+                owner == "self"
+                    || self.class_of(function).is_some() && !owner.contains("model") && !owner.contains("net")
+            })
+        })
+    }
+
     /// The innermost function around a node.
     pub(crate) fn function_of(&self, id: Id) -> Option<Id> {
         self.index.ancestors(id).find(|a| self.index.kind(*a) == kinds().function_definition)

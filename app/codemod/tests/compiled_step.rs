@@ -53,6 +53,9 @@ fn a_number_that_changes_is_no_constant() {
     check_refused(&train("epoch, 3", "", "min(1, epoch / 9)"), "`epoch` changes");
     check_refused(&train("epoch, size=epoch + 1", "", "size"), "`size` changes");
     check_refused(&train("epoch, 3", "    beta = min(1, epoch / 9)\n", "beta"), "`beta` changes");
+    let elsewhere =
+        train("epoch, 3", "    model.train()\n", "epoch").replace(&format!("\n\n{epochs}    train(epoch, 3)"), "");
+    check_refused(&elsewhere, "`epoch` changes");
     check_ported(&train("epoch, 3", "    beta = 1 / size\n", "beta"), "self.beta * out");
 }
 
@@ -161,10 +164,40 @@ fn functions_of_other_files_get_the_weights_of_the_moment() {
         "{said}{ported}"
     );
 
+    let helpers = "\n\ndef infer(x):\n    def tile(x):\n        return tiles(x, model)\n    return tile(x)\n\n\n";
+    let ahead = "model_inferer = partial(tiles, predictor=model)\n";
+    let text = format!(
+        "{head}{ahead}{helpers}{loops}{body}    with torch.no_grad():\n        print(infer(x), model_inferer(x))\n"
+    );
+    check_ported(&text, &format!("        {fetch}        return tiles(x, model)\n"));
+    check_ported(&text, &format!("    {fetch}    with torch.no_grad():\n        print(infer(x), model_inferer(x))\n"));
+
     let train = format!("def train(model, optimizer):\n    for x, y in loader:\n{body}");
     let main = "def main():\n    start(model)\n    for epoch in range(9):\n        train(model, optimizer)\n        if epoch:\n            \
                 evaluate(model, others)\n        print(model(example))\n";
     let text = format!("{head}\n\n{train}\n\n{main}");
     check_ported(&text, &format!("        train(model, optimizer)\n        {fetch}        if epoch:\n"));
     check_ported(&text, &format!("        {fetch}        print(model(example))\n"));
+}
+
+#[test]
+fn an_optimizer_that_the_target_does_not_have_is_told_where_it_is_made() {
+    let other = "if args.lookahead:\n    optimizer = Lookahead(model.parameters())\n";
+    let text = format!("{HEAD}{other}for x, y in loader:\n{}", step("2", 1));
+    let (ported, said) = to_ipu(&text);
+    assert!(ported.contains("training_step(x, y)") && said.contains("7: PopTorch runs SGD"), "{said}");
+    let (ported, said) = to("rdu", &text);
+    assert!(ported == text && said.contains("7: the step is not ported"), "{said}");
+}
+
+#[test]
+fn what_both_sides_of_a_test_do_is_not_asked_for() {
+    let wrap = "if args.wide:\n    model = torch.nn.DataParallel(model)\nelse:\n    model = torch.nn.DataParallel(model.half())\n";
+    let text = |wrap: &str| {
+        format!("{}for x, y in loader:\n{}", HEAD.replace("optimizer", &format!("{wrap}optimizer")), step("2", 1))
+    };
+    let (ported, said) = to("rdu", &text(wrap));
+    assert!(ported == text(wrap) && said.contains("6: the step is not ported"), "{said}");
+    let one = wrap.split("else").next().unwrap_or_default();
+    assert!(to("rdu", &text(one)).0.contains("rdu.forward(x)"));
 }

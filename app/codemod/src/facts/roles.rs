@@ -145,7 +145,7 @@ impl Roles {
         let by_unknown_code = |right: &Id| {
             index.kind(*right) == k.call
                 && !crate::names::called_name(index, *right)
-                    .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()))
+                    .is_some_and(|n| n == "partial" || n.starts_with(|c: char| c.is_ascii_uppercase()))
         };
         if known && !self.assigned[name].iter().any(by_unknown_code) { None } else { hint }
     }

@@ -28,12 +28,14 @@ use crate::change::Change;
 use crate::facts::FileView;
 use crate::facts::modes::Region;
 use crate::facts::roles::Role;
+use crate::names::called_name;
 use crate::tree::{Id, fields, kinds};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
     if view.names.imports("poptorch") && view.defines("ipu_training_step") && input.project.modes.is_none() {
         micro_batches::note_division(input, view);
+        note_own_optimizers(input, view);
         return settle::settle(input, view);
     }
     if view.names.imports("poptorch") || view.names.is_of_other_framework() {
@@ -107,6 +109,29 @@ fn note_step_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
     }
 }
 
+/// An optimizer of the compiled step that is of no kind that PopTorch runs: it refuses it when it compiles.
+fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
+    let f = fields();
+    let index = &view.index;
+    let given =
+        |call: &Id| index.field(*call, f.arguments).and_then(|a| index.parts(a).next()).map(|o| index.text_of(o));
+    let compiled: Vec<&str> = view.calls("ipu_training_step").iter().filter_map(given).collect();
+    for &assignment in index.of_kind(kinds().assignment) {
+        let named = index.field(assignment, f.left).is_some_and(|l| compiled.contains(&index.text_of(l)));
+        let Some(made) = index.field(assignment, f.right).filter(|_| named) else { continue };
+        let kind = index.field(made, f.function).map_or("", |g| index.text_of(g));
+        let full = index.field(made, f.function).and_then(|g| view.names.qualify(index, g)).unwrap_or_default();
+        let is_class = called_name(index, made).is_some_and(|n| n.starts_with(char::is_uppercase));
+        if is_class && !full.starts_with("poptorch.") && !full.starts_with("torch.optim.") {
+            let message = format!(
+                "PopTorch runs SGD, Adam, AdamW, RMSprop and LAMB of its own, and stops at the `{kind}` made here when it compiles the step. Take \
+                 one of those here"
+            );
+            input.note(view, made, &message);
+        }
+    }
+}
+
 /// A file that saves a model whose step was compiled in another file: there is no way from here to what detaches it.
 fn note_save_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
     let f = fields();
@@ -115,7 +140,12 @@ fn note_save_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
         return;
     }
     let trains = |(path, text): &&(&str, &str)| *path != input.path && text.contains("def ipu_training_step(");
-    let Some((trainer, _)) = input.files.iter().find(trains) else { return };
+    let imported = |(path, _): &&(&str, &str)| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        view.has_word(name.trim_end_matches(".py"))
+    };
+    let mut trainers = input.files.iter().filter(trains);
+    let Some((trainer, _)) = trainers.clone().find(imported).or_else(|| trainers.next()) else { return };
     let of_model = view.calls("state_dict").iter().copied().filter(|call| {
         let of = index.field(*call, f.function).and_then(|g| index.field(g, f.object));
         of.is_some_and(|o| input.project.role(view, o) == Some(Role::Model))

@@ -6,29 +6,46 @@ use crate::facts::roles::Role;
 use crate::names::called_name;
 use crate::tree::{Id, fields, kinds};
 
-/// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define.
+/// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define,
+/// themselves or as a `partial` that has the model already.
 pub(super) fn handed<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>, step: Id) -> impl Iterator<Item = Id> + 'v {
-    let f = fields();
+    let (k, f) = (kinds(), fields());
     let index = &view.index;
     let is_model = move |id: Id| {
-        let value = index.field(id, f.value).filter(|_| index.kind(id) == kinds().keyword_argument).unwrap_or(id);
+        let value = index.field(id, f.value).filter(|_| index.kind(id) == k.keyword_argument).unwrap_or(id);
         let owner = index.field(value, f.function).filter(|_| called_name(index, value) == Some("parameters"));
         let value = owner.and_then(|o| index.field(o, f.object)).unwrap_or(value);
         input.project.role(view, value) == Some(Role::Model)
+    };
+    let is_handed = move |call: Id| index.field(call, f.arguments).is_some_and(|a| index.parts(a).any(is_model));
+    let is_partial = move |name: &str| {
+        index.of_kind(k.assignment).iter().any(|a| {
+            index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name)
+                && index.field(*a, f.right).is_some_and(|r| called_name(index, r) == Some("partial") && is_handed(r))
+        })
     };
     let asks = |name: &str| {
         matches!(name, "print" | "len" | "id" | "type" | "isinstance" | "hasattr" | "getattr" | "save")
             || name.contains("grad")
     };
-    index.of_kind(kinds().call).iter().copied().filter(move |call| {
+    index.of_kind(k.call).iter().copied().filter(move |call| {
         let in_model = view.class_of(*call).is_some_and(|c| input.project.models.contains(view.name_of(c)));
         !in_model
-            && called_name(index, *call)
-                .is_some_and(|n| n.starts_with(char::is_lowercase) && !asks(n) && !view.defines(n))
-            && index.field(*call, f.arguments).is_some_and(|a| index.parts(a).any(is_model))
-            && (runs_without_gradients(view, *call) || !trainings(view, *call, step).is_empty())
-            && !comes_first(view, *call, step)
+            && called_name(index, *call).is_some_and(|n| {
+                n.starts_with(char::is_lowercase) && !asks(n) && !view.defines(n) && (is_handed(*call) || is_partial(n))
+            })
+            && is_late(view, *call, step, 3)
     })
+}
+
+/// Whether the program comes to a call when the model has learnt: itself, or by the calls of its function.
+fn is_late(view: &FileView<'_>, call: Id, step: Id, calls: u8) -> bool {
+    let Some(left) = calls.checked_sub(1) else { return false };
+    if !trainings(view, call, step).is_empty() {
+        return !comes_first(view, call, step);
+    }
+    runs_without_gradients(view, call)
+        || view.function_of(call).is_some_and(|d| view.callers(d).any(|c| is_late(view, c, step, left)))
 }
 
 /// The places of a function where the step is made, or called.
@@ -36,8 +53,8 @@ fn trainings(view: &FileView<'_>, at: Id, step: Id) -> Vec<Id> {
     let index = &view.index;
     let here = |c: &Id| view.function_of(*c) == view.function_of(at);
     let backward = view.calls("backward").iter().filter(|b| index.is_within(**b, step));
-    let named = if index.kind(step) == kinds().function_definition { view.calls(view.name_of(step)) } else { &[] };
-    backward.chain(named).copied().filter(here).collect()
+    let named = Some(step).filter(|s| index.kind(*s) == kinds().function_definition);
+    backward.copied().chain(named.into_iter().flat_map(|s| view.callers(s))).filter(here).collect()
 }
 
 /// Whether a call is made once and for all before anything is trained.

@@ -58,7 +58,7 @@ fn changes(step: &Step<'_, '_>, at: Id, name: &str, steps: u8) -> bool {
                 || index.kind(binding) != k.for_statement && index.field(binding, f.right).is_some_and(follows))
     });
     let Some(function) = view.function_of(at).filter(|d| !bound && !is_member && !makes(*d)) else { return bound };
-    let calls = view.calls(view.name_of(function));
+    let calls: Vec<Id> = view.callers(function).collect();
     if owner.is_none() {
         return calls.iter().any(|call| changes(step, *call, name, steps));
     }

@@ -68,7 +68,18 @@ pub(super) fn only_optimizer<'t>(view: &FileView<'t>, step: Id) -> Result<Optimi
             "the optimizer is made in a loop, and the program is compiled once. Make it in front of the loop, then port again",
         );
     }
-    read(view, call, &class)
+    let found = read(view, call, &class)?;
+    let otherwise = index.of_kind(k.assignment).iter().find(|a| {
+        let named = index.field(**a, fields().left).is_some_and(|l| index.text_of(l) == found.name);
+        named && index.field(**a, fields().right).is_some_and(|r| r != call && index.kind(r) == k.call)
+    });
+    match otherwise {
+        Some(other) => refuse(
+            *other,
+            "the optimizer is made in another way here, and one of `torch.optim` is compiled. Keep that one alone, then port again",
+        ),
+        None => Ok(found),
+    }
 }
 
 /// An optimizer that SambaFlow has too.
