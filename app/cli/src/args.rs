@@ -71,9 +71,12 @@ pub(crate) struct PortArgs {
     /// Write the changed files back; unchanged ones are not touched. With `-` the ported text is printed
     #[arg(long)]
     pub(crate) write: bool,
-    /// Write the ported tree into DIR, unchanged files too
+    /// Write the ported tree into DIR, unchanged files too; refused when a file there says something else
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace files of DIR that say something else
+    #[arg(long, requires = "out", conflicts_with_all = ["write", "diff"])]
+    pub(crate) force: bool,
     /// Exit with 1 when something is left for a person to do
     #[arg(long)]
     pub(crate) check: bool,

@@ -4,8 +4,9 @@ use crate::project::{Project, is_foreign, same};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::Ported;
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Prints to stdout. Nobody listening any more is no error.
@@ -53,56 +54,137 @@ fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Writes the ported tree into `out`. When the project is a folder, everything else in it is copied as well, except
-/// other people's code and what tools leave behind.
-pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path) -> Result<()> {
+/// other people's code and what tools leave behind. Nothing is written when something is in the way: a file of the
+/// project, or, without `force`, a file that says something else.
+pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: bool) -> Result<()> {
     let whole_out = std::path::absolute(out).unwrap_or_else(|_| out.to_path_buf());
+    let mut files = BTreeMap::new();
     if let Some(root) = project.root.as_deref().filter(|_| project.whole_folder) {
         if same(root, &whole_out) {
             return Err(usage("--out names the folder that is ported; use --write to change files in place").into());
         }
-        copy_folder(root, &whole_out, &whole_out)?;
+        list_folder(root, Path::new(""), &whole_out, &mut files)?;
     }
     for (input, file) in project.inputs.iter().zip(&ported.files) {
-        let target = whole_out.join(&file.path);
-        if input.disk.as_deref().is_some_and(|disk| same(disk, &target)) {
+        if input.disk.as_deref().is_some_and(|disk| same(disk, &whole_out.join(&file.path))) {
             return Err(usage(format!("--out would write over {}; use --write to change it", input.shown)).into());
         }
         if input.text.is_ok() {
-            write_file(&target, file.text.as_bytes())?;
-            copy_permissions(input.disk.as_deref(), &target);
+            files.insert(PathBuf::from(&file.path), Content::Ported(&file.text, input.disk.as_deref()));
         }
+    }
+    let (kept, new): (Vec<_>, Vec<_>) = files.iter().partition(|(path, content)| content.is_in(&whole_out.join(path)));
+    let other: Vec<&Path> =
+        new.iter().map(|(path, _)| path.as_path()).filter(|path| whole_out.join(path).is_file()).collect();
+    if !force && !other.is_empty() {
+        return Err(usage(in_the_way(out, &other)).into());
+    }
+    fs::create_dir_all(&whole_out).with_context(|| format!("{} can't be made", out.display()))?;
+    for (path, content) in new {
+        content.write(&whole_out.join(path))?;
+    }
+    for (path, content) in kept {
+        content.copy_permissions(&whole_out.join(path));
     }
     Ok(())
 }
 
-fn write_file(file: &Path, bytes: &[u8]) -> Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
-    }
-    fs::write(file, bytes).with_context(|| format!("{} can't be written", file.display()))
+/// What a file of the ported tree is to hold.
+enum Content<'a> {
+    /// The same as a file of the project.
+    Copied(PathBuf),
+    /// The ported text, and the file that it was.
+    Ported(&'a str, Option<&'a Path>),
 }
 
-fn copy_permissions(from: Option<&Path>, to: &Path) {
-    if let Some(metadata) = from.and_then(|from| fs::metadata(from).ok()) {
-        fs::set_permissions(to, metadata.permissions()).ok();
+impl Content<'_> {
+    /// Whether a file holds this already. One that can't be read does not.
+    fn is_in(&self, file: &Path) -> bool {
+        let is_same = || match self {
+            Content::Ported(text, _) => {
+                let size = fs::metadata(file)?.len();
+                Ok::<_, std::io::Error>(size == text.len() as u64 && fs::read(file)? == text.as_bytes())
+            }
+            Content::Copied(from) => same_bytes(from, file),
+        };
+        is_same().unwrap_or(false)
+    }
+
+    fn write(&self, file: &Path) -> Result<()> {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
+        }
+        match self {
+            Content::Copied(from) => {
+                fs::copy(from, file).with_context(|| format!("{} can't be copied", from.display()))?;
+            }
+            Content::Ported(text, _) => {
+                fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))?;
+                self.copy_permissions(file);
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_permissions(&self, to: &Path) {
+        let from = match self {
+            Content::Copied(from) => Some(from.as_path()),
+            Content::Ported(_, from) => *from,
+        };
+        if let Some(metadata) = from.and_then(|from| fs::metadata(from).ok()) {
+            fs::set_permissions(to, metadata.permissions()).ok();
+        }
     }
 }
 
-fn copy_folder(from: &Path, to: &Path, out: &Path) -> Result<()> {
-    let entries = fs::read_dir(from).with_context(|| format!("{} can't be read", from.display()))?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    fs::create_dir_all(to).with_context(|| format!("{} can't be made", to.display()))?;
-    for path in paths {
-        let target = to.join(path.file_name().unwrap_or_default());
-        let link = path.is_symlink();
+/// Compares two files piece by piece: a project may hold data that memory does not.
+fn same_bytes(a: &Path, b: &Path) -> std::io::Result<bool> {
+    if fs::metadata(a)?.len() != fs::metadata(b)?.len() {
+        return Ok(false);
+    }
+    let (mut a, mut b) = (BufReader::new(fs::File::open(a)?), BufReader::new(fs::File::open(b)?));
+    loop {
+        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
+        let count = left.len().min(right.len());
+        if count == 0 {
+            return Ok(left.len() == right.len());
+        }
+        if left[..count] != right[..count] {
+            return Ok(false);
+        }
+        a.consume(count);
+        b.consume(count);
+    }
+}
+
+/// More names than these say no more.
+const NAMED: usize = 10;
+
+fn in_the_way(out: &Path, files: &[&Path]) -> String {
+    let named: Vec<String> = files.iter().take(NAMED).map(|file| out.join(file).display().to_string()).collect();
+    let more = match files.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    let says = if files.len() == 1 { "1 file there says" } else { &format!("{} files there say", files.len()) };
+    format!(
+        "--out {}: {says} something else than the port, and nothing was written; --force replaces what is there:\n  {}{more}",
+        out.display(),
+        named.join("\n  ")
+    )
+}
+
+/// Every file of a folder with its path in it; `out` may lie inside and is no part of it.
+fn list_folder(folder: &Path, below: &Path, out: &Path, files: &mut BTreeMap<PathBuf, Content<'_>>) -> Result<()> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = below.join(path.file_name().unwrap_or_default());
         if path.is_dir() {
-            // `out` may lie inside the project: it must not be copied into itself.
-            if !link && !is_foreign(&path) && !same(&path, out) {
-                copy_folder(&path, &target, out)?;
+            if !path.is_symlink() && !is_foreign(&path) && !same(&path, out) {
+                list_folder(&path, &name, out, files)?;
             }
         } else if path.is_file() {
-            fs::copy(&path, &target).with_context(|| format!("{} can't be copied", path.display()))?;
+            files.insert(name, Content::Copied(path));
         }
     }
     Ok(())

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     if args.write {
         written = output::write_back(&project, &ported)?;
     } else if let Some(out) = &args.out {
-        output::write_tree(&project, &ported, out)?;
+        output::write_tree(&project, &ported, out, args.force)?;
     }
     let texts = project
         .inputs

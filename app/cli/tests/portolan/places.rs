@@ -118,6 +118,49 @@ fn out_holds_the_whole_project() {
 }
 
 #[test]
+fn out_replaces_no_other_file_unless_told_to() {
+    let mine = "my own notes on the port\n";
+    let home = folder(&[
+        ("p/trainer.py", TRAINER),
+        ("p/conf/run.yaml", "device: cuda\n"),
+        ("p/same.txt", "same\n"),
+        ("out/trainer.py", mine),
+        ("out/conf/run.yaml", "device: mps \n"),
+        ("out/same.txt", "same\n"),
+        ("out/other.py", mine),
+    ]);
+    let port = |words: &[&str]| portolan(home.path(), &[&["port", "--target", "hpu"], words].concat());
+    let ran = port(&["--out", "out", "p"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    for file in ["trainer.py", "conf/run.yaml"] {
+        assert!(ran.err.contains(Path::new("out").join(file).to_str().unwrap()), "{ran:?}");
+    }
+    assert!(ran.err.contains("2 files there say") && ran.err.contains("--force"), "{ran:?}");
+    assert!(!ran.err.contains("same.txt") && !ran.err.contains("other.py"), "{ran:?}");
+    assert_eq!(read(home.path(), "out/trainer.py"), mine);
+    assert_eq!(read(home.path(), "out/conf/run.yaml"), "device: mps \n");
+
+    let ran = port(&["--out", "out", "--force", "p"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(read(home.path(), "out/trainer.py"), ported_trainer());
+    assert_eq!(read(home.path(), "out/conf/run.yaml"), "device: cuda\n");
+    assert_eq!(read(home.path(), "out/other.py"), mine, "what the port has no file for stays");
+
+    // The same again finds what it would write; what a person changed since then is not lost.
+    assert_eq!(port(&["--out", "out", "p"]).code, 0);
+    fs::write(home.path().join("out/trainer.py"), mine).unwrap();
+    let ran = port(&["--out", "out", "p/trainer.py"]);
+    assert_eq!(ran.code, 0, "a file given alone goes to out/p: {ran:?}");
+    let ran = port(&["--out", "out", "p"]);
+    assert_eq!((ran.code, read(home.path(), "out/trainer.py").as_str()), (2, mine), "{ran:?}");
+    assert!(ran.err.contains("1 file there says"), "{ran:?}");
+
+    // With nothing to write to there is nothing to replace.
+    assert_eq!(port(&["--force", "p"]).code, 2);
+    assert_eq!(port(&["--write", "--force", "p"]).code, 2);
+}
+
+#[test]
 fn out_never_writes_over_what_is_ported() {
     let home = folder(&[("p/trainer.py", TRAINER)]);
     for words in [["p", "p"], ["p/../p", "p"], ["p", "p/trainer.py"]] {
