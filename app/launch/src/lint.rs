@@ -6,6 +6,7 @@ mod graphcore;
 mod processes;
 mod sambanova;
 mod shell;
+mod wall_time;
 mod words;
 
 use crate::request::Target;
@@ -37,6 +38,7 @@ pub struct Linted {
 pub fn lint(script: &str, target: Target) -> Linted {
     let mut look = Look { script, target, commands: commands(script), findings: Vec::new(), edits: Vec::new() };
     words::check(&mut look);
+    wall_time::check(&mut look);
     processes::check(&mut look);
     match target {
         Target::Hpu => gaudi::check(&mut look),

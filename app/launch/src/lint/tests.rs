@@ -93,6 +93,77 @@ fn environments() {
 }
 
 #[test]
+fn names_of_the_other_vendor() {
+    let check = |before: &str, after: &str, rules: &[&str]| check(Target::Hpu, before, after, rules);
+    let found = |script: &str, rules: &[&str]| found(Target::Hpu, script, rules);
+    check("CUDA_VISIBLE_DEVICES=0,1 python t.py", "HABANA_VISIBLE_MODULES=0,1 python t.py", &["cuda-devices"]);
+    check(
+        "export CUDA_VISIBLE_DEVICES=\"4,5,6,7\"\n",
+        "export HABANA_VISIBLE_MODULES=\"4,5,6,7\"\n",
+        &["cuda-devices"],
+    );
+    found("CUDA_VISIBLE_DEVICES=$1 python t.py\n", &["cuda-devices"]);
+    found("export CUDA_VISIBLE_DEVICES=0\n", &["cuda-devices"]);
+    found("export CUDA_VISIBLE_DEVICES=0,1\nexport HABANA_VISIBLE_MODULES=0,1\n", &["cuda-devices"]);
+    for line in [
+        "torchrun --nproc_per_node=8 t.py --backend nccl\n",
+        "python t.py --dist-backend=nccl --lr 1\n",
+        "python t.py --dist_backend 'nccl'\n",
+        "python t.py run.dist.backend=NCCL\n",
+        "export BACKEND=\"nccl\"\n",
+    ] {
+        check(line, &line.replace("nccl", "hccl").replace("NCCL", "hccl"), &["nccl"]);
+    }
+    for fine in [
+        "python t.py --backend hccl\n",
+        "python t.py --name nccl --data=nccl\n",
+        "echo $CUDA_VISIBLE_DEVICES\n",
+        "# CUDA_VISIBLE_DEVICES=0 --backend nccl\n",
+    ] {
+        found(fine, &[]);
+    }
+    self::found(Target::Ipu, "CUDA_VISIBLE_DEVICES= python t.py --backend nccl\n", &[]);
+}
+
+#[test]
+fn a_wall_time_of_minutes() {
+    for target in Target::ALL {
+        for line in [
+            "#SBATCH --time=1:0\n",
+            "#SBATCH -N 1 --time 48:00   # two days\n",
+            "#SBATCH -t 02:00\n",
+            "#SBATCH -t2:00\n",
+            "#PBS -l select=1,walltime=1:00\n",
+            "#PBS -lwalltime=1:00\n",
+            "sbatch --time=1:0 run.sh\n",
+            "srun --exclusive -n 8 -t 1:30 run.sh\n",
+        ] {
+            found(target, line, &["wall-time"]);
+        }
+        for fine in [
+            "#SBATCH --time=01:00:00\n",
+            "#SBATCH --time=60\n",
+            "#SBATCH --time=1-12:00\n",
+            "#SBATCH --time=1-0\n",
+            "#SBATCH --time=\n",
+            "#SBATCH --begin=16:00\n",
+            "#SBATCH --nodes=1 # --time=1:0\n",
+            "#PBS -l walltime=01:00:00\n",
+            "srun -n 8 ./train -t 1:30\n",
+            "./train --time 1:0\n",
+            "# --time=1:0\n",
+        ] {
+            found(target, fine, &[]);
+        }
+    }
+    let said = |line: &str| lint(line, Target::Hpu).findings.remove(0).message;
+    assert!(said("#SBATCH --time=1:0").starts_with("1:0 is 1 minute to Slurm, not hours: 01:00:00 or 00:01:00 "));
+    assert!(
+        said("#PBS -l walltime=90:30").starts_with("90:30 is 90 min 30 s to PBS, not hours: 90:30:00 or 01:30:30 ")
+    );
+}
+
+#[test]
 fn numbers_of_ipus() {
     let check = |line: &str, rules: &[&str]| found(Target::Popdist, line, rules);
     check("poprun --num-instances=3 --num-replicas=3 python t.py", &["number-of-ipus"]);
