@@ -99,6 +99,7 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
     for join in &program.joins {
         let by = match join.by {
             JoinedBy::Environment => "RANK and LOCAL_RANK tell a process its place",
+            JoinedBy::OpenMpi => "variables of Open MPI's mpirun tell a process its place",
             JoinedBy::Mpi => "MPI tells a process its place",
             JoinedBy::Slurm => "Slurm tells a process its place",
             JoinedBy::Spawn => "the program starts processes itself",

@@ -141,8 +141,10 @@ pub struct Join {
 pub enum JoinedBy {
     /// `RANK` and `LOCAL_RANK`, as torchrun sets them.
     Environment,
-    /// MPI: mpi4py, or Open MPI's variables.
+    /// MPI: mpi4py, which a process that nobody started asks as well.
     Mpi,
+    /// Open MPI's variables, as its mpirun sets them.
+    OpenMpi,
     /// Slurm's `SLURM_PROCID`.
     Slurm,
     /// The program starts its processes itself.
@@ -262,8 +264,12 @@ impl Program {
         if joins(JoinedBy::Lightning) {
             return Some("lightning");
         }
-        let by_mpi = joins(JoinedBy::Mpi) || joins(JoinedBy::Horovod);
-        (joins(JoinedBy::Environment) && !by_mpi).then_some("torchrun")
+        let by_mpi = joins(JoinedBy::Mpi) || joins(JoinedBy::OpenMpi) || joins(JoinedBy::Horovod);
+        match (joins(JoinedBy::Environment), by_mpi) {
+            (true, false) => Some("torchrun"),
+            (false, _) if joins(JoinedBy::OpenMpi) => Some("mpirun"),
+            _ => None,
+        }
     }
 }
 

@@ -111,6 +111,33 @@ fn eight_trainings_in_place_of_one_are_refused() {
     assert!(command_of(&ran.out).starts_with("torchrun "), "{ran:?}");
 }
 
+/// A program that reads its launcher's variables stops without them, be it alone.
+#[test]
+fn one_process_has_the_launcher_that_its_program_needs() {
+    let script = "import os\nimport torch.distributed as dist\n\nrank = int(os.environ['LOCAL_RANK'])\n\
+        dist.init_process_group('hccl')\nnet(x).backward()\n";
+    let open_mpi = script.replace("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK");
+    let none = "import torch\nnet(x).backward()\n";
+    let home = folder(&[("a/main.py", script), ("b/main.py", &open_mpi), ("c/main.py", none)]);
+    let check = |words: &[&str], expected: &str| {
+        let ran = portolan(home.path(), &[&["launch", "--target", "hpu"], words].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let line = command_of(&ran.out);
+        assert!(line.starts_with(expected) && line.ends_with(" main.py"), "{line}");
+        let meets = ["MASTER_ADDR=localhost", "MASTER_PORT=12355"].map(|set| ran.out.contains(set));
+        assert_eq!(meets, [!expected.starts_with("python3"); 2], "{}", ran.out);
+    };
+    let torchrun = "torchrun --nproc_per_node 1 ";
+    check(&["--project", "a"], torchrun);
+    check(&["--project", "a", "--instances", "1"], torchrun);
+    check(&["--project", "b"], "mpirun -n 1 ");
+    check(&["--project", "c"], "python3 -u ");
+    // What the user chooses goes before what the project says.
+    check(&["--project", "a", "--launcher", "mpirun"], "mpirun -n 1 ");
+    check(&["--entry", "main.py", "--launcher", "torchrun"], torchrun);
+    check(&["--entry", "main.py"], "python3 -u ");
+}
+
 #[test]
 fn a_project_that_says_nothing() {
     let home = folder(&[("lib.py", "x = 1\n"), ("odd/a.py", "def broken(:\n"), ("evil/$(id) \"'\n.py", "train()\n")]);
@@ -206,6 +233,9 @@ fn the_pages_command_writes_the_pages_script() {
     check(&[("entry", "a.py"), ("args", "run.batch=32"), ("batch-key", "run.batch"), ("alone", "on")]);
     check(&[("entry", "a.py"), ("scheduler", "pbs"), ("select", "ngpus=8"), ("nodes", "2"), ("launcher", "mpirun")]);
     check(&[("entry", "a.py"), ("modules", "4,5"), ("launcher", "torchrun")]);
+    for launcher in ["torchrun", "mpirun", "lightning"] {
+        check(&[("entry", "a.py"), ("launcher", launcher), ("alone", "on")]);
+    }
     check(&[("entry", "a.py"), ("site", "tamu-aces-gaudi"), ("gres", "gaudi"), ("partition", "p")]);
     let spawned =
         [("launcher", "deepspeed"), ("nodes", "2"), ("hosts", "a,b"), ("hostfile", "h"), ("gaudi_spawn", "g.py")];

@@ -222,9 +222,8 @@ fn joins(reached: &[&FileView<'_>]) -> Vec<Join> {
             match literal(view, string).as_deref() {
                 Some("LOCAL_RANK" | "RANK") => say(JoinedBy::Environment, place(view, string)),
                 Some("SLURM_PROCID" | "SLURM_LOCALID") => say(JoinedBy::Slurm, place(view, string)),
-                Some(text) if text.starts_with("OMPI_COMM_WORLD_") || text == "PMI_RANK" => {
-                    say(JoinedBy::Mpi, place(view, string));
-                }
+                Some("PMI_RANK") => say(JoinedBy::Mpi, place(view, string)),
+                Some(text) if text.starts_with("OMPI_COMM_WORLD_") => say(JoinedBy::OpenMpi, place(view, string)),
                 _ => {}
             }
         }

@@ -221,7 +221,13 @@ fn a_program_of_one_process() {
     let lookalikes =
         one.replace("def main", "# hello world, Frank\nclass Trainer:\n    note = 'of world rank'\n\n\ndef main");
     check(&[("a.py", &lookalikes)], "hpu", "entry=a.py; alone=on");
-    check(&[("a.py", &one.replace("loss", "os.environ['LOCAL_RANK'].loss"))], "hpu", "entry=a.py; launcher=torchrun");
+    let reads = |names: &str| one.replace("loss", &format!("start({names}).loss"));
+    let started = |names: &str, fields: &str| check(&[("a.py", &reads(names))], "hpu", fields);
+    started("os.environ['LOCAL_RANK']", "entry=a.py; launcher=torchrun");
+    started("os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; launcher=mpirun");
+    // One that takes its rank from either can be started by either.
+    started("os.environ['RANK'], os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py");
+    check(&[("a.py", &reads("os.environ['OMPI_COMM_WORLD_RANK']"))], "ipu", "entry=a.py");
     check(&[("a.py", one)], "popdist", "entry=a.py; alone=on");
     check(&[("a.py", &one.replace("torch\n", "torch\nimport popdist\n"))], "popdist", "entry=a.py");
     check(&[("a.py", one)], "rdu", "entry=a.py; alone=on");

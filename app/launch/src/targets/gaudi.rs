@@ -71,7 +71,11 @@ pub(super) fn build(draft: &mut Draft<'_>) {
     draft.plan.arithmetic.push(format!("{machines} × {each} = {all}, one training"));
     draft.samples(cards, "card");
     draft.ask_for(local);
-    environment(draft, cards);
+    // One process by the usual launcher needs none. One that somebody chose is there for its variables: a program that
+    // reads them stops without.
+    let launcher = if cards == 1 { request.launcher } else { Some(launcher) };
+    let meets = cards > 1 || matches!(launcher, Some(Launcher::Mpirun | Launcher::Torchrun));
+    environment(draft, meets);
     start(draft, launcher, cards, local);
 }
 
@@ -95,7 +99,7 @@ fn eager(release: Option<&str>) -> Option<(&'static str, &'static str)> {
     }
 }
 
-fn environment(draft: &mut Draft<'_>, cards: u32) {
+fn environment(draft: &mut Draft<'_>, meets: bool) {
     let request = draft.request;
     draft.activate();
     draft.site_settings();
@@ -136,7 +140,7 @@ fn environment(draft: &mut Draft<'_>, cards: u32) {
         let list: Vec<String> = request.modules.iter().map(u32::to_string).collect();
         draft.set("HABANA_VISIBLE_MODULES", list.join(","), "This tenant's cards; the rest belong to others.", TENANTS);
     }
-    if cards > 1 {
+    if meets {
         let port = request.port.map_or(12355 + first.unwrap_or(0), u32::from);
         let address = match (request.nodes, request.hosts.first(), request.scheduler) {
             (1, ..) => Word::text("localhost"),
@@ -161,16 +165,16 @@ fn told_its_rank(draft: &mut Draft<'_>) {
     }
 }
 
-fn start(draft: &mut Draft<'_>, launcher: Launcher, cards: u32, local: u32) {
+fn start(draft: &mut Draft<'_>, launcher: Option<Launcher>, cards: u32, local: u32) {
     match launcher {
-        Launcher::Deepspeed => deepspeed(draft, cards),
-        Launcher::Lightning => lightning(draft, cards, local),
-        _ if cards == 1 => {
+        Some(Launcher::Deepspeed) => deepspeed(draft, cards),
+        Some(Launcher::Lightning) => lightning(draft, cards, local),
+        Some(Launcher::Torchrun) => torchrun(draft, local),
+        Some(Launcher::Mpirun | Launcher::Srun) => mpirun(draft, cards, local),
+        None => {
             let command = Command::new([], EXAMPLES).python(draft);
             draft.step(command, "One process, one card.");
         }
-        Launcher::Torchrun => torchrun(draft, local),
-        Launcher::Mpirun | Launcher::Srun => mpirun(draft, cards, local),
     }
 }
 
