@@ -5,19 +5,20 @@
 //! here, as in git: a `\r` before it belongs to the line. Lines between two hunks are equal, so the old line `i` after
 //! a hunk is the new line `i + new_end - old_end`.
 //!
-//! The work is cut into [`pairing`] (which removed line became which added one), [`words`] (what changed inside such a
-//! pair) and [`slide`] (where a hunk starts when several places are equally short). Nothing here looks at a clock:
-//! effort is bounded by sizes, so the page and the command print the same diff.
+//! The work is cut into [`sequence`] (which lines are equal), [`pairing`] (which removed line became which added one),
+//! [`words`] (what changed inside such a pair) and [`slide`] (where a hunk starts when several places are equally short).
+//! Nothing here looks at a clock: effort is bounded by sizes, so the page and the command print the same diff.
 
 mod pairing;
+mod sequence;
 mod slide;
 mod words;
 
 use crate::Edit;
 use crate::order;
+use sequence::sequence_diff;
 use serde::{Deserialize, Serialize};
 use similar::DiffOp;
-use similar::algorithms::{Capture, Compact, DiffHook, Replace, myers};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -166,54 +167,6 @@ fn number<'a>(lines: &[&'a str], mut known: HashMap<&'a str, u32>) -> (Vec<u32>,
         })
         .collect();
     (ids, known)
-}
-
-/// Patience diff: lines that stand once on each side are matched first, so that repeated ones (`else:`, blank lines)
-/// follow their neighbours. Its time stays in proportion to the lines, which that of a histogram diff does not.
-///
-/// `similar` has it, too, but with a hook of another type for anchors, gaps and the rest, and so with a copy of Myers' algorithm for
-/// each; here all of them are captured alike.
-fn sequence_diff(old: &[u32], new: &[u32]) -> Vec<DiffOp> {
-    let (old_once, new_once) = (once(old), once(new));
-    let [old_anchors, new_anchors] =
-        [(old, &old_once), (new, &new_once)].map(|(all, once)| once.iter().map(|at| all[*at]).collect::<Vec<u32>>());
-    let anchors = captured(&old_anchors, 0..old_anchors.len(), &new_anchors, 0..new_anchors.len());
-    let mut ops = Vec::new();
-    let (mut o, mut n) = (0, 0);
-    for op in anchors.iter().filter(|op| matches!(op, DiffOp::Equal { .. })) {
-        for (a, b) in op.old_range().zip(op.new_range()) {
-            let (a, b) = (old_once[a], new_once[b]);
-            let len = old[o..a].iter().zip(&new[n..b]).take_while(|(a, b)| a == b).count();
-            if len > 0 {
-                ops.push(DiffOp::Equal { old_index: o, new_index: n, len });
-            }
-            ops.extend(captured(old, o + len..a, new, n + len..b));
-            (o, n) = (a, b);
-        }
-    }
-    ops.extend(captured(old, o..old.len(), new, n..new.len()));
-    let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
-    let Ok(()) = ops.iter().try_for_each(|op| op.apply_to_hook(&mut hook));
-    let Ok(()) = hook.finish();
-    hook.into_inner().into_inner().into_ops()
-}
-
-/// Myers' difference of two ranges.
-fn captured(old: &[u32], old_range: Range<usize>, new: &[u32], new_range: Range<usize>) -> Vec<DiffOp> {
-    let mut hook = Capture::new();
-    let Ok(()) = myers::diff(&mut hook, old, old_range, new, new_range);
-    hook.into_ops()
-}
-
-/// Places of the values that stand once, in their order.
-fn once(values: &[u32]) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..values.len()).collect();
-    order::sort_by_key(&mut places, |at| values[*at]);
-    let is_alone = |part: &&[usize]| part.len() == 1;
-    let mut once: Vec<usize> =
-        places.chunk_by(|a, b| values[*a] == values[*b]).filter(is_alone).map(|part| part[0]).collect();
-    order::sort(&mut once);
-    once
 }
 
 /// Byte offset at which every line starts, and the length of the text at the end.

@@ -1,7 +1,8 @@
 //! Which removed line became which added line.
 
+use super::sequence::sequence_diff;
 use super::words::{Bag, changed_words};
-use super::{Hunk, Pair, number, sequence_diff};
+use super::{Hunk, Pair, number};
 use similar::DiffOp;
 use std::collections::HashMap;
 use std::ops::Range;

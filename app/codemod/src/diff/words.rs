@@ -1,6 +1,6 @@
 //! Words of a line, how much two lines have in common, and which words changed.
 
-use super::sequence_diff;
+use super::sequence::sequence_diff;
 use crate::order;
 use similar::DiffOp;
 
