@@ -139,7 +139,7 @@ fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
             "the guides for {id} know no SDK version `{sdk}`; they know {known}, and what was published between these"
         )));
     }
-    for (name, value) in &options.options {
+    for (name, value) in options.options.iter() {
         let Some(option) = target.options.iter().find(|option| option.name == *name) else {
             let known: Vec<&str> = target.options.iter().map(|option| option.name.as_str()).collect();
             return Err(usage(format!("no recipe has an option `{name}`; there are {}", known.join(", "))));

@@ -1,10 +1,11 @@
 //! The checks that every section of a guide gets without its author writing a line.
 
+use crate::order::Map;
 use crate::port::port_traced;
 use crate::ported::{Options, Ported, SourceFile, Style};
 use crate::recipe::RecipeSet;
 use guide::{Case, ExampleKind, Guide, Section};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A promise of a guide that the engine does not keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
 }
 
 fn options(target: &str, case: &Case<'_>) -> Options {
-    let mut options = BTreeMap::new();
+    let mut options = Map::new();
     if let Some((name, value)) = case.option.and_then(|o| o.split_once('=')) {
         options.insert(name.to_owned(), value.to_owned());
     }

@@ -2,7 +2,6 @@
 
 use crate::order::Map;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// One file handed to the engine: a path relative to the project's root, with `/`, and its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +51,7 @@ pub struct Options {
     #[serde(rename = "unsafe")]
     pub allow_unsafe: bool,
     /// Values of the recipes' named options.
-    pub options: BTreeMap<String, String>,
+    pub options: Map<String, String>,
     /// Recipes that the user turned off, by id.
     pub rejected_recipes: Vec<String>,
     /// Single edits that the user turned off, by [`Edit::id`]; with `path:` before it in that file alone.
@@ -69,7 +68,7 @@ pub struct Ported {
     /// The style that was used, never `auto`.
     pub style: Style,
     /// Named options as they were applied, defaults filled in.
-    pub options: BTreeMap<String, String>,
+    pub options: Map<String, String>,
     /// One entry a file, in the order given.
     pub files: Vec<PortedFile>,
     /// What was checked of this port.

@@ -7,7 +7,6 @@ use crate::{
 };
 use guide::Citation;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// A [`Ported`] without the texts: whoever has the files makes them from the edits.
 #[derive(Serialize)]
@@ -15,7 +14,7 @@ struct Report<'a> {
     target: &'a str,
     sdk: &'a str,
     style: Style,
-    options: &'a BTreeMap<String, String>,
+    options: &'a Map<String, String>,
     files: Vec<FileReport<'a>>,
     recipes: Map<&'a str, RecipeReport<'a>>,
     ledger: LedgerReport<'a>,

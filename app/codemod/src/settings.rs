@@ -1,11 +1,11 @@
 //! What is settled before a port begins: the SDK version and the value of every option, given or by default.
 
 use crate::handlers::known_fields;
+use crate::order::Map;
 use crate::ported::Options;
 use crate::recipe::Target;
 use crate::sdk::Requirement;
 use guide::{ConfigField, FrontMatter, OptionField};
-use std::collections::BTreeMap;
 
 /// What a guide's front matter says of its target.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ pub(crate) struct Settings<'a> {
     pub(crate) sdk: String,
     pub(crate) target: &'a TargetFacts,
     /// Every option's value.
-    pub(crate) values: BTreeMap<String, String>,
+    pub(crate) values: Map<String, String>,
     /// `import torch` loads what the target needs.
     pub(crate) autoload: bool,
 }
@@ -95,7 +95,7 @@ pub(crate) struct Settings<'a> {
 impl<'a> Settings<'a> {
     pub(crate) fn new(target: &'a Target, options: &Options) -> Self {
         let sdk = options.sdk.clone().or_else(|| target.sdks.last().cloned()).unwrap_or_default();
-        let mut values = BTreeMap::new();
+        let mut values = Map::new();
         values.extend(target.facts.options.iter().map(|o| (o.name.clone(), default_of(o, &sdk).to_owned())));
         values.extend(options.options.clone());
         let autoload = target.facts.autoload.as_ref().is_some_and(|r| r.admits(&sdk));
@@ -110,7 +110,7 @@ impl<'a> Settings<'a> {
     /// A text of a field with the options' values in it; for a `bool`, `on` and `off` are Python's.
     pub(crate) fn filled(&self, template: &str, annotation: &str) -> String {
         let mut out = template.to_owned();
-        for (name, value) in &self.values {
+        for (name, value) in self.values.iter() {
             let value = match (annotation, value.as_str()) {
                 ("bool", "on") => "True",
                 ("bool", "off") => "False",

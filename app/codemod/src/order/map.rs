@@ -2,9 +2,13 @@
 
 use super::places::{Gap, Places};
 use super::settle;
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
 use std::ops::Index;
 
 /// Each key with its value, read in the order of the keys.
@@ -20,11 +24,13 @@ impl<K, V> Map<K, V> {
         Self { entries: Vec::new(), order: Places::new() }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
@@ -50,14 +56,16 @@ impl<K: Ord, V> Map<K, V> {
         self.order.find(&|place| self.entries[place].0.borrow().cmp(key))
     }
 
-    pub(crate) fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    /// Whether a key is there.
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
     {
         self.find(key).is_ok()
     }
 
-    pub(crate) fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    /// The value of a key.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
@@ -102,7 +110,7 @@ impl<K: Ord, V> Map<K, V> {
     }
 
     /// Sets the value of a key; returns what it was before.
-    pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             Ok(place) => Some(std::mem::replace(&mut self.entries[place].1, value)),
             Err(gap) => {
@@ -119,7 +127,8 @@ impl<K: Ord, V> Map<K, V> {
         place
     }
 
-    pub(crate) fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    /// Takes a key out; returns its value.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
@@ -189,21 +198,51 @@ impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
 
 impl<K: Eq, V: Eq> Eq for Map<K, V> {}
 
+impl<K: Hash, V: Hash> Hash for Map<K, V> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
+        self.iter().for_each(|entry| entry.hash(state));
+    }
+}
+
 impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Map<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+/// Takes entries in as they come.
+struct Entries<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
+    type Value = Map<K, V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Map<K, V>, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, value)) = access.next_entry()? {
+            map.insert(key, value);
+        }
+        Ok(map)
     }
 }
 
 impl<K: Serialize, V: Serialize> Serialize for Map<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter())
+        // Formats that say lengths first ask for this one.
+        let mut map = serializer.serialize_map(Some(self.len()))?;
+        self.iter().try_for_each(|(key, value)| map.serialize_entry(key, value))?;
+        map.end()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn same(ours: &Map<u32, u32>, theirs: &BTreeMap<u32, u32>) {
         assert_eq!(ours.len(), theirs.len());
@@ -233,5 +272,16 @@ mod tests {
         theirs.retain(|key, _| key % 3 == 0);
         same(&ours, &theirs);
         assert!(ours.into_iter().eq(theirs));
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let map: Map<String, u32> = [("b".to_owned(), 2), ("a".to_owned(), 1)].into_iter().collect();
+        let packed = postcard::to_allocvec(&map).unwrap();
+        assert_eq!(packed, postcard::to_allocvec(&BTreeMap::from_iter(map.iter())).unwrap());
+        assert_eq!(postcard::from_bytes::<Map<String, u32>>(&packed).unwrap(), map);
+        let json = serde_json::to_string(&map).unwrap();
+        assert_eq!(json, "{\"a\":1,\"b\":2}");
+        assert_eq!(serde_json::from_str::<Map<String, u32>>(&json).unwrap(), map);
     }
 }

@@ -8,11 +8,10 @@ use crate::port::protocol::{
 };
 use ::launch::form::Fields;
 use codemod::{
-    Diagnostic, FileDiff, Highlight, Ledger, Matrix, OptionKind, Options, Ported, PortedFile, RecipeSet, SourceFile,
-    Style, TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
+    Diagnostic, FileDiff, Highlight, Ledger, Map, Matrix, OptionKind, Options, Ported, PortedFile, RecipeSet,
+    SourceFile, Style, TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
-use std::collections::BTreeMap;
 
 /// What the worker keeps between questions.
 #[derive(Default)]
@@ -279,7 +278,7 @@ fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {
     let guide = guides.iter().find(|g| g.name == id.guide)?;
     let section = guide.sections.iter().find(|s| s.id == id.section)?;
     let case = *section.cases().get(id.number.checked_sub(1)?)?;
-    let mut options = BTreeMap::new();
+    let mut options = Map::default();
     if let Some((name, value)) = case.option.and_then(|option| option.split_once('=')) {
         options.insert(name.to_owned(), value.to_owned());
     }

@@ -3,9 +3,8 @@
 //! A message is a small head, and beside it the big things as they are: texts as strings, colours as numbers. So a
 //! long file is copied, never quoted and parsed again.
 
-use codemod::{Applicability, Diagnostic, FileDiff, Options, RecipeInfo, Style, TargetInfo};
+use codemod::{Applicability, Diagnostic, FileDiff, Map, Options, RecipeInfo, Style, TargetInfo};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A message with its head still typed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -113,7 +112,7 @@ pub struct Example {
     /// Whether it shows unsafe edits.
     pub allow_unsafe: bool,
     /// Named options it is meant for.
-    pub options: BTreeMap<String, String>,
+    pub options: Map<String, String>,
 }
 
 /// What the engine can do.

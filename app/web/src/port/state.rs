@@ -12,10 +12,9 @@ pub use result::{Phase, View, count, needs_person};
 
 use crate::port::protocol::{Catalogue, Outcome};
 use crate::port::trials::Trials;
-use codemod::{Options, RecipeInfo, Style, TargetInfo};
+use codemod::{Map, Options, RecipeInfo, Style, TargetInfo};
 use files::Former;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ pub struct Choice {
     /// Apply unsafe edits.
     pub allow_unsafe: bool,
     /// Named options of the recipes.
-    pub options: BTreeMap<String, String>,
+    pub options: Map<String, String>,
 }
 
 impl Hash for Choice {
