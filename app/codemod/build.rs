@@ -27,6 +27,14 @@ fn main() {
         for guide in &mut guides {
             guide.sections.retain(|section| !section.rules.is_empty() || !section.examples.is_empty());
         }
+        // Where a rule stands in its guide is for those who write one; here it only tells it from the section's others.
+        for section in guides.iter_mut().flat_map(|g| &mut g.sections) {
+            (section.line, section.level) = (0, 0);
+            for (n, rule) in section.rules.iter_mut().enumerate() {
+                rule.line = n + 1;
+                rule.conditions.iter_mut().for_each(|condition| condition.line = 0);
+            }
+        }
         // The page opens examples as input and runs the port itself: what should come out, and the line to name when it
         // doesn't, are for the tests.
         for example in guides.iter_mut().flat_map(|g| &mut g.sections).flat_map(|s| &mut s.examples) {
