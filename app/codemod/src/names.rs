@@ -274,6 +274,7 @@ const OF_LIGHTNING: [&str; 7] =
 /// Whether names of this package are reached in more ways than one.
 pub(crate) fn has_several_homes(qualified: &str) -> bool {
     matches!(qualified.split('.').next(), Some("lightning" | "pytorch_lightning" | "tensorflow" | "keras"))
+        || qualified == "torch.amp.GradScaler"
 }
 
 /// The documented module of what is imported from the file that defines it: `torch.utils.data.dataloader`.
@@ -303,6 +304,7 @@ pub(crate) fn canonical(qualified: &str) -> Cow<'_, str> {
     let keras = match head {
         "pytorch_lightning" => return joined("lightning.pytorch", rest).into(),
         "lightning" if OF_LIGHTNING.contains(&first) => return joined("lightning.pytorch", rest).into(),
+        "torch" if rest == "GradScaler" => return "torch.amp.GradScaler".into(),
         "keras" => rest,
         "tensorflow" => {
             let inner = rest.strip_prefix("python.").or_else(|| rest.strip_prefix("compat.v2.")).unwrap_or(rest);

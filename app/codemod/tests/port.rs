@@ -314,3 +314,21 @@ fn the_bridge_is_loaded_where_torch_is_tried() {
         "{ported}"
     );
 }
+
+#[test]
+fn the_bridge_is_loaded_where_a_function_alone_imports_torch() {
+    check(
+        "def main():\n    import torch\n\n    x = x.cuda()\n    x.sum().backward()\n",
+        "import os\n\ndef main():\n    os.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n    import torch\n\n    try:\n        \
+         import habana_frameworks.torch.core as htcore\n    except ImportError:\n        htcore = None\n\n    x = x.to(\"hpu\")\n    \
+         x.sum().backward()\n",
+    );
+}
+
+#[test]
+fn a_scaler_by_its_newest_name_goes_with_its_calls() {
+    let step =
+        "scaler = torch.GradScaler('cuda')\nscaler.scale(loss).backward()\nscaler.step(optimizer)\nscaler.update()\n";
+    let ported = run(&[("a.py", &format!("import torch\n\n{step}"))], &hpu()).files[0].text.clone();
+    assert!(ported.ends_with("\nloss.backward()\noptimizer.step()\n") && !ported.contains("caler"), "{ported}");
+}

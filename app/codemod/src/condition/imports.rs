@@ -1,7 +1,7 @@
 //! What a file imports, and where.
 
 use crate::facts::FileView;
-use crate::tree::{Id, kinds};
+use crate::tree::{Id, ROOT, kinds};
 
 /// torch, and packages that are nothing without it.
 const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];
@@ -115,10 +115,20 @@ fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
     (!heads.is_empty()).then_some(heads)
 }
 
+/// The statements among which torch is imported: those of the file or, where only a function imports it and nothing is ported yet,
+/// of that function.
+fn beside_torch(view: &FileView<'_>, ported: &[String]) -> Vec<Id> {
+    let index = &view.index;
+    let loads = |id: &Id| loaded_heads(view, *id).is_some_and(|h| h.contains(&"torch"));
+    let at_top = index.parts(ROOT).any(|id| loads(&id));
+    let inner = first_import(view, &["torch".to_owned()]).filter(|_| !at_top && first_import(view, ported).is_none());
+    index.parts(inner.and_then(|id| index.parent(id)).unwrap_or(ROOT)).collect()
+}
+
 /// The first statement that imports torch or something that may.
-pub(super) fn first_torch_import(view: &FileView<'_>) -> Option<Id> {
+pub(super) fn first_torch_import(view: &FileView<'_>, ported: &[String]) -> Option<Id> {
     let loading: Vec<(Id, Vec<&str>)> =
-        view.index.parts(crate::tree::ROOT).filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
+        beside_torch(view, ported).into_iter().filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
     // A file that never names torch, or what is built on it, has no business with its bridge.
     loading.iter().find(|(_, heads)| heads.iter().any(|h| BUILT_ON_TORCH.contains(h)))?;
     loading
@@ -136,8 +146,8 @@ pub(super) fn first_import(view: &FileView<'_>, packages: &[String]) -> Option<I
 }
 
 /// The last statement of the run of imports that the first import of torch itself stands in.
-pub(super) fn last_torch_import(view: &FileView<'_>) -> Option<Id> {
-    let statements: Vec<Id> = view.index.parts(crate::tree::ROOT).collect();
+pub(super) fn last_torch_import(view: &FileView<'_>, ported: &[String]) -> Option<Id> {
+    let statements = beside_torch(view, ported);
     let torch = statements.iter().position(|id| loaded_heads(view, *id).is_some_and(|h| h.contains(&"torch")))?;
     let run = statements[torch..].iter().copied();
     run.take_while(|id| loaded_heads(view, *id).is_some()).last()

@@ -87,6 +87,7 @@ impl<'a, 't> Step<'a, 't> {
         let branch = input.project.modes.is_some();
         let situation = Situation { view, project: input.project, settings: input.settings, branch };
         let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
+        let torch = torch.filter(|t| index.parent(*t) == Some(ROOT));
         let Some(torch) = torch else {
             return refuse(step, "torch is not imported at the top of this file. Import it there, then port again");
         };
