@@ -63,6 +63,18 @@ pub(crate) enum Change {
 }
 
 impl Change {
+    /// The code that it brings.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Expression { text, .. }
+            | Self::Insert { text, .. }
+            | Self::Replace { text, .. }
+            | Self::Clause { text, .. }
+            | Self::Raw { text, .. }
+            | Self::Wrap { header: text, .. } => text,
+        }
+    }
+
     /// The bytes that no other change may touch in the same round.
     pub(crate) fn extents(&self, view: &FileView<'_>) -> Vec<Range<usize>> {
         match self {

@@ -45,6 +45,7 @@ enum Test {
     FileDefines(String),
     FileImports(String),
     FileTrains,
+    LeadsToTraining,
     StepLeft,
     ComputeModes,
     ProjectImports(String),
@@ -100,6 +101,7 @@ impl Condition {
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
             "file trains" => Test::FileTrains,
+            "file leads to training" => Test::LeadsToTraining,
             "a training step is left" => Test::StepLeft,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -156,6 +158,7 @@ impl Condition {
             }
             Test::FileImports(name) => imports(s.view, name),
             Test::FileTrains => trains(s),
+            Test::LeadsToTraining => trains(s) || imports::leads_to_training(s),
             Test::StepLeft => {
                 let ported = s.project.target_modules.iter().any(|module| s.view.names.imports(module));
                 s.project.step_is_left && !ported
@@ -207,6 +210,7 @@ impl Condition {
             Test::FileDefines(_)
             | Test::FileImports(_)
             | Test::FileTrains
+            | Test::LeadsToTraining
             | Test::FileContains(_)
             | Test::StepLeft
             | Test::ComputeModes

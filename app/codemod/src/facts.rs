@@ -256,6 +256,11 @@ impl<'t> FileView<'t> {
     }
 }
 
+/// Folders of a path, and the module that its file is.
+fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.strip_suffix(".py").unwrap_or(path).split('/')
+}
+
 /// What is known of all files together.
 pub(crate) struct ProjectFacts {
     /// How the project chooses its compute mode, if it does.
@@ -278,6 +283,10 @@ pub(crate) struct ProjectFacts {
     pub(crate) step_is_left: bool,
     /// Modules that some file imports, or imports something of.
     imported: Set<String>,
+    /// Every word of what is imported anywhere.
+    imported_words: Set<String>,
+    /// Names of the project's files and folders, as an import names them.
+    pub(crate) places: Set<String>,
 }
 
 impl ProjectFacts {
@@ -286,6 +295,21 @@ impl ProjectFacts {
         self.imported
             .iter()
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    }
+
+    /// Whether a program starts in a file: it says so, or it does something at the top and no other file imports it.
+    pub(crate) fn starts(&self, view: &FileView<'_>) -> bool {
+        let k = kinds();
+        let index = &view.index;
+        let says = index.of_kind(k.string).iter().any(|s| matches!(index.text_of(*s), "\"__main__\"" | "'__main__'"));
+        let acts = || {
+            index.parts(crate::tree::ROOT).any(|s| {
+                let calls = index.kind(s) == k.expression_statement
+                    && index.parts(s).next().is_some_and(|e| index.kind(e) == k.call);
+                calls || [k.for_statement, k.while_statement, k.with_statement].contains(&index.kind(s))
+            })
+        };
+        says || (places(view.path).last().is_none_or(|stem| !self.imported_words.contains(stem)) && acts())
     }
 
     pub(crate) fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
@@ -330,6 +354,15 @@ impl ProjectFacts {
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
             }),
             imported: views.iter().flat_map(|view| view.names.modules.iter().cloned()).collect(),
+            imported_words: views
+                .iter()
+                .flat_map(|view| {
+                    let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
+                    let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
+                    bound.chain(whole).flat_map(|name| name.split('.')).map(str::to_owned)
+                })
+                .collect(),
+            places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
         };
         let classes: Vec<String> = facts.bases.keys().cloned().collect();
         facts.models = classes

@@ -4,12 +4,14 @@
 //! Figures are read off the source, as literals or as the expressions that stand there; what can't be read is left out, and a
 //! product with an expression in it stays one. Nothing is evaluated.
 
+mod precision;
 mod side;
 
 use crate::ported::{Ported, SourceFile};
 use serde::{Deserialize, Serialize};
 use side::{Side, side};
 
+pub(crate) use precision::{Precision, changed};
 pub(crate) use side::{keyword, micro_batch};
 
 /// The arithmetic of a port. Empty where the project has no loader or no training step that the engine can read: a cell of a
@@ -51,6 +53,8 @@ pub enum Quantity {
     SchedulerSteps,
     /// How the losses of samples, and the gradients of batches and replicas, become one.
     LossReduction,
+    /// The types that the step computes in.
+    Precision,
 }
 
 impl std::fmt::Display for Quantity {
@@ -63,6 +67,7 @@ impl std::fmt::Display for Quantity {
             Self::DeviceIterations => "device iterations",
             Self::SchedulerSteps => "scheduler steps",
             Self::LossReduction => "loss reduction",
+            Self::Precision => "precision",
         })
     }
 }
@@ -118,6 +123,12 @@ pub fn ledger(files: &[SourceFile], ported: &Ported) -> Ledger {
     };
     entries.extend(both(Quantity::SchedulerSteps, before.scheduler_steps(), after.scheduler_steps()));
     entries.extend(both(Quantity::LossReduction, before.reduction(), after.reduction()));
+    let types = before.precision.before().map(|(figure, _)| figure).or_else(|| before.precision.cast());
+    let types = (types, after.precision.after(&before.precision));
+    if types.0.is_some() || types.1.is_some() {
+        let [before, after] = [types.0, types.1].map(|types| types.unwrap_or_else(|| Figure::plain("float32")));
+        entries.push(LedgerEntry { quantity: Quantity::Precision, before, after });
+    }
     let flags = flags(&entries, &before, &after);
     Ledger { entries, flags }
 }
@@ -138,6 +149,7 @@ fn flags(entries: &[LedgerEntry], before: &Side, after: &Side) -> Vec<String> {
                  it does less often"
             )),
             Quantity::SchedulerSteps => Some(format!("The scheduler steps {new} in place of {old}")),
+            Quantity::Precision => Some(changed(old, new)),
             _ => None,
         });
     }
@@ -346,5 +358,45 @@ mod tests {
             "hpu",
             Some(("8", "8", 0)),
         );
+    }
+
+    #[test]
+    fn types_of_a_step() {
+        let check = |text: &str, target: &str, expected: Option<(&str, &str)>| {
+            let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
+            let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
+            let ported = port(&files, &RecipeSet::embedded(), &options);
+            let ledger = ledger(&files, &ported);
+            let types = ledger.entries.iter().find(|entry| entry.quantity == Quantity::Precision);
+            assert_eq!(
+                types.map(|t| (t.before.text.as_str(), t.after.text.as_str())),
+                expected,
+                "{target}: {ledger:#?}"
+            );
+            let differs = types.is_some_and(|t| t.before.text != t.after.text);
+            assert_eq!(ledger.flags.iter().any(|flag| flag.starts_with("The step computes in")), differs);
+            let told =
+                ported.files[0].diagnostics.iter().any(|d| d.recipe == "engine#precision" && d.original.line == 12);
+            assert_eq!(told, differs && text.contains("autocast"), "{target}: {:#?}", ported.files[0].diagnostics);
+        };
+        let plain = STEP.replace("SIZE", "8");
+        let cast = |autocast: &str| {
+            let body = format!("        with {autocast}:\n            loss = criterion(net(image), label)\n");
+            plain.replace(
+                "        opt.zero_grad()\n        loss = criterion(net(image), label)\n",
+                &format!("{body}        opt.zero_grad()\n"),
+            )
+        };
+        check(&plain, "hpu", None);
+        check(&plain, "rdu", Some(("float32", "bfloat16")));
+        let half = cast("torch.autocast('cuda', enabled=args.amp)");
+        check(&half, "ipu", Some(("autocast to float16 if args.amp", "float32")));
+        check(&half, "popdist", Some(("autocast to float16 if args.amp", "float32")));
+        check(&half, "rdu", Some(("autocast to float16 if args.amp", "bfloat16")));
+        let brain = cast("torch.autocast(device_type='cuda', dtype=torch.bfloat16)");
+        check(&brain, "hpu", Some(("autocast to bfloat16", "autocast to bfloat16")));
+        let short = cast("torch.autocast('cuda', dtype=torch.float16)");
+        check(&short, "hpu", Some(("autocast to float16", "autocast to bfloat16")));
+        check(&cast("torch.autocast('cuda', enabled=False)"), "ipu", None);
     }
 }

@@ -111,7 +111,7 @@ fn cells(original: &str, file: &PortedFile) -> Map<usize, MatrixCell> {
         // The first line that shows something of the change.
         let shown = there + edit.text.len() - edit.text.trim_start().len();
         let there = line_of(&ported, shown);
-        let (first, last) = lines_of(original, &starts, edit);
+        let Some((first, last)) = lines_of(original, &starts, edit) else { continue };
         for line in (first..=last).filter(|line| !line_text(original, &starts, *line).is_empty()) {
             put(line, CellState::Done, &edit.recipe, there);
         }
@@ -127,12 +127,14 @@ fn cells(original: &str, file: &PortedFile) -> Map<usize, MatrixCell> {
     cells
 }
 
-/// First and last line of the original that an edit is about. Lines that are only added are about the code above them.
-fn lines_of(original: &str, starts: &[usize], edit: &Edit) -> (usize, usize) {
+/// First and last line of the original that an edit is about. Lines that are only added are about the code above them, and
+/// behind the imports about none.
+fn lines_of(original: &str, starts: &[usize], edit: &Edit) -> Option<(usize, usize)> {
     let first = line_of(starts, edit.start);
-    let adds_lines = edit.text.contains('\n') && original[edit.start..edit.end].trim().is_empty();
+    let at_end = original[edit.end..].starts_with(['\n', '\r']);
+    let adds_lines = (edit.text.contains('\n') || at_end) && original[edit.start..edit.end].trim().is_empty();
     if !adds_lines {
-        return (first, line_of(starts, edit.end.max(edit.start + 1) - 1));
+        return Some((first, line_of(starts, edit.end.max(edit.start + 1) - 1)));
     }
     let is_code = |line: &usize| {
         let text = line_text(original, starts, *line);
@@ -140,8 +142,9 @@ fn lines_of(original: &str, starts: &[usize], edit: &Edit) -> (usize, usize) {
     };
     // Put at the start of a line, they are about the one before.
     let last = if original[..edit.start].ends_with('\n') { first - 1 } else { first };
-    let above = (1..=last).rev().find(is_code).unwrap_or(first);
-    (above, above)
+    let above = (1..=last).rev().find(is_code).filter(|_| edit.start > 0)?;
+    let imports = |text: &str| text.starts_with("import ") || text.starts_with("from ") || text == ")";
+    (!imports(line_text(original, starts, above))).then_some((above, above))
 }
 
 /// A line without what is white around it.
@@ -186,10 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn added_lines_belong_to_the_code_above_them() {
-        let matrix = of("import os\n# a note\nimport torch\n\n# another\nnet = build().cuda()\n");
-        check(&matrix, "import os", "hpu", CellState::Done);
-        assert!(matrix.rows.iter().all(|row| !row.text.starts_with('#')), "{matrix:#?}");
+    fn added_lines_belong_to_the_code_above_them_unless_they_are_imports() {
+        let matrix = of(
+            "import os\n# a note\nimport torch\n\n# another\nnet = build().cuda()\nopt = torch.optim.SGD(net.parameters(), 0.1)\n\
+            plan = torch.optim.lr_scheduler.StepLR(opt, 3)\nfor x, y in data:\n    loss = torch.nn.functional.mse_loss(net(x), y)\n    \
+            loss.backward()\n    opt.step()\n    plan.step()\n",
+        );
+        check(&matrix, "plan.step()", "ipu", CellState::Done);
+        let is_row = |row: &crate::MatrixRow| row.text.starts_with('#') || row.text.starts_with("import");
+        assert!(!matrix.rows.iter().any(is_row), "{matrix:#?}");
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl<'a> Places<'a> {
         Self { rope, original: LineStarts::new(rope.original), text, ported: LineStarts::new(text) }
     }
 
+    /// A remark on a byte of the original, beside what became of it.
+    pub(crate) fn of_original(&self, at: usize, remark: Remark) -> Diagnostic {
+        Diagnostic { original: span(self.rope.original, &self.original, &(at..at)), ..self.diagnostic(remark) }
+    }
+
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
         let Remark { range, severity, recipe, message, stops_step } = remark;
         let original = self.rope.original_of(self.text, &range);

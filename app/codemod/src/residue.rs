@@ -3,6 +3,7 @@
 use crate::condition::cuda_devices;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
+use crate::ledger::keyword;
 use crate::order::sort_by_key;
 use crate::pattern::plain_string;
 use crate::ported::Severity;
@@ -45,6 +46,11 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
             name.as_str(),
             "torch.cuda.is_available" | "torch.cuda.device_count" | "torch.cuda.is_initialized"
         );
+        // One that is off does nothing anywhere.
+        let off = |call: Id| keyword(view, call, "enabled").is_some_and(|v| index.text_of(v) == "False");
+        if name.ends_with(".GradScaler") && index.parent(id).is_some_and(off) {
+            continue;
+        }
         let (severity, message) = if asks && branch {
             (
                 Severity::Info,

@@ -332,3 +332,34 @@ fn a_scaler_by_its_newest_name_goes_with_its_calls() {
     let ported = run(&[("a.py", &format!("import torch\n\n{step}"))], &hpu()).files[0].text.clone();
     assert!(ported.ends_with("\nloss.backward()\noptimizer.step()\n") && !ported.contains("caler"), "{ported}");
 }
+
+/// A project of two or three files, in which `main.py` starts what `train.py` trains.
+#[test]
+fn the_file_that_starts_a_program_sets_the_mode_before_torch_is_imported() {
+    const SET: &str = "os.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n";
+    const TRAIN: &str = "import torch\n\n\ndef train(net, loader, opt):\n    for x, y in loader:\n        loss = net(x.cuda(), y)\n        \
+        loss.backward()\n        opt.step()\n";
+    let check = |main: &str, expected: &str| {
+        let files = [("run/main.py", main), ("run/net.py", "import torch\n\nWIDTH = 3\n"), ("run/train.py", TRAIN)];
+        let ported = run(&files, &hpu());
+        assert_eq!(ported.files[0].text, expected);
+        assert_eq!(ported.files[1].text, files[1].1);
+        assert!(ported.files[2].text.contains(SET) && ported.certificate.idempotent);
+        let again: Vec<(&str, &str)> = ported.files.iter().map(|f| (f.path.as_str(), f.text.as_str())).collect();
+        assert_eq!(run(&again, &hpu()).files[0].text, expected);
+    };
+    let start = "\n\nif __name__ == \"__main__\":\n    train(make(), read(), None)\n";
+    check(
+        &format!("import json\nimport torch\nfrom train import train\n{start}"),
+        &format!("import os\nimport json\n{SET}import torch\nfrom train import train\n{start}"),
+    );
+    check(
+        &format!("import os\nfrom net import WIDTH\nfrom train import train\n{start}"),
+        &format!("import os\n{SET}from net import WIDTH\nfrom train import train\n{start}"),
+    );
+    check(
+        "from .train import train\n\ntrain(make(), read(), None)\n",
+        &format!("import os\n{SET}from .train import train\n\ntrain(make(), read(), None)\n"),
+    );
+    check("import json\nimport seaborn\n\nseaborn.plot(1)\n", "import json\nimport seaborn\n\nseaborn.plot(1)\n");
+}

@@ -1,5 +1,6 @@
 //! What a file imports, and where.
 
+use super::Situation;
 use crate::facts::FileView;
 use crate::tree::{Id, ROOT, kinds};
 
@@ -125,16 +126,28 @@ fn beside_torch(view: &FileView<'_>, ported: &[String]) -> Vec<Id> {
     index.parts(inner.and_then(|id| index.parent(id)).unwrap_or(ROOT)).collect()
 }
 
-/// The first statement that imports torch or something that may.
-pub(super) fn first_torch_import(view: &FileView<'_>, ported: &[String]) -> Option<Id> {
-    let loading: Vec<(Id, Vec<&str>)> =
-        beside_torch(view, ported).into_iter().filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
-    // A file that never names torch, or what is built on it, has no business with its bridge.
-    loading.iter().find(|(_, heads)| heads.iter().any(|h| BUILT_ON_TORCH.contains(h)))?;
-    loading
-        .into_iter()
-        .find(|(_, heads)| heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h)))
-        .map(|(id, _)| id)
+/// The first statement that imports torch or something that may, such as another file of a project that trains.
+pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
+    let view = s.view;
+    let of_project = leads_to_training(s);
+    let known = |h: &&str| BUILT_ON_TORCH.contains(h) || (of_project && s.project.places.contains(*h));
+    let first = |statements: Vec<Id>| {
+        let loading: Vec<(Id, Vec<&str>)> =
+            statements.into_iter().filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
+        // A file that never names torch, or what is built on it, has no business with its bridge.
+        loading.iter().find(|(_, heads)| heads.iter().any(known) || (of_project && heads.is_empty()))?;
+        loading
+            .into_iter()
+            .find(|(_, heads)| heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h)))
+            .map(|(id, _)| id)
+    };
+    let at_top = of_project.then(|| first(view.index.parts(ROOT).collect())).flatten();
+    at_top.or_else(|| first(beside_torch(view, &s.settings.target.modules)))
+}
+
+/// Whether a program starts in the file, and another file of the project has modules of the target's.
+pub(super) fn leads_to_training(s: &Situation<'_, '_>) -> bool {
+    s.project.starts(s.view) && s.project.target_modules.iter().any(|module| s.project.imports(module))
 }
 
 /// The first statement that imports one of these packages, or something of it.

@@ -67,7 +67,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
     let index = &s.view.index;
     match kind {
         Type::CudaDevice => cuda_devices(s.view),
-        Type::FirstTorchImport => first_torch_import(s.view, &s.settings.target.modules).into_iter().collect(),
+        Type::FirstTorchImport => first_torch_import(s).into_iter().collect(),
         Type::LastTorchImport => last_torch_import(s.view, &s.settings.target.modules).into_iter().collect(),
         Type::FirstImport(packages) => first_import(s.view, packages).into_iter().collect(),
         Type::String => index.of_kind(k.string).to_vec(),
@@ -93,7 +93,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
     match kind {
         Type::Role(role) => s.project.role(s.view, id) == Some(*role),
         Type::CudaDevice => is_cuda_device(s.view, id),
-        Type::FirstTorchImport => first_torch_import(s.view, &s.settings.target.modules) == Some(id),
+        Type::FirstTorchImport => first_torch_import(s) == Some(id),
         Type::LastTorchImport => last_torch_import(s.view, &s.settings.target.modules) == Some(id),
         Type::FirstImport(packages) => first_import(s.view, packages) == Some(id),
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,

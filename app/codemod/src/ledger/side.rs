@@ -1,6 +1,6 @@
 //! What one side of a port, the original or its result, says of its steps.
 
-use super::Figure;
+use super::{Figure, Precision};
 use crate::condition::table_values;
 use crate::facts::counting::{chunks, counted};
 use crate::facts::roles::Role;
@@ -13,6 +13,7 @@ use crate::tree::{Id, Tree, fields, kinds};
 #[derive(Default)]
 pub(super) struct Side {
     pub(super) micro_batch: Option<Figure>,
+    pub(super) precision: Precision,
     pub(super) accumulation: Option<Figure>,
     pub(super) replicas: Option<Figure>,
     pub(super) device_iterations: Option<Figure>,
@@ -101,6 +102,7 @@ pub(super) fn side<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Side 
         }
         let view = FileView::read(path, &tree);
         read_loader(&view, &mut side);
+        side.precision.read(&view);
         let argument = |name: &str| {
             let call = view.calls(name).first()?;
             let value = view.index.parts(view.index.field(*call, fields().arguments)?).next()?;
@@ -352,7 +354,7 @@ fn figure(view: &FileView<'_>, id: Id) -> Figure {
 }
 
 /// A figure in these words that stands where a node does.
-fn figure_as(view: &FileView<'_>, id: Id, text: &str) -> Figure {
+pub(super) fn figure_as(view: &FileView<'_>, id: Id, text: &str) -> Figure {
     let start = view.index.item(id).start;
     let line = 1 + view.index.text[..start].matches('\n').count();
     Figure { text: text.to_owned(), place: Some((view.path.to_owned(), line)) }

@@ -7,6 +7,7 @@ use super::wishes::matched;
 use crate::condition::Situation;
 use crate::facts::modes::Region;
 use crate::facts::{FileView, ProjectFacts};
+use crate::ledger::{Precision, changed};
 use crate::order::{Map, sort_by};
 use crate::place::{self, Places, Remark};
 use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Span, Style};
@@ -60,6 +61,8 @@ pub(super) fn finish(
             remarks.extend(unread.map(|Unread { range, message }| Remark::warning(range, "engine#unread", message)));
         }
         let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(|remark| places.diagnostic(remark)).collect();
+        let types = views[n].as_ref().and_then(|view| precision(plan, state, view, n));
+        diagnostics.extend(types.map(|(at, remark)| places.of_original(at, remark)));
         let changed = state.is_changed();
         parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
         untouched &= apply_edits(&state.source.text, &edits) == state.text;
@@ -105,6 +108,28 @@ pub(super) fn finish(
     }
 }
 
+/// That the port of a file computes in another type than the original did, told where the original says its own.
+fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usize) -> Option<(usize, Remark)> {
+    let original = &plan.origins.get(file).filter(|_| state.is_changed())?.precision;
+    let (old, at) = original.before()?;
+    let mut now = Precision::default();
+    now.read(view);
+    let new = now.after(original);
+    let severity = if new.is_some() { Severity::Info } else { Severity::Warning };
+    let new = new.map_or_else(|| "float32".to_owned(), |figure| figure.text);
+    let mut place = at;
+    for edit in state.rope.edits().iter().take_while(|edit| edit.start <= at) {
+        let there = place - (at - edit.start);
+        place = if edit.end > at {
+            there + edit.text.len() - edit.text.trim_start().len()
+        } else {
+            there + edit.text.len() + (at - edit.end)
+        };
+    }
+    let remark = Remark::warning(place..place, "engine#precision", changed(&old.text, &new));
+    (old.text != new).then_some((at, Remark { severity, ..remark }))
+}
+
 fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
@@ -136,7 +161,7 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                     (
                         Severity::Hint,
                         format!(
-                            "{}: not applied because it may change behaviour. Allow unsafe changes to have it",
+                            "{}: not applied because it may change behaviour. `--unsafe`, on the page \"Apply unsafe changes too\", makes it",
                             recipe.title
                         ),
                     )

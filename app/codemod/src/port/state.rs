@@ -2,6 +2,7 @@
 
 use crate::facts::FileView;
 use crate::handlers;
+use crate::ledger::Precision;
 use crate::order::{Map, Set};
 use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
@@ -77,12 +78,19 @@ pub(super) struct Origin {
     pub(super) comments: Map<String, usize>,
     /// Imported names that it used, with what they stand for.
     pub(super) used: Set<(String, String)>,
+    /// What it computed in.
+    pub(super) precision: Precision,
 }
 
 impl Origin {
     pub(super) fn read(view: &Option<FileView<'_>>) -> Self {
-        view.as_ref()
-            .map_or_else(Self::default, |v| Self { comments: place::comments(&v.index), used: handlers::used(v) })
+        let mut origin = Self::default();
+        if let Some(view) = view {
+            origin.comments = place::comments(&view.index);
+            origin.used = handlers::used(view);
+            origin.precision.read(view);
+        }
+        origin
     }
 }
 

@@ -37,6 +37,11 @@ impl Plan<'_, '_> {
         self.edits.push(wish(self.view, at, change));
     }
 
+    /// Whether the new code says this.
+    fn says(&self, words: &str) -> bool {
+        self.edits.iter().flat_map(|wish| &wish.changes).any(|change| change.text().contains(words))
+    }
+
     /// Whether an expression is changed already.
     pub(super) fn changes(&self, id: Id) -> bool {
         let expression = |change: &Change| matches!(change, Change::Expression { node, .. } if *node == id);
@@ -205,6 +210,8 @@ fn brought(plan: &mut Plan<'_, '_>, step: &Step<'_, '_>, module: &Module) {
         frozen: moved.attributes.iter().any(|a| is_frozen(view, step.whole, &a.1)),
         more: accumulation.map(|a| a.lines(opts, *divided)),
         branch: step.branch,
+        infers: plan.says("ipu_inference("),
+        updates: plan.says("update_ipu_optimizer("),
         unit: &view.layout.indent,
         quote: view.layout.quote,
     };

@@ -64,10 +64,19 @@ impl<'a, 't> Step<'a, 't> {
             );
         }
         let &[backward] = backward.as_slice() else {
-            return refuse(
-                step,
-                "the step calls `backward()` more than once. The IPU compiles one loss: sum the losses first",
-            );
+            let updates = view.calls("step").iter().filter(|c| index.is_within(**c, step) && alive(**c)).filter(|c| {
+                let of = index.field(**c, fields().function).and_then(|g| index.field(g, fields().object));
+                of.is_some_and(|o| matches!(input.project.role(view, o), Some(Role::Optimizer | Role::Scaler)))
+            });
+            let reason = match updates.count() {
+                0 | 1 => "the step calls `backward()` more than once. The IPU compiles one loss: sum the losses first",
+                _ => {
+                    "the step has two updates, and one loss with one optimizer is compiled. Do not add the losses up, which would train \
+                     each model for both: write a step for each optimizer, its own module wrapped by `poptorch.trainingModel`, with what the \
+                     other model made as a detached input and `detachFromDevice()` between them"
+                }
+            };
+            return refuse(step, reason);
         };
         let Some(end) = view.statement_of(backward) else { return refuse(step, "`backward()` stands in no statement") };
         if input.project.modes.as_ref().is_some_and(|m| m.guard_at(view, input.project, end).is_none()) {

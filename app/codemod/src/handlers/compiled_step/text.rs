@@ -17,6 +17,10 @@ pub(super) struct Helpers<'a> {
     pub(super) more: Option<String>,
     /// Other modes must work without the package.
     pub(super) branch: bool,
+    /// The model is called for inference.
+    pub(super) infers: bool,
+    /// A scheduler steps where the compiled step is out of reach.
+    pub(super) updates: bool,
     pub(super) unit: &'a str,
     pub(super) quote: char,
 }
@@ -36,8 +40,14 @@ impl Helpers<'_> {
         for line in self.more.iter().flat_map(|m| m.lines()) {
             out.push_str(&format!("{level}{line}\n"));
         }
-        out.push_str(&format!("{level}ipu_inference_opts = poptorch.Options()\n"));
-        out.push_str("ipu_training_steps = {}\nipu_inference_models = {}\n\n\n");
+        if self.infers {
+            out.push_str(&format!("{level}ipu_inference_opts = poptorch.Options()\n"));
+        }
+        out.push_str("ipu_training_steps = {}\n");
+        if self.infers {
+            out.push_str("ipu_inference_models = {}\n");
+        }
+        out.push_str("\n\n");
         let keep: String = self.attributes.iter().map(|a| format!("        self.{a} = {a}\n")).collect();
         let body: String = self.body.iter().map(|l| format!("        {}\n", l.replace('\n', "\n        "))).collect();
         let results: String = self.results.iter().map(|r| format!("{r}, ")).collect();
@@ -51,6 +61,7 @@ impl Helpers<'_> {
         ));
         let train = if self.frozen { "" } else { "step.train()\n        " };
         let missing = if self.branch { "    require_poptorch()\n" } else { "" };
+        let free = if self.infers { "    detach_from_ipu(ipu_inference_models.values())\n" } else { "" };
         if self.branch {
             out.push_str(&format!(
                 "def require_poptorch():\n    \"\"\"Says what is missing where the IPU is asked for without its software.\"\"\"\n    \
@@ -60,18 +71,26 @@ impl Helpers<'_> {
         out.push_str(&format!(
             "def detach_from_ipu(compiled_models):\n    \"\"\"Frees the IPU; the weights come back to the host.\"\"\"\n    \
              for compiled in compiled_models:\n        if compiled.isAttachedToDevice():\n            compiled.detachFromDevice()\n\n\n\
-             def ipu_training_step(optimizer, *parts):\n    \"\"\"The compiled training step of an optimizer, made when it is first asked for.\"\"\"\n{missing}    \
-             detach_from_ipu(ipu_inference_models.values())\n    if optimizer not in ipu_training_steps:\n        \
+             def ipu_training_step(optimizer, *parts):\n    \"\"\"The compiled training step of an optimizer, made when it is first asked for.\"\"\"\n{missing}{free}    \
+             if optimizer not in ipu_training_steps:\n        \
              step = TrainingStep(*parts)\n        {train}\
              ipu_training_steps[optimizer] = poptorch.trainingModel(step, options={opts}, optimizer=optimizer)\n    \
-             return ipu_training_steps[optimizer]\n\n\n\
-             def ipu_inference(model):\n    \"\"\"The compiled forward pass of a model, made when it is first asked for.\"\"\"\n{missing}    \
+             return ipu_training_steps[optimizer]\n\n\n"
+        ));
+        if self.infers {
+            out.push_str(&format!(
+                "def ipu_inference(model):\n    \"\"\"The compiled forward pass of a model, made when it is first asked for.\"\"\"\n{missing}    \
              detach_from_ipu(ipu_training_steps.values())\n    if model not in ipu_inference_models:\n        model.eval()\n        \
              ipu_inference_models[model] = poptorch.inferenceModel(model, options=ipu_inference_opts)\n    \
-             return ipu_inference_models[model]\n\n\n\
-             def update_ipu_optimizer(optimizer):\n    \"\"\"Hands a new learning rate to the compiled step.\"\"\"\n    \
-             if optimizer in ipu_training_steps:\n        ipu_training_steps[optimizer].setOptimizer(optimizer)\n\n"
-        ));
+             return ipu_inference_models[model]\n\n\n"
+            ));
+        }
+        if self.updates {
+            out.push_str(
+                "def update_ipu_optimizer(optimizer):\n    \"\"\"Hands a new learning rate to the compiled step.\"\"\"\n    \
+                 if optimizer in ipu_training_steps:\n        ipu_training_steps[optimizer].setOptimizer(optimizer)\n\n",
+            );
+        }
         self.indented(&out)
     }
 

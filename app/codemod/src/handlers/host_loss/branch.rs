@@ -54,8 +54,8 @@ pub(super) fn wishes(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<Vec<W
     if view.has_word("rdu") {
         return refuse(step, "the name `rdu` is taken, and the port needs it. Rename it, then port again");
     }
-    let backward = plain_backward(view, step, &reached)?;
     let update = plain_update(input, view, step, &reached)?;
+    let backward = plain_backward(view, step, &reached)?;
     if input.project.modes.as_ref().is_some_and(|m| m.guard_at(view, input.project, update).is_none()) {
         return refuse(
             update,

@@ -61,8 +61,8 @@ impl<'a, 't> Plan<'a, 't> {
             return refuse(step, "the name `rdu` is taken, and the port needs it. Rename it, then port again");
         }
         stands_alone(view)?;
-        let backward = only_backward(view, step)?;
         let update = only_update(input, view, step)?;
+        let backward = only_backward(view, step)?;
         let forward = only_forward(input, view, step)?;
         same_loop(view, step, backward, update, forward)?;
         untouched_gradients(view, step, &|_| true)?;
@@ -87,7 +87,7 @@ const GATHERED: &str = "gradients are added up over several batches, and on an R
 const TESTED: &str = "whether this part of the step runs depends on a test; on an RDU every batch goes forward, backward and updates. \
     Choose the batches above the model's call, or take the test out, then port again";
 
-/// What trains on several machines or compiles by itself does not go together with SambaFlow.
+/// What trains on several machines does not go together with SambaFlow.
 pub(super) fn stands_alone(view: &FileView<'_>) -> Result<(), Refusal> {
     const PARALLEL: [&str; 5] =
         ["DistributedDataParallel", "DDP", "DataParallel", "init_process_group", "FullyShardedDataParallel"];
@@ -95,20 +95,11 @@ pub(super) fn stands_alone(view: &FileView<'_>) -> Result<(), Refusal> {
     if let Some(call) = PARALLEL.iter().find_map(|n| view.calls(n).iter().find(always)) {
         return refuse(
             *call,
-            "PyTorch's data parallelism is in the way. Take it out; SambaFlow's is `--data-parallel` at compile and run",
+            "PyTorch's data parallelism is in the way. Write the script for one process, without this call, then port again: SambaFlow's own is \
+             `--data-parallel` at compile and run",
         );
     }
-    let f = fields();
-    let compiles = view.calls("compile").iter().find(|c| {
-        view.index
-            .field(**c, f.function)
-            .and_then(|g| view.names.qualify(&view.index, g))
-            .is_some_and(|q| q == "torch.compile")
-    });
-    match compiles {
-        Some(call) => refuse(*call, "`torch.compile` compiles for other machines. Take it out"),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 pub(super) fn arguments(view: &FileView<'_>, call: Id) -> Vec<Id> {
@@ -168,7 +159,8 @@ pub(super) fn plain_update(
         if found.is_some() {
             return refuse(
                 call,
-                "the step has two updates; one model and one optimizer are compiled. Give each model a script of its own",
+                "the step has two updates, and one loss with one optimizer is compiled. Do not add the losses up, which would train each model for both: \
+                 write a step for each optimizer, with what the other model made as a detached input, or train this on another target",
             );
         }
         found = Some(call);
@@ -310,7 +302,8 @@ pub(super) fn untouched_gradients(
     if let Some(call) = call {
         return refuse(
             *call,
-            "weights and gradients are on the RDU during the step, so nothing can be done to them on the host: clip nothing, or clip in the loss",
+            "weights and their gradients are on the RDU during the step, so the host can't clip or change them. Take this line out and port again; \
+             to clip, give `samba.optim.AdamW` its `max_grad_norm` in the port",
         );
     }
     let grad = view
