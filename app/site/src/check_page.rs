@@ -67,7 +67,10 @@ mod tests {
     #[test]
     fn it_reads_without_a_script() {
         let page = super::write();
-        assert!(page.contains("portolan forward --config small --weights sample") && page.contains("<noscript>"), "{page}");
+        assert!(
+            page.contains("portolan forward --config small --weights sample") && page.contains("<noscript>"),
+            "{page}"
+        );
         assert!(page.contains("<a href=\"../check/\" aria-current=\"page\">Check a port</a>"), "{page}");
     }
 }

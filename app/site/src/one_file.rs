@@ -81,7 +81,8 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     }
     style += STYLE;
     let program = *linked(port, "modulepreload").first().ok_or_else(|| lacks("a program of the port page"))?;
-    let wasm = *linked(port, "preload").first().ok_or_else(|| lacks("a module of the port page"))?;
+    let wasm = program.strip_suffix(".js").map(|stem| format!("{stem}_bg.wasm"));
+    let wasm = &*wasm.ok_or_else(|| lacks("a module of the port page"))?;
     let mut scripts = vec![("", theme::head_script().to_string())];
     for name in [&theme.filter, &theme.tabs, &theme.keep] {
         scripts.push(("", text(name)?.to_string()));

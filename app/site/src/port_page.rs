@@ -16,7 +16,8 @@ pub struct PortPage {
 /// Puts the site's frame around `app/web/index.html` as Trunk built it. Trunk has to be told `public_url = "../"`, because
 /// the page moves into `port/` and what it loads stays in the root.
 ///
-/// Tags that load something go into `<head>`, and the rest of `<body>` goes into `<main>`. A script written into the page
+/// Tags that load something go into `<head>`, and the rest of `<body>` goes into `<main>`; but the module of the program is
+/// left to the program, because what is fetched ahead of the first picture holds it up. A script written into the page
 /// becomes a file beside it, so that the policy of every page allows the same scripts.
 pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
     let mut head = inside(built, "head").ok_or(SiteError::PortPage("has no <head>"))?.to_string();
@@ -26,7 +27,8 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
         main = main.replacen(tag, "", 1);
     }
     let mut scripts = Vec::new();
-    let tags: Vec<String> = tags(&head).into_iter().chain(from_body).map(|tag| put_aside(tag, &mut scripts)).collect();
+    let wanted = tags(&head).into_iter().chain(from_body).filter(|tag| !tag.contains("rel=\"preload\""));
+    let tags: Vec<String> = wanted.map(|tag| put_aside(tag, &mut scripts)).collect();
     head = tags.iter().map(|tag| format!("{tag}\n")).collect();
     if !head.contains("<script") {
         return Err(SiteError::PortPage("loads no script"));
@@ -45,10 +47,8 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
     Ok(PortPage { html, scripts })
 }
 
-/// The page as it came is painted before the program takes its place, however fast that is there. A page in the
-/// background is not painted; its program does not wait for that.
-const PAINTED: &str =
-    "await new Promise((go) => { requestAnimationFrame(() => setTimeout(go)); setTimeout(go, 200); });\n";
+/// What a program waits for; `portolan.js` says when that is.
+const PAINTED: &str = "await window.portolanPainted;\n";
 
 /// Turns a script that is written out into one that is loaded.
 fn put_aside(tag: String, scripts: &mut Vec<(String, String)>) -> String {
@@ -101,7 +101,8 @@ mod tests {
     fn what_loads_stays_and_the_frame_comes_around() {
         let built = "<!DOCTYPE html><html><head><meta charset=utf-8><title>x</title><!-- <link> -->\
                      <script type=\"module\">\nimport init from '../page-1.js';\n</script>\
-                     <link rel=\"modulepreload\" href=\"../page-1.js\"><style>a{}</style></head>\
+                     <link rel=\"modulepreload\" href=\"../page-1.js\"><link rel=\"preload\" href=\"../page-1_bg.wasm\" as=\"fetch\">\
+                     <style>a{}</style></head>\
                      <body class=\"b\"><div id=\"port\">Loading</div><script src=\"../s.js\"></script></body></html>";
         let PortPage { html, scripts } = wrap_port(built).expect("it is whole");
         let [(name, text)] = &scripts[..] else { panic!("{scripts:?}") };

@@ -45,10 +45,17 @@ if (window.trustedTypes) {
   });
   addEventListener("DOMContentLoaded", () => document.getElementById("search-open")?.addEventListener("click", search));
 
-  // Keeping the site for later must not slow down its being read now.
+  // Programs, and keeping the site for later, must not slow down its being read now: they wait until the page as it came
+  // is painted. One in the background is not painted, and goes on all the same.
+  window.portolanPainted = new Promise((go) => {
+    const look = (list) => list.getEntriesByName("first-contentful-paint").length && go();
+    new PerformanceObserver(look).observe({ type: "paint", buffered: true });
+    addEventListener("load", () => setTimeout(go, 1000));
+  });
   const atRest = window.requestIdleCallback ?? ((then) => setTimeout(then, 200));
   if (navigator.serviceWorker && location.protocol.startsWith("http") && here.dataset.offline) {
-    addEventListener("load", () => atRest(() => import(new URL(here.dataset.offline, document.baseURI))));
+    const keep = () => atRest(() => import(new URL(here.dataset.offline, document.baseURI)));
+    addEventListener("load", () => window.portolanPainted.then(keep));
   }
 }
 

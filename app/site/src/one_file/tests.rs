@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 /// A site as small as it can be.
 fn site() -> Files {
     let page = |path, main| shell(&shell::Frame { path, title: path, main, ..shell::Frame::default() });
-    let port = page("port/", "<div id=\"port\"></div>").replace(
-        "</head>",
-        "<link rel=\"modulepreload\" href=\"../page-1.js\">\n<link rel=\"preload\" href=\"../page-1_bg.wasm\">\n</head>",
-    );
+    let port = page("port/", "<div id=\"port\"></div>")
+        .replace("</head>", "<link rel=\"modulepreload\" href=\"../page-1.js\">\n</head>");
     let program = "let a;\nexport { initSync, begin as default };\n";
     let mut files: BTreeMap<String, Vec<u8>> = [
         ("index.html", page("", "<h1>Home</h1>").as_str()),
