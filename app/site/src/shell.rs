@@ -1,6 +1,6 @@
 //! The frame of every page: head, skip link, header, footer.
 
-use crate::{manifest, policy, rose, theme};
+use crate::{policy, rose, theme};
 use guide::html::escape;
 
 /// What differs from page to page.
@@ -52,7 +52,6 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
          <script data-search=\"{root}{search}\" data-search-style=\"{root}{search_style}\" data-offline=\"{root}{offline}\">{script}</script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"{icon}\">\n\
-         <link rel=\"manifest\" href=\"{root}{manifest}\">\n\
          <meta name=\"theme-color\" content=\"#fffdf8\" media=\"(prefers-color-scheme: light)\">\n\
          <meta name=\"theme-color\" content=\"#0f171c\" media=\"(prefers-color-scheme: dark)\">\n\
          {head}</head>\n<body{class}>\n\
@@ -65,7 +64,6 @@ pub fn shell(frame: &Frame<'_>) -> String {
         style = names.style,
         script = theme::head_script(),
         icon = rose::icon(),
-        manifest = manifest::FILE,
         search = names.search,
         search_style = names.search_style,
         offline = names.offline,

@@ -15,6 +15,10 @@ function button(text, act) {
   return made;
 }
 
+// Makes the site installable. It is named here and not in the page, because a browser that finds it fetches it and its icon
+// before the first picture is painted.
+document.head.append(element("link", { rel: "manifest", href: new URL("manifest.webmanifest", root).href }));
+
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /** Asks the worker and waits for its answer. */
