@@ -6,11 +6,15 @@
 use crate::port::project::{self, LeftOut, Refusal};
 use codemod::SourceFile;
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
+use rawzip::time::UtcDateTime;
 use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchive, ZipArchiveWriter};
 use std::io::Write;
 
 /// Of 1 KiB: the archive library's own table has sixteen, which every reader would download and no compression makes smaller.
 static CHECKSUM: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
+
+/// The first moment that an archive can name: the same files give the same bytes at any time.
+const FIRST_DAY: UtcDateTime = UtcDateTime::from_components(1980, 1, 1, 0, 0, 0, 0).unwrap();
 
 /// A file of an archive, still packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +83,8 @@ pub fn write(files: &[SourceFile]) -> Result<Vec<u8>, Refusal> {
 fn pack(files: &[SourceFile]) -> Result<Vec<u8>, rawzip::Error> {
     let mut archive = ZipArchiveWriter::new(Vec::new());
     for file in files {
-        let (mut entry, _) =
-            archive.new_file(file.path.as_str()).compression_method(CompressionMethod::STORE).start()?;
+        let entry = archive.new_file(file.path.as_str()).compression_method(CompressionMethod::STORE);
+        let (mut entry, _) = entry.last_modified(FIRST_DAY).start()?;
         let bytes = file.text.as_bytes();
         entry.write_all(bytes)?;
         entry.finish(DataDescriptorOutput::new(CHECKSUM.checksum(bytes), bytes.len() as u64))?;
@@ -105,6 +109,10 @@ mod tests {
         assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["src/a.py", "ä.py"]);
         assert_eq!(files[0].data, b"x = 1\r\n");
         assert_eq!(intact(&files[0], b"x = 1\r\n"), Ok(()));
+        let archive = ZipArchive::from_slice(&bytes).unwrap();
+        let entry = archive.entries().next_entry().unwrap().unwrap();
+        let date = entry.last_modified();
+        assert_eq!((date.year(), date.month(), date.day()), (1980, 1, 1));
         assert!(intact(&files[0], b"x = 2\r\n").is_err());
     }
 

@@ -16,6 +16,14 @@ use crate::port::state::State;
 use codemod::RecipeInfo;
 use guide::Citation;
 
+/// What people call a target.
+pub fn target_name(id: &str) -> String {
+    match id {
+        "popdist" => "PopDist".to_owned(),
+        id => id.to_ascii_uppercase(),
+    }
+}
+
 /// Text as HTML, also inside quotes.
 pub fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);

@@ -1,6 +1,6 @@
 //! The bar above the panes: what to port to. And what is said about opening, copying and sharing.
 
-use super::{escape, only};
+use super::{escape, only, target_name};
 use crate::port::state::{Phase, Run, State, count};
 use codemod::{OptionKind, Style, TargetInfo, TargetOption};
 
@@ -11,7 +11,7 @@ fn option(value: &str, label: &str, selected: bool) -> String {
 /// Options of the target's field.
 pub fn targets(state: &State) -> String {
     let targets = state.catalogue.targets.iter();
-    targets.map(|t| option(&t.id, &t.id.to_ascii_uppercase(), t.id == state.choice.target)).collect()
+    targets.map(|t| option(&t.id, &target_name(&t.id), t.id == state.choice.target)).collect()
 }
 
 /// Options of the style's field; `auto` says what it came to.
@@ -58,7 +58,7 @@ pub fn named(state: &State) -> String {
             first += &option_field(state, target, asked);
         }
     }
-    let name = escape(&target.id.to_ascii_uppercase());
+    let name = escape(&target_name(&target.id));
     let said = match (state.outcome.is_some(), known, first.is_empty()) {
         (_, _, _) if target.options.is_empty() => format!("{name} has no options."),
         (true, true, true) => "None of the options changes the port of this project.".to_owned(),

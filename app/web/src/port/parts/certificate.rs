@@ -1,6 +1,6 @@
 //! What was checked of this port. The worker writes it.
 
-use super::escape;
+use super::{escape, target_name};
 use crate::port::state::count;
 use codemod::{Ported, Style};
 
@@ -47,7 +47,7 @@ pub fn panel(ported: &Ported, ledger: &str, run: &str) -> String {
          <pre><code>python3 rehearsal/rehearse.py --target {} -- {}</code></pre><dl><dt>Engine</dt><dd><code>{}</code></dd><dt>Recipes</dt><dd><code>{}</code></dd></dl>\
          <table><caption>SHA-256</caption><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Original</th>\
          <th scope=\"col\">Port</th></tr></thead><tbody>{}</tbody></table></div>",
-        escape(&ported.target.to_ascii_uppercase()),
+        escape(&target_name(&ported.target)),
         escape(&ported.sdk),
         if ported.style == Style::Branch { "branch" } else { "in place" },
         count(c.rounds, "round"),

@@ -1,6 +1,6 @@
 //! All targets side by side: the page's part of it, and the table, which the worker writes.
 
-use super::{escape, only};
+use super::{escape, only, target_name};
 use crate::port::fragment;
 use crate::port::state::{Engine, State, count};
 use codemod::{CellState, Matrix, MatrixCell, MatrixRow, RecipeInfo};
@@ -80,7 +80,7 @@ fn head(matrix: &Matrix, column: usize) -> String {
         [(CellState::Done, "done"), (CellState::NeedsYou, "for you"), (CellState::NotPossible, "not possible")];
     let numbers = numbers.map(|(state, word)| (of(state), word));
     let numbers: Vec<String> = numbers.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
-    let target = escape(&matrix.targets[column].to_ascii_uppercase());
+    let target = escape(&target_name(&matrix.targets[column]));
     format!("<th scope=\"col\">{target}<small>{}</small></th>", numbers.join(", "))
 }
 
@@ -112,7 +112,7 @@ fn entry(target: &str, row: &MatrixRow, cell: &MatrixCell, recipes: &[RecipeInfo
         "<td class=\"{class}\"><a href=\"{}\" title=\"{}\" aria-label=\"{word}: {}, line {}\">{word}</a></td>",
         escape(&fragment::of_place(target, row.file, cell.line.unwrap_or(row.line))),
         escape(&titles.join("; ")),
-        escape(&target.to_ascii_uppercase()),
+        escape(&target_name(target)),
         row.line,
     )
 }

@@ -1,6 +1,6 @@
 //! The right-hand pane: what came out, and every way in which nothing did.
 
-use super::{diff, escape, matrix, needs, only, recipes};
+use super::{diff, escape, matrix, needs, only, recipes, target_name};
 use crate::port::state::{Panel, Phase, Run, State, count, needs_person};
 
 /// The tabs, in order: panel, name for ids, label.
@@ -119,7 +119,7 @@ fn nothing(state: &State) -> String {
     let here = |line: &&String| line.strip_prefix(path).is_some_and(|rest| rest.starts_with(':'));
     let residue = state.outcome.iter().flat_map(|o| &o.residue).filter(here).count();
     let off = !state.rejected.recipes.is_empty() || state.rejected.edits.iter().any(|edit| edit.path == path);
-    let target = escape(&state.choice.target.to_ascii_uppercase());
+    let target = escape(&target_name(&state.choice.target));
     let text = match (needs, residue) {
         (0, 0) if off => format!("No {target} recipe changes this file, with what you turned off."),
         (0, 0) => format!("No {target} recipe changes this file, and no name of the source vendor was found in it."),
