@@ -39,6 +39,20 @@ pub fn escape(text: &str) -> String {
     html
 }
 
+/// A message as HTML; what stands between backticks is code.
+fn marked(message: &str) -> String {
+    let parts: Vec<&str> = message.split('`').collect();
+    // A backtick without a second is a backtick.
+    if parts.len() % 2 == 0 {
+        return escape(message);
+    }
+    let code = |(index, part): (usize, &&str)| match index % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(code).collect()
+}
+
 /// `html` when `when`, else nothing.
 fn only(when: bool, html: &str) -> &str {
     if when { html } else { "" }

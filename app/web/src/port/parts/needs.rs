@@ -1,6 +1,6 @@
 //! What is left for a person, and what is worth knowing.
 
-use super::{escape, guide_link};
+use super::{escape, guide_link, marked};
 use crate::port::state::State;
 use codemod::Severity;
 
@@ -26,7 +26,7 @@ pub fn list(state: &State) -> String {
                     d.ported.column,
                     escape(&file.path),
                     d.ported.line,
-                    escape(&d.message),
+                    marked(&d.message),
                     guide_link(state, &d.recipe),
                 ));
             }

@@ -1,6 +1,6 @@
 //! What a port begins with whose training step could not be ported. The worker writes it.
 
-use super::escape;
+use super::{escape, marked};
 use crate::port::state::count;
 use codemod::{Overview, Ported};
 
@@ -14,7 +14,7 @@ pub fn section(overview: &Overview<'_>, ported: &Ported) -> String {
             span.column,
             escape(&ported.files[*index].path),
             span.line,
-            escape(&diagnostic.message)
+            marked(&diagnostic.message)
         )
     };
     let stops: String = overview.stops.iter().map(stop).collect();

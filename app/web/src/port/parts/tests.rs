@@ -96,6 +96,14 @@ fn every_state_has_its_words() {
 }
 
 #[test]
+fn code_in_a_message_is_code() {
+    let check = |before: &str, after: &str| assert_eq!(marked(before), after);
+    check("`a<b>` becomes `c`", "<code>a&lt;b&gt;</code> becomes <code>c</code>");
+    check("a ` alone", "a ` alone");
+    check("no code", "no code");
+}
+
+#[test]
 fn names_are_escaped() {
     let mut state = unchanged(vec![message(Severity::Warning)], &[]);
     state.notice = Some(Notice { bad: true, text: "<x>".into() });
