@@ -159,14 +159,18 @@ export class PortPage {
     return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
   }
 
-  /** Opens files as if chosen: `{name, text}` or `{name, bytes}`. */
-  chooseFiles(files) {
+  /** Opens files as a person does, with the button and the browser's own dialog: `{name, text}` or `{name, bytes}`. */
+  async chooseFiles(files) {
     const payload = files.map(({ name, text, bytes }) => ({
       name,
       mimeType: "application/octet-stream",
       buffer: Buffer.from(bytes ?? text),
     }));
-    return this.page.locator("#open-files").setInputFiles(payload);
+    const [dialog] = await Promise.all([
+      this.page.waitForEvent("filechooser"),
+      this.page.getByRole("button", { name: "Open files…" }).click(),
+    ]);
+    await dialog.setFiles(payload);
   }
 
   /** The work that this browser keeps. It answers in the order of the asking, so what the page wrote before is in it. */

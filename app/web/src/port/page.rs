@@ -187,9 +187,10 @@ fn listen(session: Session, moved: RwSignal<u32>) {
     }
 }
 
-/// Listens for as long as the page is open.
-fn on(target: &EventTarget, name: &str, capture: bool, then: impl FnMut(Event) + 'static) {
-    let then: Box<dyn FnMut(Event)> = Box::new(then);
+/// Listens for as long as the page is open. A control that the page clicks itself is heard while the first click still is,
+/// so a listener may be called again before it is done.
+fn on(target: &EventTarget, name: &str, capture: bool, then: impl Fn(Event) + 'static) {
+    let then: Box<dyn Fn(Event)> = Box::new(then);
     let then = Closure::wrap(then);
     let options = AddEventListenerOptions::new();
     options.set_capture(capture);
