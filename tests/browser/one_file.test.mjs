@@ -104,6 +104,9 @@ test("an example of a guide opens, and so does the sample", { timeout: 90_000 },
   await page.locator("a.try:visible").first().click();
   assert.match(await port.ported(), /change/);
   await port.fill("");
+  // The address says no more what was opened, and still which page is seen.
+  await page.waitForFunction(() => location.hash === "#port");
+  assert.equal(await page.locator("#source").isVisible(), true);
   await page.getByRole("button", { name: "Sample", exact: true }).click();
   await page.waitForFunction(() => document.querySelector("#source").value.length > 1000);
   assert.equal(await port.source(), trainer);

@@ -171,6 +171,29 @@ test("every example that the guide links to opens", { timeout: 90_000 }, async (
   }
 });
 
+onPage("an example's style is not the next script's", { fragment: "#example=hpu/compute-mode/1" }, async (page) => {
+  const before = await page.ported();
+  assert.equal(await page.page.locator("#style").inputValue(), "branch");
+  // What the user chooses stays, what the example brought along goes.
+  await page.choose("sdk", "1.8");
+  await page.ported();
+  await page.fill("");
+  await page.fill("import torch\nx = torch.zeros(1).cuda()\n");
+  await page.summaryOtherThan(before);
+  assert.equal(await page.page.locator("#style").inputValue(), "auto");
+  assert.equal(await page.page.locator("#sdk").inputValue(), "1.8");
+});
+
+onPage("a script without compute modes is offered the other style", {}, async (page) => {
+  await page.choose("style", "branch");
+  await page.fill("import torch\nx = torch.zeros(1).cuda()\n");
+  await page.panel().getByText("can't be ported yet").waitFor();
+  assert.equal(await page.panel().getByRole("button", { name: /Go to line/ }).count(), 0);
+  await page.panel().getByRole("button", { name: "Port in place" }).click();
+  await page.page.waitForFunction(() => /^\d+ changes/.test(document.querySelector("#summary").textContent));
+  assert.equal(await page.page.locator("#style").inputValue(), "in-place");
+});
+
 onPage("with the keyboard alone", {}, async (page) => {
   const { keyboard } = page.page;
   const focused = () =>

@@ -78,6 +78,143 @@ test("a link goes before kept work", { timeout: 90_000 }, async () => {
   await context.close();
 });
 
+/** The page once the address says no more what was opened. */
+const withoutFragment = (page) => page.waitForFunction(() => location.hash === "" && !location.href.includes("#"));
+
+/** A guide's examples, as the fragments that open them. */
+const examples = () => {
+  const guide = readFileSync(join(process.env.PORTOLAN_DIST ?? join(root, "dist"), "guides/hpu/index.html"), "utf8");
+  return [...guide.matchAll(/port\/(#example=[^"]+)"/g)].map((match) => match[1]);
+};
+
+const own = "import torch\nmine = torch.zeros(1).cuda()\n";
+
+/** A browser that keeps `own`, ported to the IPU. */
+async function withOwn() {
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const port = await portPage(context);
+  await port.fill(own);
+  await port.ported();
+  await port.choose("target", "ipu");
+  await port.keptAsItIs();
+  await port.page.close();
+  return context;
+}
+
+test("what is done after a link was copied or opened is there after a reload", { timeout: 90_000 }, async () => {
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const first = await portPage(context);
+  await first.fill(trainer);
+  await first.ported();
+  const link = await first.share();
+  assert.equal(first.page.url(), link);
+  await first.page.reload();
+  const all = await first.ported();
+  assert.equal(await first.page.locator(".port-notice").count(), 0, "the link holds what is kept");
+  const longer = `${trainer}later = torch.zeros(1).cuda()\n`;
+  await first.fill(longer);
+  await withoutFragment(first.page);
+  const more = await first.summaryOtherThan(all);
+  await first.keptAsItIs();
+  await first.page.reload();
+  assert.equal(await first.ported(), more);
+  assert.equal(await first.source(), longer);
+  await first.page.close();
+
+  // The same for a link that is opened, and for a refusal.
+  const second = await portPage(context, link);
+  assert.equal(await second.ported(), all);
+  await second.page.locator(".changes .reject").first().click();
+  await withoutFragment(second.page);
+  const fewer = await second.summaryOtherThan(all);
+  await second.keptAsItIs();
+  await second.page.reload();
+  assert.equal(await second.ported(), fewer);
+  await context.close();
+});
+
+test("what a link, an example or the sample replaces can be brought back", { timeout: 120_000 }, async () => {
+  const elsewhere = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const sender = await portPage(elsewhere);
+  await sender.fill(trainer);
+  await sender.ported();
+  const link = new URL(await sender.share()).hash;
+  await elsewhere.close();
+
+  const context = await withOwn();
+  for (const fragment of [link, examples()[0], ""]) {
+    const port = await portPage(context, `${site.address}port/${fragment}`);
+    if (fragment === "") {
+      await port.ported();
+      await port.page.getByRole("button", { name: "Sample", exact: true }).click();
+    }
+    await port.page.locator(".port-notice", { hasText: "is open" }).waitFor();
+    await port.ported();
+    assert.notEqual(await port.source(), own);
+    await port.page.getByRole("button", { name: "Bring the former project back" }).click();
+    await withoutFragment(port.page);
+    await port.ported();
+    assert.equal(await port.source(), own);
+    assert.equal(await port.page.locator("#target").inputValue(), "ipu");
+    await port.keptAsItIs();
+    await port.page.close();
+  }
+  await context.close();
+});
+
+test("several examples, an edit and a reload leave the former project where it is, until it is cleared", { timeout: 120_000 }, async () => {
+  const context = await withOwn();
+  const port = await portPage(context, `${site.address}port/${examples()[0]}`);
+  await port.ported();
+  await port.page.evaluate((next) => void (location.hash = next), examples()[1]);
+  await port.page.locator(".port-notice", { hasText: "example is open" }).waitFor();
+  await port.ported();
+  const edited = `${await port.source()}# edited\n`;
+  await port.fill(edited);
+  await withoutFragment(port.page);
+  await port.keptAsItIs();
+  await port.page.reload();
+  await port.ported();
+  assert.equal(await port.source(), edited);
+  const back = port.page.getByRole("button", { name: "Former project" });
+  await back.click();
+  await port.page.waitForFunction((own) => document.querySelector("#source").value === own, own);
+  assert.equal(await port.page.locator("#target").inputValue(), "ipu");
+  // And the other way round: what was edited is the former one now.
+  await back.click();
+  await port.page.waitForFunction((edited) => document.querySelector("#source").value === edited, edited);
+  await port.page.locator("#kept button", { hasText: "Clear it" }).click();
+  await back.waitFor({ state: "detached" });
+  await port.fill(`${edited}# more\n`);
+  await port.keptAsItIs();
+  await port.page.reload();
+  await port.ported();
+  assert.equal(await back.count(), 0);
+  await context.close();
+});
+
+test("an address that names a target, or nothing, leaves the kept work open", { timeout: 90_000 }, async () => {
+  const context = await withOwn();
+  const check = async (fragment, target, notice) => {
+    const port = await portPage(context, `${site.address}port/${fragment}`);
+    const said = port.page.locator(".port-notice.bad");
+    if (notice) await said.filter({ hasText: notice }).waitFor();
+    await port.ported();
+    assert.equal(await port.source(), own, fragment);
+    assert.equal(await port.page.locator("#target").inputValue(), target, fragment);
+    if (!notice) assert.equal(await said.count(), 0, fragment);
+    const sdk = await port.page.locator("#sdk").inputValue();
+    await port.page.close();
+    return sdk;
+  };
+  await check("#nonsense", "ipu", "does not name anything");
+  await check("#target=abacus", "ipu", "no target “abacus”");
+  await check("#matrix", "ipu");
+  await check("#s=AAAA", "ipu", "can't be opened");
+  assert.equal(await check("#target=hpu&sdk=1.8&entry=train.py", "hpu"), "1.8");
+  await context.close();
+});
+
 test("files that another app shares are opened", { timeout: 90_000 }, async () => {
   const context = await browser.newContext();
   const page = await context.newPage();

@@ -1,5 +1,7 @@
 // On the page that ports: keeps the open work in this browser, brings it back, and takes files that other apps hand over.
 (() => {
+  // The page waits with what its address names until what is kept is open, so that it can be brought back.
+  window.portolanKeeps = true;
   const open = () =>
     new Promise((done, fail) => {
       const request = indexedDB.open("portolan", 1);
@@ -51,14 +53,19 @@
     const bytes = window.portolanWork?.bytes();
     if (!bytes || isCleared(bytes)) return true;
     cleared = undefined;
+    const beside = window.portolanWork.beside();
     try {
-      if (bytes.length === 0) await store("readwrite", (work) => work.delete("open"));
-      else await store("readwrite", (work) => work.put(bytes, "open"));
+      await store("readwrite", (work) => {
+        const put = (bytes, name) => (bytes.length === 0 ? work.delete(name) : work.put(bytes, name));
+        put(beside, "beside");
+        return put(bytes, "open");
+      });
     } catch {
       return false; // Storage may be forbidden or full; the work is on the page still.
     }
-    if (bytes.length === saved) return true;
-    saved = bytes.length;
+    const size = bytes.length + beside.length;
+    if (size === saved) return true;
+    saved = size;
     if (saved === 0) {
       say("");
       return true;
@@ -75,11 +82,12 @@
     clearTimeout(timer);
     cleared = window.portolanWork?.bytes();
     try {
-      await store("readwrite", (work) => work.delete("open"));
+      await store("readwrite", (work) => work.clear());
     } catch {
       return say("This browser did not let the kept work be cleared: clear the site's data in its settings.");
     }
     saved = 0;
+    window.portolanWork?.forget();
     say("What this browser kept of your work is gone.");
   }
   const soon = () => {
@@ -111,12 +119,12 @@
   }
 
   async function start() {
-    const asked = location.hash.length > 1 && !["#main", "#port"].includes(location.hash);
+    const nothing = new Uint8Array();
+    const kept = (name) => store("readonly", (work) => work.get(name)).catch(() => undefined);
+    const [bytes = nothing, beside = nothing] = await Promise.all([kept("open"), kept("beside")]);
+    window.portolanWork.begin(bytes, beside);
+    if (bytes.length + beside.length > 0) soon();
     if (location.search === "?shared") await shared();
-    else if (!asked) {
-      const bytes = await store("readonly", (work) => work.get("open")).catch(() => undefined);
-      if (bytes?.length && window.portolanWork.open(bytes)) soon();
-    }
     window.launchQueue?.setConsumer(async ({ files = [] }) => take(await Promise.all(files.map((handle) => handle.getFile()))));
     for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
     // Before the page is loaded anew: what it asked for in its address would go before the work.

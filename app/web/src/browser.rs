@@ -71,6 +71,15 @@ pub(crate) fn set_address(address: &str) -> Result<(), JsValue> {
     window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(address))
 }
 
+/// Takes the fragment off the address. Where the whole site is one file, the fragment says which page is seen.
+pub(crate) fn clear_fragment() {
+    let location = window().location();
+    let _ = match CARRIED.with(Option::is_some) {
+        true => location.replace("#port"),
+        false => set_address(&(location.pathname().unwrap_or_default() + &location.search().unwrap_or_default())),
+    };
+}
+
 /// What an exception says.
 pub(crate) fn reason(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok().and_then(|m| m.as_string());

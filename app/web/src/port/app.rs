@@ -30,9 +30,12 @@ pub fn mount() {
     owner.with(|| {
         let session = Session { state: RwSignal::new(State::default()) };
         session.start_engine();
-        session.read_fragment();
         work::offer(session);
         page::start(session, &place);
+        // Else what is kept comes first, and whoever keeps it lets the address be read.
+        if !work::is_kept() {
+            session.read_fragment();
+        }
     });
     // The page lives as long as its window.
     std::mem::forget(owner);
@@ -333,12 +336,13 @@ impl Session {
                     self.port_now();
                 }
             }
+            Fragment::Choose { target, sdk } => self.change_and_port(|state| state.ask_for(target, sdk)),
             Fragment::Share(deflated) => spawn_local(async move { self.open_share(&deflated).await }),
             Fragment::Example(id) => link::ask(link::bare(Ask::Example(id)), move |answer| {
                 let text = answer.texts.into_iter().next();
                 match (answer.head, text) {
                     (Answer::Example(Some(example)), Some(text)) => {
-                        self.change_and_port(|state| state.open_example(example, text));
+                        self.open_given("The guide’s example is open.", |state| state.open_example(example, text));
                     }
                     _ => self.say(true, "The guides have no such example."),
                 }
@@ -360,7 +364,7 @@ impl Session {
             Ok(share)
         });
         match checked {
-            Ok(share) => self.change_and_port(|state| state.open_share(share)),
+            Ok(share) => self.open_given("The link’s project is open.", |state| state.open_share(share)),
             Err(why) => self.say(true, format!("The shared link can't be opened: {why}")),
         }
     }
@@ -368,6 +372,15 @@ impl Session {
     /// Looks at the state without being told when it changes.
     pub(crate) fn with_work<T>(self, look: impl FnOnce(&State) -> T) -> T {
         self.state.with_untracked(look)
+    }
+
+    /// Opens what is not the user's own, and says so where something was replaced.
+    pub(crate) fn open_given(self, said: &str, open: impl FnOnce(&mut State) -> bool) {
+        let other = self.state.try_update(open) == Some(true);
+        self.port_now();
+        if other && self.state.with_untracked(State::has_former) {
+            self.say(false, said);
+        }
     }
 
     /// Opens a project; the one before can be brought back.

@@ -35,6 +35,13 @@ pub enum Fragment {
         /// Line of the ported text, from 1.
         line: usize,
     },
+    /// A target, an SDK version, or both, as `/launch/` names them.
+    Choose {
+        /// Target id.
+        target: Option<String>,
+        /// SDK version.
+        sdk: Option<String>,
+    },
     /// Something else.
     Unknown,
 }
@@ -84,8 +91,27 @@ pub fn parse(fragment: &str) -> Fragment {
         Some(("s", data)) => decode(data).map_or(Fragment::Unknown, Fragment::Share),
         Some(("example", place)) => example(place).map_or(Fragment::Unknown, Fragment::Example),
         Some(("at", there)) => place(there).unwrap_or(Fragment::Unknown),
-        _ => Fragment::Unknown,
+        _ => choice(fragment).unwrap_or(Fragment::Unknown),
     }
+}
+
+/// Whether a fragment names a project or what is chosen for it.
+pub fn names_work(fragment: &str) -> bool {
+    let key = fragment.trim_start_matches('#').split('=').next();
+    matches!(key, Some("s" | "example" | "target" | "sdk"))
+}
+
+/// `target=hpu&sdk=1.24`; other fields of a launch are passed over.
+fn choice(fragment: &str) -> Option<Fragment> {
+    let field = |wanted: &str| {
+        let pairs = fragment.split('&').filter_map(|pair| pair.split_once('='));
+        pairs
+            .filter(|(name, value)| *name == wanted && !value.is_empty())
+            .map(|(_, value)| value.to_owned())
+            .next_back()
+    };
+    let (target, sdk) = (field("target"), field("sdk"));
+    (target.is_some() || sdk.is_some()).then_some(Fragment::Choose { target, sdk })
 }
 
 /// `hpu/0/41`: target, number of the file, line.
@@ -177,6 +203,28 @@ mod tests {
         let place = Fragment::Place { target: "hpu".into(), file: 2, line: 41 };
         assert_eq!(parse(&of_place("hpu", 2, 41)), place);
         assert_eq!(parse("#matrix"), Fragment::Matrix);
+    }
+
+    #[test]
+    fn choices() {
+        let check = |fragment: &str, target: Option<&str>, sdk: Option<&str>| {
+            let expected = Fragment::Choose { target: target.map(str::to_owned), sdk: sdk.map(str::to_owned) };
+            assert_eq!(parse(fragment), expected, "{fragment}");
+        };
+        check("#target=hpu", Some("hpu"), None);
+        check("#sdk=1.8&target=hpu", Some("hpu"), Some("1.8"));
+        check("#target=ipu&entry=train.py&args=", Some("ipu"), None);
+        assert_eq!(parse("#target="), Fragment::Unknown);
+    }
+
+    #[test]
+    fn what_edits_make_untrue() {
+        for fragment in ["#s=aGk", "#example=hpu/device/1", "#target=hpu", "#sdk=1.8&target=hpu"] {
+            assert!(names_work(fragment), "{fragment}");
+        }
+        for fragment in ["", "#port", "#matrix", "#at=hpu/0/1", "#start"] {
+            assert!(!names_work(fragment), "{fragment}");
+        }
     }
 
     #[test]

@@ -34,7 +34,10 @@ pub(crate) fn open_sample(session: Session) {
         let sample = browser::fetch_text(SAMPLE).await;
         session.state.update(|state| state.reading -= 1);
         match sample {
-            Ok(text) => session.open(vec![SourceFile { path: "spectra_trainer.py".into(), text }]),
+            Ok(text) => session.open_given("The sample is open.", |state| {
+                state.open_sample(SourceFile { path: "spectra_trainer.py".into(), text });
+                true
+            }),
             Err(why) => session.say(true, format!("The sample can't be loaded: {}", browser::reason(&why))),
         }
     });

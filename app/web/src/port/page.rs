@@ -10,6 +10,7 @@ mod table;
 
 use crate::browser;
 use crate::port::app::Session;
+use crate::port::fragment;
 use crate::port::opening;
 use crate::port::parts::{bar, diff, files, result};
 use crate::port::state::State;
@@ -24,7 +25,7 @@ use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEv
 type Html = fn(&State) -> String;
 
 /// Places of the skeleton, and what fills them. A place that stands inside another comes after it.
-const PLACES: [(&str, Html); 15] = [
+const PLACES: [(&str, Html); 16] = [
     ("target", bar::targets),
     ("style", bar::styles),
     ("sdk", bar::sdks),
@@ -34,6 +35,7 @@ const PLACES: [(&str, Html); 15] = [
     ("notice", bar::notice),
     ("spoken", bar::spoken),
     ("take", bar::take),
+    ("former", files::former),
     ("file-list", files::list),
     ("file-name-place", files::name),
     ("summary", result::summary),
@@ -50,7 +52,21 @@ pub(crate) fn start(session: Session, place: &HtmlElement) {
     Effect::new(move |_| session.state.with(fill));
     editor::start(session, moved);
     table::start(session, moved);
+    follow_edits(session);
     listen(session, moved);
+}
+
+/// An address that names what was opened is not true any more once that is changed: a page that is loaded anew would open
+/// the old instead of what was kept.
+fn follow_edits(session: Session) {
+    Effect::new(move |before: Option<u64>| {
+        let edits = session.state.with(|state| state.edits);
+        let hash = browser::window().location().hash().unwrap_or_default();
+        if before.is_some_and(|before| before != edits) && fragment::names_work(&hash) {
+            browser::clear_fragment();
+        }
+        edits
+    });
 }
 
 thread_local! {

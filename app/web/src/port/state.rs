@@ -1,6 +1,7 @@
 //! Everything the page knows, in one struct. No element and no event in here: what a click does is a method.
 
 mod files;
+mod former;
 mod rejected;
 mod result;
 #[cfg(test)]
@@ -13,7 +14,7 @@ pub use result::{Phase, View, count, needs_person};
 use crate::port::protocol::{Catalogue, Outcome};
 use crate::port::trials::Trials;
 use codemod::{Map, Options, RecipeInfo, Style, TargetInfo};
-use files::Former;
+use former::{Asked, Former};
 use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -134,6 +135,14 @@ pub struct State {
     future: Vec<Rejected>,
     /// The project that the present one replaced.
     former: Option<Box<Former>>,
+    /// The project was given by a link, an example or the sample, and nothing was done to it yet.
+    given: bool,
+    /// The user's own choice, while the present one came with a project that was given.
+    own_choice: Option<Choice>,
+    /// What the address asks for, until it is known what there is.
+    asked: Option<Asked>,
+    /// Counts up with everything that the user does to the project, or to the choice.
+    pub edits: u64,
     /// What the engine can do.
     pub catalogue: Arc<Catalogue>,
     /// The worker's health.
@@ -185,6 +194,7 @@ impl State {
     pub fn learn(&mut self, catalogue: Catalogue) {
         self.catalogue = Arc::new(catalogue);
         self.settle_choice();
+        self.heed_address();
     }
 
     /// Keeps the choice within what there is.
@@ -204,6 +214,18 @@ impl State {
             target.options.iter().any(|option| option.name == *name && option.kind.admits(value))
         };
         self.choice.options.retain(|name, value| admits(name, value));
+    }
+
+    /// The user chooses. What was chosen stays for the next project too.
+    pub fn choose(&mut self, change: impl Fn(&mut Choice)) {
+        self.touch();
+        self.set_choice(change);
+    }
+
+    fn set_choice(&mut self, change: impl Fn(&mut Choice)) {
+        change(&mut self.choice);
+        self.own_choice.iter_mut().for_each(change);
+        self.settle_choice();
     }
 
     /// The chosen target.
@@ -275,8 +297,7 @@ impl State {
     pub fn go_to_port(&mut self, target: String, file: usize, line: usize) -> bool {
         let there = file < self.files.len();
         if there {
-            self.choice.target = target;
-            self.settle_choice();
+            self.choose(|choice| choice.target.clone_from(&target));
             self.select(file);
             self.panel = Panel::Changes;
             self.jump_after_port = Some(Jump::New(line.saturating_sub(1) as u32));

@@ -5,29 +5,34 @@ use crate::browser;
 use crate::port::app::Session;
 use crate::port::fragment::Share;
 use crate::port::project;
+use crate::port::state::State;
 use js_sys::{Object, Reflect, Uint8Array};
+use reactive_graph::prelude::*;
 use wasm_bindgen::prelude::*;
 
-/// Puts `portolanWork` into the window: `bytes()`, empty when nothing is open, and `open(bytes)`, which says whether it did.
+/// Whether there is a script that keeps the work; it calls `begin` once it has looked.
+pub(crate) fn is_kept() -> bool {
+    Reflect::has(&browser::window(), &"portolanKeeps".into()).unwrap_or_default()
+}
+
+/// Puts `portolanWork` into the window: `bytes()`, empty when nothing is open; `beside()`, what is kept with them;
+/// `begin(bytes, beside)`, which opens what was kept, then what the address names; and `forget()`, for what was replaced.
 pub(crate) fn offer(session: Session) {
-    let bytes = Closure::<dyn Fn() -> Uint8Array>::new(move || {
-        session.with_work(|state| {
-            let bytes = if state.is_empty() { Vec::new() } else { state.share().to_bytes() };
-            Uint8Array::from(&*bytes)
-        })
-    });
-    let open = Closure::<dyn Fn(Uint8Array) -> bool>::new(move |bytes: Uint8Array| {
-        let share = Share::from_bytes(&bytes.to_vec());
-        match share.filter(|share| project::check_project(&share.files).is_ok()) {
-            Some(share) => {
-                session.change_and_port(|state| state.open_share(share));
-                true
-            }
-            None => false,
-        }
-    });
     let work = Object::new();
-    let _ = Reflect::set(&work, &"bytes".into(), &bytes.into_js_value());
-    let _ = Reflect::set(&work, &"open".into(), &open.into_js_value());
+    let put = |name: &str, function: JsValue| drop(Reflect::set(&work, &name.into(), &function));
+    let bytes_of = move |look: fn(&State) -> Vec<u8>| {
+        Closure::<dyn Fn() -> Uint8Array>::new(move || Uint8Array::from(&*session.with_work(look))).into_js_value()
+    };
+    put("bytes", bytes_of(|state| if state.is_empty() { Vec::new() } else { state.share().to_bytes() }));
+    put("beside", bytes_of(State::beside));
+    let begin = Closure::<dyn Fn(Uint8Array, Uint8Array)>::new(move |bytes: Uint8Array, beside: Uint8Array| {
+        let share = Share::from_bytes(&bytes.to_vec());
+        let share = share.filter(|share| project::check_project(&share.files).is_ok());
+        session.change_and_port(|state| state.restore(share, &beside.to_vec()));
+        session.read_fragment();
+    });
+    put("begin", begin.into_js_value());
+    let forget = Closure::<dyn Fn()>::new(move || session.state.update(State::forget_former));
+    put("forget", forget.into_js_value());
     let _ = Reflect::set(&browser::window(), &"portolanWork".into(), &work);
 }

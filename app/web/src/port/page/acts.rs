@@ -4,7 +4,7 @@ use super::{about, editor, table};
 use crate::browser;
 use crate::port::app::Session;
 use crate::port::parts::result::PANELS;
-use crate::port::state::{Jump, Panel, Phase};
+use crate::port::state::{Jump, Panel, Phase, State};
 use crate::port::{opening, take_away};
 use codemod::Style;
 use reactive_graph::prelude::*;
@@ -46,6 +46,7 @@ fn act_on(session: Session, act: &str, to: &str) {
                 state.jump_to(Jump::New(line.saturating_sub(1) as u32));
             });
         }
+        ("style", _) => session.change_and_port(|state| choose_style(state, to)),
         ("reject", _) => session.change_and_port(|state| {
             state.reject_edits(&edits());
             state.jump_after_port = edits().into_iter().next().map(Jump::Edit);
@@ -117,31 +118,26 @@ pub(super) fn change(session: Session, event: &Event) {
         }
     };
     session.change_and_port(|state| match what.as_str() {
-        "target" => {
-            state.choice.target = value;
-            state.settle_choice();
-        }
-        "sdk" => {
-            state.choice.sdk = Some(value);
-            state.settle_choice();
-        }
-        "style" => {
-            state.choice.style = match value.as_str() {
-                "in-place" => Style::InPlace,
-                "branch" => Style::Branch,
-                _ => Style::Auto,
-            }
-        }
-        "option" if value.is_empty() => drop(state.choice.options.remove(&to)),
-        "option" => {
-            state.choice.options.insert(to, value);
-            // A value that the option doesn't have falls back to the default.
-            state.settle_choice();
-        }
-        "unsafe" => state.choice.allow_unsafe = on,
+        "target" => state.choose(|choice| choice.target.clone_from(&value)),
+        "sdk" => state.choose(|choice| choice.sdk = Some(value.clone())),
+        "style" => choose_style(state, &value),
+        "option" if value.is_empty() => state.choose(|choice| drop(choice.options.remove(&to))),
+        // A value that the option doesn't have falls back to the default.
+        "option" => state.choose(|choice| drop(choice.options.insert(to.clone(), value.clone()))),
+        "unsafe" => state.choose(|choice| choice.allow_unsafe = on),
         "recipe" => state.switch_recipe(&to, on),
         "name" => state.rename(&value),
         _ => {}
+    });
+}
+
+fn choose_style(state: &mut State, name: &str) {
+    state.choose(|choice| {
+        choice.style = match name {
+            "in-place" => Style::InPlace,
+            "branch" => Style::Branch,
+            _ => Style::Auto,
+        }
     });
 }
 

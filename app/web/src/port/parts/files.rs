@@ -37,6 +37,12 @@ pub fn list(state: &State) -> String {
     format!("<ul class=\"files scroll\" aria-label=\"{}\">{entries}</ul>", count(state.files.len(), "file"))
 }
 
+/// The way back to the project that was replaced.
+pub fn former(state: &State) -> String {
+    let button = "<button class=\"button quiet small\" data-do=\"bring-back\">Former project</button>";
+    only(state.has_former(), button).to_owned()
+}
+
 /// The name of the file shown; recipes and the patch go by it.
 pub fn name(state: &State) -> String {
     let Some(file) = state.file() else { return String::new() };

@@ -103,12 +103,22 @@ fn changes(state: &State) -> String {
             true,
             "This file can't be ported yet",
             &escape(&message),
-            &format!(
-                "<p><button class=\"button\" data-do=\"source\" data-to=\"{line} {column}\">Go to line {line}, column \
-                 {column}</button></p>"
-            ),
+            &match wants_in_place(state) {
+                true => "<p><button class=\"button\" data-do=\"style\" data-to=\"in-place\">Port in place</button></p>"
+                    .to_owned(),
+                false => format!(
+                    "<p><button class=\"button\" data-do=\"source\" data-to=\"{line} {column}\">Go to line {line}, \
+                     column {column}</button></p>"
+                ),
+            },
         ),
     }
+}
+
+/// Whether another style is the remedy: the fault is at no line of the file.
+fn wants_in_place(state: &State) -> bool {
+    let messages = state.outcome_of(state.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
+    messages.iter().any(|message| message.recipe == "engine#no-compute-modes")
 }
 
 /// A file that stays as it is.

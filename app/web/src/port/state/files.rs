@@ -3,7 +3,7 @@
 use crate::port::fragment::Share;
 use crate::port::lines::{Lines, Splice};
 use crate::port::protocol::Example;
-use crate::port::state::{Choice, Panel, Rejected, State};
+use crate::port::state::{Choice, Panel, State};
 use codemod::SourceFile;
 
 /// A file of the project.
@@ -13,15 +13,6 @@ pub struct File {
     pub path: String,
     /// Its text, byte for byte.
     pub lines: Lines,
-}
-
-/// A project that was replaced.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Former {
-    files: Vec<File>,
-    selected: usize,
-    choice: Choice,
-    rejected: Rejected,
 }
 
 /// Files to hand to the worker.
@@ -34,21 +25,54 @@ pub enum Delivery {
 }
 
 impl State {
-    /// Replaces the project. What was chosen stays; what was turned off in the old project goes, and comes back with
-    /// [`State::bring_back`].
+    /// Replaces the project by the user's own. What the user chose stays; what was turned off in the old project goes, and
+    /// comes back with [`State::bring_back`].
     pub fn open(&mut self, files: Vec<SourceFile>) {
-        if !self.is_empty() {
-            self.former = Some(Box::new(Former {
-                files: std::mem::take(&mut self.files),
-                selected: self.selected,
-                choice: self.choice.clone(),
-                rejected: self.rejected.clone(),
-            }));
+        self.set_aside();
+        self.touch();
+        self.choose_as_before();
+        self.put(Share { files, choice: self.choice.clone(), ..Share::default() });
+    }
+
+    /// Replaces the project by the sample.
+    pub fn open_sample(&mut self, file: SourceFile) {
+        self.open(vec![file]);
+        self.given = true;
+    }
+
+    /// Takes a shared project; false when it is open already.
+    pub fn open_share(&mut self, share: Share) -> bool {
+        let now = self.share();
+        let other = Share { selected: now.selected, ..share.clone() } != now;
+        if other {
+            self.set_aside();
+            self.lend_choice();
         }
+        self.put(share);
+        other
+    }
+
+    /// Takes an example out of a guide; false when it is open already.
+    pub fn open_example(&mut self, example: Example, text: String) -> bool {
+        let choice = Choice {
+            target: example.target,
+            style: example.style,
+            sdk: example.sdk,
+            allow_unsafe: example.allow_unsafe,
+            options: example.options,
+        };
+        let files = vec![SourceFile { path: example.path, text }];
+        self.open_share(Share { files, choice, ..Share::default() })
+    }
+
+    /// Puts a project into the place of the one that is open.
+    pub(super) fn put(&mut self, share: Share) {
         let file = |f: SourceFile| File { path: f.path, lines: Lines::new(f.text.into()) };
-        self.files = files.into_iter().map(file).collect();
-        self.selected = 0;
-        self.rejected = Rejected::default();
+        self.files = share.files.into_iter().map(file).collect();
+        self.selected = share.selected.min(self.files.len().saturating_sub(1));
+        self.choice = share.choice;
+        self.rejected.recipes = share.recipes.into_iter().map(|id| (id, 0)).collect();
+        self.rejected.edits = share.edits;
         self.past.clear();
         self.future.clear();
         self.set_outcome(None);
@@ -59,42 +83,6 @@ impl State {
         self.unread = false;
         self.project += 1;
         self.unsent = None;
-    }
-
-    /// Whether [`State::bring_back`] has something to bring.
-    pub fn has_former(&self) -> bool {
-        self.former.is_some()
-    }
-
-    /// Swaps the project for the one it replaced.
-    pub fn bring_back(&mut self) {
-        if let Some(former) = self.former.take() {
-            self.open(Vec::new());
-            (self.files, self.selected) = (former.files, former.selected);
-            (self.choice, self.rejected) = (former.choice, former.rejected);
-        }
-    }
-
-    /// Takes a shared project.
-    pub fn open_share(&mut self, share: Share) {
-        self.open(share.files);
-        self.selected = share.selected.min(self.files.len().saturating_sub(1));
-        self.choice = share.choice;
-        self.rejected.recipes = share.recipes.into_iter().map(|id| (id, 0)).collect();
-        self.rejected.edits = share.edits;
-        self.settle_choice();
-    }
-
-    /// Takes an example out of a guide.
-    pub fn open_example(&mut self, example: Example, text: String) {
-        self.open(vec![SourceFile { path: example.path, text }]);
-        self.choice = Choice {
-            target: example.target,
-            style: example.style,
-            sdk: example.sdk,
-            allow_unsafe: example.allow_unsafe,
-            options: example.options,
-        };
         self.settle_choice();
     }
 
@@ -127,6 +115,7 @@ impl State {
 
     /// Something was typed into the file shown. Refused edits behind it move along; those inside it are forgotten.
     pub fn type_text(&mut self, splice: &Splice) {
+        self.touch();
         if self.files.is_empty() {
             self.files.push(File { path: "trainer.py".into(), lines: Lines::default() });
             self.project += 1;
@@ -144,6 +133,10 @@ impl State {
             _ => {}
         }
         self.notice = None;
+        // What comes next is another script.
+        if self.is_empty() {
+            self.choose_as_before();
+        }
     }
 
     /// Gives the file shown another path.
@@ -153,6 +146,7 @@ impl State {
         if path.is_empty() || self.files.iter().any(|f| f.path == path) || index >= self.files.len() {
             return;
         }
+        self.touch();
         let old = std::mem::replace(&mut self.files[index].path, path.to_owned());
         for edit in self.rejected.edits.iter_mut().filter(|e| e.path == old) {
             edit.path = path.to_owned();
@@ -172,6 +166,7 @@ impl State {
     /// Takes a file out of the project.
     pub fn close(&mut self, index: usize) {
         if index < self.files.len() {
+            self.touch();
             let gone = self.files.remove(index);
             self.rejected.edits.retain(|edit| edit.path != gone.path);
             if self.selected >= index {

@@ -103,6 +103,7 @@ impl State {
 
     fn set_rejected(&mut self, next: Rejected) {
         if next != self.rejected {
+            self.touch();
             self.past.push(std::mem::replace(&mut self.rejected, next));
             self.future.clear();
         }
@@ -111,6 +112,7 @@ impl State {
     /// Takes the last accept or reject back. Returns whether there was one.
     pub fn undo(&mut self) -> bool {
         let Some(last) = self.past.pop() else { return false };
+        self.touch();
         self.future.push(std::mem::replace(&mut self.rejected, last));
         true
     }
@@ -118,6 +120,7 @@ impl State {
     /// Does the last undone accept or reject again. Returns whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(next) = self.future.pop() else { return false };
+        self.touch();
         self.past.push(std::mem::replace(&mut self.rejected, next));
         true
     }

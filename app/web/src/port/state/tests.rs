@@ -195,6 +195,88 @@ fn a_replaced_project_comes_back() {
     assert!(!state.has_former());
 }
 
+fn shared(path: &str, style: Style) -> Share {
+    let choice = Choice { style, ..Choice::default() };
+    Share { files: vec![source(path, "x\n")], choice, ..Share::default() }
+}
+
+fn path(state: &State) -> &str {
+    &state.file().unwrap().path
+}
+
+#[test]
+fn what_is_given_takes_no_place_from_the_users_own() {
+    let mut state = State::default();
+    state.open(vec![source("own.py", "z\n")]);
+    assert!(state.open_share(shared("one.py", Style::Branch)));
+    assert!(state.open_share(shared("two.py", Style::Branch)));
+    assert!(!state.open_share(shared("two.py", Style::Branch)), "it is open already");
+    state.open_sample(source("sample.py", "y\n"));
+    state.bring_back();
+    assert_eq!((path(&state), state.choice.style), ("own.py", Style::Auto));
+    // Once it is changed it is the user's own as well.
+    state.open_share(shared("one.py", Style::Branch));
+    state.type_text(&Splice { start: 0, end: 0, text: "y\n".into() });
+    state.open_share(shared("two.py", Style::Branch));
+    state.bring_back();
+    assert_eq!((path(&state), state.choice.style), ("one.py", Style::Branch));
+}
+
+#[test]
+fn a_choice_that_came_along_goes_with_what_it_came_with() {
+    let mut state = State::default();
+    state.choose(|choice| choice.allow_unsafe = true);
+    state.open_share(shared("one.py", Style::Branch));
+    assert_eq!((state.choice.style, state.choice.allow_unsafe), (Style::Branch, false));
+    state.choose(|choice| choice.sdk = Some("1.8".into()));
+    state.open(vec![source("own.py", "z\n")]);
+    let own = Choice { allow_unsafe: true, sdk: Some("1.8".into()), ..Choice::default() };
+    assert_eq!(state.choice, own);
+    state.open_share(shared("one.py", Style::Branch));
+    state.type_text(&Splice { start: 0, end: 2, text: String::new() });
+    assert_eq!(state.choice, own, "another script follows");
+}
+
+#[test]
+fn what_is_kept_comes_back_whole() {
+    let mut state = State::default();
+    assert!(state.beside().is_empty());
+    state.open(vec![source("own.py", "z\n")]);
+    assert!(state.beside().is_empty());
+    state.open_share(shared("one.py", Style::Branch));
+    let (open, beside) = (state.share(), state.beside());
+    let mut state = State::default();
+    state.restore(Some(open.clone()), &beside);
+    assert_eq!((state.share(), state.beside()), (open, beside));
+    state.open_share(shared("two.py", Style::InPlace));
+    state.bring_back();
+    assert_eq!((path(&state), state.choice.style), ("own.py", Style::Auto));
+    // What another version kept, or nobody, does no harm.
+    state.restore(None, &[99, 1, 2]);
+    assert_eq!(path(&state), "own.py");
+    assert!(state.has_former());
+}
+
+#[test]
+fn edits_are_counted_and_openings_of_links_are_not() {
+    let mut state = ported();
+    let mut check = |counts: bool, act: fn(&mut State)| {
+        let before = state.edits;
+        act(&mut state);
+        assert_eq!(state.edits > before, counts);
+    };
+    check(true, |state| state.reject_edits(&["hpu#device@17".into()]));
+    check(true, |state| assert!(state.undo()));
+    check(true, |state| assert!(state.redo()));
+    check(true, |state| state.choose(|choice| choice.target = "ipu".into()));
+    check(true, |state| state.rename("c.py"));
+    check(true, |state| state.close(1));
+    check(true, |state| state.open(vec![source("own.py", "z\n")]));
+    check(false, |state| assert!(state.open_share(shared("one.py", Style::Branch))));
+    check(true, State::bring_back);
+    check(false, |state| state.select(0));
+}
+
 #[test]
 fn the_matrix_is_made_of_the_project_as_it_is() {
     let mut state = ported();

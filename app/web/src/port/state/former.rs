@@ -1,0 +1,137 @@
+//! What is given and what is the user's own: the project that the present one replaced, and the choice that came with one.
+
+use crate::port::fragment::Share;
+use crate::port::state::{Choice, Notice, State};
+use serde::{Deserialize, Serialize};
+
+/// A project that was replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Former {
+    share: Share,
+    given: bool,
+    own_choice: Option<Choice>,
+}
+
+/// What the address asks for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    target: Option<String>,
+    sdk: Option<String>,
+}
+
+/// What a browser keeps beside the open project.
+#[derive(Serialize, Deserialize)]
+struct Beside {
+    former: Option<Box<Former>>,
+    given: bool,
+    own_choice: Option<Choice>,
+}
+
+/// Changes when what follows it does.
+const VERSION: u8 = 1;
+
+impl State {
+    /// The user did something to the project or to the choice: it is the user's own from now on.
+    pub(super) fn touch(&mut self) {
+        self.edits += 1;
+        self.given = false;
+    }
+
+    /// The project, to be brought back.
+    fn aside(&self) -> Option<Box<Former>> {
+        let former = || Former { share: self.share(), given: self.given, own_choice: self.own_choice.clone() };
+        (!self.is_empty()).then(|| Box::new(former()))
+    }
+
+    /// Makes the project the former one. What was given and left as it was can be had again, so it takes no place from the
+    /// user's own.
+    pub(super) fn set_aside(&mut self) {
+        if !self.given || self.former.as_ref().is_none_or(|former| former.given) {
+            self.former = self.aside().or_else(|| self.former.take());
+        }
+    }
+
+    /// Whether [`State::bring_back`] has something to bring.
+    pub fn has_former(&self) -> bool {
+        self.former.is_some()
+    }
+
+    /// Swaps the project for the one it replaced.
+    pub fn bring_back(&mut self) {
+        if let Some(former) = self.former.take() {
+            let aside = self.aside();
+            self.touch();
+            self.put(former.share);
+            (self.former, self.given, self.own_choice) = (aside, former.given, former.own_choice);
+        }
+    }
+
+    /// What was replaced is not to be brought back any more.
+    pub fn forget_former(&mut self) {
+        self.former = None;
+    }
+
+    /// A project brings a choice along; the user's own waits.
+    pub(super) fn lend_choice(&mut self) {
+        self.given = true;
+        self.own_choice.get_or_insert_with(|| self.choice.clone());
+    }
+
+    /// What the user chose holds again.
+    pub(super) fn choose_as_before(&mut self) {
+        if let Some(own) = self.own_choice.take() {
+            self.choice = own;
+            self.settle_choice();
+        }
+    }
+
+    /// The address names a target, an SDK or both.
+    pub fn ask_for(&mut self, target: Option<String>, sdk: Option<String>) {
+        self.asked = Some(Asked { target, sdk });
+        self.heed_address();
+    }
+
+    /// Chooses what the address names, once it is known what there is.
+    pub(super) fn heed_address(&mut self) {
+        let catalogue = self.catalogue.clone();
+        let Some(asked) = self.asked.take_if(|_| !catalogue.targets.is_empty()) else { return };
+        let unknown =
+            |what: &str, name: &str| Notice { bad: true, text: format!("There is no {what} “{name}” here.") };
+        if let Some(name) = asked.target {
+            match catalogue.targets.iter().any(|target| target.id == name) {
+                true => self.set_choice(|choice| choice.target.clone_from(&name)),
+                false => return self.notice = Some(unknown("target", &name)),
+            }
+        }
+        if let Some(name) = asked.sdk {
+            match self.target().is_some_and(|target| target.sdks.contains(&name)) {
+                true => self.set_choice(|choice| choice.sdk = Some(name.clone())),
+                false => self.notice = Some(unknown("SDK", &name)),
+            }
+        }
+    }
+
+    /// What is to be kept beside the project; nothing when the project is all there is.
+    pub fn beside(&self) -> Vec<u8> {
+        if !self.given && !self.has_former() && self.own_choice.is_none() {
+            return Vec::new();
+        }
+        let (former, own_choice) = (self.former.clone(), self.own_choice.clone());
+        let mut bytes = vec![VERSION];
+        bytes.extend(postcard::to_allocvec(&Beside { former, given: self.given, own_choice }).unwrap_or_default());
+        bytes
+    }
+
+    /// Takes what was kept: the project, and what [`State::beside`] gave.
+    pub fn restore(&mut self, open: Option<Share>, beside: &[u8]) {
+        if let Some(share) = open {
+            self.set_aside();
+            self.put(share);
+        }
+        let beside = beside.strip_prefix(&[VERSION]).and_then(|bytes| postcard::from_bytes::<Beside>(bytes).ok());
+        if let Some(beside) = beside {
+            self.former = beside.former.or_else(|| self.former.take());
+            (self.given, self.own_choice) = (beside.given, beside.own_choice);
+        }
+    }
+}
