@@ -194,6 +194,42 @@ onPage("a script without compute modes is offered the other style", {}, async (p
   assert.equal(await page.page.locator("#style").inputValue(), "in-place");
 });
 
+onPage("on a phone a way leads down to the port", { width: 360, height: 740 }, async (page) => {
+  const way = page.page.locator("#way button");
+  assert.equal(await way.count(), 0);
+  await page.page.getByRole("button", { name: "Sample", exact: true }).click();
+  await way.waitFor();
+  await page.ported();
+  const inSight = (element) => element.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  });
+  const port = page.page.locator("#result-head");
+  assert.equal(await inSight(way), true);
+  assert.equal(await inSight(port), false);
+  assert.ok((await way.textContent()).startsWith(await page.summary()));
+  await page.page.getByRole("button", { name: "Options" }).focus();
+  await page.page.keyboard.press("Tab");
+  assert.equal(await way.evaluate((way) => way === document.activeElement), true);
+  await page.page.keyboard.press("Enter");
+  assert.equal(await port.evaluate((port) => port === document.activeElement), true);
+  assert.equal(await inSight(port), true);
+});
+
+for (const [width, height] of [[640, 400], [320, 480], [360, 740]]) {
+  onPage(`an explanation leaves room for code at ${width} × ${height}`, { width, height }, async (page) => {
+    await page.fill(trainer);
+    await page.ported();
+    const about = page.page.locator(".changes .about").first();
+    await about.waitFor();
+    const [box, words] = await Promise.all([
+      page.page.locator("#diff-scroll").evaluate((box) => box.clientHeight),
+      about.evaluate((row) => row.offsetHeight),
+    ]);
+    assert.ok(box - words >= 8 * 20, `${words} of ${box} pixels`);
+  });
+}
+
 onPage("with the keyboard alone", {}, async (page) => {
   const { keyboard } = page.page;
   const focused = () =>

@@ -25,7 +25,7 @@ use web_sys::{AddEventListenerOptions, Element, Event, EventTarget, HashChangeEv
 type Html = fn(&State) -> String;
 
 /// Places of the skeleton, and what fills them. A place that stands inside another comes after it.
-const PLACES: [(&str, Html); 16] = [
+const PLACES: [(&str, Html); 17] = [
     ("target", bar::targets),
     ("style", bar::styles),
     ("sdk", bar::sdks),
@@ -36,6 +36,7 @@ const PLACES: [(&str, Html); 16] = [
     ("spoken", bar::spoken),
     ("take", bar::take),
     ("former", files::former),
+    ("way", result::way),
     ("file-list", files::list),
     ("file-name-place", files::name),
     ("summary", result::summary),

@@ -47,6 +47,7 @@ fn act_on(session: Session, act: &str, to: &str) {
             });
         }
         ("style", _) => session.change_and_port(|state| choose_style(state, to)),
+        ("to-result", _) => to_result(),
         ("reject", _) => session.change_and_port(|state| {
             state.reject_edits(&edits());
             state.jump_after_port = edits().into_iter().next().map(Jump::Edit);
@@ -80,6 +81,14 @@ fn go_to_source(session: Session, line: usize, column: usize) {
         state.source_hidden = false;
         state.jump_to(Jump::Source(line.saturating_sub(1), column.saturating_sub(1)));
     });
+}
+
+/// Where the panes stand one under the other, the port may be far below.
+fn to_result() {
+    if let Some(head) = browser::element("result-head") {
+        head.scroll_into_view();
+        let _ = head.focus();
+    }
 }
 
 fn show_panel(session: Session, name: &str) {

@@ -121,6 +121,22 @@ fn wants_in_place(state: &State) -> bool {
     messages.iter().any(|message| message.recipe == "engine#no-compute-modes")
 }
 
+/// The way from the source to the port, for pages on which it is below.
+pub fn way(state: &State) -> String {
+    match state.phase() {
+        Phase::Changes | Phase::Nothing => format!(
+            "<button class=\"link\" data-do=\"to-result\">{}<span class=\"visually-hidden\">: go to the port</span> \
+             <span aria-hidden=\"true\">↓</span></button>",
+            escape(&state.summary())
+        ),
+        Phase::Failed { .. } | Phase::Broken(_) => {
+            "<button class=\"link\" data-do=\"to-result\">Not ported: see why <span aria-hidden=\"true\">↓</span></button>"
+                .to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
 /// A file that stays as it is.
 fn nothing(state: &State) -> String {
     let messages = state.outcome_of(state.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
