@@ -201,3 +201,20 @@ fn what_both_sides_of_a_test_do_is_not_asked_for() {
     let one = wrap.split("else").next().unwrap_or_default();
     assert!(to("rdu", &text(one)).0.contains("rdu.forward(x)"));
 }
+
+#[test]
+fn what_reads_the_weights_later_reads_those_of_the_moment() {
+    let fetch = "detach_from_ipu(ipu_training_steps.values())\n";
+    let loops = format!("for x, y in loader:\n{}", step("2", 1));
+    for reads in [
+        "sample = model.decode(z)",
+        "weights = model.state_dict()",
+        "for a, b in zip(ema.parameters(), model.parameters()):\n    a.mul_(b)",
+    ] {
+        check_ported(&format!("{HEAD}{loops}{reads}\n"), &format!("\n{fetch}{reads}"));
+    }
+    for other in ["model.eval()", "model.load_extra(path)", "print(model)"] {
+        let (ported, _) = to_ipu(&format!("{HEAD}{loops}{other}\n"));
+        assert!(ported.ends_with(&format!("loss.mean()\n{other}\n")), "{ported}");
+    }
+}

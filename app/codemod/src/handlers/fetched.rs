@@ -3,11 +3,11 @@
 use super::Input;
 use crate::facts::FileView;
 use crate::facts::roles::Role;
-use crate::names::called_name;
+use crate::names::{called_name, dotted};
 use crate::tree::{Id, fields, kinds};
 
 /// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define,
-/// themselves or as a `partial` that has the model already.
+/// themselves or as a `partial` that has the model already, and the model's own methods.
 pub(super) fn handed<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>, step: Id) -> impl Iterator<Item = Id> + 'v {
     let (k, f) = (kinds(), fields());
     let index = &view.index;
@@ -24,6 +24,30 @@ pub(super) fn handed<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>, step:
                 && index.field(*a, f.right).is_some_and(|r| called_name(index, r) == Some("partial") && is_handed(r))
         })
     };
+    // What a model does with its weights beside `forward`: `model.decode(z)`.
+    let is_method = move |call: Id, name: &str| {
+        const OF_MODULES: [&str; 14] = [
+            "train",
+            "eval",
+            "to",
+            "cuda",
+            "cpu",
+            "half",
+            "float",
+            "apply",
+            "modules",
+            "children",
+            "parameters",
+            "named_parameters",
+            "state_dict",
+            "requires_grad_",
+        ];
+        let prepares = ["init", "reset", "set_", "load", "register", "named_"].iter().any(|p| name.starts_with(p));
+        let owner = index.field(call, f.function).and_then(|g| index.field(g, f.object));
+        !prepares
+            && !OF_MODULES.contains(&name)
+            && owner.is_some_and(|o| dotted(index, o).is_some() && input.project.role(view, o) == Some(Role::Model))
+    };
     let asks = |name: &str| {
         matches!(name, "print" | "len" | "id" | "type" | "isinstance" | "hasattr" | "getattr" | "save")
             || name.contains("grad")
@@ -32,14 +56,16 @@ pub(super) fn handed<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>, step:
         let in_model = view.class_of(*call).is_some_and(|c| input.project.models.contains(view.name_of(c)));
         !in_model
             && called_name(index, *call).is_some_and(|n| {
-                n.starts_with(char::is_lowercase) && !asks(n) && !view.defines(n) && (is_handed(*call) || is_partial(n))
+                n.starts_with(char::is_lowercase)
+                    && !asks(n)
+                    && (is_method(*call, n) || !view.defines(n) && (is_handed(*call) || is_partial(n)))
             })
             && is_late(view, *call, step, 3)
     })
 }
 
 /// Whether the program comes to a call when the model has learnt: itself, or by the calls of its function.
-fn is_late(view: &FileView<'_>, call: Id, step: Id, calls: u8) -> bool {
+pub(super) fn is_late(view: &FileView<'_>, call: Id, step: Id, calls: u8) -> bool {
     let Some(left) = calls.checked_sub(1) else { return false };
     if !trainings(view, call, step).is_empty() {
         return !comes_first(view, call, step);

@@ -1,6 +1,6 @@
 //! What stands around the compiled step: the optimizer's own calls, schedulers, clipping, checkpoints, validation.
 
-use super::super::fetched::{comes_first, handed, outermost_without, runs_without_gradients};
+use super::super::fetched::{comes_first, handed, is_late, outermost_without, runs_without_gradients};
 use super::plan::Plan;
 use super::slice::leaves;
 use super::units::is_constant;
@@ -36,7 +36,7 @@ pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
 }
 
 /// Before weights are saved, or kept as the best so far, they come back from the IPU.
-pub(super) fn saves(plan: &mut Plan<'_, '_>) {
+pub(super) fn saves(plan: &mut Plan<'_, '_>, step: Id) {
     let (k, f) = (kinds(), fields());
     let view = plan.view;
     let index = &view.index;
@@ -60,7 +60,11 @@ pub(super) fn saves(plan: &mut Plan<'_, '_>) {
             .and_then(|g| index.field(g, f.object))
             .is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Model));
         let looped = index.ancestors(call).any(|a| [k.for_statement, k.while_statement].contains(&index.kind(a)));
-        if model && looped && !blocks.contains(&block(call)) && is_reached(plan.input, view, call) {
+        if model
+            && (looped || is_late(view, call, step, 3))
+            && !blocks.contains(&block(call))
+            && is_reached(plan.input, view, call)
+        {
             places.extend(view.statement_of(call));
         }
     }

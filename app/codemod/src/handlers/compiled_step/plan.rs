@@ -67,7 +67,7 @@ pub(super) fn plan<'a, 't>(
     checked_turns(&mut plan, &step);
     called(&mut plan, &step, &way, &module, limit);
     superfluous(&mut plan, &step, &way, &module)?;
-    saves(&mut plan);
+    saves(&mut plan, step.whole);
     if step.branch {
         require_package(&mut plan);
     }
