@@ -398,5 +398,7 @@ mod tests {
         let short = cast("torch.autocast('cuda', dtype=torch.float16)");
         check(&short, "hpu", Some(("autocast to float16", "autocast to bfloat16")));
         check(&cast("torch.autocast('cuda', enabled=False)"), "ipu", None);
+        let older = cast("torch.cuda.amp.autocast(args.amp)");
+        check(&older, "hpu", Some(("autocast to float16 if args.amp", "autocast to bfloat16 if args.amp")));
     }
 }

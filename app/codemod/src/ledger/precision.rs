@@ -26,20 +26,32 @@ impl Precision {
                 self.cast = Some(figure_as(view, *call, name));
             }
         }
+        if !view.has_word("autocast") {
+            return;
+        }
         for &call in index.of_kind(kinds().call) {
             let function = index.field(call, fields().function);
             let Some(name) = function.and_then(|f| view.names.qualify(index, f)) else { continue };
-            let enabled = keyword(view, call, "enabled").map(|value| index.text_of(value));
+            // `torch.cuda.amp.autocast(enabled, dtype)`, `torch.autocast(device, dtype)`
+            let older = name.starts_with("torch.cuda.");
+            let by_place = |n: usize| {
+                let arguments = index.parts(index.field(call, fields().arguments)?);
+                arguments.filter(|a| index.kind(*a) != kinds().keyword_argument).nth(n)
+            };
+            let given = |word: &str, place: Option<usize>| {
+                let value = keyword(view, call, word).or_else(|| by_place(place?));
+                value.map(|value| index.text_of(value))
+            };
+            let enabled = given("enabled", (older && name.ends_with(".autocast")).then_some(0));
             if !name.starts_with("torch.") || enabled == Some("False") {
                 continue;
             }
             self.scales |= name.ends_with(".GradScaler");
             if name.ends_with(".autocast") {
                 let text = index.text_of(call);
-                let dtype = keyword(view, call, "dtype").map(|value| index.text_of(value));
-                let of_type = match dtype.and_then(|d| d.rsplit('.').next()) {
+                let of_type = match given("dtype", Some(1)).and_then(|d| d.rsplit('.').next()) {
                     Some(dtype) => dtype,
-                    None if text.contains("bfloat16") || text.contains("cpu") || text.contains("hpu") => "bfloat16",
+                    None if text.contains("cpu") || text.contains("hpu") => "bfloat16",
                     None => "float16",
                 };
                 let test = enabled.filter(|e| *e != "True").map_or(String::new(), |e| format!(" if {e}"));
