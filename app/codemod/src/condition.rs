@@ -21,13 +21,11 @@ use surroundings::{assigns, contains, followed_by, has_keyword, trains, unused};
 use types::is_of_type;
 
 /// A compiled condition.
-#[derive(Clone)]
 pub(crate) struct Condition {
     negated: bool,
     test: Test,
 }
 
-#[derive(Clone)]
 enum Test {
     Typed(String, Type),
     OneOf(String, Vec<String>),

@@ -15,7 +15,6 @@ use block::{Builder, place};
 use lines::{Line, fault, is_import, read_lines};
 
 /// A compiled patch.
-#[derive(Clone)]
 pub(crate) struct Patch {
     pub(crate) shape: Shape,
     /// `+ import …` lines for the import block.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub(crate) type Env<'t> = MetaVarEnv<'t, crate::tree::Doc>;
 
 /// What a captured node must be, beyond its place in the pattern.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Constraint {
     /// Stands for this name, through imports.
     Qualified(String),
@@ -33,7 +33,6 @@ impl Constraint {
 }
 
 /// A pattern for one node.
-#[derive(Clone)]
 pub(crate) struct NodePattern {
     pattern: Pattern,
     constraints: Vec<(String, Constraint)>,
@@ -48,7 +47,7 @@ pub(crate) struct NodePattern {
 }
 
 /// How the function of a pattern's call is written.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Called {
     /// `….cuda(…)`.
     Method(String),

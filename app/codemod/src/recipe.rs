@@ -11,6 +11,7 @@ use crate::settings::{TargetFacts, default_of};
 use content::Content;
 use guide::{Citation, Guide, OptionField, OptionKind};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The made-up target of the page that teaches recipes: checked like the others, offered to nobody.
 const LESSON: &str = "tutorial";
@@ -27,11 +28,11 @@ pub struct RecipeSet {
 pub(crate) struct Target {
     pub(crate) title: String,
     pub(crate) sdks: Vec<String>,
-    pub(crate) recipes: Vec<Recipe>,
+    /// Those of a target that extends another are the other's.
+    pub(crate) recipes: Vec<Arc<Recipe>>,
     pub(crate) facts: TargetFacts,
 }
 
-#[derive(Clone)]
 pub(crate) struct Recipe {
     pub(crate) id: String,
     pub(crate) title: String,
@@ -42,7 +43,6 @@ pub(crate) struct Recipe {
     pub(crate) rules: Vec<CompiledRule>,
 }
 
-#[derive(Clone)]
 pub(crate) struct CompiledRule {
     pub(crate) line: usize,
     pub(crate) is_unsafe: bool,
@@ -57,7 +57,6 @@ pub(crate) struct CompiledRule {
     pub(crate) conditions: Vec<Condition>,
 }
 
-#[derive(Clone)]
 pub(crate) enum Body {
     Patch(Box<Patch>),
     Handler(&'static Handler),
@@ -201,7 +200,7 @@ impl RecipeSet {
                         }
                     }
                 }
-                target.recipes.push(recipe);
+                target.recipes.push(Arc::new(recipe));
             }
         }
         for (guide, name, base) in extensions {

@@ -4,7 +4,6 @@ use crate::pattern::NodePattern;
 use crate::template::{Lines, Template};
 
 /// What a patch matches.
-#[derive(Clone)]
 pub(crate) enum Shape {
     /// One expression, anywhere.
     Expression { pattern: NodePattern, layout: Template, replacement: Option<Template> },
@@ -13,24 +12,21 @@ pub(crate) enum Shape {
 }
 
 /// Statements in order, with what is inserted between them.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Block {
     pub(crate) items: Vec<Item>,
 }
 
-#[derive(Clone)]
 pub(crate) enum Item {
     Insert(Lines),
     Statement(Statement),
 }
 
-#[derive(Clone)]
 pub(crate) struct Statement {
     pub(crate) deleted: bool,
     pub(crate) form: Form,
 }
 
-#[derive(Clone)]
 pub(crate) enum Form {
     /// `$$$BODY` as statements.
     Many(String),
@@ -40,7 +36,6 @@ pub(crate) enum Form {
 }
 
 /// A statement with a block: matched by its header, part by part, then by its body.
-#[derive(Clone)]
 pub(crate) struct Compound {
     pub(crate) kind: u16,
     /// Parts of the header with the field (0: none) that they fill.
@@ -52,7 +47,6 @@ pub(crate) struct Compound {
 }
 
 /// `elif`, `else`, `except`, `finally`.
-#[derive(Clone)]
 pub(crate) struct Clause {
     pub(crate) kind: u16,
     pub(crate) header: Vec<(u16, NodePattern)>,
