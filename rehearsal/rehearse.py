@@ -13,6 +13,7 @@ import os
 import pathlib
 import runpy
 import sys
+import textwrap
 import traceback
 
 KIT = pathlib.Path(__file__).resolve().parent
@@ -116,9 +117,23 @@ def run(options):
 VENDORS = ("habana_frameworks", "poptorch", "popdist", "sambaflow", "lightning_habana")
 
 
-def report(error):
-    """Prints what was met and what was broken; true when all is well."""
+# Rules that are those of one framework, by their first word: a script without it has nothing to do with them.
+RULES_OF = {"lightning": "lightning", "tf-hpu": "tensorflow", "tf-ipu": "tensorflow"}
+
+
+def looked_for(target):
+    """The rules that a run for this target can meet or break."""
     import contracts
+
+    folders, machine = TARGETS[target]
+    rules = {*contracts.known(folders), *(rule for rule in contracts.known(["base"]) if machine == "hpu" or not rule.startswith("hpu."))}
+    return sorted(rule for rule in rules if RULES_OF.get(rule.partition(".")[0], "torch") in sys.modules)
+
+
+def report(error, target):
+    """Prints what was met, what was broken and what did not come up; true when all is well."""
+    import contracts
+    from lacking import lacking, place
 
     rules = contracts.report()
     met = [rule for rule in rules if not rule["broken"]]
@@ -128,12 +143,21 @@ def report(error):
         print(f"  met     {rule['rule']} ({rule['kept']}×)")
     for rule, fault in faults:
         print(f"  BROKEN  {rule}  {os.path.relpath(fault['file'])}:{fault['line']}\n          {fault['why']}")
-    if error is not None and not isinstance(error, contracts.ContractBroken):
+    seen = {rule["rule"] for rule in rules}
+    others = [rule for rule in looked_for(target) if rule not in seen]
+    if others:
+        line = "these did not come up, so nothing is known of them: " + ", ".join(others)
+        print(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent=" " * 10, break_on_hyphens=False))
+    missing = error and lacking(error)
+    if missing:
+        print(f"  THE STAND-IN lacks {missing}, asked for at {place(error)}.\n"
+              "          The rehearsal ends there: that is no fault of the port if the real software has it, and what follows was not looked at.")
+    elif error is not None and not isinstance(error, contracts.ContractBroken):
         print(f"  the script ended with {type(error).__name__}: {error}")
     if not rules and error is None:
         loaded = [name for name in VENDORS if name in sys.modules]
         if loaded:
-            print(f"  the script ran with {', '.join(loaded)}, of which it used nothing that has a contract")
+            print(f"  the script ran with {', '.join(loaded)}, of which it used nothing that has a contract: this shows that it ends, no more")
         else:
             print("  the script did not touch the vendor's software: was it ported, and started in the right mode?")
     return not faults and error is None
@@ -149,7 +173,7 @@ def main(argv=None):
     import habits  # noqa: F401
 
     print(f"rehearsal: {options.target}, {'the torch that is installed' if real else 'a stand-in for torch'}")
-    return 0 if report(run(options)) else 1
+    return 0 if report(run(options), options.target) else 1
 
 
 if __name__ == "__main__":

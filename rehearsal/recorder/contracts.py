@@ -11,6 +11,7 @@ import atexit
 import dis
 import json
 import os
+import re
 import sys
 
 KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -75,6 +76,21 @@ def expect(rule, condition, why):
         kept(rule)
     else:
         broken(rule, why)
+
+
+def is_broken(rule):
+    return rule in _broken
+
+
+def known(folders):
+    """The rules that the modules in these folders look for, by name."""
+    found = set()
+    for folder in folders:
+        for root, _, files in os.walk(os.path.join(KIT, folder)):
+            for file in (os.path.join(root, file) for file in files if file.endswith(".py")):
+                with open(file, encoding="utf-8") as source:
+                    found.update(re.findall(r"(?:kept|broken|refused|require|expect)\(\s*\"([a-z-]+\.[a-z-]+)\"", source.read()))
+    return sorted(found)
 
 
 def report():

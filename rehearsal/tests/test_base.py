@@ -52,6 +52,24 @@ class StandIns(unittest.TestCase):
             self.assertEqual(self.names(machine, "import torch; assert not torch.cuda.is_available()"), [])
         self.assertIn("torch.cuda.synchronize", self.names("cuda", "import torch; torch.cuda.synchronize()"))
 
+    def test_what_cuda_answers_where_it_is_not(self):
+        for question, answer in (
+            ("max_memory_allocated()", "0"), ("memory_allocated(0)", "0"), ("memory_reserved()", "0"), ("max_memory_reserved()", "0"),
+            ("memory_stats()", "{}"), ("get_rng_state_all()", "[]"), ("is_bf16_supported()", "False"),
+        ):
+            self.assertEqual(self.names("cpu", f"import torch; assert torch.cuda.{question} == {answer}"), [])
+        for work in ("reset_peak_memory_stats()", "memory_summary()", "get_rng_state()", "current_device()"):
+            self.dies("cpu", f"import torch; torch.cuda.{work}", "Torch not compiled with CUDA enabled")
+        self.assertIn("torch.cuda.memory_allocated", self.names("cuda", "import torch; torch.cuda.memory_allocated()"))
+
+    def test_calls_that_need_a_process_group(self):
+        why = "Default process group has not been initialized, please make sure to call init_process_group."
+        for call in ("all_reduce(x)", "broadcast(x, 0)", "all_gather([x], x)", "reduce(x, 0)", "barrier()", "get_backend()"):
+            self.dies("cpu", f"import torch; x = torch.ones(1); torch.distributed.{call}", why)
+        gloo = "import torch; torch.distributed.init_process_group('gloo')\nx = torch.ones(1)\n"
+        env = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "RANK": "0", "WORLD_SIZE": "1"}
+        self.assertIn("all_reduce", self.names("cpu", gloo + "torch.distributed.all_reduce(x, async_op=True).wait()", **env))
+
     def test_cuda_precision_is_a_fault_on_gaudi(self):
         for work in ("torch.cuda.amp.autocast()", "torch.cuda.amp.GradScaler()", "torch.autocast('cuda')", "torch.cuda.empty_cache()"):
             self.dies("hpu", GAUDI + work, "on a machine with HPU")

@@ -58,6 +58,79 @@ class Runner(unittest.TestCase):
         tensorboard = "from torch.utils.tensorboard import SummaryWriter\nSummaryWriter().add_scalar('loss', 1.0, 0)\n"
         self.assertNotIn("ModuleNotFoundError", "".join(map(str, rehearse(tensorboard, "--target", "hpu"))))
 
+    def test_what_a_port_to_gaudi_is_held_to(self):
+        program = textwrap.dedent("""
+            import os
+            os.environ["PT_HPU_LAZY_MODE"] = "HOW"
+            import torch
+            import habana_frameworks.torch.core as htcore
+            net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Softplus(), torch.nn.Linear(4, 2)).to("hpu")
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for _ in range(3):
+                x = torch.sin(torch.rand(8, 4)).to("hpu")
+                with torch.autocast(device_type="hpu", dtype=torch.bfloat16):
+                    loss = torch.nn.functional.mse_loss(net(x), torch.zeros(8, 2, device="hpu"))
+                loss.backward()
+                htcore.mark_step()
+                optimizer.step()
+                htcore.mark_step()
+        """)
+        eager, lazy = program.replace("HOW", "0"), program.replace("HOW", "1")
+        status, out, err = rehearse(eager, "--target", "hpu")
+        self.assertEqual(status, 0, out + err)
+        for rule in ("device", "no-cuda", "mode", "autocast-device"):
+            self.assertIn(f"met     hpu.{rule} (3×)", out)
+        for line in ("4 contracts met, 0 broken", "did not come up", "hpu.mark-step", "hpu.backend"):
+            self.assertIn(line, out)
+        self.assertNotIn("lightning", out)
+        self.assertNotIn("ipu.", out)
+        status, out, _ = rehearse(lazy, "--target", "hpu")
+        self.assertEqual(status, 0, out)
+        self.assertIn("met     hpu.mark-step (6×)", out)
+
+        def broken(program, rule, why):
+            status, out, _ = rehearse(program, "--target", "hpu")
+            self.assertEqual((status, out.count(f"BROKEN  {rule}  train.py:")), (1, 1), out)
+            self.assertIn(why, out)
+
+        marks = lazy.split("    htcore.mark_step()\n")
+        broken(marks[0] + "    htcore.mark_step()\n" + marks[1] + marks[2], "hpu.mark-step", "no mark_step() between step() and backward()")
+        broken(marks[0] + marks[1] + "    htcore.mark_step()\n" + marks[2], "hpu.mark-step", "no mark_step() between backward() and step()")
+        broken(eager.replace('"hpu"', '"cpu"').replace('autocast(device_type="cpu"', 'autocast(device_type="hpu"'), "hpu.device", "backward() on cpu")
+        broken(eager.replace('device_type="hpu"', 'device_type="cpu"'), "hpu.autocast-device", "autocast for cpu")
+        broken(eager + "print(torch.cuda.max_memory_allocated())", "hpu.no-cuda", "is answered 0 here")
+        broken(eager + "torch.cuda.synchronize()", "hpu.no-cuda", "torch.cuda.synchronize on a machine without CUDA")
+        broken(eager + "torch.distributed.all_reduce(loss)", "torch.process-group", "all_reduce without a process group")
+        broken(eager + "torch.distributed.init_process_group('nccl')", "hpu.backend", "over hccl")
+
+    def test_what_the_kit_lacks_is_no_fault_of_the_port(self):
+        def lacks(line, what):
+            status, out, _ = rehearse("import torch\n" + line, "--target", "cpu")
+            self.assertEqual(status, 1, out)
+            self.assertIn(f"THE STAND-IN lacks {what}, asked for at train.py:2.", out)
+            self.assertNotIn("the script ended", out)
+
+        lacks("torch.not_made_yet(1)", "torch.not_made_yet")
+        lacks("torch.nn.NotMadeYet(1)", "torch.nn.NotMadeYet")
+        lacks("torch.rand(1).not_made_yet()", "torch.Tensor.not_made_yet")
+        lacks("from torch import not_made_yet", "torch.not_made_yet")
+        lacks("import torch.not_made_yet", "torch.not_made_yet")
+        lacks("torch.nn.Linear(1, 1, not_made=2)", "the argument not_made of torch.nn.Linear")
+
+        def own(line, why, *options):
+            status, out, _ = rehearse("import torch\n" + line, *(options or ("--target", "cpu")))
+            self.assertEqual(status, 1, out)
+            self.assertIn(why, out)
+            self.assertNotIn("STAND-IN", out)
+
+        own("None.x", "ended with AttributeError")
+        own("import not_there", "ended with ModuleNotFoundError")
+        own("{}['x']", "ended with KeyError")
+        own("class Net(torch.nn.Module): pass\nNet().layers", "ended with AttributeError")
+        # The real one has none either.
+        gaudi = "import os\nos.environ['PT_HPU_LAZY_MODE'] = '0'\nimport habana_frameworks.torch.core\n"
+        own(gaudi + "torch.hpu.empty_cache()", "no attribute 'empty_cache'", "--target", "hpu")
+
     def test_keras_under_poprun_and_on_one_ipu(self):
         program = textwrap.dedent("""
             import tensorflow as tf

@@ -17,7 +17,7 @@ fn the_assertions_are_tested() {
 
 #[test]
 fn the_stand_ins_are_tested() {
-    for of in ["base", "ipu", "popdist", "rdu", "tensorflow_ipu", "lightning", "rehearse"] {
+    for of in ["base", "functions", "ipu", "popdist", "rdu", "tensorflow_ipu", "lightning", "rehearse"] {
         assert_python_tests(&format!("../rehearsal/tests/test_{of}.py"));
     }
 }

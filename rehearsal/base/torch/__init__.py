@@ -6,8 +6,10 @@ import random as _random
 
 from stand_in_calls import MACHINE, record
 
+from . import _shapes
+from ._shapes import cdist, einsum, hstack, meshgrid, vstack  # noqa: F401
 from ._tensor import (  # noqa: F401
-    DTYPES, READY, GradMode, Size, Tensor, device, dtype, enable_grad, inference_mode, no_grad, numbers, set_grad_enabled,
+    DTYPES, ELEMENTWISE, READY, GradMode, Size, Tensor, device, dtype, enable_grad, inference_mode, no_grad, numbers, set_grad_enabled,
     shape_of, together, usable,
 )
 
@@ -17,6 +19,8 @@ for _name, _dtype in DTYPES.items():
     globals()[_name] = _dtype
 float, half, double, long, int = DTYPES["float32"], DTYPES["float16"], DTYPES["float64"], DTYPES["int64"], DTYPES["int32"]
 channels_last, contiguous_format, preserve_format = "channels_last", "contiguous_format", "preserve_format"
+short, bfloat16 = DTYPES["int16"], DTYPES["bfloat16"]
+inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 FloatTensor = LongTensor = lambda data=(): tensor(data)
 
 
@@ -115,15 +119,52 @@ def randperm(n, **options):
     return arange(n, **options)
 
 
-def zeros_like(other, dtype=None, device=None):
-    return Tensor(0.0, other.shape, dtype or other.dtype, usable(device or other.device))
+def full_like(other, value, dtype=None, device=None, requires_grad=False, **_):
+    return Tensor(value, other.shape, dtype or other.dtype, usable(device or other.device), requires_grad=requires_grad)
 
 
-def ones_like(other, dtype=None, device=None):
-    return Tensor(1.0, other.shape, dtype or other.dtype, usable(device or other.device))
+def zeros_like(other, **options):
+    return full_like(other, 0.0, **options)
 
 
-rand_like = randn_like = empty_like = full_like = lambda other, *_, **options: ones_like(other, **options)
+def ones_like(other, **options):
+    return full_like(other, 1.0, **options)
+
+
+empty_like = zeros_like
+
+
+def rand_like(other, **options):
+    return full_like(other, 0.5, **options)
+
+
+randn_like = rand_like
+
+
+def randint_like(other, low, high=None, **options):
+    return full_like(other, 0 if high is None else low, **options)
+
+
+def normal(mean=0.0, std=1.0, size=None, **options):
+    given = mean if isinstance(mean, Tensor) else std if isinstance(std, Tensor) else None
+    return given.like() if given is not None else _made(mean, (size or (),), **options)
+
+
+def bernoulli(input, *_, **__):
+    return input.like()
+
+
+def multinomial(input, num_samples, *_, **__):
+    return input.like(0, (*input.shape[:-1], num_samples), DTYPES["int64"])
+
+
+def logspace(start, end, steps, base=10.0, **options):
+    return _made(base ** ((start + end) / 2), (steps,), **options)
+
+
+def tril_indices(row, col, offset=0, **options):
+    options.setdefault("dtype", DTYPES["int64"])
+    return _made(0, (2, builtins.sum(builtins.min(builtins.max(i + 1 + offset, 0), col) for i in range(row))), **options)
 
 
 def cat(tensors, dim=0):
@@ -157,7 +198,13 @@ def where(condition, a, b):
 
 
 def _method(name):
-    def function(first, *args, **kwargs):
+    def function(first=None, *args, **kwargs):
+        first = kwargs.pop("input") if first is None else first
+        if not isinstance(first, Tensor):
+            other = next((arg for arg in args if isinstance(arg, Tensor)), None)
+            if other is None:
+                raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(first).__name__}")
+            first = Tensor(first, (), other.dtype, other.device)
         return getattr(first, name)(*args, **kwargs)
 
     function.__name__ = name
@@ -165,10 +212,10 @@ def _method(name):
 
 
 for _name in (
-    "sum mean max min argmax chunk split log exp sqrt abs sigmoid softmax flatten squeeze unsqueeze std clamp topk norm isnan "
-    "round reshape transpose permute pow add mul matmul"
-).split():
-    globals()[_name] = _method("__matmul__" if _name == "matmul" else _name)
+    *"sum mean max min any all argmax chunk split softmax flatten squeeze unsqueeze std clamp topk norm reshape transpose permute unbind "
+    "clone detach numel t".split(), *ELEMENTWISE, *_shapes.attach(Tensor),
+):
+    globals()[_name] = _method(_name)
 
 
 def is_tensor(value):
@@ -180,10 +227,6 @@ def allclose(a, b, *_, **__):
 
 
 equal = allclose
-
-
-def isfinite(value):
-    return value.like(True, dtype=DTYPES["bool"])
 
 
 def is_grad_enabled():
@@ -200,6 +243,35 @@ def set_float32_matmul_precision(_):
 
 def use_deterministic_algorithms(*_, **__):
     pass
+
+
+set_default_dtype = set_default_device = set_printoptions = set_num_interop_threads = set_flush_denormal = use_deterministic_algorithms
+
+
+def get_default_dtype():
+    return DTYPES["float32"]
+
+
+def get_float32_matmul_precision():
+    return "highest"
+
+
+class finfo:
+    """Limits of a dtype."""
+
+    LIMITS = {"float16": (65504.0, 2.0**-10), "bfloat16": (3.39e38, 2.0**-7), "float32": (3.40e38, 2.0**-23), "float64": (1.79e308, 2.0**-52)}
+
+    def __init__(self, dtype=DTYPES["float32"]):
+        self.max, self.eps = self.LIMITS[dtype.name]
+        self.min, self.tiny = -self.max, 1.0 / self.max
+
+
+class iinfo:
+    """Limits of a dtype of whole numbers."""
+
+    def __init__(self, dtype):
+        bits, low = _INT("".join(filter(str.isdigit, dtype.name))), dtype.name.startswith("u")
+        self.max, self.min = (2**bits - 1, 0) if low else (2 ** (bits - 1) - 1, -(2 ** (bits - 1)))
 
 
 def get_num_threads():
@@ -250,4 +322,5 @@ from .amp import autocast  # noqa: E402,F401
 from . import distributed, jit, multiprocessing, profiler, quantization, version, _dynamo  # noqa: E402,F401
 from . import accelerator, random  # noqa: E402,F401
 
-relu, tanh, log_softmax = (getattr(nn.functional, _name) for _name in ("relu", "tanh", "log_softmax"))
+for _name in "dropout embedding layer_norm batch_norm group_norm conv1d conv2d conv3d cosine_similarity pairwise_distance prelu selu celu".split():
+    globals()[_name] = getattr(nn.functional, _name)

@@ -2,7 +2,10 @@
 
 import math
 
+from contracts import expect, is_broken, kept
 from stand_in_calls import MACHINE, record
+
+from . import _elementwise
 
 
 class dtype:
@@ -65,6 +68,8 @@ class device:
         return False
 
 
+# What an accelerator wants to be told, by the name of the call: `backward`, `step`.
+SEEN_BY = {"backward": [], "step": []}
 READY = {"cpu", "meta"} | ({"cuda"} if MACHINE == "cuda" else set())
 
 
@@ -394,6 +399,9 @@ class Tensor:
         return tuple(self.like(shape=shape) for _ in range(chunks))
 
     def split(self, size, dim=0):
+        if not isinstance(size, int):
+            parts = [[*self.shape[:dim], n, *self.shape[dim:][1:]] for n in size]
+            return tuple(self.like(shape=shape) for shape in parts)
         return self.chunk(-(-self.shape[dim] // size), dim)
 
     def unbind(self, dim=0):
@@ -463,8 +471,17 @@ class Tensor:
     def __pow__(self, other):
         return self._binary(other, lambda a, b: a**b if a >= 0 else abs(a) ** b)
 
+    def __rpow__(self, other):
+        return self._binary(other, lambda a, b: b**a if b >= 0 else abs(b) ** a)
+
     def __mod__(self, other):
-        return self._binary(other, lambda a, b: a % b)
+        return self._binary(other, lambda a, b: a % b if b else 0.0)
+
+    def __floordiv__(self, other):
+        return self._binary(other, lambda a, b: a // b if b else 0.0)
+
+    def __abs__(self):
+        return self.like(abs(self.value))
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -477,6 +494,9 @@ class Tensor:
 
     def __iadd__(self, other):
         return self._inplace(other, lambda a, b: a + b)
+
+    def __isub__(self, other):
+        return self._inplace(other, lambda a, b: a - b)
 
     def __itruediv__(self, other):
         return self._inplace(other, lambda a, b: a / b if b else 0.0)
@@ -520,7 +540,8 @@ class Tensor:
     def __matmul__(self, other):
         together(self, other)
         inner = self.shape[-1]
-        return self.like(self.value * other.value * inner, self.shape[:-1] + other.shape[-1:], others=(other,))
+        shape = self.shape[:-1] + other.shape[-1:] if len(other.shape) > 1 else self.shape[:-1]
+        return self.like(self.value * other.value * inner, shape, others=(other,))
 
     __hash__ = object.__hash__
 
@@ -538,30 +559,6 @@ class Tensor:
 
     def __repr__(self):
         return f"tensor({self.value:g}, shape={list(self.shape)}, device='{self.device}')"
-
-    def eq(self, other):
-        return self == other
-
-    def pow(self, other):
-        return self**other
-
-    def add(self, other):
-        return self + other
-
-    def mul(self, other):
-        return self * other
-
-    def div(self, other):
-        return self / other
-
-    def mul_(self, other):
-        return self._inplace(other, lambda a, b: a * b)
-
-    def div_(self, other):
-        return self._inplace(other, lambda a, b: a / b if b else 0.0)
-
-    def add_(self, other):
-        return self._inplace(other, lambda a, b: a + b)
 
     def zero_(self):
         self.value = 0.0
@@ -581,24 +578,6 @@ class Tensor:
         value = self.value if min is None else (self.value if self.value > min else min)
         return self.like(value if max is None or value < max else max)
 
-    def abs(self):
-        return self.like(abs(self.value))
-
-    def exp(self):
-        return self.like(math.exp(min(self.value, 50.0)))
-
-    def log(self):
-        return self.like(math.log(self.value) if self.value > 0 else 0.0)
-
-    def sqrt(self):
-        return self.like(math.sqrt(self.value) if self.value > 0 else 0.0)
-
-    def sigmoid(self):
-        return self.like(1.0 / (1.0 + math.exp(-max(min(self.value, 50.0), -50.0))))
-
-    def round(self):
-        return self.like(round(self.value))
-
     def sum(self, dim=None, keepdim=False, dtype=None):
         shape = _reduced(self.shape, dim, keepdim)
         kind = dtype or (self.dtype if self.dtype.is_floating_point else DTYPES["int64"])
@@ -613,8 +592,8 @@ class Tensor:
     def norm(self, *_, **__):
         return self.like(abs(self.value) * math.sqrt(self.numel()), ())
 
-    def any(self):
-        return self.like(bool(self.value), (), DTYPES["bool"])
+    def any(self, dim=None, keepdim=False):
+        return self.like(bool(self.value), _reduced(self.shape, dim, keepdim), DTYPES["bool"])
 
     all = any
 
@@ -622,12 +601,14 @@ class Tensor:
         return self.like(0, _reduced(self.shape, dim, keepdim), DTYPES["int64"])
 
     def max(self, dim=None, keepdim=False):
+        if isinstance(dim, Tensor):
+            return self.maximum(dim)
         if dim is None:
             return self.like(shape=())
         return self.like(shape=_reduced(self.shape, dim, keepdim)), self.argmax(dim, keepdim)
 
     def min(self, dim=None, keepdim=False):
-        return self.max(dim, keepdim)
+        return self.minimum(dim) if isinstance(dim, Tensor) else self.max(dim, keepdim)
 
     def topk(self, k, dim=-1, *_):
         shape = list(self.shape)
@@ -636,9 +617,6 @@ class Tensor:
 
     def t(self):
         return self.T
-
-    def isnan(self):
-        return self.like(math.isnan(self.value), dtype=DTYPES["bool"])
 
     def softmax(self, dim=-1):
         return self.like(1.0 / self.shape[dim])
@@ -649,10 +627,15 @@ class Tensor:
     def backward(self, gradient=None, retain_graph=False):
         if not self.requires_grad:
             raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn")
+        if MACHINE == "hpu" and "hpu" in READY:
+            expect("hpu.device", self.device.type == "hpu", f"backward() on {self.device}: the card has no part in this step")
+            if not is_broken("hpu.no-cuda"):
+                kept("hpu.no-cuda")
+            for seen in SEEN_BY["backward"]:
+                seen()
         record("backward", device=self.device.type)
         for leaf in self.leaves:
             leaf.grad = Tensor((leaf.grad.value if leaf.grad is not None else 0.0) + 0.125, leaf.shape, leaf.dtype, leaf.device)
 
 
-def binary_value(function):
-    return lambda tensor, *args, **kwargs: getattr(tensor, function)(*args, **kwargs)
+ELEMENTWISE = _elementwise.attach(Tensor, DTYPES["bool"])

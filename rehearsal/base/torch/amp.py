@@ -1,8 +1,9 @@
 """Mixed precision: says which was asked for."""
 
+from contracts import broken, expect
 from stand_in_calls import MACHINE, record
 
-from ._tensor import DTYPES, device as make_device
+from ._tensor import DTYPES, READY, device as make_device
 
 ACTIVE = []
 
@@ -10,6 +11,7 @@ ACTIVE = []
 def no_cuda_here(what):
     """On a Gaudi machine a CUDA call left in the program is a fault of the port."""
     if MACHINE == "hpu":
+        broken("hpu.no-cuda", f"{what} for CUDA on a machine with HPU")
         raise AssertionError(f"{what}: CUDA mixed precision on a machine with HPU")
 
 
@@ -28,6 +30,8 @@ class autocast:
 
     def __enter__(self):
         if self.enabled:
+            if MACHINE == "hpu" and "hpu" in READY:
+                expect("hpu.autocast-device", self.device_type == "hpu", f"autocast for {self.device_type}: what runs on hpu keeps its precision")
             record("autocast", device=self.device_type, dtype=self.dtype.name)
             ACTIVE.append(self.dtype.name)
         return self

@@ -3,6 +3,7 @@
 import datetime
 import os
 
+from contracts import broken, kept
 from stand_in_calls import MACHINE, record
 
 BACKENDS = {"gloo", "mpi"} | ({"nccl"} if MACHINE == "cuda" else set())
@@ -34,6 +35,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     names = [part.split(":")[-1] for part in backend.split(",")]
     for name in names:
         if name not in BACKENDS:
+            if MACHINE == "hpu":
+                broken("hpu.backend", f"processes on Gaudi meet over hccl, once habana_frameworks.torch.distributed.hccl is imported; not {name}")
             raise RuntimeError(f"Distributed package doesn't have {name.upper()} built in")
     if init_method in (None, "env://"):
         for key in ("MASTER_ADDR", "MASTER_PORT", *(("RANK",) if rank < 0 else ()), *(("WORLD_SIZE",) if world_size < 0 else ())):
@@ -44,6 +47,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         rank=rank if rank >= 0 else int(os.environ.get("RANK", 0)),
         size=world_size if world_size >= 0 else int(os.environ.get("WORLD_SIZE", 1)),
     )
+    if MACHINE == "hpu" and backend == "hccl":
+        kept("hpu.backend")
     record("init_process_group", backend=backend, init_method=init_method, timeout=str(timeout) if timeout else None)
 
 
@@ -55,42 +60,64 @@ def get_world_size(group=None):
     return STATE.get("size", 1)
 
 
-def get_backend(group=None):
+def _backend(what):
+    """Of the group that there must be. The words are PyTorch's; what the program asked for stands in the contract."""
+    if not STATE:
+        broken("torch.process-group", f"{what} without a process group: nothing has called init_process_group, or a port took it away")
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
     return STATE["backend"]
 
 
-def _there(tensor):
-    kind = {"nccl": "cuda", "hccl": "hpu"}.get(STATE["backend"])
+def get_backend(group=None):
+    return _backend("get_backend")
+
+
+def _there(what, tensor):
+    kind = {"nccl": "cuda", "hccl": "hpu"}.get(_backend(what))
     if kind and tensor.device.type != kind:
         raise RuntimeError(f"No backend type associated with device type {tensor.device.type}")
 
 
+class Work:
+    """What a call that does not wait gives back."""
+
+    def wait(self, *_):
+        return True
+
+    def is_completed(self):
+        return True
+
+
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
-    _there(tensor)
+    _there("all_reduce", tensor)
     record("all_reduce")
+    return Work() if async_op else None
 
 
-def reduce(tensor, dst, op=ReduceOp.SUM, group=None):
-    all_reduce(tensor)
+def reduce(tensor, dst, op=ReduceOp.SUM, group=None, async_op=False):
+    _there("reduce", tensor)
+    record("reduce")
+    return Work() if async_op else None
 
 
-def broadcast(tensor, src=0, group=None):
-    _there(tensor)
+def broadcast(tensor, src=0, group=None, async_op=False):
+    _there("broadcast", tensor)
     record("broadcast")
 
 
-def all_gather(outputs, tensor, group=None):
-    _there(tensor)
+def all_gather(outputs, tensor, group=None, async_op=False):
+    _there("all_gather", tensor)
     record("all_gather")
 
 
 def broadcast_object_list(objects, src=0, **_):
-    pass
+    _backend("broadcast_object_list")
 
 
 def barrier(group=None, device_ids=None, **_):
-    if device_ids is not None and STATE["backend"] != "nccl":
-        raise RuntimeError(f"Function argument device_ids not supported for the selected backend {STATE['backend']}")
+    backend = _backend("barrier")
+    if device_ids is not None and backend != "nccl":
+        raise RuntimeError(f"Function argument device_ids not supported for the selected backend {backend}")
     record("barrier")
 
 

@@ -183,7 +183,7 @@ class Module:
         together(*[t for t in tensors if t.shape], *own)
         if DEPTH[0] == 0:
             where = next((value.device.type for value in self.parameters()), tensors[0].device.type if tensors else "cpu")
-            name = "loss" if isinstance(self, Loss) else "forward"
+            name = "loss" if isinstance(self, losses.Loss) else "forward"
             record(
                 name, module=type(self).__name__, device=where, grad=GradMode.enabled, training=self.training,
                 autocast=amp.ACTIVE[-1] if amp.ACTIVE else None,
@@ -263,8 +263,26 @@ class Conv3d(_Conv):
     dims = 3
 
 
+class ConvTranspose1d(_Conv):
+    dims, transposed = 1, True
+
+
 class ConvTranspose2d(_Conv):
     transposed = True
+
+
+class ConvTranspose3d(_Conv):
+    dims, transposed = 3, True
+
+
+class Bilinear(_Layer):
+    def __init__(self, in1_features, in2_features, out_features, bias=True, **_):
+        self.out_features = out_features
+        self.weight = weight(out_features, in1_features, in2_features)
+        self.bias = weight(out_features) if bias else None
+
+    def forward(self, a, b):
+        return self.result(a, a.shape[:-1] + (self.out_features,)).like(others=(b,))
 
 
 class _Norm(_Layer):
@@ -301,8 +319,25 @@ class BatchNorm3d(_Norm):
     pass
 
 
+class InstanceNorm1d(_Norm):
+    pass
+
+
 class InstanceNorm2d(_Norm):
     pass
+
+
+class InstanceNorm3d(_Norm):
+    pass
+
+
+class RMSNorm(_Layer):
+    def __init__(self, normalized_shape, *_, elementwise_affine=True, **__):
+        features = normalized_shape if isinstance(normalized_shape, int) else math.prod(normalized_shape)
+        self.weight = weight(features) if elementwise_affine else None
+
+    def forward(self, x):
+        return self.result(x, x.shape)
 
 
 class SyncBatchNorm(_Norm):
@@ -319,103 +354,35 @@ class Embedding(_Layer):
     def forward(self, x):
         return self.result(x.float(), x.shape + (self.size,))
 
-
-class LSTM(_Layer):
-    def __init__(self, inputs, hidden, num_layers=1, batch_first=False, **_):
-        self.hidden, self.layers, self.weight = hidden, num_layers, weight(hidden, inputs)
-
-    def forward(self, x, state=None):
-        out = self.result(x, x.shape[:-1] + (self.hidden,))
-        last = out.like(shape=(self.layers, x.shape[0], self.hidden))
-        return out, (last, last)
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, **_):
+        made = cls(*embeddings.shape)
+        made.weight = Parameter(embeddings, requires_grad=not freeze)
+        return made
 
 
-class _Same(Module):
-    def __init__(self, *_, **__):
-        pass
-
-    def forward(self, x, *_, **__):
-        return x.like()
-
-
-class ReLU(_Same):
-    pass
-
-
-class LeakyReLU(_Same):
-    pass
-
-
-class GELU(_Same):
-    pass
-
-
-class SiLU(_Same):
-    pass
-
-
-class Tanh(_Same):
-    pass
-
-
-class Sigmoid(_Same):
-    pass
-
-
-class Softmax(_Same):
-    pass
-
-
-class LogSoftmax(_Same):
-    pass
-
-
-class Dropout(_Same):
-    pass
-
-
-class Dropout2d(_Same):
-    pass
-
-
-class Identity(_Same):
-    pass
+class EmbeddingBag(Embedding):
+    def forward(self, x, offsets=None, *_):
+        rows = x.shape[:1] if offsets is None else offsets.shape
+        return self.result(x.float(), rows + (self.size,))
 
 
 class Flatten(Module):
     def __init__(self, start_dim=1, end_dim=-1):
         self.start = start_dim
 
-    def forward(self, x):
-        return x.flatten(self.start)
-
-
-class MaxPool2d(Module):
-    def __init__(self, kernel_size, stride=None, padding=0):
-        self.k, self.s, self.p = kernel_size, stride or kernel_size, padding
+        self.end = end_dim
 
     def forward(self, x):
-        return x.like(shape=x.shape[:2] + tuple((n + 2 * self.p - self.k) // self.s + 1 for n in x.shape[2:]))
+        return x.flatten(self.start, self.end)
 
 
-class AvgPool2d(MaxPool2d):
-    pass
-
-
-class AdaptiveAvgPool2d(Module):
-    def __init__(self, size):
-        self.size = pair(size, 2)
+class Unflatten(Module):
+    def __init__(self, dim, unflattened_size):
+        self.dim, self.sizes = dim, unflattened_size
 
     def forward(self, x):
-        return x.like(shape=x.shape[:2] + self.size)
-
-
-class Upsample(Module):
-    def __init__(self, size=None, scale_factor=2, mode="nearest", **_):
-        self.scale = scale_factor
-
-    def forward(self, x):
-        return x.like(shape=x.shape[:2] + tuple(int(n * self.scale) for n in x.shape[2:]))
+        return x.unflatten(self.dim, self.sizes)
 
 
 class Sequential(Module):
@@ -445,7 +412,13 @@ class Sequential(Module):
 
 class ModuleList(Sequential):
     def __init__(self, modules=()):
-        super().__init__(*modules)
+        for index, module in enumerate(modules or ()):
+            setattr(self, str(index), module)
+
+    def extend(self, modules):
+        for module in modules:
+            self.append(module)
+        return self
 
 
 class ModuleDict(Module):
@@ -456,72 +429,60 @@ class ModuleDict(Module):
     def __getitem__(self, name):
         return getattr(self, name)
 
+    def __setitem__(self, name, module):
+        setattr(self, name, module)
 
-class TransformerEncoderLayer(_Layer):
-    def __init__(self, d_model, nhead, *_, **__):
-        self.weight = weight(d_model, d_model)
+    def keys(self):
+        return dict(self._own("module")).keys()
 
-    def forward(self, x, *_, **__):
-        return self.result(x, x.shape)
+    def values(self):
+        return dict(self._own("module")).values()
 
+    def items(self):
+        return dict(self._own("module")).items()
 
-class TransformerEncoder(Module):
-    def __init__(self, layer, num_layers):
-        self.layers = ModuleList([layer])
+    def __iter__(self):
+        return iter(self.keys())
 
-    def forward(self, x, *_, **__):
-        return self.layers[0](x)
+    def __len__(self):
+        return len(self.keys())
 
-
-class Loss(Module):
-    def __init__(self, weight=None, reduction="mean", **_):
-        if isinstance(weight, Tensor):
-            self.register_buffer("weight", weight)
-        self.reduction = reduction
-
-    def forward(self, input, target):
-        together(input, target, *[value for _, value in self._own("buffer")])
-        shape = () if self.reduction != "none" else target.shape
-        return input.like(abs(input.value) + 1.0, shape, DTYPES["float32"], others=(target,))
+    def __contains__(self, name):
+        return name in self.keys()
 
 
-class CrossEntropyLoss(Loss):
-    def forward(self, input, target):
-        if input.shape[:1] + input.shape[2:] != target.shape and input.shape != target.shape:
-            raise ValueError(f"Expected target of shape for input {list(input.shape)}, got {list(target.shape)}")
-        return super().forward(input, target)
+class ParameterList(Module):
+    def __init__(self, parameters=()):
+        for index, parameter in enumerate(parameters):
+            setattr(self, str(index), parameter)
+
+    def append(self, parameter):
+        setattr(self, str(len(self)), parameter)
+        return self
+
+    def __getitem__(self, index):
+        return [parameter for _, parameter in self._own("parameter")][index]
+
+    def __iter__(self):
+        return (parameter for _, parameter in self._own("parameter"))
+
+    def __len__(self):
+        return len(list(iter(self)))
 
 
-class NLLLoss(CrossEntropyLoss):
-    pass
+class ParameterDict(ParameterList):
+    def __init__(self, parameters=None):
+        for name, parameter in dict(parameters or {}).items():
+            setattr(self, name, parameter)
 
+    def __setitem__(self, name, parameter):
+        setattr(self, name, parameter)
 
-class MSELoss(Loss):
-    pass
+    def __getitem__(self, name):
+        return getattr(self, name)
 
-
-class L1Loss(Loss):
-    pass
-
-
-class SmoothL1Loss(Loss):
-    pass
-
-
-class HuberLoss(Loss):
-    pass
-
-
-class BCELoss(Loss):
-    pass
-
-
-class BCEWithLogitsLoss(Loss):
-    pass
-
-
-class KLDivLoss(Loss):
-    pass
+    def items(self):
+        return dict(self._own("parameter")).items()
 
 
 class DataParallel(Module):
@@ -533,4 +494,9 @@ class DataParallel(Module):
         return self.module(*args, **kwargs)
 
 
+from .activations import *  # noqa: E402,F401,F403
+from .attention import *  # noqa: E402,F401,F403
+from .losses import *  # noqa: E402,F401,F403
+from .pooling import *  # noqa: E402,F401,F403
+from .recurrent import *  # noqa: E402,F401,F403
 from . import functional, init, parallel, utils  # noqa: E402,F401

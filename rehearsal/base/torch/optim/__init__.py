@@ -1,6 +1,6 @@
 from stand_in_calls import record
 
-from .._tensor import Tensor
+from .._tensor import SEEN_BY, Tensor
 from . import lr_scheduler  # noqa: F401
 
 
@@ -38,6 +38,8 @@ class Optimizer:
             for p in group["params"]:
                 if p.grad is not None:
                     p.value -= float(group["lr"]) * p.grad.value * 1e-3
+        for seen in SEEN_BY["step"]:
+            seen()
         record("optimizer.step", updated=len(with_grad))
         return loss
 
@@ -93,4 +95,24 @@ class LBFGS(Optimizer):
 
 
 class NAdam(Optimizer):
+    pass
+
+
+class RAdam(Optimizer):
+    pass
+
+
+class Adamax(Optimizer):
+    pass
+
+
+class ASGD(Optimizer):
+    pass
+
+
+class Rprop(Optimizer):
+    pass
+
+
+class SparseAdam(Optimizer):
     pass

@@ -2,16 +2,17 @@
 
 import os
 
+from contracts import refused
 from stand_in_calls import MACHINE, record
 
 if MACHINE != "hpu":
     raise ImportError("libhl: no HPU on this machine")
 if "PT_HPU_LAZY_MODE" not in os.environ:
-    raise RuntimeError("PT_HPU_LAZY_MODE is not set: set it before habana_frameworks is imported")
+    raise refused("hpu.mode", "PT_HPU_LAZY_MODE is not set: set it before habana_frameworks is imported")
 
 LAZY_MODE = os.environ["PT_HPU_LAZY_MODE"]
 if LAZY_MODE not in ("0", "1", "2"):
-    raise RuntimeError(f"PT_HPU_LAZY_MODE={LAZY_MODE}: 1 is lazy, 0 is eager (2 up to 1.11)")
+    raise refused("hpu.mode", f"PT_HPU_LAZY_MODE={LAZY_MODE}: 1 is lazy, 0 is eager (2 up to 1.11)")
 record("import habana_frameworks.torch", PT_HPU_LAZY_MODE=LAZY_MODE)
 
 

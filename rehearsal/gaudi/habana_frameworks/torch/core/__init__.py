@@ -1,8 +1,39 @@
+"""`mark_step`: in lazy mode what was gathered runs at it.
+
+Source: https://docs.habana.ai/en/latest/PyTorch/Reference/PyTorch_Gaudi_Theory_of_Operations.html: after `backward()` and after
+`step()` of the optimizer.
+"""
+
+import os
+import sys
+
+from contracts import expect
 from stand_in_calls import record
+from torch._tensor import SEEN_BY
 
 from .. import LAZY_MODE, check_mode
+
+# The last call that no mark_step() followed yet.
+_unmarked = []
+
+
+def _seen(call):
+    """Lightning's plugin marks the steps of its Trainer itself."""
+    if call == "step":
+        now = os.environ.get("PT_HPU_LAZY_MODE")
+        expect("hpu.mode", now == LAZY_MODE, f"PT_HPU_LAZY_MODE was {LAZY_MODE} when habana_frameworks was imported and is {now} now")
+    if LAZY_MODE == "1" and "lightning_habana" not in sys.modules:
+        # Gradients may add up over several backward passes before there is a step.
+        marked = not _unmarked or (_unmarked[0], call) == ("backward", "backward")
+        expect("hpu.mark-step", marked, f"lazy mode, and no mark_step() between {''.join(_unmarked)}() and {call}()")
+        _unmarked[:] = [call]
+
+
+for _call, _told in SEEN_BY.items():
+    _told.append(lambda call=_call: _seen(call))
 
 
 def mark_step(device_str="", sync=False):
     check_mode()
+    _unmarked.clear()
     record("mark_step", lazy=LAZY_MODE == "1")
