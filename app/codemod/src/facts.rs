@@ -148,17 +148,20 @@ impl<'t> FileView<'t> {
     }
 
     /// Whether the file has signs of gradients that are part of the answer: forces, penalties, second derivatives.
-    pub(crate) fn differentiates(&self) -> bool {
-        self.words.keys().any(|word| {
-            matches!(*word, "enable_grad" | "create_graph" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")
+    pub(crate) fn differentiates(&self) -> Option<Id> {
+        let tells = |word: &str| {
+            matches!(word, "enable_grad" | "create_graph" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")
                 || word.ends_with("_forces")
                 || word.ends_with("_force")
                 || word.contains("grad_state")
                 || word.contains("gradient_penalty")
                 || word.contains("gradwise")
-        }) || self.calls("grad").iter().any(|c| {
+        };
+        let by_word = self.words.iter().filter(|(word, _)| tells(word)).flat_map(|(_, ids)| ids.iter().copied());
+        let by_autograd = self.calls("grad").iter().copied().filter(|c| {
             self.index.field(*c, fields().function).is_some_and(|f| self.index.text_of(f).contains("autograd"))
-        })
+        });
+        by_word.chain(by_autograd).min()
     }
 
     /// Whether the module binds a name: before an offset, or anywhere when a function reads it later.

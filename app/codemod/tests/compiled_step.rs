@@ -218,3 +218,31 @@ fn what_reads_the_weights_later_reads_those_of_the_moment() {
         assert!(ported.ends_with(&format!("loss.mean()\n{other}\n")), "{ported}");
     }
 }
+
+#[test]
+fn gradients_in_the_loss_are_told_where_they_are_asked_for() {
+    let penalty = "    slope = torch.autograd.grad(out.sum(), x)[0]\n    loss = F";
+    let text = format!("{HEAD}for x, y in loader:\n{}", step("2", 1).replace("    loss = F", penalty));
+    for target in ["ipu", "rdu"] {
+        let (ported, said) = to(target, &text);
+        assert!(ported == text && said.contains("8: ") && said.contains("gradients are part of what"), "{said}");
+    }
+}
+
+#[test]
+fn a_checkpoint_is_told_beside_the_trainer_that_it_belongs_to() {
+    let save = "import torch\n\n\ndef keep(model, path):\n    for _ in range(2):\n        torch.save(model.state_dict(), path)\n";
+    let trainer = format!("from keeping import keep\n{HEAD}for x, y in loader:\n{}", step("2", 1));
+    let file = |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
+    let files = [
+        file("a.py", &format!("{HEAD}for x, y in loader:\n{}", step("3", 1))),
+        file("b.py", &trainer),
+        file("keeping.py", save),
+        file("other.py", save),
+    ];
+    let options = Options { target: "ipu".to_owned(), style: Style::InPlace, ..Options::default() };
+    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let said = |n: usize| ported.files[n].diagnostics.iter().map(|d| d.message.clone()).collect::<String>();
+    assert!(said(2).contains("of `b.py` before this"), "{}", said(2));
+    assert!(!said(3).contains("before this"), "{}", said(3));
+}

@@ -139,13 +139,14 @@ fn note_save_elsewhere(input: &Input<'_, '_>, view: &FileView<'_>) {
     if view.has_word("detach_from_ipu") {
         return;
     }
-    let trains = |(path, text): &&(&str, &str)| *path != input.path && text.contains("def ipu_training_step(");
-    let imported = |(path, _): &&(&str, &str)| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        view.has_word(name.trim_end_matches(".py"))
+    let stem = |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".py").to_owned();
+    let own = stem(input.path);
+    // Of a program and its parts, one names the other.
+    let trains = |(path, text): &&(&str, &str)| {
+        let compiles = *path != input.path && text.contains("def ipu_training_step(");
+        compiles && (view.has_word(&stem(path)) || text.contains(&own))
     };
-    let mut trainers = input.files.iter().filter(trains);
-    let Some((trainer, _)) = trainers.clone().find(imported).or_else(|| trainers.next()) else { return };
+    let Some((trainer, _)) = input.files.iter().find(trains) else { return };
     let of_model = view.calls("state_dict").iter().copied().filter(|call| {
         let of = index.field(*call, f.function).and_then(|g| index.field(g, f.object));
         of.is_some_and(|o| input.project.role(view, o) == Some(Role::Model))

@@ -11,7 +11,7 @@ use crate::tree::{Id, fields, kinds};
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
     // A model that differentiates by itself, for forces say, needs its gradients in validation too.
-    if view.names.is_of_other_framework() || view.differentiates() {
+    if view.names.is_of_other_framework() || view.differentiates().is_some() {
         return Vec::new();
     }
     let (k, f) = (kinds(), fields());

@@ -44,9 +44,9 @@ impl<'a, 't> Step<'a, 't> {
     /// Finds the parts of a step, or why the target can't compile it.
     pub(super) fn found(input: &'a Input<'a, 't>, view: &'a FileView<'t>, step: Id) -> Result<Self, Refusal> {
         let index = &view.index;
-        if view.differentiates() {
+        if let Some(at) = view.differentiates() {
             return refuse(
-                step,
+                at,
                 "gradients are part of what is computed here, and the IPU keeps them to itself. Write a loss without them, or train this \
                  on another target",
             );
@@ -69,7 +69,9 @@ impl<'a, 't> Step<'a, 't> {
                 of.is_some_and(|o| matches!(input.project.role(view, o), Some(Role::Optimizer | Role::Scaler)))
             });
             let reason = match updates.count() {
-                0 | 1 => "the step calls `backward()` more than once. The IPU compiles one loss: sum the losses first",
+                0 | 1 => {
+                    "the step calls `backward()` more than once. The IPU compiles one loss: sum the losses, or keep one side of the test, then port again"
+                }
                 _ => {
                     "the step has two updates, and one loss with one optimizer is compiled. Do not add the losses up, which would train \
                      each model for both: write a step for each optimizer, its own module wrapped by `poptorch.trainingModel`, with what the \

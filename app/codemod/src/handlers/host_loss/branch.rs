@@ -45,9 +45,9 @@ pub(super) fn wishes(input: &Input<'_, '_>, view: &FileView<'_>) -> Result<Vec<W
     if input.project.is_lightning(view, step) {
         return refuse(step, "Lightning calls the step; write the loop in plain PyTorch first");
     }
-    if view.differentiates() {
+    if let Some(at) = view.differentiates() {
         return refuse(
-            step,
+            at,
             "gradients are part of what is computed, and on an RDU the host does not see them. Write a loss without them, or train this on another target",
         );
     }

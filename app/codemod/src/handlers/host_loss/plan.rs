@@ -51,9 +51,9 @@ impl<'a, 't> Plan<'a, 't> {
         if input.project.is_lightning(view, step) {
             return refuse(step, "Lightning calls the step; write the loop in plain PyTorch first");
         }
-        if view.differentiates() {
+        if let Some(at) = view.differentiates() {
             return refuse(
-                step,
+                at,
                 "gradients are part of what is computed, and on an RDU the host does not see them. Write a loss without them, or train this on another target",
             );
         }
@@ -125,7 +125,10 @@ pub(super) fn plain_backward(view: &FileView<'_>, step: Id, is_reached: &dyn Fn(
             *call,
             "`backward` is given arguments; only a plain `loss.backward()` is followed. Make the loss one number first, then port again",
         ),
-        [_, second, ..] => refuse(*second, "the step goes backward more than once. Sum the losses first"),
+        [_, second, ..] => refuse(
+            *second,
+            "the step goes backward more than once. Sum the losses, or keep one side of the test, then port again",
+        ),
         [] => refuse(step, "no `backward()` was found. Write it beside the model's call, then port again"),
     }
 }
