@@ -209,6 +209,30 @@ onPage("a size that can't be halved names the next, and takes it", {}, async (pa
   assert.equal(await page.fault("height").textContent(), "");
 });
 
+onPage("a size that no browser computes is not offered, and the largest is named", {}, async (page) => {
+  await page.set("width", 100000);
+  await page.set("height", 100001);
+  const problem = await page.faultAt("height");
+  const [, largest] = /(\d+) x \1 is the largest/.exec(problem) ?? assert.fail(problem);
+  assert.equal(await page.fault("height").locator("button").count(), 0);
+  await page.set("width", largest);
+  await page.set("height", largest);
+  assert.equal(await page.fault("height").textContent(), "");
+});
+
+onPage("after a reload the page says which files to choose", { fragment: tiny }, async (page) => {
+  const noticeAfterReload = async () => {
+    await page.page.reload();
+    await page.page.locator("#run").waitFor();
+    return page.page.locator("#notice").textContent();
+  };
+  await page.choose("input", "event.npy", npy([3, 32, 64], Array(3 * 32 * 64).fill(0)));
+  assert.match(await noticeAfterReload(), /^Choose the file with the event below/);
+  await page.choose("input", "event.npy", npy([3, 32, 64], Array(3 * 32 * 64).fill(0)));
+  await page.choose("weights", "golden.safetensors", golden);
+  assert.match(await noticeAfterReload(), /^Choose the file with the weights and the file with the event below/);
+});
+
 onPage("what is no value is refused beside its control, and stays to be mended", {}, async (page) => {
   await page.showFields();
   await page.set("depth", "three");
@@ -234,6 +258,7 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
   await page.choose("weights", "golden.safetensors", golden);
   await page.choose("input", "golden.safetensors", golden);
   await refused("weights", "cut.safetensors", golden.subarray(0, 5000), /not a whole safetensors file/);
+  await refused("weights", "notes.txt", Buffer.from("weights are in the other folder\n"), /no other file of tensors that is read: torch\.save's \(\.pt/);
   await refused("weights", "empty.pt", Buffer.alloc(0), /empty/);
   await refused("weights", "code.pt", Buffer.from("\x80\x04cos\nsystem\n(S'x'\ntR.", "latin1"), /pickle/);
   // As torch.save packs it, with a call that PyTorch's own reader would make.

@@ -55,6 +55,22 @@ test("after one visit every page is there without a network, and a script is por
   await context.close();
 });
 
+test("without a network the check page says how its sample weights are kept", { timeout: 120_000 }, async () => {
+  const { context, page } = await visited(site.address, "check/");
+  const rest = page.getByRole("button", { name: /Keep the rest too/ });
+  await rest.waitFor();
+  await context.setOffline(true);
+  await page.locator("#run").click();
+  await page.locator("#fault-run", { hasText: "“Keep the rest too” at the foot of the page" }).waitFor();
+  await context.setOffline(false);
+  await rest.click();
+  await page.locator("#offline", { hasText: "all of it" }).waitFor();
+  await context.setOffline(true);
+  await page.locator("#run").click();
+  await page.waitForFunction(() => /^Done/.test(document.querySelector("#said").textContent));
+  await context.close();
+});
+
 test("a browser can install it", { timeout: 60_000 }, async () => {
   const { context, page } = await visited(site.address, "guides/");
   const client = await context.newCDPSession(page);

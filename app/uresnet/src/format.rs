@@ -35,6 +35,11 @@ pub fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
         [0x89, b'H', b'D', b'F', ..] => refuse(
             "HDF5 is not read here: `portolan events --input FILE.h5 --out events.safetensors` takes events out of larcv's files",
         ),
-        _ => read_safetensors(bytes),
+        // The length of a header in eight bytes, then the header, which is JSON.
+        [_, _, _, _, _, _, _, _, b'{', ..] => read_safetensors(bytes),
+        _ => refuse(
+            "not a whole safetensors file, and no other file of tensors that is read: torch.save's (.pt, .pth, .ckpt) and \
+             NumPy's (.npz, .npy) are",
+        ),
     }
 }

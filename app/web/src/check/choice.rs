@@ -4,7 +4,9 @@
 //! `#` lists keys and values, those alone that are not as the page begins.
 
 use crate::check::protocol::{Input, Run, Weights};
-use uresnet::{Config, Connections, Downsampling, Error, GrowthRate, Network, Normalization, Precision, Upsampling};
+use uresnet::{
+    Config, Connections, Downsampling, Error, GrowthRate, Network, Normalization, PLANES, Precision, Upsampling,
+};
 
 /// What the other run may compute with, by the words of `portolan forward --precision`.
 pub const PRECISIONS: [(&str, Precision); 3] =
@@ -38,6 +40,9 @@ pub const OTHERS: [&str; 9] =
 
 /// Where weights may come from: trained ones that lie beside the page, a number, a file.
 pub const WEIGHTS: [&str; 3] = ["sample", "seeded", "file"];
+
+/// Bytes that a program in a browser can have at most.
+const MEMORY: f64 = (1u64 << 32) as f64;
 
 /// Places in [`WEIGHTS`].
 const SAMPLE: usize = 0;
@@ -290,6 +295,9 @@ impl Choice {
         if self.input != 0 {
             return Vec::new();
         }
+        if let Some(problem) = self.too_large() {
+            return fault("height", problem);
+        }
         match config.output_size(height / factor, width / factor) {
             Err(error) => {
                 let next = match error {
@@ -303,6 +311,30 @@ impl Choice {
             }
             Ok(_) => Vec::new(),
         }
+    }
+
+    /// Why the picture is one that no browser computes, and the largest that is.
+    fn too_large(&self) -> Option<String> {
+        let (factor, (height, width)) = (self.downsample as f64, self.size);
+        let filters = self.config.n_initial_filters as f64;
+        // Where the maps are finest, two of each plane are in memory at a time; and picture and logits are.
+        let maps = 4.0 * (2.0 * filters + 4.0) * PLANES as f64 / (factor * factor);
+        // The other program in the worker has the event as it was, and what is shown of the run.
+        let shown = 32.0 + 128.0 / (factor * factor);
+        let most = MEMORY / maps.max(shown);
+        let pixels = height as f64 * width as f64;
+        if pixels <= most {
+            return None;
+        }
+        let side = (most.sqrt() / factor) as usize;
+        let fits = |side: &usize| self.config.output_size(*side, *side).is_ok();
+        let largest = (1..=side).rev().take(2 << self.config.depth).find(fits).map(|side| side * self.downsample);
+        let largest = largest.map(|side| format!(", and {side} x {side} is the largest square")).unwrap_or_default();
+        Some(format!(
+            "a picture of {height} x {width} needs more than the 4 GiB that a program in a browser can have. With this \
+             configuration about {} million pixels fit{largest}",
+            (most / 1e6) as u64
+        ))
     }
 
     /// Learned numbers of the network; none where it can't be built.

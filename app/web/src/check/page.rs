@@ -82,8 +82,15 @@ fn read_link() {
     let mut notice = faults.join("; ");
     if !faults.is_empty() {
         notice = format!("The link says something that this page does not know: {notice}");
-    } else if with(|state| state.files.lacks(&named)) {
-        notice = "The link was made with a file, which a link can’t carry: choose it below.".to_string();
+    } else {
+        let lacking = with(|state| state.files.lacking(&named));
+        if !lacking.is_empty() {
+            let (them, come) = if lacking.len() == 1 { ("it", "it is") } else { ("them", "they are") };
+            notice = format!(
+                "Choose {} below. The page does not keep {them}: after a reload, or by a link, {come} not here.",
+                lacking.join(" and ")
+            );
+        }
     }
     text("notice", &notice);
     show_choice();

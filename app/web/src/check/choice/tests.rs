@@ -78,8 +78,26 @@ fn faults_stand_at_their_control() {
     check(&halved, &[("height", Some((384, 512)))]);
     check(&[("height", "321"), ("downsample", "2")], &[("downsample", None)]);
     check(&[("downsample", "0")], &[("downsample", None)]);
+    check(&[("height", "1280"), ("width", "2048")], &[]);
+    check(&[("height", "100000"), ("width", "100000")], &[("height", None)]);
     check(&[("height", "160"), ("preset", "polaris"), seeded, ("input", "file")], &[]);
     check(&[("preset", "a21")], &[("weights", None)]);
+}
+
+#[test]
+fn the_largest_picture_is_named_and_taken() {
+    let check = |pairs: &[(&str, &str)]| {
+        let large = [("height", "100000"), ("width", "100000")];
+        let problem = set(&[pairs, &large].concat()).faults().remove(0).problem;
+        let side = problem.split_once(", and ").and_then(|(_, rest)| rest.split(' ').next()).unwrap_or_default();
+        assert!(side.parse::<usize>().is_ok_and(|side| side > 1000), "{problem}");
+        assert_eq!(set(&[pairs, &[("height", side), ("width", side)]].concat()).faults(), [], "{problem}");
+    };
+    check(&[]);
+    check(&[("downsample", "2")]);
+    check(&[("preset", "uresnet"), ("weights", "seeded")]);
+    let most = u32::MAX.to_string();
+    assert_eq!(set(&[("height", &most), ("width", &most)]).faults()[0].key, "height");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::browser;
 use crate::check::choice::Choice;
 use crate::check::parts::mebibytes;
 use crate::check::protocol::LARGEST;
-use js_sys::Array;
+use js_sys::{Array, TypeError};
 use wasm_bindgen::prelude::*;
 use web_sys::{DragEvent, Element, File, FileList, HtmlElement, HtmlInputElement};
 
@@ -23,14 +23,27 @@ pub(crate) struct Files {
 
 /// The trained weights from beside the page.
 pub(super) async fn fetch_sample() -> Result<File, JsValue> {
-    let bytes = browser::fetch_bytes("check/sample.safetensors").await?;
+    let bytes =
+        browser::fetch_bytes("check/sample.safetensors").await.map_err(|why| match why.dyn_ref::<TypeError>() {
+            // What the browser says then is that it failed.
+            Some(_) => {
+                "there is no network, and this browser does not keep them yet. With a network, press Run, or “Keep \
+                    the rest too” at the foot of the page. Weights made from a seed need none."
+                    .into()
+            }
+            None => why,
+        })?;
     File::new_with_u8_array_sequence(&Array::of1(&bytes), "sample.safetensors")
 }
 
 impl Files {
-    /// A file is wanted that is not chosen.
-    pub(crate) fn lacks(&self, choice: &Choice) -> bool {
-        (choice.has_weight_file() && self.weights.is_none()) || (choice.has_input_file() && self.input.is_none())
+    /// What files are wanted that are not chosen.
+    pub(crate) fn lacking(&self, choice: &Choice) -> Vec<&'static str> {
+        let wanted = [
+            ("the file with the weights", choice.has_weight_file() && self.weights.is_none()),
+            ("the file with the event", choice.has_input_file() && self.input.is_none()),
+        ];
+        wanted.into_iter().filter(|(_, lacks)| *lacks).map(|(name, _)| name).collect()
     }
 }
 
