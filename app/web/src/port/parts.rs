@@ -43,7 +43,7 @@ pub fn escape(text: &str) -> String {
 fn marked(message: &str) -> String {
     let parts: Vec<&str> = message.split('`').collect();
     // A backtick without a second is a backtick.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escape(message);
     }
     let code = |(index, part): (usize, &&str)| match index % 2 {
