@@ -51,6 +51,8 @@ class LaunchPage {
   async fill(fields) {
     for (const [name, value] of Object.entries(fields)) {
       const field = this.field(name);
+      const folded = this.page.locator(`details:not([open]):has(#field-${name}) > summary`);
+      if (await folded.count()) await folded.click();
       const kind = await field.evaluate((element) => element.tagName);
       if (kind === "SELECT") await field.selectOption(value);
       else await field.fill(value);
@@ -144,6 +146,48 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
   await page.fill({ instances: "8" });
   assert.equal(await page.problem("instances"), "");
   assert.match(await page.script(), /mpirun -n 8/);
+});
+
+const folded = (page) => page.page.locator("#folded").evaluate((element) => !element.open);
+
+onPage("what few need is folded, unless something stands in it", {}, async (page) => {
+  await page.fill({ entry: "a.py" });
+  assert.equal(await folded(page), true);
+  assert.equal(await page.field("batch-key").isVisible(), false);
+  // A problem in it is seen, and the list of them leads there.
+  await page.page.locator("#folded > summary").click();
+  await page.fill({ batch: "8", "batch-key": "two words" });
+  assert.match(await page.problem("batch-key"), /takes the key alone/);
+  await page.page.locator("#folded > summary").click();
+  assert.equal(await folded(page), true);
+  await page.page.locator("#missing [data-to=batch-key]").click();
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-batch-key");
+  await page.fill({ "batch-key": "--batch" });
+  assert.match(await page.script(), /a\.py --batch=8/);
+  // What the user opened stays so in a form that changes.
+  await page.fill({ "batch-key": "", target: "ipu" });
+  assert.equal(await folded(page), false);
+});
+
+for (const [what, fragment, is] of [
+  ["nothing", "#entry=a.py&batch=8", true],
+  ["a place", "#entry=a.py&batch=8&batch-from=a.py%3A3", false],
+  ["a switch", "#entry=a.py&alone=on", false],
+]) {
+  onPage(`a link that says ${what} of the project`, { fragment }, async (page) => {
+    assert.equal(await folded(page), is);
+  });
+}
+
+test("without scripts there is no form, and the command is named", { timeout: 60_000 }, async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`${site.address}launch/`);
+  const text = await page.locator("main").innerText();
+  assert.match(text, /portolan launch --target hpu --entry train\.py/);
+  assert.doesNotMatch(text, /being loaded/);
+  assert.equal(await page.locator("main :is(button, input, select, textarea):visible").count(), 0);
+  await context.close();
 });
 
 onPage("a link holds the form, and going back undoes", {}, async (page) => {

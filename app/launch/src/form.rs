@@ -56,6 +56,8 @@ pub struct FormGroup {
     pub title: &'static str,
     /// Its fields.
     pub fields: Vec<FormField>,
+    /// Whether most people need none of them: they are found where they are asked for.
+    pub folded: bool,
 }
 
 /// A script, and what it was made of.

@@ -14,14 +14,14 @@ pub fn form(fields: &Fields) -> Vec<FormGroup> {
     let known = site(fields).ok();
     let script = script(fields);
     let mut groups = vec![
-        FormGroup { title: "What to run", fields: program(target, script) },
-        FormGroup { title: "Where", fields: place(fields, target, script, known.as_ref()) },
+        FormGroup { title: "What to run", fields: program(target, script), folded: false },
+        FormGroup { title: "Where", fields: place(fields, target, script, known.as_ref()), folded: false },
     ];
     if script == Script::Train {
-        groups.push(FormGroup { title: "How much", fields: size(fields, target) });
-        groups.push(FormGroup { title: "What the program says", fields: said_by_program(target) });
+        groups.push(FormGroup { title: "How much", fields: size(fields, target), folded: false });
+        groups.push(FormGroup { title: "More about the project", fields: said_by_program(target), folded: true });
     }
-    groups.push(FormGroup { title: "More", fields: more(fields, target, script, known.as_ref()) });
+    groups.push(FormGroup { title: "More", fields: more(fields, target, script, known.as_ref()), folded: false });
     groups
 }
 

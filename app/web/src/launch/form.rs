@@ -3,10 +3,17 @@
 use super::escape;
 use launch::form::{FieldKind, Fields, FormField, form};
 
-/// All fields, by group. What is wrong with a field is written beside it later, into `problem-NAME`.
-pub fn html(fields: &Fields) -> String {
+/// All fields, by group. What is wrong with a field is written beside it later, into `problem-NAME`. A folded group is
+/// open when something is written in it, or when it was so before.
+pub fn html(fields: &Fields, unfolded: bool) -> String {
     let groups = form(fields).into_iter().map(|group| {
         let shown: String = group.fields.iter().map(|field| control(field, fields)).collect();
+        if group.folded {
+            let is_written =
+                group.fields.iter().any(|field| fields.get(&field.name).is_some_and(|text| !text.is_empty()));
+            let open = if unfolded || is_written { " open" } else { "" };
+            return format!("<details id=\"folded\"{open}><summary>{}</summary>{shown}</details>", group.title);
+        }
         format!("<fieldset><legend>{}</legend>{shown}</fieldset>", group.title)
     });
     groups.collect()
@@ -80,7 +87,7 @@ mod tests {
 
     fn check(of: &[(&str, &str)], expected: &[&str]) {
         let fields: Fields = of.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-        let html = html(&fields);
+        let html = html(&fields, false);
         for part in expected {
             assert!(html.contains(part), "{part} in {html}");
         }
@@ -91,6 +98,10 @@ mod tests {
         check(&[("entry", "a \"b\" <c>.py")], &["value=\"a &quot;b&quot; &lt;c&gt;.py\"", "for=\"field-entry\""]);
         check(&[("target", "rdu")], &["<option value=\"rdu\" selected>"]);
         check(&[("lazy", "on")], &["name=\"lazy\" aria-describedby=\"problem-lazy help-lazy\" checked"]);
+        let folded = "<details id=\"folded\"><summary>More about the project</summary>";
+        check(&[("entry", "a.py"), ("batch", "8")], &[folded]);
+        check(&[("batch-from", "a.py:3")], &["<details id=\"folded\" open>"]);
+        check(&[("alone", "on")], &["<details id=\"folded\" open>"]);
         check(&[("target", "tpu")], &["<option value=\"tpu\" selected>tpu</option>"]);
     }
 }

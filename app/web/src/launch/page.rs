@@ -159,7 +159,8 @@ fn show() {
     });
     if new_form {
         let focused = browser::document().active_element().map(|element| element.id()).unwrap_or_default();
-        set_html("launch-form", &form::html(&fields));
+        let unfolded = browser::element("folded").is_some_and(|folded| folded.has_attribute("open"));
+        set_html("launch-form", &form::html(&fields, unfolded));
         if focused.starts_with("field-")
             && let Some(control) = browser::element(&focused)
         {
@@ -215,7 +216,17 @@ fn show_problems(problems: &[Problem]) {
         say(&format!("problem-{name}"), &text.join("; "));
         if let Some(control) = browser::element(&format!("field-{name}")) {
             let _ = control.set_attribute("aria-invalid", if text.is_empty() { "false" } else { "true" });
+            if !text.is_empty() {
+                unfold(&control);
+            }
         }
+    }
+}
+
+/// Opens the group that a control is in, where that one is folded.
+fn unfold(control: &Element) {
+    if let Ok(Some(folded)) = control.closest("details") {
+        let _ = folded.set_attribute("open", "");
     }
 }
 
@@ -249,6 +260,7 @@ fn clicked(event: Event) {
         "command" => copy("The command is", command(&with(|page| page.fields.clone()))),
         "field" => {
             if let Some(control) = browser::element(&format!("field-{to}")) {
+                unfold(&control);
                 let _ = control.focus();
                 with(|page| page.touched.insert(to));
             }
