@@ -213,6 +213,10 @@ fn what_reads_the_weights_later_reads_those_of_the_moment() {
     ] {
         check_ported(&format!("{HEAD}{loops}{reads}\n"), &format!("\n{fetch}{reads}"));
     }
+    let both = format!("\n{fetch}detach_from_ipu(ipu_inference_models.values())\nmodel.load_state_dict(best)\n");
+    check_ported(&format!("{HEAD}{loops}model.load_state_dict(best)\n"), &both);
+    let early = HEAD.replace("optimizer =", "model.load_state_dict(best)\noptimizer =");
+    check_ported(&format!("{early}{loops}"), "Linear(3, 3)\nmodel.load_state_dict(best)\n");
     for other in ["model.eval()", "model.load_extra(path)", "print(model)"] {
         let (ported, _) = to_ipu(&format!("{HEAD}{loops}{other}\n"));
         assert!(ported.ends_with(&format!("loss.mean()\n{other}\n")), "{ported}");

@@ -54,22 +54,26 @@ pub(super) fn saves(plan: &mut Plan<'_, '_>, step: Id) {
         blocks.insert(block(first));
         places.extend(view.statement_of(first));
     }
-    for &call in view.calls("state_dict") {
-        let model = index
-            .field(call, f.function)
-            .and_then(|g| index.field(g, f.object))
-            .is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Model));
-        let looped = index.ancestors(call).any(|a| [k.for_statement, k.while_statement].contains(&index.kind(a)));
-        if model
-            && (looped || is_late(view, call, step, 3))
-            && !blocks.contains(&block(call))
+    let of_model = |call: Id| {
+        let owner = index.field(call, f.function).and_then(|g| index.field(g, f.object));
+        owner.is_some_and(|o| plan.input.project.role(view, o) == Some(Role::Model))
             && is_reached(plan.input, view, call)
-        {
+    };
+    // What is on the IPU would come over the weights that are read from a file.
+    let loads = view.calls("load_state_dict").iter().filter(|c| of_model(**c) && is_late(view, **c, step, 3));
+    let loads: Set<Id> = loads.filter_map(|c| view.statement_of(*c)).collect();
+    for &call in view.calls("state_dict") {
+        let looped = index.ancestors(call).any(|a| [k.for_statement, k.while_statement].contains(&index.kind(a)));
+        if of_model(call) && (looped || is_late(view, call, step, 3)) && !blocks.contains(&block(call)) {
             places.extend(view.statement_of(call));
         }
     }
+    places.extend(loads.iter().copied());
     for at in places {
-        let text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
+        let mut text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
+        if loads.contains(&at) {
+            text.push_str("\ndetach_from_ipu(ipu_inference_models.values())");
+        }
         plan.edit(at, Change::Insert { at, after: false, text });
     }
 }
