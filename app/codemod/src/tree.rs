@@ -220,17 +220,20 @@ impl Tree {
         let mut open = vec![self.ts_root()];
         while let Some(node) = open.pop() {
             let mut margin = None;
+            let holds = [k.module, k.block].contains(&node.kind_id());
             let mut cursor = node.walk();
             for child in node.named_children(&mut cursor).filter(|c| c.kind_id() != k.comment) {
-                let line = line_start(text, child.start_byte());
-                let before = text[line..child.start_byte()].trim_start_matches('\u{c}');
-                let holds = [k.module, k.block].contains(&node.kind_id());
-                let leads = before.trim().is_empty() && !text[..line].trim_end().ends_with('\\');
-                if holds && leads && *margin.get_or_insert(before) != before {
-                    return Some(child.byte_range());
+                if holds {
+                    let line = line_start(text, child.start_byte());
+                    let before = text[line..child.start_byte()].trim_start_matches('\u{c}');
+                    let leads = before.trim().is_empty() && !text[..line].trim_end().ends_with('\\');
+                    if leads && *margin.get_or_insert(before) != before {
+                        return Some(child.byte_range());
+                    }
                 }
-                // What is no compound statement holds no block.
-                if child.kind_id() != k.expression_statement {
+                // What is no compound statement holds no block, and what stands on one line none of two lines.
+                let lines = child.start_position().row..child.end_position().row;
+                if child.kind_id() != k.expression_statement && !lines.is_empty() {
                     open.push(child);
                 }
             }
