@@ -57,6 +57,16 @@ fn a_number_that_changes_is_no_constant() {
         train("epoch, 3", "    model.train()\n", "epoch").replace(&format!("\n\n{epochs}    train(epoch, 3)"), "");
     check_refused(&elsewhere, "`epoch` changes");
     check_ported(&train("epoch, 3", "    beta = 1 / size\n", "beta"), "self.beta * out");
+    // What a call says by name is not taken for what stands at its place.
+    let named = train("epoch=epoch", "", "size").replace("(epoch, size)", "(size=2, epoch=0)");
+    check_ported(&named, "self.size * out");
+
+    // A counter of the loop's own; what each turn begins anew is none.
+    let counted =
+        |start: &str, first: &str| format!("{HEAD}{start}for x, y in loader:\n{first}    n += 1\n{}", step("n", 1));
+    check_refused(&counted("n = 0\n", ""), "10: not ported: `n` changes");
+    let (ported, said) = to_ipu(&counted("", "    n = 0\n"));
+    assert!(ported.contains("ipu_training_step(optimizer"), "{said}");
 }
 
 #[test]
@@ -213,8 +223,17 @@ fn what_reads_the_weights_later_reads_those_of_the_moment() {
     ] {
         check_ported(&format!("{HEAD}{loops}{reads}\n"), &format!("\n{fetch}{reads}"));
     }
+    // Models for inference give the IPU back too, where there are any.
+    check_ported(
+        &format!("{HEAD}{loops}model.load_state_dict(best)\n"),
+        &format!("\n{fetch}model.load_state_dict(best)\n"),
+    );
+    let (ported, _) = to_ipu(&format!("{HEAD}{loops}model.load_state_dict(best)\n"));
+    assert!(!ported.contains("ipu_inference"), "{ported}");
+    let infers = "model.eval()\nwith torch.no_grad():\n    for a, b in others:\n        score = model(a)\n";
+    let (ported, _) = to_ipu(&format!("{HEAD}{loops}{infers}model.load_state_dict(best)\n"));
     let both = format!("\n{fetch}detach_from_ipu(ipu_inference_models.values())\nmodel.load_state_dict(best)\n");
-    check_ported(&format!("{HEAD}{loops}model.load_state_dict(best)\n"), &both);
+    assert!(ported.contains(&both) && ported.contains("ipu_inference_models = {}"), "{ported}");
     let early = HEAD.replace("optimizer =", "model.load_state_dict(best)\noptimizer =");
     check_ported(&format!("{early}{loops}"), "Linear(3, 3)\nmodel.load_state_dict(best)\n");
     for other in ["model.eval()", "model.load_extra(path)", "print(model)"] {
@@ -249,4 +268,22 @@ fn a_checkpoint_is_told_beside_the_trainer_that_it_belongs_to() {
     let said = |n: usize| ported.files[n].diagnostics.iter().map(|d| d.message.clone()).collect::<String>();
     assert!(said(2).contains("of `b.py` before this"), "{}", said(2));
     assert!(!said(3).contains("before this"), "{}", said(3));
+}
+
+#[test]
+fn a_comment_inside_a_statement_of_the_step_leaves_all_of_the_step() {
+    for loss in [
+        "    loss = F.mse_loss(\n        out,  # of this batch\n        y,\n    )\n    loss.backward()\n",
+        "    F.mse_loss(\n        out,  # of this batch\n        y,\n    ).backward()\n",
+    ] {
+        let text = format!(
+            "{HEAD}for x, y in loader:\n    out = model(x)\n{loss}    optimizer.step()\n    optimizer.zero_grad()\n"
+        );
+        for target in ["ipu", "popdist"] {
+            let (ported, said) = to(target, &text);
+            let kept = [loss, "    out = model(x)\n", "    optimizer.step()\n    optimizer.zero_grad()\n"];
+            assert!(kept.iter().all(|part| ported.contains(part)), "{target}: {ported}");
+            assert!(said.contains("8: not ported"), "{target}: {said}");
+        }
+    }
 }

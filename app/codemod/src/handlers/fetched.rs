@@ -50,13 +50,13 @@ pub(super) fn handed<'v>(input: &'v Input<'_, '_>, view: &'v FileView<'_>, step:
     };
     let asks = |name: &str| {
         matches!(name, "print" | "len" | "id" | "type" | "isinstance" | "hasattr" | "getattr" | "save")
-            || name.contains("grad")
+            || name.split('_').any(|part| ["grad", "grads", "gradient", "gradients"].contains(&part))
     };
     index.of_kind(k.call).iter().copied().filter(move |call| {
         let in_model = view.class_of(*call).is_some_and(|c| input.project.models.contains(view.name_of(c)));
         !in_model
             && called_name(index, *call).is_some_and(|n| {
-                n.starts_with(char::is_lowercase)
+                !n.starts_with(char::is_uppercase)
                     && !asks(n)
                     && (is_method(*call, n) || !view.defines(n) && (is_handed(*call) || is_partial(n)))
             })

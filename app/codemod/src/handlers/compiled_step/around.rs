@@ -71,7 +71,7 @@ pub(super) fn saves(plan: &mut Plan<'_, '_>, step: Id) {
     places.extend(loads.iter().copied());
     for at in places {
         let mut text = "detach_from_ipu(ipu_training_steps.values())".to_owned();
-        if loads.contains(&at) {
+        if loads.contains(&at) && plan.says("ipu_inference(") {
             text.push_str("\ndetach_from_ipu(ipu_inference_models.values())");
         }
         plan.edit(at, Change::Insert { at, after: false, text });

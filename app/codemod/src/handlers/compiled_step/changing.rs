@@ -14,10 +14,17 @@ pub(super) fn changing(step: &Step<'_, '_>, statements: &[Id]) -> Option<Id> {
         let by_function = view.index.kind(step.body) == k.function_definition && view.binds(step.body, text(step, id));
         by_function
             || matches!(step.input.project.role(view, id), Some(Role::Model))
-            || binds_in(view, step.body, text(step, id))
+            || binds_in(view, step.body, text(step, id)) && !counts(step, text(step, id))
     };
     let mut values = statements.iter().flat_map(|s| reads(view, *s)).filter_map(|id| value(step, id));
     values.find(|id| !is_fixed(*id) && changes(step, *id, text(step, *id), 4))
+}
+
+/// Whether the loop of the step alters a name at each turn, and nothing in it gives the name a value anew: a counter.
+fn counts(step: &Step<'_, '_>, name: &str) -> bool {
+    let index = &step.view.index;
+    let mut inside = bindings(step.view, name).into_iter().filter(|b| index.is_within(*b, step.body)).peekable();
+    inside.peek().is_some() && inside.all(|b| index.kind(b) == kinds().augmented_assignment)
 }
 
 fn text<'t>(step: &Step<'_, 't>, id: Id) -> &'t str {
@@ -70,11 +77,12 @@ fn changes(step: &Step<'_, '_>, at: Id, name: &str, steps: u8) -> bool {
         return false;
     };
     if calls.is_empty() {
-        return name.contains("epoch");
+        return name == "epoch" || name.ends_with("_epoch");
     }
     calls.iter().filter_map(|call| index.field(*call, f.arguments)).any(|arguments| {
         let named = |a: &Id| index.field(*a, f.name).is_some_and(|n| text(step, n) == name);
         let given = index.parts(arguments).find(named).and_then(|a| index.field(a, f.value));
-        given.or_else(|| index.parts(arguments).nth(place.checked_sub(skipped)?)).is_some_and(follows)
+        let mut by_place = index.parts(arguments).filter(|a| index.kind(*a) != k.keyword_argument);
+        given.or_else(|| by_place.nth(place.checked_sub(skipped)?)).is_some_and(follows)
     })
 }

@@ -38,7 +38,7 @@ impl Plan<'_, '_> {
     }
 
     /// Whether the new code says this.
-    fn says(&self, words: &str) -> bool {
+    pub(super) fn says(&self, words: &str) -> bool {
         self.edits.iter().flat_map(|wish| &wish.changes).any(|change| change.text().contains(words))
     }
 
@@ -67,7 +67,6 @@ pub(super) fn plan<'a, 't>(
     checked_turns(&mut plan, &step);
     called(&mut plan, &step, &way, &module, limit);
     superfluous(&mut plan, &step, &way, &module)?;
-    saves(&mut plan, step.whole);
     if step.branch {
         require_package(&mut plan);
     }
@@ -75,8 +74,23 @@ pub(super) fn plan<'a, 't>(
     let is_model_call = |call: Id| step.is_model_call(call);
     let alive = |id: Id| step.is_alive(id);
     validation(&mut plan, step.whole, &is_model_call, &moved_calls, &alive, &module.moved.attributes);
+    saves(&mut plan, step.whole);
     brought(&mut plan, &step, &module);
-    Ok(plan)
+    whole(plan)
+}
+
+/// All of it or nothing: a step of which a part can't be written is no step.
+fn whole<'a, 't>(plan: Plan<'a, 't>) -> Result<Plan<'a, 't>, Refusal> {
+    let lost = |change: &&Change| change.has_no_place(plan.view) || change.swallows_comment(plan.view);
+    let mut changes = plan.simpler.iter().chain(&plan.edits).flat_map(|wish| &wish.changes);
+    match changes.find(lost).and_then(Change::node) {
+        Some(at) => refuse(
+            at,
+            "its code shares its line with a header, or a comment stands inside a statement of it. Put either on a line of its \
+             own, then port again",
+        ),
+        None => Ok(plan),
+    }
 }
 
 /// The limit that gradients are clipped to, where the optimizer is to be told beside the step.
