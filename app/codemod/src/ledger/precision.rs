@@ -32,8 +32,8 @@ impl Precision {
         for &call in index.of_kind(kinds().call) {
             let function = index.field(call, fields().function);
             let Some(name) = function.and_then(|f| view.names.qualify(index, f)) else { continue };
-            // `torch.cuda.amp.autocast(enabled, dtype)`, `torch.autocast(device, dtype)`
-            let older = name.starts_with("torch.cuda.");
+            // `torch.cuda.amp.autocast(enabled, dtype)`, `torch.autocast(device, dtype, enabled)`
+            let older = ["torch.cuda.", "torch.cpu."].iter().any(|module| name.starts_with(module));
             let by_place = |n: usize| {
                 let arguments = index.parts(index.field(call, fields().arguments)?);
                 arguments.filter(|a| index.kind(*a) != kinds().keyword_argument).nth(n)
@@ -42,7 +42,7 @@ impl Precision {
                 let value = keyword(view, call, word).or_else(|| by_place(place?));
                 value.map(|value| index.text_of(value))
             };
-            let enabled = given("enabled", (older && name.ends_with(".autocast")).then_some(0));
+            let enabled = given("enabled", name.ends_with(".autocast").then_some(if older { 0 } else { 2 }));
             if !name.starts_with("torch.") || enabled == Some("False") {
                 continue;
             }
