@@ -74,8 +74,14 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
         }
     }
     let (kept, new): (Vec<_>, Vec<_>) = files.iter().partition(|(path, content)| content.is_in(&whole_out.join(path)));
-    let other: Vec<&Path> =
-        new.iter().map(|(path, _)| path.as_path()).filter(|path| whole_out.join(path).is_file()).collect();
+    let mut there = new.iter().map(|(path, _)| path.as_path());
+    if let Some(path) = there.clone().find(|path| has_no_place(&whole_out, path)) {
+        let path = out.join(path);
+        let why = "a folder stands in its place, or a file in the place of its folder; nothing is written";
+        return Err(usage(format!("{} can't be written: {why}", path.display())).into());
+    }
+    let there = there.by_ref().filter(|path| whole_out.join(path).symlink_metadata().is_ok());
+    let other: Vec<&Path> = there.collect();
     if !force && !other.is_empty() {
         return Err(usage(in_the_way(out, &other)).into());
     }
@@ -87,6 +93,15 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
         content.copy_permissions(&whole_out.join(path));
     }
     Ok(())
+}
+
+/// Whether something that is no file, or no folder, stands where one of the tree has to be.
+fn has_no_place(out: &Path, path: &Path) -> bool {
+    let is_no_folder = |folder: &Path| {
+        let folder = out.join(folder);
+        folder.symlink_metadata().is_ok() && !folder.is_dir()
+    };
+    out.join(path).is_dir() || path.ancestors().skip(1).any(is_no_folder)
 }
 
 /// What a file of the ported tree is to hold.

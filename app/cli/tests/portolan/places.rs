@@ -155,6 +155,17 @@ fn out_replaces_no_other_file_unless_told_to() {
     assert_eq!((ran.code, read(home.path(), "out/trainer.py").as_str()), (2, mine), "{ran:?}");
     assert!(ran.err.contains("1 file there says"), "{ran:?}");
 
+    // What is no file can't be replaced, and half of a tree is worse than none.
+    fs::create_dir_all(home.path().join("taken/trainer.py")).unwrap();
+    fs::create_dir_all(home.path().join("blocked")).unwrap();
+    fs::write(home.path().join("blocked/conf"), mine).unwrap();
+    for (out, path) in [("taken", "trainer.py"), ("blocked", "conf")] {
+        let ran = port(&["--out", out, "--force", "p"]);
+        assert!(ran.code == 2 && ran.err.contains(Path::new(out).join(path).to_str().unwrap()), "{ran:?}");
+        let files = fs::read_dir(home.path().join(out)).unwrap().count();
+        assert_eq!(files, 1, "nothing is written to {out}");
+    }
+
     // With nothing to write to there is nothing to replace.
     assert_eq!(port(&["--force", "p"]).code, 2);
     assert_eq!(port(&["--write", "--force", "p"]).code, 2);
