@@ -150,6 +150,8 @@ fn a_wall_time_of_minutes() {
             "#SBATCH --nodes=1 # --time=1:0\n",
             "#PBS -l walltime=01:00:00\n",
             "srun -n 8 ./train -t 1:30\n",
+            "srun --exclusive ./train -t 1:30\n",
+            "srun -l ./train --time 1:30\n",
             "./train --time 1:0\n",
             "# --time=1:0\n",
         ] {

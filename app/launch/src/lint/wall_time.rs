@@ -42,6 +42,10 @@ fn directive(look: &mut Look<'_>, line: &str, at: usize) {
     }
 }
 
+/// Options of `srun` and `sbatch` without a value (<https://slurm.schedmd.com/srun.html>).
+const ALONE: [&str; 10] =
+    ["--exclusive", "--label", "--overlap", "--pty", "--unbuffered", "-l", "-u", "-s", "-O", "-v"];
+
 /// Options of the scheduler's own command: they end where the program that it starts begins.
 fn options(look: &mut Look<'_>, command: &Command, start: usize) {
     let words = &command.words[start + 1..];
@@ -55,7 +59,7 @@ fn options(look: &mut Look<'_>, command: &Command, start: usize) {
             return say(look, word.range.start, "Slurm", said);
         }
         // A word behind an option that has no `=` may be its value.
-        takes_value = word.text.starts_with('-') && !word.text.contains('=');
+        takes_value = word.text.starts_with('-') && !word.text.contains('=') && !ALONE.contains(&&*word.text);
     }
 }
 
