@@ -136,6 +136,12 @@ test("a list that is narrowed forgives a slip, and says so", async () => {
   await field.fill("amp.GradScaler");
   await status.filter({ hasNotText: "nearly" }).waitFor();
   assert.ok((await shown()).every((name) => name.includes("amp.GradScaler")));
+  for (const nothing of ["@", "zzzzzzzz"]) {
+    await field.fill(nothing);
+    await status.filter({ hasText: "No name fits" }).waitFor();
+    await field.fill("amp.GradScaler");
+    await status.filter({ hasNotText: "No name fits" }).waitFor();
+  }
   await field.fill("zzzzzzzz");
   await status.filter({ hasText: "No name fits" }).waitFor();
   assert.deepEqual(await shown(), []);

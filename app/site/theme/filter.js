@@ -5,7 +5,8 @@ const parts = (text) => text.split(/[^a-z0-9]+/).filter(Boolean);
 /** Whether parts of a text begin with those of a word, but for slips: one from four letters on, two from eight on. */
 function holdsNearly(text, word) {
   const slips = ({ length }) => (length < 4 ? 0 : length < 8 ? 1 : 2);
-  return parts(word).every((wanted) => parts(text).some((part) => slipsToBegin(part, wanted) <= slips(wanted)));
+  const all = parts(word);
+  return all.length > 0 && all.every((wanted) => parts(text).some((part) => slipsToBegin(part, wanted) <= slips(wanted)));
 }
 
 /** How many letters of `word` have to be changed, left out or put in until `part` begins with it. */

@@ -17,10 +17,19 @@ window.portolanOneFile = (() => {
     return anchor ? `#${page === "home/" ? "" : page}${anchor}` : `#${page}`;
   }
 
+  /** An anchor without its escapes; what is none of the file's own may hold anything. */
+  function decoded(anchor) {
+    try {
+      return decodeURIComponent(anchor);
+    } catch {
+      return "";
+    }
+  }
+
   /** The view whose program opens what the address holds, if it is one. */
   const opens = () => (/^#(?:\w+=|matrix$)/.test(location.hash) ? "port/" : location.hash.startsWith("#launch?") ? "launch/" : "");
   // Not by :target, which a page that has just been opened does not know yet.
-  const named = () => document.getElementById(opens() || decodeURIComponent(location.hash.slice(1)));
+  const named = () => document.getElementById(opens() || location.hash.slice(1)) ?? document.getElementById(decoded(location.hash.slice(1)));
   const leaf = () => named()?.closest(".leaf") ?? document.getElementById("home/");
 
   // Out of a file, browsers start workers of the old kind only, and the engine's text is of both kinds.

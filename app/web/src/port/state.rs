@@ -218,7 +218,8 @@ impl State {
 
     /// The user chooses. What was chosen stays for the next project too.
     pub fn choose(&mut self, change: impl Fn(&mut Choice)) {
-        self.touch();
+        // A project that was given is still as it was given.
+        self.edits += 1;
         self.set_choice(change);
     }
 

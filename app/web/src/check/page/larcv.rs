@@ -64,7 +64,6 @@ fn ask(file: &File, number: u64, done: Function, fail: &Function) -> Result<(), 
     });
     worker.set_onmessage(Some(hear.unchecked_ref()));
     worker.set_onerror(Some(stop.unchecked_ref()));
-    worker.post_message(&Array::of2(file, &JsValue::from_f64(number as f64)))?;
-    READER.set(Some(Reader(worker)));
-    Ok(())
+    READER.set(Some(Reader(worker.clone())));
+    worker.post_message(&Array::of2(file, &JsValue::from_f64(number as f64)))
 }

@@ -214,6 +214,12 @@ fn what_is_given_takes_no_place_from_the_users_own() {
     state.open_sample(source("sample.py", "y\n"));
     state.bring_back();
     assert_eq!((path(&state), state.choice.style), ("own.py", Style::Auto));
+    // To look at another target is no change of it.
+    state.open_share(shared("one.py", Style::Branch));
+    state.choose(|choice| choice.target = "ipu".into());
+    state.open_share(shared("two.py", Style::Branch));
+    state.bring_back();
+    assert_eq!(path(&state), "own.py");
     // Once it is changed it is the user's own as well.
     state.open_share(shared("one.py", Style::Branch));
     state.type_text(&Splice { start: 0, end: 0, text: "y\n".into() });
