@@ -31,6 +31,21 @@ async function opened({ fragment = "", ...options } = {}) {
   return { page, faults, port: new PortPage(page, context), close: () => context.close() };
 }
 
+/** Ids that more than one element has. */
+const idsTwice = (page) =>
+  page.evaluate(() => {
+    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+    return ids.filter((id, at) => ids.indexOf(id) !== at);
+  });
+
+/** Goes to the page that ports, as a person does, and fills it. */
+async function fillForHpu(page, port) {
+  await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
+  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await port.choose("target", "hpu");
+  await port.fill(trainer);
+}
+
 test("guides are read from the disk, one at a time, and the way back works", { timeout: 60_000 }, async () => {
   const { page, faults, close } = await opened();
   const heading = () => page.locator("h1:visible").innerText();
@@ -70,20 +85,13 @@ test("every link inside leads to something", async () => {
     return inside.filter((to) => !to.startsWith("#") || !document.getElementById(to.slice(1)));
   });
   assert.deepEqual(lost, []);
-  const twice = await page.evaluate(() => {
-    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
-    return ids.filter((id, at) => ids.indexOf(id) !== at);
-  });
-  assert.deepEqual(twice, []);
+  assert.deepEqual(await idsTwice(page), []);
   await close();
 });
 
 test("a script is ported to HPU from the disk, and the difference is read", { timeout: 90_000 }, async () => {
   const { page, faults, port, close } = await opened();
-  await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
-  await page.locator("#target option").first().waitFor({ state: "attached" });
-  await port.choose("target", "hpu");
-  await port.fill(trainer);
+  await fillForHpu(page, port);
   assert.match(await port.ported(), /^\d+ changes/);
   const { added } = await port.changedLines();
   assert.ok(added.some((line) => /hpu/i.test(line)), added.join("\n"));
@@ -116,10 +124,7 @@ test("an example of a guide opens, and so does the sample", { timeout: 90_000 },
 
 test("launch scripts are written from the disk, with what a port knows of its project", { timeout: 90_000 }, async () => {
   const { page, faults, port, close } = await opened();
-  await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
-  await page.locator("#target option").first().waitFor({ state: "attached" });
-  await port.choose("target", "hpu");
-  await port.fill(trainer);
+  await fillForHpu(page, port);
   await port.ported();
   // It opens beside the port, in the same file.
   const [beside] = await Promise.all([page.waitForEvent("popup"), page.locator("#to-launch").click()]);
@@ -135,11 +140,7 @@ test("launch scripts are written from the disk, with what a port knows of its pr
   await page.locator("#field-entry").blur();
   await page.locator("#script:visible", { hasText: "train it.py" }).waitFor();
   assert.match(new URL(page.url()).hash, /^#launch\?.*entry=bin\/train%20it\.py/);
-  const twice = await page.evaluate(() => {
-    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
-    return ids.filter((id, at) => ids.indexOf(id) !== at);
-  });
-  assert.deepEqual(twice, []);
+  assert.deepEqual(await idsTwice(page), []);
   await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
   assert.equal(await port.source(), trainer);
   await page.goBack();
