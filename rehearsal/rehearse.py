@@ -2,15 +2,19 @@
 """Rehearse a port on this machine: run a training script against stand-ins of the vendor's software.
 
     python3 rehearse.py --target ipu -- train.py --epochs 1
+    python3 rehearse.py --target ipu --twin original.py -- train.py --epochs 1
 
-The stand-ins compute nothing on an accelerator; they keep its rules. At the end there is a list of the contracts the script met and of
-those it broke, with file and line. Exit status: 0 all met, 1 some broken or the script failed, 2 the command line is wrong.
+The stand-ins compute on the CPU with the PyTorch that is installed, and keep the vendor's rules. At the end there is a list of the
+contracts the script met and of those it broke, with file and line. With --twin the original is run as well, from the same weights with the
+same data, and both are compared step by step. Exit status: 0 all met (and the two equal), 1 some broken (or the two differ) or the script
+failed, 2 the command line is wrong.
 """
 
 import argparse
 import importlib.util
 import os
 import pathlib
+import re
 import runpy
 import sys
 import textwrap
@@ -21,17 +25,17 @@ KIT = pathlib.Path(__file__).resolve().parent
 # Target → folders with the vendor's modules, in the order of import, and the accelerator that torch has.
 TARGETS = {
     "cpu": ([], "cpu"),
-    "hpu": (["tf", "gaudi", "lightning"], "hpu"),
-    "lightning-hpu": (["gaudi", "lightning"], "hpu"),
+    "hpu": (["gaudi"], "hpu"),
+    "lightning-hpu": (["gaudi"], "hpu"),
     "tensorflow-hpu": (["gaudi", "tf"], "hpu"),
-    "ipu": (["tf", "tf_ipu", "ipu"], "cpu"),
-    "popdist": (["tf", "tf_ipu", "ipu", "popdist"], "cpu"),
+    "ipu": (["ipu"], "cpu"),
+    "popdist": (["ipu", "popdist"], "cpu"),
     "rdu": (["rdu"], "cpu"),
+    "xpu": (["xpu"], "xpu"),
     "tensorflow-ipu": (["tf", "tf_ipu", "popdist"], "cpu"),
 }
 
-# Frameworks → folder with their stand-in.
-FRAMEWORKS = {"lightning": "lightning", "pytorch_lightning": "lightning", "tensorflow": "tf", "keras": "tf"}
+INSTALL = "PyTorch is not installed for this Python: install it with `python3 -m pip install torch` (and torchvision, lightning or what else the script imports)."
 
 
 def arguments(argv):
@@ -39,8 +43,19 @@ def arguments(argv):
     parser.add_argument("--target", required=True, choices=TARGETS)
     parser.add_argument("--steps", type=int, default=64, metavar="N", help="stop after N steps on the accelerator; 0: never (default 64)")
     parser.add_argument("--batches", type=int, default=4, metavar="N", help="batches a loader gives in one pass; 0: all (default 4)")
-    parser.add_argument("--torch", choices=("auto", "real", "stand-in"), default="auto", help="which torch (default: yours if it is installed)")
-    parser.add_argument("--instances", type=int, default=1, metavar="N", help="popdist: of how many instances this is one (default 1)")
+    parser.add_argument("--fake-data", type=int, nargs="?", const=1000, default=0, metavar="N",
+                        help="make up torchvision's data sets, with N samples for training (default 1000)")
+    parser.add_argument("--twin", metavar="ORIGINAL", help="run the original too, and compare the two step by step")
+    parser.add_argument("--twin-args", metavar="ARGS", help="the original's arguments, as one word (default: the port's)")
+    parser.add_argument("--first", action="append", default=[], metavar="ARGS",
+                        help="start the port with these arguments before, in the same folder (SambaFlow: compile …)")
+    parser.add_argument("--twin-steps", type=int, default=16, metavar="K", help="steps that are compared (default 16)")
+    parser.add_argument("--seed", type=int, default=20, help="seed of both runs (default 20)")
+    parser.add_argument("--precision", choices=("float32", "target"), default="float32", help="both in float32, or as they say (default float32)")
+    parser.add_argument("--report", metavar="FILE", help="the port's report (portolan port --format json), to name recipes")
+    parser.add_argument("--json", metavar="FILE", help="write the result of the comparison as JSON")
+    parser.add_argument("--html", metavar="FILE", help="write it as a page with the two curves")
+    parser.add_argument("--instances", type=int, default=1, metavar="N", help="popdist: of how many instances this is one; a twin run starts them all (default 1)")
     parser.add_argument("--instance", type=int, default=0, metavar="I", help="popdist: which one (default 0)")
     parser.add_argument("--replicas", type=int, default=1, metavar="N", help="popdist: replicas in all (default: one an instance)")
     parser.add_argument("script", help="the script, and behind it its own arguments")
@@ -53,55 +68,59 @@ def arguments(argv):
     return options
 
 
-def which_torch(options):
-    """True for the torch that is installed. On Gaudi's targets tensors are put on a device that no other torch has."""
-    installed = importlib.util.find_spec("torch") is not None
-    on_device = TARGETS[options.target][1] != "cpu"
-    if options.torch == "real" and (on_device or not installed):
-        raise SystemExit("rehearse.py: " + ("torch without Gaudi has no device hpu: use --torch stand-in" if on_device else "torch is not installed"))
-    return installed and not on_device and options.torch != "stand-in"
+def instance(options, index=None):
+    """What `poprun` tells an instance."""
+    replicas = max(options.replicas, options.instances)
+    local = replicas // options.instances
+    return {
+        "POPDIST_NUM_TOTAL_REPLICAS": str(replicas), "POPDIST_NUM_LOCAL_REPLICAS": str(local),
+        "POPDIST_REPLICA_INDEX_OFFSET": str((options.instance if index is None else index) * local), "POPDIST_NUM_IPUS_PER_REPLICA": "1",
+    }
+
+
+def uses_tensorflow(script):
+    """Whether a script imports TensorFlow or Keras."""
+    text = pathlib.Path(script).read_text(encoding="utf-8", errors="replace")
+    return re.search(r"^\s*(import|from)\s+(tensorflow|keras)\b", text, re.MULTILINE) is not None
 
 
 def prepare(options):
     """Puts the stand-ins on the path and says in the environment what the machine has."""
     folders, machine = TARGETS[options.target]
-    # What a script is written with beside torch: what is installed, or else a stand-in.
-    missing = {folder for module, folder in FRAMEWORKS.items() if importlib.util.find_spec(module) is None}
-    folders = [*sorted(missing.difference(folders)), *folders]
+    if uses_tensorflow(options.script):
+        # A stand-in with arrays of its own, which do not go with the NumPy that PyTorch's programs have.
+        folders = [*dict.fromkeys(("tf", "tf_ipu", *folders))]
     os.environ["STAND_IN_MACHINE"] = machine
     os.environ["STAND_IN_STEPS"] = str(options.steps)
     for name in [name for name in os.environ if name.startswith("POPDIST_")]:
         del os.environ[name]
     if options.target == "popdist":
-        replicas = max(options.replicas, options.instances)
-        local = replicas // options.instances
-        os.environ.update({
-            "POPDIST_NUM_TOTAL_REPLICAS": str(replicas), "POPDIST_NUM_LOCAL_REPLICAS": str(local),
-            "POPDIST_REPLICA_INDEX_OFFSET": str(options.instance * local), "POPDIST_NUM_IPUS_PER_REPLICA": "1",
-        })
-    real = which_torch(options)
-    paths = [KIT / folder for folder in ("recorder", *reversed(folders), *([] if real else ["base"]))]
+        os.environ.update(instance(options))
+    if options.fake_data:
+        os.environ["STAND_IN_FAKE_DATA"] = str(options.fake_data)
+    paths = [KIT / folder for folder in ("recorder", *reversed(folders), "base")]
     sys.path[:0] = [str(pathlib.Path(options.script).resolve().parent), *map(str, paths)]
     sys.path[:] = [path for path in sys.path if path not in ("", str(KIT))]
-    return real
 
 
 def shorten_loaders(batches):
     """Every pass over a torch loader ends after so many batches."""
     import itertools
 
-    import torch
+    from torch.utils.data import DataLoader  # torch itself may not be through with its import.
 
-    whole = torch.utils.data.DataLoader.__iter__
-    torch.utils.data.DataLoader.__iter__ = lambda loader: itertools.islice(whole(loader), batches)
+    whole = DataLoader.__iter__
+    DataLoader.__iter__ = lambda loader: itertools.islice(whole(loader), batches)
 
 
 def run(options):
     """Runs the script; gives the error it died of, or None."""
     sys.argv = [options.script, *options.arguments]
     try:
-        if options.batches and importlib.util.find_spec("torch") is not None:
-            shorten_loaders(options.batches)
+        if options.batches:
+            from on_import import when_imported
+
+            when_imported("torch", lambda: shorten_loaders(options.batches))
         runpy.run_path(options.script, run_name="__main__")
     except SystemExit as end:
         return None if end.code in (None, 0) else end
@@ -126,7 +145,7 @@ def looked_for(target):
     import contracts
 
     folders, machine = TARGETS[target]
-    rules = {*contracts.known(folders), *(rule for rule in contracts.known(["base"]) if machine == "hpu" or not rule.startswith("hpu."))}
+    rules = {*contracts.known(folders), *(rule for rule in contracts.known(["recorder"], machine) if rule.partition(".")[0] in (machine, "torch"))}
     return sorted(rule for rule in rules if RULES_OF.get(rule.partition(".")[0], "torch") in sys.modules)
 
 
@@ -168,12 +187,55 @@ def main(argv=None):
     if "--" in argv:
         argv.remove("--")
     options = arguments(argv)
-    real = prepare(options)
+    if importlib.util.find_spec("torch") is None and not uses_tensorflow(options.script):
+        raise SystemExit(f"rehearse.py: {INSTALL}")
+    if options.twin:
+        return twin(options)
+    prepare(options)
     import contracts  # noqa: F401  (its report is written at exit, after the script's own)
-    import habits  # noqa: F401
+    import stand_in_start  # noqa: F401
 
-    print(f"rehearsal: {options.target}, {'the torch that is installed' if real else 'a stand-in for torch'}")
+    print(f"rehearsal: {options.target}{version()}")
     return 0 if report(run(options), options.target) else 1
+
+
+def version():
+    """Which PyTorch there is, without importing it."""
+    import importlib.metadata
+
+    try:
+        return f", PyTorch {importlib.metadata.version('torch')} on the CPU"
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def twin(options):
+    """Runs the original and the port, and tells how far they agree."""
+    import json
+
+    from twins import page, ported, runs, text
+    from twins import twin as twins
+
+    if not os.path.isfile(options.twin):
+        raise SystemExit(f"rehearse.py: there is no file {options.twin}")
+    folders, machine = TARGETS[options.target]
+    environment = instance(options) if options.target == "popdist" else {}
+    if machine == "hpu":
+        environment["PT_HPU_LAZY_MODE"] = os.environ.get("PT_HPU_LAZY_MODE", "0")
+    root = os.path.dirname(os.path.abspath(options.twin))
+    runner = runs.Runner(options.twin_steps, options.seed, options.precision, options.fake_data)
+    result = twins.run(
+        runner, options.target, machine, list(reversed(folders)), options.twin, options.script, options.arguments,
+        original_arguments=runs.words(options.twin_args) if options.twin_args is not None else None, environment=environment,
+        instances=[instance(options, index) for index in range(options.instances)] if options.target == "popdist" and options.instances > 1 else (),
+        before=[runs.words(first) for first in options.first], report=ported.read(options.report, root) if options.report else None)
+    print(text.told(result), end="")
+    table = text.table(result)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    if options.html:
+        pathlib.Path(options.html).write_text(page.page(table, options.twin, options.script), encoding="utf-8")
+    return 0 if result.verdict.ok and not result.contracts else 1
 
 
 if __name__ == "__main__":

@@ -82,14 +82,15 @@ def is_broken(rule):
     return rule in _broken
 
 
-def known(folders):
-    """The rules that the modules in these folders look for, by name."""
+def known(folders, machine="cpu"):
+    """The rules that the modules in these folders look for on a machine, by name."""
     found = set()
     for folder in folders:
         for root, _, files in os.walk(os.path.join(KIT, folder)):
             for file in (os.path.join(root, file) for file in files if file.endswith(".py")):
                 with open(file, encoding="utf-8") as source:
-                    found.update(re.findall(r"(?:kept|broken|refused|require|expect)\(\s*\"([a-z-]+\.[a-z-]+)\"", source.read()))
+                    rules = re.findall(r"(?:kept|broken|refused|require|expect)\(\s*f?\"([a-z-]+|\{MACHINE\})(\.[a-z-]+)\"", source.read())
+                found.update(owner.replace("{MACHINE}", machine) + rule for owner, rule in rules)
     return sorted(found)
 
 

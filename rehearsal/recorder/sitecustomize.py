@@ -1,3 +1,3 @@
-"""Python reads this at its start when the folder is on PYTHONPATH; `rehearse.py` imports `habits` itself."""
+"""Python reads this at its start when the folder is on PYTHONPATH; `rehearse.py` imports `start` itself."""
 
-import habits  # noqa: F401
+import stand_in_start  # noqa: F401

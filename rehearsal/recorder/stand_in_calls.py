@@ -5,7 +5,11 @@ import json
 import os
 
 CALLS = []
+# Above 0 while what is called is part of something that is written down as a whole.
+silent = [0]
 MACHINE = os.environ.get("STAND_IN_MACHINE", "cpu")
+# Whether torch has a device of a port's, beside the CPU.
+PORTED = MACHINE in ("hpu", "xpu")
 
 
 def plain(value):
@@ -19,6 +23,8 @@ def plain(value):
 
 
 def record(name, **details):
+    if silent[0]:
+        return
     CALLS.append((name, {key: plain(value) for key, value in details.items()}))
 
 

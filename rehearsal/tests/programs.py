@@ -1,5 +1,10 @@
-"""Runs small programs against the stand-ins and tells which contracts they broke."""
+"""Runs small programs against the stand-ins and tells which contracts they broke.
 
+Each program has a process of its own, forked from one that has PyTorch imported: that import takes longer than all the rest.
+"""
+
+import atexit
+import importlib.util
 import json
 import os
 import pathlib
@@ -10,18 +15,61 @@ import textwrap
 import unittest
 
 KIT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(KIT))
 PATHS = {
     "ipu": ["ipu"],
     "popdist": ["ipu", "popdist"],
     "rdu": ["rdu"],
     "tensorflow": ["tf"],
-    "lightning": ["gaudi", "lightning"],
+    "lightning": ["gaudi"],
+    "xpu": ["xpu"],
     "tensorflow-ipu": ["tf", "tf_ipu", "popdist"],
 }
 POPRUN = {
     "POPDIST_NUM_TOTAL_REPLICAS": "4", "POPDIST_NUM_LOCAL_REPLICAS": "2", "POPDIST_REPLICA_INDEX_OFFSET": "0",
     "POPDIST_NUM_IPUS_PER_REPLICA": "1",
 }
+
+
+def told(argv, folder, environment, path):
+    """Runs a program; gives its exit status, its errors and what it printed. STAND_IN_SERVER names a server that has PyTorch imported;
+    without one, this process imports it."""
+    import server
+
+    if any(folder.endswith(f"{os.sep}tf") for folder in path):
+        return alone(argv, folder, environment, path)
+    with tempfile.TemporaryDirectory() as own:
+        out, err = pathlib.Path(own) / "out", pathlib.Path(own) / "err"
+        request = {"argv": argv, "cwd": str(folder), "env": environment, "path": path, "out": str(out), "err": str(err)}
+        status = server.ask(os.environ["STAND_IN_SERVER"], request) if "STAND_IN_SERVER" in os.environ else forked(request)
+        return status, err.read_text(errors="replace"), out.read_text(errors="replace")
+
+
+def alone(argv, folder, environment, path):
+    """In a process that has imported nothing: the stand-in for TensorFlow has arrays of its own in the place of NumPy."""
+    environment = {**environment, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, *argv], cwd=folder, text=True, capture_output=True, env=environment)
+    return done.returncode, done.stderr, done.stdout
+
+
+def forked(request):
+    """As the server does it."""
+    import server
+
+    if importlib.util.find_spec("torch") is not None:
+        import torch
+
+        torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)  # brings in what an optimizer imports when the first is made
+    child = os.fork()
+    if child == 0:
+        atexit._clear()  # what this process would do at its end, such as removing the folder
+        server.finish(server.run(request))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def run(*args):
+    """Its exit status and its errors."""
+    return told(*args)[:2]
 
 
 class Run:
@@ -34,17 +82,13 @@ class Run:
                 (root / name).write_text(content, encoding="utf-8")
             (root / "program.py").write_text(textwrap.dedent(program), encoding="utf-8")
             paths = ["recorder", "base", *PATHS[target]]
-            done = subprocess.run(
-                [sys.executable, "program.py", *argv], cwd=folder, text=True, capture_output=True,
-                env={
-                    **{k: v for k, v in os.environ.items() if not k.startswith(("POPDIST", "PT_HPU", "HABANA"))},
-                    "PYTHONPATH": os.pathsep.join(str(KIT / path) for path in paths), "PYTHONDONTWRITEBYTECODE": "1",
-                    "STAND_IN_MACHINE": "hpu" if target == "lightning" else "cpu",
-                    "STAND_IN_CONTRACTS": str(root / "contracts"), "STAND_IN_CALLS": str(root / "calls"), **(env or {}),
-                },
-            )
-            self.error = done.stderr.strip().splitlines()[-1] if done.returncode else ""
-            self.trace, self.out = done.stderr, done.stdout
+            environment = {
+                **{k: v for k, v in os.environ.items() if not k.startswith(("POPDIST", "PT_HPU", "HABANA"))},
+                "STAND_IN_MACHINE": {"lightning": "hpu", "xpu": "xpu"}.get(target, "cpu"),
+                "STAND_IN_CONTRACTS": str(root / "contracts"), "STAND_IN_CALLS": str(root / "calls"), **(env or {}),
+            }
+            status, self.trace, self.out = told(["program.py", *argv], root, environment, [str(KIT / path) for path in paths])
+            self.error = self.trace.strip().splitlines()[-1] if status else ""
             lines = [json.loads(line) for line in (root / "contracts").read_text().splitlines()]
             self.broken = {line["rule"]: line["broken"] for line in lines if line["broken"]}
             self.kept = {line["rule"] for line in lines if line["kept"]}

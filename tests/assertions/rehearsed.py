@@ -4,11 +4,14 @@ import functools
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 KIT = pathlib.Path(__file__).resolve().parents[2] / "rehearsal"
+sys.path.append(str(KIT / "tests"))
+
+from programs import run  # noqa: E402
+
 # What the machine at home has: `cpu`, or `cuda` to judge the GPU's path.
 MACHINE = os.environ.get("STAND_IN_MACHINE", "cpu")
 MODULES = {
@@ -38,16 +41,13 @@ class Run:
         with tempfile.TemporaryDirectory() as own:
             self.folder = pathlib.Path(folder or own)
             paths = ["recorder", "base", *MODULES[target]]
-            done = subprocess.run(
-                [sys.executable, str(root / program), *arguments], cwd=self.folder, text=True, capture_output=True,
-                env={
-                    **{k: v for k, v in os.environ.items() if not k.startswith("POPDIST_")},
-                    "PYTHONPATH": os.pathsep.join(str(KIT / path) for path in paths), "PYTHONDONTWRITEBYTECODE": "1",
-                    "STAND_IN_MACHINE": MACHINE if target == "home" else "cpu", "STAND_IN_CONTRACTS": str(pathlib.Path(own) / "contracts"),
-                    "STAND_IN_CALLS": str(pathlib.Path(own) / "calls"), **(env or {}),
-                },
-            )
-            self.error = (done.stderr.strip().splitlines() or ["?"])[-1] if done.returncode else ""
+            environment = {
+                **{k: v for k, v in os.environ.items() if not k.startswith("POPDIST_")},
+                "STAND_IN_MACHINE": MACHINE if target == "home" else "cpu", "STAND_IN_CONTRACTS": str(pathlib.Path(own) / "contracts"),
+                "STAND_IN_CALLS": str(pathlib.Path(own) / "calls"), **(env or {}),
+            }
+            status, errors = run([str(root / program), *arguments], self.folder, environment, [str(KIT / path) for path in paths])
+            self.error = (errors.strip().splitlines() or ["?"])[-1] if status else ""
             rules = lines(pathlib.Path(own) / "contracts")
             self.broken = {rule["rule"]: rule["broken"] for rule in rules if rule["broken"]}
             self.kept = {rule["rule"] for rule in rules if rule["kept"]}

@@ -101,6 +101,8 @@ IPU = [
 class Trainer:
 '''),
     ("        self.scheduler = torch", '''        if self.kind == Kind.IPU:
+            # Detaching keeps the moments of poptorch.optim only.
+            self.optimizer = poptorch.optim.RMSprop(self.net.parameters(), lr=0.1, eps=1e-4)
             self.opts = poptorch.Options()
             self.eval_opts = poptorch.Options()
             step = NetWithLoss(self.net, self.criterion)

@@ -26,10 +26,10 @@ test("a target is chosen by mouse or keyboard, and stays chosen", async () => {
   assert.equal(await shown(), "ipu");
   assert.equal(await page.evaluate(() => new URLSearchParams(location.search).get("target")), "ipu");
   await page.keyboard.press("End");
-  assert.equal(await shown(), "rdu");
-  assert.equal(await page.getByRole("tab", { name: "RDU" }).evaluate((tab) => tab === document.activeElement), true);
+  assert.equal(await shown(), "xpu");
+  assert.equal(await page.getByRole("tab", { name: "XPU" }).evaluate((tab) => tab === document.activeElement), true);
   await page.goto(site.address);
-  assert.equal(await shown(), "rdu");
+  assert.equal(await shown(), "xpu");
   await page.goto(`${site.address}?target=hpu`);
   assert.equal(await shown(), "hpu");
   await context.close();

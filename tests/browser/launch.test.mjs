@@ -60,6 +60,12 @@ class LaunchPage {
     }
   }
 
+  /** Follows the list of what is missing to a field. */
+  async goTo(name) {
+    const label = await this.page.locator(`label[for=field-${name}]`).evaluate((label) => label.firstChild.textContent);
+    await this.page.locator("#missing").getByRole("button", { name: label, exact: true }).click();
+  }
+
   script() {
     return this.page.locator("#script").evaluate((element) => element.textContent);
   }
@@ -68,11 +74,12 @@ class LaunchPage {
     return this.page.locator(`#problem-${name}`).textContent();
   }
 
-  async download(act) {
-    const [download] = await Promise.all([
-      this.page.waitForEvent("download"),
-      this.page.locator(`[data-do=${act}]`).click(),
-    ]);
+  button(name) {
+    return this.page.getByRole("button", { name, exact: true });
+  }
+
+  async download(button) {
+    const [download] = await Promise.all([this.page.waitForEvent("download"), this.button(button).click()]);
     return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
   }
 }
@@ -122,7 +129,7 @@ for (const [name, fields, args] of [
     await page.fill(fields);
     const expected = execFileSync(command, ["launch", ...args], { encoding: "utf8" });
     assert.equal(await page.script(), expected);
-    assert.equal((await page.download("download")).bytes.toString(), expected);
+    assert.equal((await page.download("Download script")).bytes.toString(), expected);
     // The command that the page shows is the same again, as a shell reads it.
     const shown = await page.page.locator("#launch-command").textContent();
     const again = spawnSync("bash", ["-c", shown.replace(/^portolan/, '"$0"'), command], { encoding: "utf8" });
@@ -133,12 +140,12 @@ for (const [name, fields, args] of [
 onPage("a problem stands at its field and is said", {}, async (page) => {
   assert.match(await page.page.locator("#missing").textContent(), /Program/);
   assert.equal(await page.problem("entry"), "", "nothing is wrong with a field that nobody was in");
-  await page.page.locator("#missing [data-to=entry]").click();
+  await page.goTo("entry");
   assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-entry");
   await page.fill({ entry: "a.py", instances: "9" });
   assert.match(await page.problem("instances"), /9 processes on a machine of 8 cards/);
   assert.equal(await page.field("instances").getAttribute("aria-invalid"), "true");
-  assert.equal(await page.page.locator("[data-do=download]").isDisabled(), true);
+  assert.equal(await page.button("Download script").isDisabled(), true);
   for (const bad of ["0", "10000", "x", "-1"]) {
     await page.fill({ instances: bad });
     assert.notEqual(await page.problem("instances"), "", bad);
@@ -148,19 +155,19 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
   assert.match(await page.script(), /mpirun -n 8/);
 });
 
-const folded = (page) => page.page.locator("#folded").evaluate((element) => !element.open);
+const folded = (page) => page.page.locator(".launch-form .folded").first().evaluate((element) => !element.open);
 
 onPage("what few need is folded, unless something stands in it", {}, async (page) => {
   await page.fill({ entry: "a.py" });
   assert.equal(await folded(page), true);
   assert.equal(await page.field("batch-key").isVisible(), false);
   // A problem in it is seen, and the list of them leads there.
-  await page.page.locator("#folded > summary").click();
+  await page.page.locator(".launch-form .folded > summary").first().click();
   await page.fill({ batch: "8", "batch-key": "two words" });
   assert.match(await page.problem("batch-key"), /takes the key alone/);
-  await page.page.locator("#folded > summary").click();
+  await page.page.locator(".launch-form .folded > summary").first().click();
   assert.equal(await folded(page), true);
-  await page.page.locator("#missing [data-to=batch-key]").click();
+  await page.goTo("batch-key");
   assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-batch-key");
   await page.fill({ "batch-key": "--batch" });
   assert.match(await page.script(), /a\.py --batch=8/);
@@ -192,8 +199,8 @@ test("without scripts there is no form, and the command is named", { timeout: 60
 
 onPage("a link holds the form, and going back undoes", {}, async (page) => {
   await page.fill({ entry: hostile, instances: "4" });
-  await page.page.locator("[data-do=link]").click();
-  await page.page.locator("#script-said", { hasText: "The link is on the clipboard" }).waitFor();
+  await page.button("Copy link").click();
+  await page.page.locator("#script-said", { hasText: "Link copied" }).waitFor();
   const link = await page.page.evaluate(() => navigator.clipboard.readText());
   const script = await page.script();
   const other = await LaunchPage.open(site.address, { fragment: new URL(link).hash });
@@ -215,7 +222,7 @@ onPage("all scripts as an archive", {}, async (page) => {
   await page.fill({ script: "train", entry: "a.py", venv: "my venv", scheduler: "pbs" });
   assert.match(await page.page.locator("#missing").textContent(), /what PBS calls the devices/);
   await page.fill({ select: "ngpus=1" });
-  const { name, bytes } = await page.download("all");
+  const { name, bytes } = await page.download("All scripts (.zip)");
   assert.equal(name, "launch-scripts.zip");
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   try {
@@ -247,23 +254,23 @@ onPage("a site file of one's own, and a broken one", {}, async (page) => {
   assert.match(await page.script(), /#SBATCH --gres=hpu:1/);
 });
 
-onPage("a script of one's own is checked and mended, and that can be taken back", {}, async (page) => {
+onPage("a script of one's own is checked and fixed, and that can be undone", {}, async (page) => {
   const script = 'export ONM_NUM_THREADS=4\npython “x”\n';
   const text = page.page.locator("#check-text");
   await text.fill(script);
-  assert.match(await page.page.locator("#check-found").textContent(), /2 faults/);
-  await page.page.locator("[data-do=line]").nth(1).click();
+  assert.match(await page.page.locator("#check-found").textContent(), /2 problems/);
+  await page.button("line 2").click();
   const selected = await text.evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd));
   assert.equal(selected, "python “x”");
-  await page.page.locator("[data-do=mend]").click();
+  await page.page.locator("#fix").click();
   assert.equal(await text.inputValue(), 'export OMP_NUM_THREADS=4\npython "x"\n');
   // By the keyboard: the way back has the focus, and is gone once there is something to lose.
   await page.page.keyboard.press("Enter");
   assert.equal(await text.inputValue(), script);
-  await page.page.locator("[data-do=mend]").press("Enter");
+  await page.page.locator("#fix").press("Enter");
   await text.press("Control+End");
   await page.page.keyboard.type("ls");
-  assert.equal(await page.page.locator("[data-do=unmend]").count(), 0);
+  assert.equal(await page.page.locator("#undo-fix").count(), 0);
   assert.match(await text.inputValue(), /OMP_NUM_THREADS[^]*ls$/);
 });
 
@@ -338,7 +345,7 @@ test("a port's launch follows its changes, refused ones too", { timeout: 60_000 
     const ported = await script();
     assert.match(ported, /\nrun python3 -u trainer\.py run\.compute_mode=HPU run\.batch=4\n/);
     assert.match(ported, /# 4 samples × 1 micro-batch × 1 card = 4 samples a step/);
-    await port.page.locator(".changes .reject[data-to^='hpu#compute-mode@']").first().click();
+    await port.page.locator(".changes .reject[data-edits^='hpu#compute-mode@']").first().click();
     await port.summaryOtherThan(before);
     assert.match(await script(), /\nrun python3 -u trainer\.py run\.batch=4\n/);
     assert.deepEqual(port.errors, []);
@@ -354,7 +361,7 @@ onPage("the keyboard alone", {}, async (page) => {
   assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-args");
   await page.field("target").focus();
   await page.page.keyboard.press("ArrowDown");
-  await page.page.waitForFunction(() => document.getElementById("script").textContent.includes("parse") || location.hash.includes("rdu"));
+  await page.page.waitForFunction(() => document.getElementById("field-target").value !== "hpu" && !document.getElementById("script").textContent.includes("PT_HPU_LAZY_MODE"));
   assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-target", "the focus stays in a form that changes");
 });
 

@@ -25,7 +25,7 @@ async function visited(address = site.address, path = "") {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
   await page.goto(address + path);
-  await page.locator("#offline", { hasText: "without a network" }).waitFor();
+  await page.locator("#offline", { hasText: "Available offline" }).waitFor();
   return { context, page };
 }
 
@@ -57,14 +57,14 @@ test("after one visit every page is there without a network, and a script is por
 
 test("without a network the check page says how its sample weights are kept", { timeout: 120_000 }, async () => {
   const { context, page } = await visited(site.address, "check/");
-  const rest = page.getByRole("button", { name: /Keep the rest too/ });
+  const rest = page.getByRole("button", { name: /Download extras/ });
   await rest.waitFor();
   await context.setOffline(true);
   await page.locator("#run").click();
-  await page.locator("#fault-run", { hasText: "“Keep the rest too” at the foot of the page" }).waitFor();
+  await page.locator("#fault-run", { hasText: "“Download extras” at the foot of the page" }).waitFor();
   await context.setOffline(false);
   await rest.click();
-  await page.locator("#offline", { hasText: "all of it" }).waitFor();
+  await page.locator("#offline", { hasText: "extras included" }).waitFor();
   await context.setOffline(true);
   await page.locator("#run").click();
   await page.waitForFunction(() => /^Done/.test(document.querySelector("#said").textContent));

@@ -70,7 +70,7 @@ test("guides are read from the disk, one at a time, and the way back works", { t
 test("what is not in the file is named in its navigation", async () => {
   const { page, faults, close } = await opened();
   await page.locator(".site-nav").getByRole("link", { name: "Check a port" }).click();
-  assert.match(await page.locator("h1:visible").innerText(), /on the site, or by the command/);
+  assert.match(await page.locator("h1:visible").innerText(), /on the site or on the command line/);
   assert.match(await page.locator("main").innerText(), /portolan forward --config/);
   assert.deepEqual(faults, []);
   await close();

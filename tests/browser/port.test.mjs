@@ -187,9 +187,9 @@ onPage("an example's style is not the next script's", { fragment: "#example=hpu/
 onPage("a script without compute modes is offered the other style", {}, async (page) => {
   await page.choose("style", "branch");
   await page.fill("import torch\nx = torch.zeros(1).cuda()\n");
-  await page.panel().getByText("can't be ported yet").waitFor();
+  await page.panel().getByText("can’t be ported yet").waitFor();
   assert.equal(await page.panel().getByRole("button", { name: /Go to line/ }).count(), 0);
-  await page.panel().getByRole("button", { name: "Port in place" }).click();
+  await page.panel().getByRole("button", { name: "Replace CUDA code instead" }).click();
   await page.page.waitForFunction(() => /^\d+ changes/.test(document.querySelector("#summary").textContent));
   assert.equal(await page.page.locator("#style").inputValue(), "in-place");
 });
@@ -295,7 +295,7 @@ onPage("bad input is named, with its place, and nothing is lost", {}, async (pag
     await page.page.locator(".port-notice button").last().click();
   };
   await refused({ name: "nul.py", bytes: fixture("nul.py") }, /zero byte.*line \d+, column \d+/);
-  await refused({ name: "binary.py", bytes: fixture("binary.py") }, /not (a text|UTF-8).*line \d+, column \d+/);
+  await refused({ name: "binary.py", bytes: fixture("binary.py") }, /(is a binary file|not UTF-8).*line \d+, column \d+/);
   await refused({ name: "latin1.py", bytes: fixture("latin1_undeclared.py") }, /not UTF-8.*line \d+, column \d+/);
   await refused({ name: "big.py", bytes: Buffer.alloc(10 << 20, "x = 1\n") }, /too big/);
   await refused({ name: "a.zip", bytes: Buffer.from("PK no archive") }, /zip/);
@@ -404,7 +404,7 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   const matrix = page.page.locator(".matrix");
   await matrix.waitFor();
   const legend = await page.page.locator(".legend dt").allTextContents();
-  assert.deepEqual(legend, ["done", "needs you", "not possible", "–"]);
+  assert.deepEqual(legend, ["done", "to do", "not possible", "–"]);
   const heads = await matrix.locator("thead th").allTextContents();
   const targets = await page.page.locator("#target option").allTextContents();
   assert.deepEqual(heads.slice(1).map((head) => head.match(/^[A-Za-z]+/)[0]), targets);
@@ -429,7 +429,11 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
     await matrix.waitFor();
     await page.page.waitForFunction((href) => document.activeElement?.getAttribute("href") === href, href);
   }
-  // The table follows the text.
+  // The table follows the text, which is folded away in a project until somebody asks for it.
+  await page.tab("changes");
+  await page.page.locator("#wide[aria-pressed=true]").click();
+  await page.tab("matrix");
+  await matrix.waitFor();
   await page.page.locator("#source").fill("x = 1\n");
   await page.page.waitForFunction(() => document.querySelectorAll(".matrix .file").length === 1);
   assert.equal(await matrix.locator(".file").textContent(), "train.py");
@@ -456,7 +460,7 @@ def train():
   await page.chooseFiles([{ name: "train.py", text: clipped }]);
   await page.ported();
   assert.equal(await page.page.locator(".overview").count(), 0);
-  for (const [target, ported] of [["ipu", /^nothing$/], ["rdu", /./]]) {
+  for (const [target, ported] of [["ipu", /^nothing yet$/], ["rdu", /./]]) {
     await page.choose("target", target);
     const overview = page.page.locator("#panel .overview");
     await overview.locator("dd").first().filter({ hasText: ported }).waitFor();
@@ -522,7 +526,7 @@ onPage("the ledger stands beside the certificate, and says what changes", {}, as
   const row = page.page.locator(".ledger tr.changed", { hasText: "samples per optimizer step" });
   assert.match(await row.textContent(), /32.*32 × replicas of poprun/);
   assert.ok((await page.page.locator(".flags li").count()) >= 1);
-  await page.page.locator(".ledger [data-do=go]").first().click();
+  await page.page.locator(".ledger .place").first().click();
   await page.page.locator(".changes .here").waitFor();
 });
 
@@ -548,15 +552,16 @@ onPage("options are labelled, explained, and in the link", {}, async (page) => {
   await page.page.keyboard.press("Enter");
   // What another value of would change this port comes first; the sample is no Lightning trainer.
   const folded = page.page.locator("#named summary");
-  await folded.filter({ hasText: /\d options that change nothing here/ }).waitFor();
+  await folded.filter({ hasText: /\d options with no effect on this code/ }).waitFor();
   assert.equal(await page.page.getByLabel("Lazy mode").isVisible(), true);
   const zero = page.page.getByLabel("DeepSpeed ZeRO stage");
   assert.equal(await zero.isVisible(), false);
   await folded.focus();
   await page.page.keyboard.press("Enter");
-  assert.match(await zero.evaluate((e) => document.getElementById(e.getAttribute("aria-describedby")).textContent), /1 or 2 or 3; 2 if/);
+  assert.match(await zero.evaluate((e) => document.getElementById(e.getAttribute("aria-describedby")).textContent), /1 or 2 or 3\. Default: 2/);
   await zero.selectOption("3");
-  // What is chosen is no longer folded away, the others are.
+  // What is chosen is no longer folded away; the others are, in a group that stays as the reader left it.
+  await folded.click();
   assert.equal(await zero.isVisible(), true);
   await folded.click();
   await page.page.getByLabel(/^Cards/).fill("8");
@@ -775,3 +780,131 @@ for (const width of [1280, 360]) {
     assert.deepEqual(small, []);
   });
 }
+
+const project = [
+  { name: "train.py", text: "import torch\nfrom model import net\n\ntorch.cuda.empty_cache()\nnet.cuda()\n\nif __name__ == \"__main__\":\n    net.train()\n" },
+  { name: "model.py", text: "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\nold = torch.jit.script(net)\n" },
+  { name: "util.py", text: "x = 1\n" },
+];
+
+onPage("what is left to do is grouped, filtered, ticked off, and that stays", {}, async (page) => {
+  await page.chooseFiles(project);
+  await page.choose("target", "ipu");
+  await page.settled();
+  await page.tab("needs");
+  const entries = page.page.locator(".needs li");
+  const all = await entries.count();
+  assert.ok(all >= 3, `${all} entries`);
+  assert.ok((await page.page.locator(".needs .line").first().textContent()).length > 0, "the line of code is there");
+  await page.page.locator("#todo-filter").fill("model.py");
+  await page.page.waitForFunction((all) => document.querySelectorAll(".needs li").length < all, all);
+  for (const place of await page.page.locator(".needs .place").allTextContents()) assert.match(place, /^model\.py:/);
+  await page.page.locator("#todo-filter").fill("");
+  const box = page.page.locator(".needs li input").first();
+  const label = await box.getAttribute("aria-label");
+  await box.check();
+  await page.page.locator(".todo-controls .summary", { hasText: /^1 of/ }).waitFor();
+  await page.keptAsItIs();
+  await page.page.reload();
+  await page.ported();
+  await page.tab("needs");
+  assert.equal(await page.page.getByLabel(label, { exact: true }).first().isChecked(), true);
+  await page.page.locator("#todo-open").check();
+  await page.page.waitForFunction((all) => document.querySelectorAll(".needs li").length < all, all);
+  await page.page.locator("#todo-grouping").selectOption("file");
+  assert.match(await page.page.locator(".needs h3").first().textContent(), /\.py/);
+  // From an entry to the same place of the source, where it can be edited.
+  await page.page.locator(".needs .edit").first().click();
+  await page.page.waitForFunction(() => document.activeElement?.id === "source");
+});
+
+onPage("a project: the entry program first, a tree with counts, and what is removed comes back", {}, async (page) => {
+  await page.chooseFiles([...project, { name: "notes.py", text: "y = 2\n" }]);
+  await page.settled();
+  assert.match(await page.page.locator(".files [aria-current] .path").textContent(), /train\.py/);
+  // At this width the source gives its room to the diff, and comes back.
+  assert.equal(await page.page.locator("#source").isVisible(), false);
+  assert.ok((await page.page.locator("#diff-scroll").evaluate((box) => box.clientWidth)) > 900);
+  await page.page.locator("#wide").click();
+  assert.equal(await page.page.locator("#source").isVisible(), true);
+  await page.page.locator("#changed-only").check();
+  assert.equal(await page.page.locator(".files .file", { hasText: "util.py" }).count(), 0);
+  await page.page.locator("#changed-only").uncheck();
+  await page.page.getByRole("button", { name: "Remove util.py" }).click();
+  await page.page.locator(".port-notice", { hasText: "Removed util.py" }).getByRole("button", { name: "Undo" }).click();
+  await page.settled();
+  assert.equal(await page.page.locator(".files .file", { hasText: "util.py" }).count(), 1);
+});
+
+onPage("the last good port stays while the code does not parse", {}, async (page) => {
+  await page.fill("import torch\nx = torch.zeros(1).cuda()\n");
+  await page.ported();
+  await page.page.locator(".changes td.add").first().waitFor();
+  await page.fill("import torch\nx = torch.zeros(1).cuda(\n");
+  await page.page.locator(".stale-notice", { hasText: "Earlier port" }).waitFor();
+  assert.ok((await page.page.locator(".changes.stale td.add").count()) > 0);
+  assert.equal(await page.page.locator(".changes .reject").count(), 0, "an earlier port has nothing to decide");
+  await page.fill("import torch\nx = torch.zeros(2).cuda()\n");
+  await page.page.locator(".stale-notice").waitFor({ state: "detached" });
+});
+
+onPage("what is not Python is named as what it is", {}, async (page) => {
+  for (const [text, what] of [
+    ['{"cells": [], "metadata": {}, "nbformat": 4}', /Jupyter notebook/],
+    ["#!/bin/bash\n#SBATCH --gpus=1\nsrun python train.py\n", /job script/],
+    ["Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\nRuntimeError: x\n", /traceback/],
+  ]) {
+    await page.fill(text);
+    await page.panel().getByText(what).waitFor();
+    assert.doesNotMatch(await page.panel().textContent(), /No CUDA or NVIDIA references/);
+  }
+});
+
+onPage("what was pasted is given its name, and the patch says how it is applied", {}, async (page) => {
+  await page.paste("import torch\nx = torch.zeros(1).cuda()\n");
+  await page.ported();
+  assert.equal(await page.page.locator("#name-hint").isVisible(), true);
+  await page.page.locator("#file-name").fill("src/fit.py");
+  await page.page.locator("#file-name").blur();
+  await page.settled();
+  assert.equal(await page.page.locator("#name-hint").isVisible(), false);
+  const { bytes } = await page.download("patch");
+  assert.match(bytes.toString(), /^\+\+\+ b\/src\/fit\.py$/m);
+  assert.match(await page.notice(), /git apply portolan-hpu\.patch/);
+  await page.fill("");
+  await page.paste("# tools/train.py\nimport torch\n");
+  await page.settled();
+});
+
+onPage("the keyboard says where it is, lists its keys, and moves the border", {}, async (page) => {
+  await page.fill(trainer);
+  await page.ported();
+  const place = page.page.locator("#step-place");
+  await page.page.keyboard.press("F8");
+  await place.filter({ hasText: /^\d+ of \d+$/ }).waitFor();
+  const [, total] = /of (\d+)/.exec(await place.textContent());
+  for (let step = 0; step <= Number(total); step++) {
+    await page.page.keyboard.press("F8");
+    await page.page.evaluate(() => new Promise((done) => setTimeout(done, 30)));
+  }
+  await place.filter({ hasText: "Last change" }).waitFor();
+  await page.page.keyboard.press("Shift+F8");
+  await place.filter({ hasText: /^\d+ of \d+$/ }).waitFor();
+  await page.page.locator("#result-head").focus();
+  await page.page.keyboard.press("?");
+  assert.equal(await page.page.locator("#key-list").isVisible(), true);
+  await page.page.keyboard.press("Escape");
+  assert.equal(await page.page.locator("#key-list").isVisible(), false);
+  const width = () => page.page.locator("#source-pane").evaluate((pane) => pane.clientWidth);
+  const before = await width();
+  await page.page.getByRole("separator").focus();
+  for (let step = 0; step < 5; step++) await page.page.keyboard.press("ArrowRight");
+  assert.ok((await width()) > before);
+});
+
+onPage("lines with messages are marked in the source", {}, async (page) => {
+  await page.fill("import torch\nx = 1\ntorch.jit.script(x)\n");
+  await page.ported();
+  await page.page.locator("#painted :is(.urgent, .noted)").first().waitFor();
+  assert.equal(await page.page.locator("#painted :is(.urgent, .noted) b").first().textContent(), "3");
+});

@@ -49,7 +49,9 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false } 
       const headers = { "content-type": types[extname(path)] ?? "application/octet-stream" };
       response.writeHead(200, { ...headers, ...(isolated && isolation) }).end(bytes);
     } catch {
-      response.writeHead(404).end();
+      // As static hosts do: with the page that the site has for it.
+      const page = await readFile(join(folder, "404.html")).catch(() => undefined);
+      response.writeHead(404, { "content-type": types[".html"] }).end(page);
     }
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));

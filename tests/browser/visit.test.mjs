@@ -55,7 +55,7 @@ test("a whole visit stays on the site and breaks no policy", { timeout: 180_000 
   const programs = { "port/": "#target option", "launch/": "#field-target", "check/": "#run" };
   for (const path of pages) {
     await page.goto(site.address + path);
-    await page.locator("#offline", { hasText: "without a network" }).waitFor();
+    await page.locator("#offline", { hasText: "Available offline" }).waitFor();
     if (path in programs) await page.locator(programs[path]).first().waitFor({ state: "attached" });
   }
   const port = new PortPage(page, context);
@@ -95,7 +95,7 @@ test("a first visit of a guide asks for little", async () => {
   const asked = [];
   page.on("request", (request) => asked.push(request.url().slice(site.address.length)));
   await page.goto(`${site.address}guides/hpu/`);
-  await page.locator("#offline", { hasText: "without a network" }).waitFor();
+  await page.locator("#offline", { hasText: "Available offline" }).waitFor();
   // The page, its style, and what keeps the site; the browser itself adds the manifest and its icon.
   assert.ok(asked.length <= 3, asked.join("\n"));
   assert.deepEqual(asked.filter((path) => !/^guides\/hpu\/$|\.css$|\.js$/.test(path)), []);

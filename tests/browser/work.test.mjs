@@ -43,7 +43,7 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   assert.equal(await second.ported(), fewer);
   assert.equal(await second.source(), trainer);
   await second.page.locator("#kept button", { hasText: "Clear it" }).click();
-  await second.page.locator("#kept", { hasText: "is gone" }).waitFor();
+  await second.page.locator("#kept", { hasText: "Saved work deleted" }).waitFor();
   // Neither a press that changes nothing nor leaving the page, which the browser tells by hiding it, keeps it again.
   await second.tab("recipes");
   // A timer that is set after the page's own, and for longer, goes off after it.
@@ -148,10 +148,10 @@ test("what a link, an example or the sample replaces can be brought back", { tim
       await port.ported();
       await port.page.getByRole("button", { name: "Sample", exact: true }).click();
     }
-    await port.page.locator(".port-notice", { hasText: "is open" }).waitFor();
+    await port.page.locator(".port-notice", { hasText: "Restore previous project" }).waitFor();
     await port.ported();
     assert.notEqual(await port.source(), own);
-    await port.page.getByRole("button", { name: "Bring the former project back" }).click();
+    await port.page.getByRole("button", { name: "Restore previous project" }).click();
     await withoutFragment(port.page);
     await port.ported();
     assert.equal(await port.source(), own);
@@ -176,7 +176,7 @@ test("several examples, an edit and a reload leave the former project where it i
   await port.page.reload();
   await port.ported();
   assert.equal(await port.source(), edited);
-  const back = port.page.getByRole("button", { name: "Former project" });
+  const back = port.page.getByRole("button", { name: "Previous project" });
   await back.click();
   await port.page.waitForFunction((own) => document.querySelector("#source").value === own, own);
   assert.equal(await port.page.locator("#target").inputValue(), "ipu");
@@ -219,7 +219,7 @@ test("files that another app shares are opened", { timeout: 90_000 }, async () =
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${site.address}guides/`);
-  await page.locator("#offline", { hasText: "without a network" }).waitFor();
+  await page.locator("#offline", { hasText: "Available offline" }).waitFor();
   // What the browser does when the user shares a file with the installed app.
   await page.evaluate((action) => {
     const form = Object.assign(document.createElement("form"), { method: "post", enctype: "multipart/form-data", action });

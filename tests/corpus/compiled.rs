@@ -1,11 +1,11 @@
 //! The project with compute modes on the targets that compile a step.
 
 use crate::machine::{Machine, run};
+use crate::server;
 use crate::sound::{assert_sound, folder, here, read_tree, texts, to, write_tree};
 use crate::story::{assert_same_story, own_story};
 use codemod::Style;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Ways to start the project, without the compute mode.
 const STARTS: [&[&str]; 3] = [&["mode.checkpoint_every=3"], &["mode.optimizer.name=rmsprop"], &["mode=infer"]];
@@ -71,7 +71,7 @@ fn assertions(target: &str, mode: &str, left_to_a_person: &[&str]) {
         "rdu" => &["COMMAND", "-b", "2", "--image-shape", "2", "32", "32", "--"],
         _ => &[],
     };
-    let output = Command::new("python3")
+    let output = server::command()
         .arg(here().join(format!("assertions/{target}.py")))
         .args([&before, &after])
         .args(["--", program])
@@ -124,7 +124,7 @@ fn keras_scripts_hold_the_scoring_list() {
         let files: Vec<_> = read_tree(&before).into_iter().filter(|file| file.path != "fixture.json").collect();
         let after = folder(name);
         write_tree(&after, texts(&assert_sound(&files, &options)));
-        let output = Command::new("python3")
+        let output = server::command()
             .arg(here().join("assertions/tensorflow_ipu.py"))
             .args([&before, &after])
             .args(["--", "train.py", "--", &ipus.to_string()])

@@ -1,7 +1,8 @@
 //! Habits seen in the wild, each cut down to what went wrong once.
 
 use crate::sound::{assert_sound, to_hpu};
-use codemod::{Ported, SourceFile};
+use codemod::Ported;
+use python::SourceFile;
 
 fn port_habit(text: &str) -> Ported {
     assert_sound(&[SourceFile { path: "habit.py".into(), text: text.into() }], &to_hpu(None))

@@ -1,11 +1,11 @@
 //! Running a program against the stand-ins of `rehearsal/`, and what it then called.
 
+use crate::server;
 use crate::sound::{folder, here};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 /// What the machine of a run has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,8 +35,8 @@ impl Machine {
         match self {
             Self::Cpu | Self::Cuda => &[],
             Self::Hpu => &["gaudi"],
-            Self::Ipu => &["ipu", "tf", "tf_ipu"],
-            Self::Popdist => &["ipu", "popdist", "tf", "tf_ipu"],
+            Self::Ipu => &["ipu"],
+            Self::Popdist => &["ipu", "popdist"],
             Self::Rdu => &["rdu"],
         }
     }
@@ -94,29 +94,44 @@ pub(crate) fn run_in(
     machine: Machine,
     env: &[(&str, &str)],
 ) -> Result<Calls, String> {
-    let kit = here().join("../rehearsal");
-    let folders = ["recorder", "base"].iter().chain(machine.modules()).map(|name| kit.join(name));
-    let Output { status, stderr, .. } = Command::new("python3")
-        .arg(root.join(program))
-        .args(args)
-        .current_dir(cwd)
-        .env_remove("PT_HPU_LAZY_MODE")
-        .env_remove("CUDA_VISIBLE_DEVICES")
-        .env("PYTHONPATH", std::env::join_paths(folders).unwrap())
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("STAND_IN_MACHINE", machine.accelerator())
-        .env("STAND_IN_CALLS", cwd.join("calls"))
-        .env("STAND_IN_CONTRACTS", cwd.join("contracts"))
-        .envs([("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1")])
-        .envs([("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")])
-        .envs(machine.environment().iter().copied())
-        .envs(env.iter().copied())
-        .output()
-        .unwrap();
+    let kit = here().join("../rehearsal").canonicalize().unwrap();
+    // TensorFlow is a stand-in with arrays of its own, which do not go with the NumPy that PyTorch's programs have.
+    let tensorflow = fs::read_to_string(root.join(program)).is_ok_and(|text| {
+        let imports = ["import tensorflow", "from tensorflow", "import keras", "from keras"];
+        text.lines().any(|line| imports.iter().any(|import| line.trim_start().starts_with(import)))
+    });
+    let others: &[&str] = if tensorflow { &["tf", "tf_ipu"] } else { &[] };
+    let folders = ["recorder", "base"].iter().chain(machine.modules()).chain(others).map(|name| kit.join(name));
+    let mut environment: BTreeMap<String, String> = std::env::vars().collect();
+    environment.retain(|name, _| !matches!(name.as_str(), "PT_HPU_LAZY_MODE" | "CUDA_VISIBLE_DEVICES"));
+    let own = |name: &str| cwd.join(name).to_str().unwrap().to_owned();
+    let set = [
+        ("STAND_IN_MACHINE", machine.accelerator().to_owned()),
+        ("STAND_IN_CALLS", own("calls")),
+        ("STAND_IN_CONTRACTS", own("contracts")),
+        ("STAND_IN_FAKE_DATA", "12".to_owned()),
+    ];
+    environment.extend(set.map(|(name, value)| (name.to_owned(), value)));
+    let told = [
+        ("RANK", "0"),
+        ("LOCAL_RANK", "0"),
+        ("WORLD_SIZE", "1"),
+        ("MASTER_ADDR", "localhost"),
+        ("MASTER_PORT", "29500"),
+    ];
+    let told = told.iter().chain(machine.environment()).chain(env);
+    environment.extend(told.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    let program_path = root.join(program);
+    let argv: Vec<_> = std::iter::once(program_path.to_str().unwrap()).chain(args.iter().copied()).collect();
+    let run = if tensorflow { server::run_alone } else { server::run };
+    let success = run(&json!({
+        "argv": argv, "cwd": cwd, "env": environment, "path": folders.collect::<Vec<_>>(),
+        "out": own(".printed"), "err": own(".errors"),
+    }));
     let contracts = fs::read_to_string(cwd.join("contracts")).unwrap_or_default();
     let broken: Vec<_> = contracts.lines().filter(|line| !line.ends_with("\"broken\": []}")).collect();
-    if !status.success() || !broken.is_empty() {
-        let stderr = String::from_utf8_lossy(&stderr);
+    if !success || !broken.is_empty() {
+        let stderr = fs::read_to_string(cwd.join(".errors")).unwrap_or_default();
         return Err(format!("{program} {args:?} on a machine with {machine:?}:\n{}\n{stderr}", broken.join("\n")));
     }
     let calls = fs::read_to_string(cwd.join("calls")).unwrap();

@@ -9,11 +9,14 @@
 
 mod compiled;
 mod habits;
+mod launched;
 mod machine;
 mod project;
 mod python_tests;
 mod refused;
 mod scripts;
+mod server;
 mod sound;
 mod story;
 mod targets;
+mod xpu;

@@ -1,6 +1,7 @@
 //! A whole project with compute modes, on Gaudi.
 
 use crate::machine::{Calls, Machine, run, run_with};
+use crate::server::command;
 use crate::sound::{assert_golden, assert_sound, folder, here, read_tree, texts, to_hpu, write_tree};
 use crate::story::{assert_marks, assert_on_hpu, assert_same_story, common_story, own_story};
 use codemod::{Ported, Style};
@@ -48,6 +49,9 @@ fn cristae_keeps_its_modes() {
     let (before, after, _) = cristae(None);
     for (machine, mode) in [(Machine::Cpu, "run.compute=CPU"), (Machine::Cuda, "run.compute=GPU")] {
         for start in STARTS {
+            if machine == Machine::Cpu && start.contains(&"run.precision=mixed") {
+                continue; // float16 images and float32 weights: PyTorch refuses them where no autocast for CUDA is
+            }
             let args: Vec<_> = start.iter().copied().chain([mode]).collect();
             let stories = [&before, &after].map(|root| own_story(&segment(root, &args, machine)));
             assert_same_story(&format!("{args:?}"), &stories[0], &stories[1]);
@@ -87,7 +91,7 @@ fn cristae_starts_under_the_hydra_it_pins() {
 fn assertions(before: &Path, after: &Path) -> String {
     let script = here().join("assertions/hpu.py");
     let home = ["--", "bin/segment.py", "run.id=test", "run.iterations=2", "run.compute=CPU"];
-    let output = Command::new("python3").arg(script).args([before, after]).args(home).output().unwrap();
+    let output = command().arg(script).args([before, after]).args(home).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     text

@@ -1,10 +1,10 @@
 //! The Python that these tests rest on has tests of its own.
 
+use crate::server::command;
 use crate::sound::here;
-use std::process::Command;
 
 fn assert_python_tests(script: &str) {
-    let output = Command::new("python3").arg(here().join(script)).output().unwrap();
+    let output = command().arg(here().join(script)).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -17,7 +17,8 @@ fn the_assertions_are_tested() {
 
 #[test]
 fn the_stand_ins_are_tested() {
-    for of in ["base", "functions", "ipu", "popdist", "rdu", "tensorflow_ipu", "lightning", "rehearse"] {
+    for of in ["ipu", "ipu_numbers", "popdist", "rdu", "rdu_numbers", "xpu", "tensorflow_ipu", "lightning", "rehearse"]
+    {
         assert_python_tests(&format!("../rehearsal/tests/test_{of}.py"));
     }
 }

@@ -1,7 +1,8 @@
 //! Input that is not what it should be: kept to the byte, and told where it hurts.
 
 use crate::sound::{RECIPES, assert_sound, folder, here, to_hpu, told};
-use codemod::{Severity, SourceFile, port};
+use codemod::{Severity, port};
+use python::SourceFile;
 use std::fs;
 use std::process::Command;
 

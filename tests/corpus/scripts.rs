@@ -3,7 +3,8 @@
 use crate::machine::{Calls, Machine, run, run_with};
 use crate::sound::{assert_golden, assert_sound, folder, here, texts, to_hpu, write_tree};
 use crate::story::{assert_marks, assert_on_hpu, assert_same_story, common_story, own_story};
-use codemod::{Ported, SourceFile, Style};
+use codemod::{Ported, Style};
+use python::SourceFile;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
 //! What holds for every port of anything, and the files that ports are made of.
 
-use codemod::{Diagnostic, Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, port};
+use codemod::{Diagnostic, Options, Ported, PortedFile, RecipeSet, Severity, port};
+use python::SourceFile;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -19,7 +19,8 @@
 use crate::machine::{Machine, run, run_in};
 use crate::sound::{RECIPES, assert_golden, assert_sound, folder, here, read_tree, texts, to, told, write_tree};
 use crate::story::{assert_same_story, own_story};
-use codemod::{Ported, SourceFile, port};
+use codemod::{Ported, port};
+use python::SourceFile;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

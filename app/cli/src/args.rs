@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-pub(crate) use launch::{LaunchArgs, LauncherArg, SchedulerArg, TargetArg};
+pub(crate) use launch::{LaunchArgs, SchedulerArg};
 
 /// Takes a training script to a new machine.
 #[derive(Debug, Parser)]

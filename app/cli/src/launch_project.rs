@@ -4,10 +4,12 @@ use crate::messages::{OnDisk, message};
 use crate::project::Project;
 use crate::usage::usage;
 use anyhow::Result;
-use codemod::{JoinedBy, Program, RunFacts, RunRole, SourceFile, run_facts};
+use codemod::RecipeSet;
 use launch::Target;
+use python::SourceFile;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use training::{JoinedBy, Program, RunFacts, RunRole, run_facts};
 
 /// What a program of the project says, by the words of the command line.
 #[derive(Debug, Default)]
@@ -50,10 +52,10 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
             Err(diagnostic) => eprintln!("{}", message(&input.shown, &diagnostic, OnDisk::Original)),
         }
     }
-    let facts = run_facts(&files);
+    let facts = run_facts(&files, &RecipeSet::embedded().target_facts(target.name()));
     let program = chosen(&facts, entry, folder)?;
     eprint!("{}", summary(&facts, program));
-    Ok(Read { fields: program.launch_fields(target.name()) })
+    Ok(Read { fields: program.launch_fields(&target.program_terms()) })
 }
 
 fn chosen<'f>(facts: &'f RunFacts, entry: Option<&str>, folder: &Path) -> Result<&'f Program> {
@@ -78,6 +80,9 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
         let _ = write!(out, "; {others} more, take one with --entry");
     }
     out.push('\n');
+    for (place, why) in &facts.unread {
+        let _ = writeln!(out, "{place}: not read from here on, this is not YAML: {why}");
+    }
     let roles = [
         (RunRole::Batch, "the batch"),
         (RunRole::Accumulation, "micro-batches of a step"),

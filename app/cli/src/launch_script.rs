@@ -1,23 +1,17 @@
 //! `portolan launch`: reads a site file, prints or writes the script.
 
-use crate::args::{LaunchArgs, LauncherArg, SchedulerArg, TargetArg};
+use crate::args::{LaunchArgs, SchedulerArg};
 use crate::launch_project;
 use crate::messages::{OnDisk, message};
 use crate::reading::text_of;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use clap::ValueEnum;
-use launch::{Launcher, Mode, Request, Scheduler, Script, Site, Target};
+use launch::{Request, Scheduler, Script, Site, Target};
 use std::io::Write;
 use std::path::Path;
 
 pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
-    let target = match args.target {
-        TargetArg::Hpu => Target::Hpu,
-        TargetArg::Rdu => Target::Rdu,
-        TargetArg::Ipu => Target::Ipu,
-        TargetArg::Popdist => Target::Popdist,
-    };
+    let target = args.target;
     if let Some(file) = &args.lint {
         return lint(file, target);
     }
@@ -31,7 +25,8 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     let plan = launch::plan(&request, &site).map_err(|problems| {
         let given = |field: &str| request.values.contains_key(field);
         let own = |field: &str| {
-            given(field) || site.fields.iter().any(|known| known.name == field) || launch::COMMON.contains(&field)
+            let fields = site.field.iter().chain(target.fields());
+            given(field) || fields.into_iter().any(|known| known.name == field) || launch::COMMON.contains(&field)
         };
         let lines = problems.iter().map(|problem| match own(&problem.field) {
             true => format!("--set {}=…: {}", problem.field, problem.message),
@@ -39,7 +34,10 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
         });
         usage(lines.collect::<Vec<_>>().join("\n          "))
     })?;
-    let script = launch::render(&plan);
+    let script = if args.explain { launch::explained(&plan) } else { launch::render(&plan) };
+    if !args.explain {
+        plan.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    }
     match &args.out {
         Some(file) => std::fs::write(file, script).with_context(|| file.display().to_string())?,
         None => std::io::stdout().write_all(script.as_bytes())?,
@@ -62,27 +60,16 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         SchedulerArg::Slurm => Scheduler::Slurm,
         SchedulerArg::Pbs => Scheduler::Pbs,
     };
-    let launcher = args.launcher.or_else(|| LauncherArg::from_str(read.get("launcher")?, false).ok());
-    request.launcher = launcher.map(|launcher| match launcher {
-        LauncherArg::Mpirun => Launcher::Mpirun,
-        LauncherArg::Torchrun => Launcher::Torchrun,
-        LauncherArg::Srun => Launcher::Srun,
-        LauncherArg::Lightning => Launcher::Lightning,
-        LauncherArg::Deepspeed => Launcher::Deepspeed,
-    });
+    request.launcher = text(&args.launcher, "launcher");
     request.script = match (args.setup, args.collect) {
         (true, _) => Script::Setup,
         (_, true) => Script::Collect,
         _ => Script::Train,
     };
-    request.compiled = args.compiled;
-    request.profile = args.profile;
-    request.mode = if args.lazy { Mode::Lazy } else { Mode::Eager };
-    request.tensorflow = args.tensorflow || read.get("tensorflow").is_some();
     request.nodes = args.nodes.or_else(|| read.number("nodes")).unwrap_or(1);
     request.instances = args.instances.or_else(|| read.number("instances").filter(|_| args.nodes.is_none()));
     request.replicas = args.replicas;
-    request.ipus_per_replica = args.ipus_per_replica;
+    request.devices_per_replica = args.devices_per_replica;
     request.batch_key = text(&args.batch_key, "batch-key");
     request.accumulation_key = text(&args.accumulation_key, "accumulation-key");
     request.batch = args.batch.or_else(|| read.number("batch"));
@@ -94,15 +81,36 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     request.accumulation_from =
         args.accumulation_from.clone().or_else(|| read.get("accumulation-from").filter(|_| from_code).map(Into::into));
     request.shared_batch = text(&args.shared_batch, "shared-batch");
-    request.modules.clone_from(&args.modules);
     request.port = args.port;
     request.hosts.clone_from(&args.hosts);
     request.distributed_key = text(&args.distributed_key, "distributed-key");
+    let join_args = text(&args.join_args, "join-args");
+    request.join_args = join_args.and_then(|line| launch::split_words(&line)).unwrap_or_default();
+    request.spawn_key = text(&args.spawn_key, "spawn-key");
+    request.divided = args.divided || read.get("divided").is_some();
+    request.ahead.clone_from(&args.ahead);
+    request.ahead.extend(read.get("ahead").into_iter().flat_map(|list| list.split(',')).map(str::to_string));
     request.alone = args.alone || read.get("alone").is_some();
+    request.env.clone_from(&args.env);
+    request.directives.clone_from(&args.directives);
+    request.load.clone_from(&args.load);
+    request.file = args.out.as_ref().and_then(|file| Some(file.file_name()?.to_string_lossy().into_owned()));
     request.needs.clone_from(&args.needs);
     request.needs.extend(read.get("needs").into_iter().flat_map(|list| list.split(',')).map(str::to_string));
-    request.values = args.values.iter().cloned().collect();
+    let switches = [
+        ("lazy", args.lazy),
+        ("profile", args.profile),
+        ("compiled", args.compiled),
+        ("tensorflow", args.tensorflow || read.get("tensorflow").is_some() && has_field(target, "tensorflow")),
+    ];
+    let given = switches.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name.to_string(), "on".to_string()));
+    let modules = args.modules.iter().map(|list| ("modules".to_string(), list.clone()));
+    request.values = given.chain(modules).chain(args.values.iter().cloned()).collect();
     Ok(request)
+}
+
+fn has_field(target: Target, name: &str) -> bool {
+    target.fields().iter().any(|field| field.name == name)
 }
 
 /// Findings to stderr, the patch to stdout; false when there is a finding.
@@ -119,6 +127,6 @@ fn lint(file: &Path, target: Target) -> Result<bool> {
     for finding in &linted.findings {
         eprintln!("{shown}:{}: warning[{}] {}", finding.line, finding.rule, finding.message);
     }
-    print!("{}", linted.diff(&script, shown.trim_start_matches(['.', '/'])));
+    print!("{}", linted.diff(shown.trim_start_matches(['.', '/'])));
     Ok(linted.findings.is_empty())
 }

@@ -5,7 +5,8 @@ use crate::messages::{OnDisk, message};
 use crate::output::print;
 use crate::project::Project;
 use anyhow::Result;
-use codemod::{CellState, Matrix, MatrixCell, RecipeSet, SourceFile, Style, matrix};
+use codemod::{CellState, Matrix, MatrixCell, RecipeSet, Style, matrix};
+use python::SourceFile;
 use std::fmt::Write;
 
 /// Most characters of a line of code that the table shows.

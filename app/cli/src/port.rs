@@ -6,7 +6,9 @@ use crate::project::{EXPORT, Project};
 use crate::usage::{Usage, usage};
 use crate::{output, sarif};
 use anyhow::Result;
-use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, Style};
+use codemod::{Options, Ported, PortedFile, RecipeSet, Severity, Style};
+use python::SourceFile;
+use training::Ledger;
 
 /// Ports, prints or writes. Says whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         .iter()
         .map(|input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() });
     let texts: Vec<SourceFile> = texts.collect();
-    let ledger = codemod::ledger(&texts, &ported);
+    let ledger = codemod::ledger(&texts, &ported, &recipes);
     let diffs = texts.iter().zip(&ported.files).map(|(old, new)| codemod::diff_texts(&old.text, &new.text, &[]));
     let changes = diffs.map(|diff| diff.changes()).sum();
     match args.format {

@@ -76,7 +76,7 @@ fn main() {
             black_box(codemod::git_patch_of("a.py", black_box(&old), &ported(&old)));
         });
         median(&format!("colours, {lines} lines"), None, || {
-            black_box(codemod::Highlight::python(black_box(&old)));
+            black_box(python::Highlight::python(black_box(&old)));
         });
     }
 }

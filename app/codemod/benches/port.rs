@@ -4,7 +4,8 @@
 //! [`codemod::port`]: facts, every recipe of the target, rounds until nothing changes, residue and certificate. The
 //! recipes are compiled once before, as the page and the command do.
 
-use codemod::{Options, RecipeSet, SourceFile, Style, port};
+use codemod::{Options, RecipeSet, Style, port};
+use python::SourceFile;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,10 @@
 //! The checks that every section of a guide gets without its author writing a line.
 
-use crate::order::Map;
-use crate::port::port_traced;
+use crate::port::{Trace, port_traced};
 use crate::ported::{Options, Ported, SourceFile, Style};
 use crate::recipe::RecipeSet;
 use guide::{Case, ExampleKind, Guide, Section};
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 /// A promise of a guide that the engine does not keep.
@@ -33,24 +33,34 @@ impl std::fmt::Display for CheckFailure {
 pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
     let Some(target) = &guide.front.target else { return Vec::new() };
     let mut failures = Vec::new();
-    let mut fired = BTreeSet::new();
+    let mut seen = Seen::default();
     for section in &guide.sections {
         for case in section.cases() {
-            check_case(guide, target, &case, recipes, &mut fired, &mut failures);
+            check_case(guide, target, &case, recipes, &mut seen, &mut failures);
         }
     }
+    failures.extend(unshown_blocks(guide, &seen));
     for section in guide.sections.iter().filter(|section| !section.rules.is_empty()) {
         failures.extend(ungrounded(guide, section));
     }
     for section in &guide.sections {
-        every_rule_fires(guide, section, &fired, &mut failures);
+        every_rule_fires(guide, section, &seen.fired, &mut failures);
     }
     failures.sort_by_key(|f| f.line);
     failures
 }
 
+/// What the examples of a guide have made happen.
+#[derive(Default)]
+struct Seen {
+    /// Recipe and line of the rules that found something.
+    fired: BTreeSet<(String, usize)>,
+    /// Blocks of Python that an `after` shows in full.
+    blocks: BTreeSet<String>,
+}
+
 fn options(target: &str, case: &Case<'_>) -> Options {
-    let mut options = Map::new();
+    let mut options = BTreeMap::new();
     if let Some((name, value)) = case.option.and_then(|o| o.split_once('=')) {
         options.insert(name.to_owned(), value.to_owned());
     }
@@ -69,23 +79,25 @@ fn check_case(
     target: &str,
     case: &Case<'_>,
     recipes: &RecipeSet,
-    fired: &mut BTreeSet<(String, usize)>,
+    seen: &mut Seen,
     failures: &mut Vec<CheckFailure>,
 ) {
     let options = options(target, case);
     let path = case.file.unwrap_or("example.py");
-    let run = |text: &str, fired: &mut BTreeSet<(String, usize)>| -> (Ported, Vec<String>) {
+    let run = |text: &str| -> (Ported, Trace) {
         let file = SourceFile { path: path.to_owned(), text: text.to_owned() };
-        let (ported, trace) = port_traced(&[file], recipes, &options);
-        fired.extend(trace.fired);
-        (ported, trace.clashes)
+        port_traced(&[file], recipes, &options)
     };
-    let (ported, clashes) = run(&case.input.text, fired);
+    let (ported, trace) = run(&case.input.text);
+    seen.fired.extend(trace.fired);
     let text = &ported.files[0].text;
+    let expected = with_blocks(case.expected(), text, &trace.blocks);
+    let shown = trace.blocks.iter().filter(|(_, written)| expected == *text && shows(case.expected(), written));
+    seen.blocks.extend(shown.map(|(name, _)| name.clone()));
     let mut fail = |line: usize, message: String, fill: Option<(usize, String)>| {
         failures.push(CheckFailure { path: guide.path.clone(), line, message, fill });
     };
-    for clash in clashes {
+    for clash in trace.clashes {
         fail(case.input.line, clash, None);
     }
     if case.input.kind == ExampleKind::Unchanged {
@@ -96,14 +108,14 @@ fn check_case(
                 None,
             );
         }
-    } else if text != case.expected() {
+    } else if *text != expected {
         let line = case.after.map_or(case.input.line, |a| a.line);
         let message = if case.expected().trim().is_empty() {
             "the `after` is empty: run again with UPDATE=1 to fill it".to_owned()
         } else {
-            format!("`before` becomes something else:\n{}", difference(case.expected(), text))
+            format!("`before` becomes something else:\n{}", difference(&expected, text))
         };
-        fail(line, message, Some((line, text.clone())));
+        fail(line, message, Some((line, without_blocks(case.expected(), text, &trace.blocks))));
     }
     if let Some(error) = ported.files[0].diagnostics.iter().find(|d| d.severity == crate::ported::Severity::Error) {
         fail(case.input.line + error.original.line - 1, error.message.clone(), None);
@@ -113,10 +125,72 @@ fn check_case(
     {
         fail(case.input.line, format!("the port breaks a promise: {certificate:?}"), None);
     }
-    let (again, _) = run(text, &mut BTreeSet::new());
+    let (again, _) = run(text);
     if again.files[0].text != *text {
         fail(case.input.line, format!("a second port changes more:\n{}", difference(text, &again.files[0].text)), None);
     }
+}
+
+/// An `after` with what its `{{block NAME}}` lines stand for. A block that was written in several forms is there in the form
+/// that makes the text the engine's, if one does.
+fn with_blocks(after: &str, text: &str, written: &[(String, String)]) -> String {
+    let Some((name, indent)) = after.lines().find_map(block_line) else { return after.to_owned() };
+    let line = format!("{indent}{{{{block {name}}}}}");
+    let mut last = None;
+    for (_, block) in written.iter().filter(|(block, _)| block == name) {
+        let full = with_blocks(&after.replacen(&line, &indented(block, indent), 1), text, written);
+        if full == text {
+            return full;
+        }
+        last = Some(full);
+    }
+    // Nothing of that name was written: the line stays, and the difference shows it.
+    last.unwrap_or_else(|| after.to_owned())
+}
+
+/// The engine's text for an `after`, with the `{{block NAME}}` lines that stood in it.
+fn without_blocks(after: &str, text: &str, written: &[(String, String)]) -> String {
+    let mut text = text.to_owned();
+    for (name, indent) in after.lines().filter_map(block_line) {
+        for (_, block) in written.iter().filter(|(block, _)| block == name) {
+            text = text.replacen(&indented(block, indent), &format!("{indent}{{{{block {name}}}}}"), 1);
+        }
+    }
+    text
+}
+
+/// Name and indentation of a `{{block NAME}}` line.
+fn block_line(line: &str) -> Option<(&str, &str)> {
+    let code = line.trim_start();
+    let name = code.strip_prefix("{{block ")?.strip_suffix("}}")?;
+    Some((name, &line[..line.len() - code.len()]))
+}
+
+fn indented(block: &str, indent: &str) -> String {
+    let line = |line: &str| if line.is_empty() { String::new() } else { format!("{indent}{line}") };
+    block.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether an `after` writes a block out, at some indentation or inside a line.
+fn shows(after: &str, block: &str) -> bool {
+    let first = block.lines().find(|line| !line.is_empty()).unwrap_or_default();
+    let indents = after.lines().filter_map(|line| line.strip_suffix(first));
+    after.contains(block) || indents.into_iter().any(|indent| after.contains(&indented(block.trim(), indent)))
+}
+
+/// Whoever relies on a block has to see it once.
+fn unshown_blocks(guide: &Guide, seen: &Seen) -> Vec<CheckFailure> {
+    let definitions = guide.sections.iter().flat_map(|section| &section.definitions);
+    let blocks = definitions.filter(|definition| matches!(definition.what, guide::Defined::Block(_)));
+    blocks
+        .filter(|block| !seen.blocks.contains(&block.name))
+        .map(|block| CheckFailure {
+            path: guide.path.clone(),
+            line: block.line,
+            message: format!("no example of this guide shows `{{{{block {}}}}}` in full: write one out", block.name),
+            fill: None,
+        })
+        .collect()
 }
 
 /// Whoever reads a change has to know what it is drawn from and which versions it was made for.

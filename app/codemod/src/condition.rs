@@ -7,17 +7,21 @@ mod types;
 
 pub(crate) use cuda_device::cuda_devices;
 pub(crate) use imports::imports;
-pub(crate) use surroundings::{inside_with, table_values};
+pub(crate) use surroundings::inside_with;
 pub(crate) use types::{Type, nodes_of_type};
 
-use crate::facts::readers::only_evaluation_reads;
-use crate::facts::{FileView, ProjectFacts};
+use crate::definitions::{Definitions, Wanted};
 use crate::matching::Match;
-use crate::pattern::{Env, NodePattern, node_pattern, plain_string};
+use crate::patch::pattern_by_place;
 use crate::settings::Settings;
+use crate::step_parts::Part;
 use crate::template::variable_name;
-use crate::tree::{Id, Root, Tree, kinds};
+use python::pattern::{Captures, NodePattern};
+use python::strings::plain_string;
+use python::tree::{Id, kinds};
 use surroundings::{assigns, contains, followed_by, has_keyword, trains, unused};
+use training::readers::only_evaluation_reads;
+use training::{FileView, ProjectFacts};
 use types::is_of_type;
 
 /// A compiled condition.
@@ -27,6 +31,10 @@ pub(crate) struct Condition {
 }
 
 enum Test {
+    /// Conditions under a name.
+    All(Vec<Condition>),
+    /// What stands below `any of:`.
+    Any(Vec<Condition>),
     Typed(String, Type),
     OneOf(String, Vec<String>),
     Unused(String),
@@ -39,7 +47,8 @@ enum Test {
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
-    HasKeyword(String),
+    /// One of these keywords, `name` or `name=value`.
+    HasKeyword(Vec<String>),
     FileDefines(String),
     FileImports(String),
     FileTrains,
@@ -50,6 +59,8 @@ enum Test {
     FollowedBy(NodePattern),
     Option(String, String),
     FileContains(NodePattern),
+    /// The project keeps a package below a version.
+    ProjectPins(String, String),
 }
 
 /// What every condition may look at.
@@ -61,12 +72,76 @@ pub(crate) struct Situation<'a, 't> {
     pub(crate) branch: bool,
 }
 
-impl Condition {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let (negated, rest) = match text.strip_prefix("not ") {
-            Some(rest) => (true, rest.trim()),
-            None => (false, text.trim()),
-        };
+/// Compiles the conditions of a rule.
+pub(crate) struct Compiler<'a> {
+    pub(crate) definitions: &'a Definitions,
+    pub(crate) wanted: &'a Wanted,
+}
+
+/// What is wrong with a condition, and its line in the guide.
+pub(crate) type ConditionError = (usize, String);
+
+impl Compiler<'_> {
+    pub(crate) fn conditions(&self, conditions: &[guide::Condition]) -> Result<Vec<Condition>, ConditionError> {
+        conditions.iter().map(|condition| self.condition(condition, &mut Vec::new())).collect()
+    }
+
+    /// `open` are the names of conditions that this one stands in.
+    fn condition(&self, condition: &guide::Condition, open: &mut Vec<String>) -> Result<Condition, ConditionError> {
+        let (negated, rest) = negation(&condition.text);
+        if rest == "any of:" {
+            let any = condition.any_of.iter().map(|one| self.condition(one, open)).collect::<Result<_, _>>()?;
+            return Ok(Condition { negated, test: Test::Any(any) });
+        }
+        let fault = |message| (condition.line, message);
+        if let Some(name) = rest.strip_prefix('@') {
+            if open.iter().any(|outer| outer == name) {
+                return Err(fault(format!("`conditions {name}` has itself among its conditions")));
+            }
+            let named = self.definitions.wanted_conditions(name, self.wanted).map_err(fault)?;
+            open.push(name.to_owned());
+            let all = named.iter().map(|one| self.condition(one, open)).collect::<Result<_, ConditionError>>();
+            open.pop();
+            // A fault inside is one of the definition's; its line is there.
+            return Ok(Condition { negated, test: Test::All(all?) });
+        }
+        self.simple(&condition.text).map_err(fault)
+    }
+
+    fn pattern(&self, text: &str) -> Result<NodePattern, String> {
+        let mut pattern = pattern_of(text)?;
+        pattern_by_place(&mut pattern, &|function| self.definitions.signature(function));
+        Ok(pattern)
+    }
+
+    /// What a list of values stands for, with the lists in it.
+    fn values(&self, list: &str) -> Result<Vec<String>, String> {
+        let mut values = Vec::new();
+        for value in list.split(',').map(str::trim) {
+            match value.strip_prefix('@') {
+                Some(name) => {
+                    let names = self.definitions.wanted_names(name, self.wanted)?;
+                    values.extend(names.iter().map(|listed| listed.name.clone()));
+                }
+                None => values.push(value.to_owned()),
+            }
+        }
+        values.iter().for_each(|value| self.definitions.want_signatures(value, self.wanted));
+        Ok(values)
+    }
+}
+
+/// Whether a condition is turned round, and the rest of it.
+fn negation(text: &str) -> (bool, &str) {
+    match text.strip_prefix("not ") {
+        Some(rest) => (true, rest.trim()),
+        None => (false, text.trim()),
+    }
+}
+
+impl Compiler<'_> {
+    fn simple(&self, text: &str) -> Result<Condition, String> {
+        let (negated, rest) = negation(text);
         let unknown =
             || Err(format!("`{text}` is no condition: see the list in guides/writing-a-recipe.md#conditions"));
         if let Some(variable) = rest.strip_prefix('$') {
@@ -77,16 +152,16 @@ impl Condition {
                 let Some(kind) = Type::parse(kind.trim()) else {
                     return Err(format!("`{}` is no type of a metavariable", kind.trim()));
                 };
-                return Ok(Self { negated, test: Test::Typed(name, kind) });
+                return Ok(Condition { negated, test: Test::Typed(name, kind) });
             }
             for (word, not) in [(" is not one of ", true), (" is one of ", false)] {
                 if let Some(list) = tail.strip_prefix(word) {
-                    let list = list.split(',').map(|v| v.trim().to_owned()).collect();
-                    return Ok(Self { negated: negated != not, test: Test::OneOf(name, list) });
+                    let list = self.values(list)?;
+                    return Ok(Condition { negated: negated != not, test: Test::OneOf(name, list) });
                 }
             }
             if tail.trim() == "is unused" {
-                return Ok(Self { negated, test: Test::Unused(name) });
+                return Ok(Condition { negated, test: Test::Unused(name) });
             }
             return unknown();
         }
@@ -109,48 +184,89 @@ impl Condition {
                 } else if let Some(name) = rest.strip_prefix("inside def ") {
                     Test::InsideDef(name.to_owned())
                 } else if let Some(pattern) = rest.strip_prefix("inside with ") {
-                    Test::InsideWith(pattern_of(pattern)?)
+                    Test::InsideWith(self.pattern(pattern)?)
                 } else if let Some(name) = rest.strip_prefix("call has keyword ") {
-                    Test::HasKeyword(name.to_owned())
+                    Test::HasKeyword(vec![name.to_owned()])
                 } else if let Some(name) = rest.strip_prefix("call has no keyword ") {
-                    return Ok(Self { negated: !negated, test: Test::HasKeyword(name.to_owned()) });
+                    let names = name.split(',').map(|name| name.trim().to_owned()).collect();
+                    return Ok(Condition { negated: !negated, test: Test::HasKeyword(names) });
                 } else if let Some(name) = rest.strip_prefix("file defines ") {
                     Test::FileDefines(name.to_owned())
                 } else if let Some(name) = rest.strip_prefix("file imports ") {
                     Test::FileImports(name.to_owned())
                 } else if let Some(name) = rest.strip_prefix("project imports ") {
                     Test::ProjectImports(name.to_owned())
+                } else if let Some((name, version)) = rest.strip_prefix("project pins ").and_then(|p| p.split_once('<'))
+                {
+                    Test::ProjectPins(name.trim().to_owned(), version.trim().to_owned())
                 } else if let Some(pattern) = rest.strip_prefix("file contains ") {
-                    Test::FileContains(pattern_of(pattern)?)
+                    Test::FileContains(self.pattern(pattern)?)
                 } else if let Some(pattern) = rest.strip_prefix("followed by ") {
-                    Test::FollowedBy(pattern_of(pattern)?)
+                    Test::FollowedBy(self.pattern(pattern)?)
                 } else {
                     return unknown();
                 }
             }
         };
-        Ok(Self { negated, test })
+        Ok(Condition { negated, test })
+    }
+}
+
+impl Condition {
+    /// That a metavariable is a part of a training step.
+    pub(crate) fn of_step(variable: String, part: Part) -> Self {
+        Self { negated: false, test: Test::Typed(variable, Type::StepPart(part)) }
     }
 
-    /// The type it gives to a metavariable, when that is what it does.
-    pub(crate) fn typed(&self, variable: &str) -> Option<Type> {
+    /// The types of which it lets a metavariable be one; none when it says nothing of that.
+    pub(crate) fn types(&self, variable: &str) -> Vec<Type> {
         match &self.test {
-            Test::Typed(name, kind) if name == variable && !self.negated => Some(kind.clone()),
-            _ => None,
+            _ if self.negated => Vec::new(),
+            Test::Typed(name, kind) if name == variable => vec![kind.clone()],
+            Test::All(all) => {
+                all.iter().map(|one| one.types(variable)).find(|types| !types.is_empty()).unwrap_or_default()
+            }
+            Test::Any(any) => {
+                let types: Vec<Vec<Type>> = any.iter().map(|one| one.types(variable)).collect();
+                if types.iter().any(Vec::is_empty) { Vec::new() } else { types.concat() }
+            }
+            _ => Vec::new(),
         }
     }
 
-    /// The metavariable it speaks of.
-    pub(crate) fn variable(&self) -> Option<&str> {
+    /// The metavariables it speaks of.
+    pub(crate) fn variables(&self) -> Vec<&str> {
         match &self.test {
-            Test::Typed(name, _) | Test::OneOf(name, _) | Test::Unused(name) => Some(name),
-            _ => None,
+            Test::Typed(name, _) | Test::OneOf(name, _) | Test::Unused(name) => vec![name],
+            Test::All(inner) | Test::Any(inner) => inner.iter().flat_map(Self::variables).collect(),
+            _ => Vec::new(),
         }
     }
 
     /// Whether it can hold in a file at all, before anything is matched.
     pub(crate) fn holds_for_file(&self, s: &Situation<'_, '_>) -> bool {
+        self.of_file(s) != Some(false)
+    }
+
+    /// Whether it holds in a file whatever is matched there; none when that depends on the match.
+    fn of_file(&self, s: &Situation<'_, '_>) -> Option<bool> {
         let holds = match &self.test {
+            Test::All(all) => {
+                let known: Vec<Option<bool>> = all.iter().map(|one| one.of_file(s)).collect();
+                if known.contains(&Some(false)) {
+                    false
+                } else {
+                    known.into_iter().collect::<Option<Vec<_>>>().map(|_| true)?
+                }
+            }
+            Test::Any(any) => {
+                let known: Vec<Option<bool>> = any.iter().map(|one| one.of_file(s)).collect();
+                if known.contains(&Some(true)) {
+                    true
+                } else {
+                    known.into_iter().collect::<Option<Vec<_>>>().map(|_| false)?
+                }
+            }
             Test::FileDefines(name) => {
                 s.view.defines(name) || s.view.names.bindings.iter().any(|b| b.local == *name) || assigns(s.view, name)
             }
@@ -165,19 +281,22 @@ impl Condition {
             Test::ProjectImports(name) => s.project.imports(name),
             Test::Option(name, value) => s.settings.is(name, value),
             Test::FileContains(pattern) => contains(s.view, pattern),
-            _ => return true,
+            Test::ProjectPins(name, version) => s.settings.pins.iter().any(|pin| pin.keeps_below(name, version)),
+            _ => return None,
         };
-        holds != self.negated
+        Some(holds != self.negated)
     }
 
     /// Whether it holds for a match.
     pub(crate) fn holds(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
         let view = s.view;
         let holds = match &self.test {
+            Test::All(all) => all.iter().all(|one| one.holds_at(s, found)),
+            Test::Any(any) => any.iter().any(|one| one.holds_at(s, found)),
             Test::Typed(name, kind) => captured(view, &found.env, name).is_some_and(|id| is_of_type(s, id, kind)),
             Test::OneOf(name, list) => captured(view, &found.env, name).is_some_and(|id| {
                 let text = view.index.text_of(id);
-                let content = plain_string(view.index.text, view.index.item(id).node);
+                let content = plain_string(&view.index, id);
                 let same =
                     |v: &str| content.is_some_and(|c| v.strip_prefix('"').and_then(|v| v.strip_suffix('"')) == Some(c));
                 list.iter()
@@ -201,15 +320,16 @@ impl Condition {
             Test::InsideComparison => view.index.ancestors(found.node).any(|a| {
                 view.index.kind(a) == kinds().comparison_operator
                     || (view.index.kind(a) == kinds().call
-                        && crate::names::called_name(&view.index, a) == Some("startswith"))
+                        && python::names::called_name(&view.index, a) == Some("startswith"))
             }),
-            Test::HasKeyword(name) => has_keyword(view, found.node, name),
+            Test::HasKeyword(names) => names.iter().any(|name| has_keyword(s, found.node, name)),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)
             | Test::FileImports(_)
             | Test::FileTrains
             | Test::LeadsToTraining
             | Test::FileContains(_)
+            | Test::ProjectPins(..)
             | Test::StepLeft
             | Test::ComputeModes
             | Test::ProjectImports(_)
@@ -219,27 +339,17 @@ impl Condition {
         };
         holds != self.negated
     }
+
+    /// The same of one that stands among others, where nobody asked the file before.
+    fn holds_at(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
+        self.of_file(s).unwrap_or_else(|| self.holds(s, found))
+    }
 }
 
 fn pattern_of(text: &str) -> Result<NodePattern, String> {
-    let source: String = text.replace('$', &crate::tree::EXPANDO.to_string());
-    if Tree::parse(&source).has_error() {
-        return Err(format!("`{text}` is no Python expression"));
-    }
-    let root = Root::doc(ast_grep_core::tree_sitter::StrDoc::new(&source, crate::tree::Python));
-    let module = root.root().get_inner_node();
-    let mut node = module;
-    while node.named_child_count() == 1 && (node.id() == module.id() || node.kind_id() == kinds().expression_statement)
-    {
-        match node.named_child(0) {
-            Some(child) => node = child,
-            None => break,
-        }
-    }
-    Ok(node_pattern(&root, node, &mut 1000))
+    NodePattern::parse(text).ok_or_else(|| format!("`{text}` is no Python expression"))
 }
 
-fn captured(view: &FileView<'_>, env: &Env<'_>, name: &str) -> Option<Id> {
-    let node = env.get_match(name)?;
-    view.index.find(node.get_inner_node())
+fn captured(view: &FileView<'_>, captures: &Captures<'_>, name: &str) -> Option<Id> {
+    captures.node(&view.index, name)
 }

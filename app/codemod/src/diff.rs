@@ -15,7 +15,6 @@ mod slide;
 mod words;
 
 use crate::Edit;
-use crate::order;
 use sequence::sequence_diff;
 use serde::{Deserialize, Serialize};
 use similar::DiffOp;
@@ -196,7 +195,7 @@ fn assign_edits(hunks: &mut [Hunk], old_lines: &[&str], new_lines: &[&str], edit
         let in_new = touched(&new_ranges, &(start..start + edit.text.len()));
         shift += edit.text.len() as isize - (edit.end.saturating_sub(edit.start)) as isize;
         let mut hit: Vec<usize> = in_old.chain(in_new).collect();
-        order::sort(&mut hit);
+        hit.sort();
         hit.dedup();
         if hit.is_empty() {
             hit.push(nearest(&old_ranges, edit.start));

@@ -1,17 +1,13 @@
 //! Handlers: the few rules that a semantic patch can't say. Each is named by a guide (`rule=NAME`), and a test holds
 //! that every one of them is.
 
-mod asked;
+mod compile_and_run;
 mod compiled_step;
 mod compute_mode;
 mod config_field;
-mod fetched;
 mod first_instance;
-mod host_loss;
-mod hydra;
 mod load_bridge;
 mod named_loss;
-mod own_reader;
 mod pipeline_stages;
 mod requirements;
 mod steps_per_execution;
@@ -20,19 +16,32 @@ mod unused_imports;
 mod validation;
 mod whole_batches;
 
-pub(crate) use config_field::known_fields;
-pub(crate) use unused_imports::used;
-
-use crate::change::Change;
-use crate::facts::{FileView, ProjectFacts};
-use crate::order::Set;
+use crate::definitions::{BlockShape, MessageShape, Sentence, Style, Values};
 use crate::settings::Settings;
+use python::edit::Change;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use training::{FileView, ProjectFacts};
 
 /// A rule in Rust.
 pub(crate) struct Handler {
     pub(crate) name: &'static str,
     pub(crate) run: fn(&Input<'_, '_>) -> Vec<Wish>,
+    /// What it says; a guide of its target has the sentences.
+    pub(crate) messages: &'static [MessageShape],
+    /// What it writes; a guide of its target has the Python.
+    pub(crate) blocks: &'static [BlockShape],
+    /// Lists of names that it reads.
+    pub(crate) names: &'static [&'static str],
+    /// It ports the training step, so it does nothing where something keeps the step from being ported.
+    pub(crate) ports_step: bool,
+}
+
+impl Handler {
+    /// One that asks the guides for nothing.
+    const fn new(name: &'static str, run: fn(&Input<'_, '_>) -> Vec<Wish>) -> Self {
+        Self { name, run, messages: &[], blocks: &[], names: &[], ports_step: false }
+    }
 }
 
 /// What a handler may look at.
@@ -41,7 +50,7 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) text: &'a str,
     pub(crate) original: &'a str,
     /// Imported names that the original used, with what they stand for.
-    pub(crate) used: &'a Set<(String, String)>,
+    pub(crate) used: &'a BTreeSet<(String, String)>,
     /// None for files that are no Python.
     pub(crate) view: Option<&'a FileView<'t>>,
     pub(crate) project: &'a ProjectFacts,
@@ -51,6 +60,8 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
     pub(crate) fields: &'a [String],
+    /// Blocks of Python that the handler has written, by their names.
+    pub(crate) written: &'a RefCell<Vec<(String, String)>>,
     /// What the handler could not do.
     pub(crate) notes: &'a RefCell<Vec<Note>>,
 }
@@ -58,34 +69,67 @@ pub(crate) struct Input<'a, 't> {
 /// What to tell the user of a place.
 pub(crate) struct Note {
     pub(crate) range: std::ops::Range<usize>,
-    pub(crate) message: String,
+    pub(crate) message: Sentence,
     /// It keeps the training step from being ported.
     pub(crate) stops_step: bool,
 }
 
 impl Input<'_, '_> {
     /// Tells the user about a place that is left as it is.
-    pub(crate) fn note(&self, view: &FileView<'_>, node: crate::tree::Id, message: &str) {
+    pub(crate) fn note(&self, view: &FileView<'_>, node: python::tree::Id, message: impl Into<Sentence>) {
         self.tell(view.index.item(node).start, message, false);
     }
 
     /// Tells the user about a place that keeps the training step from being ported.
-    pub(crate) fn refuse_step(&self, view: &FileView<'_>, node: crate::tree::Id, message: &str) {
+    pub(crate) fn refuse_step(&self, view: &FileView<'_>, node: python::tree::Id, message: impl Into<Sentence>) {
         self.refuse_step_at(view.index.item(node).start, message);
     }
 
     /// The same of a place in the text.
-    pub(crate) fn refuse_step_at(&self, at: usize, message: &str) {
+    pub(crate) fn refuse_step_at(&self, at: usize, message: impl Into<Sentence>) {
         self.tell(at, message, true);
     }
 
-    fn tell(&self, at: usize, message: &str, stops_step: bool) {
-        self.notes.borrow_mut().push(Note { range: at..at, message: message.to_owned(), stops_step });
+    fn tell(&self, at: usize, message: impl Into<Sentence>, stops_step: bool) {
+        self.notes.borrow_mut().push(Note { range: at..at, message: message.into(), stops_step });
+    }
+
+    /// A block of the guides as Python, in a file's indentation and quotes; none where a slot has no value.
+    ///
+    /// Options and environment variables of the target are filled in besides `values`.
+    pub(crate) fn block(&self, view: &FileView<'_>, name: &str, values: &Values) -> Option<String> {
+        let values = &self.settings.facts().with(values);
+        let style = Style { indent: &view.layout.indent, quote: view.layout.quote };
+        let text = self.settings.definitions.block(name, values, style)?;
+        self.written.borrow_mut().push((name.to_owned(), text.clone()));
+        Some(text)
+    }
+
+    /// The same at a node, where `config.NAME` is a field beside the compute mode, and whether the project has it.
+    pub(crate) fn block_at(
+        &self,
+        view: &FileView<'_>,
+        node: python::tree::Id,
+        name: &str,
+        values: &Values,
+    ) -> Option<String> {
+        let mut filled = values.clone();
+        for field in &self.settings.target.fields {
+            let known = self.fields.contains(&field.name);
+            let name = format!("config.{}", field.name);
+            filled = filled.text(&name, self.field(view, node, &field.name)?).flag(&name, known);
+        }
+        self.block(view, name, &filled)
+    }
+
+    /// Whether a list of the guides has a name.
+    pub(crate) fn lists(&self, list: &str, name: &str) -> bool {
+        self.settings.definitions.names(list).iter().any(|listed| listed.name == name)
     }
 
     /// A configuration field's expression at a node, or its fallback.
-    pub(crate) fn field(&self, view: &FileView<'_>, node: crate::tree::Id, name: &str) -> Option<String> {
-        let mode = self.project.modes.as_ref().map(|m| m.expression_at(view, self.project, node));
+    pub(crate) fn field(&self, view: &FileView<'_>, node: python::tree::Id, name: &str) -> Option<String> {
+        let mode = self.project.modes.as_ref().map(|m| m.expression_at(view, &self.project.classes, node));
         let mode = match mode {
             Some(None) => return None,
             Some(mode) => mode,
@@ -102,23 +146,44 @@ pub(crate) struct Wish {
     pub(crate) imports: Vec<String>,
 }
 
+impl Wish {
+    /// Changes that belong to a node.
+    pub(crate) fn new(view: &FileView<'_>, node: python::tree::Id, changes: Vec<Change>) -> Self {
+        Self { at: view.index.item(node).start, changes, imports: Vec::new() }
+    }
+
+    /// The same with an import that they need.
+    pub(crate) fn importing(mut self, import: &str) -> Self {
+        self.imports.push(import.to_owned());
+        self
+    }
+}
+
 /// Every handler.
 pub(crate) fn all() -> &'static [Handler] {
-    &[
-        Handler { name: "compile-training-step", run: compiled_step::run },
-        Handler { name: "compile-and-run", run: host_loss::run },
-        Handler { name: "add-compute-mode", run: compute_mode::run },
-        Handler { name: "add-config-field", run: config_field::run },
-        Handler { name: "load-bridge", run: load_bridge::run },
-        Handler { name: "validation-no-grad", run: validation::run },
-        Handler { name: "shard-own-reader", run: own_reader::run },
-        Handler { name: "first-instance-files", run: first_instance::run },
-        Handler { name: "comment-requirements", run: requirements::run },
-        Handler { name: "hydra-version-base", run: hydra::run },
-        Handler { name: "keras-pipeline-stages", run: pipeline_stages::run },
-        Handler { name: "keras-whole-batches", run: whole_batches::run },
-        Handler { name: "keras-steps-per-execution", run: steps_per_execution::run },
-        Handler { name: "strategy-scope", run: strategy_scope::run },
-        Handler { name: "drop-unused-imports", run: unused_imports::run },
-    ]
+    const ALL: &[Handler] = &[
+        compiled_step::HANDLER,
+        compile_and_run::HANDLER,
+        Handler::new("add-compute-mode", compute_mode::run),
+        Handler::new("add-config-field", config_field::run),
+        load_bridge::HANDLER,
+        Handler::new("validation-no-grad", validation::run),
+        Handler {
+            messages: first_instance::MESSAGES,
+            blocks: &[first_instance::OTHERS_RETURN],
+            names: &[first_instance::CHANGE_FILES],
+            ..Handler::new("first-instance-files", first_instance::run)
+        },
+        Handler { names: &[requirements::PACKAGES], ..Handler::new("comment-requirements", requirements::run) },
+        Handler {
+            blocks: pipeline_stages::BLOCKS,
+            names: &[pipeline_stages::ASSIGNMENTS],
+            ..Handler::new("keras-pipeline-stages", pipeline_stages::run)
+        },
+        Handler::new("keras-whole-batches", whole_batches::run),
+        Handler::new("keras-steps-per-execution", steps_per_execution::run),
+        Handler { names: &[strategy_scope::STRATEGIES], ..Handler::new("strategy-scope", strategy_scope::run) },
+        Handler::new("drop-unused-imports", unused_imports::run),
+    ];
+    ALL
 }

@@ -11,24 +11,21 @@
 //! Rules are not here: they are sections of the guides in `guides/`, compiled by [`RecipeSet`]. The crate does no IO and
 //! knows neither the browser nor Markdown.
 
-mod change;
 mod check;
 mod condition;
+mod definitions;
 mod diff;
-mod facts;
+mod error;
+mod fix;
 mod handlers;
-mod highlight;
-mod importer;
 mod ledger;
 mod lift;
 mod matching;
 mod matrix;
-mod names;
-mod order;
+mod messages;
 mod overview;
 mod patch;
 mod patch_file;
-mod pattern;
 mod place;
 mod port;
 mod ported;
@@ -37,21 +34,18 @@ mod report;
 mod residue;
 mod rewrite;
 mod rope;
-mod run_facts;
-mod sdk;
 mod settings;
+mod step_parts;
 mod template;
-mod tree;
 mod unread;
 
 pub use guide::OptionKind;
 
 pub use check::{CheckFailure, check_guide};
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
-pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
-pub use ledger::{Figure, Ledger, LedgerEntry, Quantity, ledger};
+pub use error::RecipeError;
+pub use ledger::ledger;
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
-pub use order::Map;
 pub use overview::{Overview, overview};
 pub use patch_file::{git_patch, git_patch_of};
 pub use port::port;
@@ -59,9 +53,5 @@ pub use ported::{
     Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Span,
     Style,
 };
-pub use recipe::{RecipeError, RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
+pub use recipe::{RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
 pub use report::report_json;
-pub use run_facts::{
-    CommandLine, Join, JoinedBy, Place, Program, RunFacts, RunRole, RunSetting, SettingKind, run_facts,
-};
-pub use sdk::sdk_admits;

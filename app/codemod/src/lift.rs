@@ -6,22 +6,24 @@ mod guard;
 mod insertions;
 mod joined;
 
-pub(crate) use guard::initialised;
 pub(crate) use insertions::{drop_present, hoist};
 pub(crate) use joined::is_target_import;
 
-use crate::change::{Change, Fix, Lift};
-use crate::facts::modes::{Modes, Region};
-use crate::facts::{FileView, ProjectFacts};
-use crate::order::Map;
-use crate::tree::Id;
+use crate::definitions::Said;
+use crate::fix::{Fix, Lift};
+use crate::messages;
 use branch::branch;
 use guard::guard_all;
+use python::edit::Change;
+use python::tree::Id;
+use std::collections::BTreeMap;
+use training::modes::{Modes, Region};
+use training::{FileView, ProjectFacts};
 
 /// A fix that found no place under a guard, with the reason.
 pub(crate) struct Stranded {
     pub(crate) fix: Fix,
-    pub(crate) reason: &'static str,
+    pub(crate) reason: Said,
 }
 
 /// Puts the fixes of one file under the guard.
@@ -34,7 +36,7 @@ pub(crate) fn lift(
     let mut out = Vec::new();
     let mut stranded = Vec::new();
     let mut open: Vec<Fix> = Vec::new();
-    let mut vendor: Map<(Id, Id), Vec<Fix>> = Map::new();
+    let mut vendor: BTreeMap<(Id, Id), Vec<Fix>> = BTreeMap::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else {
             out.push(fix);
@@ -44,15 +46,12 @@ pub(crate) fn lift(
             (_, Lift::Shared) | (Region::Target, _) => out.push(fix),
             (Region::Foreign, _) | (Region::Vendor { .. }, Lift::AsWritten) => {}
             (Region::Unclear, _) => {
-                stranded.push(Stranded {
-                    fix,
-                    reason: "whether this mode comes here is decided in a way that is not followed",
-                });
+                stranded.push(Stranded { fix, reason: messages::undecided_branch() });
             }
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded) => {
                 if !modes.has_target_branch(&view.index, chain) {
-                    vendor.get_or_default((chain, clause)).push(fix);
+                    vendor.entry((chain, clause)).or_default().push(fix);
                 }
             }
             (Region::Open, Lift::Guarded) => open.push(fix),

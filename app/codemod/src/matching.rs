@@ -1,16 +1,15 @@
 //! Finding where a patch matches in a file, and which of the user's nodes each part of the patch met.
 
-use crate::facts::FileView;
-use crate::order::sort_by_key;
 use crate::patch::{Block, Form, Item, Patch, Shape, Statement};
-use crate::pattern::{Called, Env, NodePattern};
-use crate::tree::{Id, fields, kinds};
+use python::pattern::{Called, Captures, NodePattern};
+use python::tree::{Id, fields, kinds};
+use training::FileView;
 
 /// A place where a patch matches.
 pub(crate) struct Match<'t> {
     /// The expression, or the first statement.
     pub(crate) node: Id,
-    pub(crate) env: Env<'t>,
+    pub(crate) env: Captures<'t>,
     pub(crate) met: Met,
 }
 
@@ -55,7 +54,7 @@ pub(crate) fn matches<'t>(
     match &patch.shape {
         Shape::Expression { pattern, .. } => {
             for id in candidates(view, pattern, typed) {
-                let mut env = Env::new();
+                let mut env = Captures::new();
                 if pattern.matches(&view.index, &view.names, id, &mut env) {
                     found.push(Match { node: id, env, met: Met::Expression });
                 }
@@ -63,7 +62,7 @@ pub(crate) fn matches<'t>(
         }
         Shape::Statements(block) => {
             for (statements, at) in starts(view, block, typed) {
-                let mut env = Env::new();
+                let mut env = Captures::new();
                 if let Some((_, aligned)) = sequence(view, &statements_in(block), &statements, at, &mut env, false) {
                     let node = aligned.iter().find_map(Aligned::first).unwrap_or(statements[at]);
                     found.push(Match { node, env, met: Met::Statements(aligned) });
@@ -71,7 +70,7 @@ pub(crate) fn matches<'t>(
             }
         }
     }
-    sort_by_key(&mut found, |m| m.node);
+    found.sort_by_key(|m| m.node);
     found.dedup_by_key(|m| m.node);
     found
 }
@@ -89,7 +88,9 @@ fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -
         }
         None => {
             let Some(name) = pattern.whole_name() else {
-                return view.index.of_kind(pattern.kind.unwrap_or(0)).to_vec();
+                let mut ids = view.index.of_kind(pattern.kind.unwrap_or(0)).to_vec();
+                ids.extend(pattern.whole_module().into_iter().flat_map(|module| imported_members(view, module)));
+                return ids;
             };
             let mut ids = Vec::new();
             for id in view.names.last_names(name).flat_map(|n| view.identifiers(n).iter().copied()) {
@@ -110,6 +111,21 @@ fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -
     } else {
         called.into_iter().filter_map(|c| view.statement_of(c)).collect()
     }
+}
+
+/// Plain names in the code that were imported from a module.
+fn imported_members(view: &FileView<'_>, module: &str) -> Vec<Id> {
+    let k = kinds();
+    let of_module = |qualified: &str| {
+        qualified.strip_prefix(module).and_then(|rest| rest.strip_prefix('.')).is_some_and(|name| !name.contains('.'))
+    };
+    let imported = view.names.bindings.iter().filter(|binding| of_module(&binding.qualified));
+    let names: std::collections::BTreeSet<&str> = imported.map(|binding| &*binding.local).collect();
+    let used = |id: &Id| {
+        let parent = view.index.parent(*id).map(|p| view.index.kind(p));
+        !view.index.is_label(*id) && parent != Some(k.dotted_name) && parent != Some(k.aliased_import)
+    };
+    names.into_iter().flat_map(|name| view.identifiers(name).iter().copied()).filter(used).collect()
 }
 
 fn statements_in(block: &Block) -> Vec<&Statement> {
@@ -168,7 +184,7 @@ fn sequence<'t>(
     patterns: &[&Statement],
     statements: &[Id],
     at: usize,
-    env: &mut Env<'t>,
+    env: &mut Captures<'t>,
     to_end: bool,
 ) -> Option<(usize, Vec<Aligned>)> {
     let Some((first, rest)) = patterns.split_first() else {
@@ -180,11 +196,8 @@ fn sequence<'t>(
         for len in lengths {
             let mut trial = env.clone();
             let taken = &statements[at..at + len];
-            if !name.is_empty() {
-                let nodes = taken.iter().map(|id| view.index.match_node(*id)).collect();
-                if trial.insert_multi(name, nodes).is_none() {
-                    continue;
-                }
+            if !name.is_empty() && !trial.insert_many(&view.index, name, taken) {
+                continue;
             }
             if let Some((end, mut aligned)) = sequence(view, rest, statements, at + len, &mut trial, to_end) {
                 aligned.insert(0, Aligned::Plain(taken.to_vec()));
@@ -203,19 +216,17 @@ fn sequence<'t>(
     Some((end, aligned))
 }
 
-fn one<'t>(view: &FileView<'t>, pattern: &Statement, id: Id, env: &mut Env<'t>) -> Option<Aligned> {
+fn one<'t>(view: &FileView<'t>, pattern: &Statement, id: Id, env: &mut Captures<'t>) -> Option<Aligned> {
     match &pattern.form {
         Form::Many(_) => None,
         Form::Simple(node) => node.matches(&view.index, &view.names, id, env).then(|| Aligned::Plain(vec![id])),
         Form::Compound(compound) => {
-            let (k, f) = (kinds(), fields());
-            let inner =
-                if view.index.kind(id) == k.decorated_definition { view.index.field(id, f.definition)? } else { id };
+            let k = kinds();
+            let inner = view.index.definition(id).unwrap_or(id);
             if view.index.kind(inner) != compound.kind || !header(view, &compound.header, inner, env) {
                 return None;
             }
-            let body_field = if compound.kind == k.if_statement { f.consequence } else { f.body };
-            let body = within(view, &compound.body, view.index.field(inner, body_field)?, env)?;
+            let body = within(view, &compound.body, view.index.clause_body(inner)?, env)?;
             let clause_kinds = [k.elif_clause, k.else_clause, k.except_clause, k.finally_clause];
             let actual: Vec<Id> =
                 view.index.children(inner).filter(|c| clause_kinds.contains(&view.index.kind(*c))).collect();
@@ -242,7 +253,7 @@ fn one<'t>(view: &FileView<'t>, pattern: &Statement, id: Id, env: &mut Env<'t>) 
     }
 }
 
-fn header<'t>(view: &FileView<'t>, parts: &[(u16, NodePattern)], id: Id, env: &mut Env<'t>) -> bool {
+fn header<'t>(view: &FileView<'t>, parts: &[(u16, NodePattern)], id: Id, env: &mut Captures<'t>) -> bool {
     parts.iter().all(|(field, pattern)| {
         if *field != 0 {
             return view.index.field(id, *field).is_some_and(|c| pattern.matches(&view.index, &view.names, c, env));
@@ -253,7 +264,7 @@ fn header<'t>(view: &FileView<'t>, parts: &[(u16, NodePattern)], id: Id, env: &m
 }
 
 /// Matches a body: whole when it has `$$$` at its ends, else as consecutive statements somewhere in it.
-fn within<'t>(view: &FileView<'t>, block: &Block, body: Id, env: &mut Env<'t>) -> Option<Vec<Aligned>> {
+fn within<'t>(view: &FileView<'t>, block: &Block, body: Id, env: &mut Captures<'t>) -> Option<Vec<Aligned>> {
     let patterns = statements_in(block);
     let statements: Vec<Id> = view.index.parts(body).collect();
     let fixed_start = matches!(patterns.first().map(|p| &p.form), Some(Form::Many(_)));

@@ -1,9 +1,9 @@
 //! One project, all targets: what each target makes of every line that any of them speaks of.
 
-use crate::order::Map;
 use crate::ported::{Edit, Options, PortedFile, Severity, SourceFile, Style};
 use crate::{RecipeSet, port};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The constructs of a project as rows, the targets as columns. Starts without a column; [`Matrix::add`] makes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,10 +91,10 @@ impl Matrix {
 }
 
 /// What one port did to the lines of one file.
-fn cells(original: &str, file: &PortedFile) -> Map<usize, MatrixCell> {
-    let mut cells: Map<usize, MatrixCell> = Map::new();
+fn cells(original: &str, file: &PortedFile) -> BTreeMap<usize, MatrixCell> {
+    let mut cells: BTreeMap<usize, MatrixCell> = BTreeMap::new();
     let mut put = |line: usize, state: CellState, recipe: &str, there: usize| {
-        let cell = cells.get_or_default(line);
+        let cell = cells.entry(line).or_default();
         if state > cell.state {
             cell.state = state;
             cell.line = Some(there);

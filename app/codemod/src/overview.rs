@@ -1,6 +1,5 @@
 //! What a port is like whose training step could not be ported: what is done all the same, and what is left.
 
-use crate::order::sort_by_key;
 use crate::{Diagnostic, Ported, RecipeSet, Severity};
 
 /// The outline of a port without its training step.
@@ -44,6 +43,6 @@ pub fn overview<'a>(ported: &'a Ported, recipes: &RecipeSet) -> Option<Overview<
             None => left.push((title, 1)),
         }
     }
-    sort_by_key(&mut left, |(_, places)| std::cmp::Reverse(*places));
+    left.sort_by_key(|(_, places)| std::cmp::Reverse(*places));
     Some(Overview { stops, done, left })
 }

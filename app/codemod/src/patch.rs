@@ -7,18 +7,20 @@ mod shape;
 pub(crate) use lines::PatchError;
 pub(crate) use shape::{Block, Form, Item, Shape, Statement};
 
-use crate::order::Set;
-use crate::pattern::node_pattern;
 use crate::template::{Lines, Part, Template, variable_name};
-use crate::tree::{EXPANDO, Root, Tree, TsNode, kinds};
 use block::{Builder, place};
-use lines::{Line, fault, is_import, read_lines};
+use lines::{Line, block_of, fault, is_import, read_lines};
+use python::pattern::{Called, NodePattern};
+use python::tree::{EXPANDO, Id, Index, ROOT, Tree, kinds};
+use std::collections::BTreeSet;
 
 /// A compiled patch.
 pub(crate) struct Patch {
     pub(crate) shape: Shape,
     /// `+ import …` lines for the import block.
     pub(crate) imports: Vec<String>,
+    /// `+ {{block NAME}}` lines: functions that come along.
+    pub(crate) blocks: Vec<String>,
     /// No `+` and no `-` lines.
     pub(crate) report_only: bool,
 }
@@ -36,8 +38,9 @@ impl Patch {
         let mut pattern_lines: Vec<&Line<'_>> = Vec::new();
         let mut insertions: Vec<Insertion> = Vec::new();
         let mut imports = Vec::new();
+        let mut blocks = Vec::new();
         let changes = lines.iter().any(|l| l.marker != ' ');
-        let only_imports = lines.iter().all(|l| l.marker != '+' || is_import(l));
+        let only_imports = lines.iter().all(|l| l.marker != '+' || is_import(l) || block_of(l).is_some());
         let has_pattern = lines.iter().any(|l| l.marker != '+' && !l.code.is_empty());
         if !has_pattern {
             return fault(0, "the rule has only `+` lines: give it a line to match, as `-` or as context");
@@ -52,6 +55,10 @@ impl Patch {
             }
             if is_import(line) && (only_imports || lines.len() > 1) {
                 imports.push(line.code.to_owned());
+                continue;
+            }
+            if let Some(block) = block_of(line) {
+                blocks.push(block.to_owned());
                 continue;
             }
             let after = pattern_lines.len().checked_sub(1);
@@ -76,11 +83,12 @@ impl Patch {
             let at = tree.first_error().map_or(0, |r| source[..r.start].matches('\n').count());
             return fault(at.saturating_sub(if wrapped { 2 } else { 0 }), "the lines to match are not Python");
         }
-        let root = Root::doc(ast_grep_core::tree_sitter::StrDoc::new(&source, crate::tree::Python));
+        let index = tree.index();
         let mut counter = 0;
         let patch = Self {
-            shape: shape(&root, &pattern_lines, insertions, wrapped, &mut counter)?,
+            shape: shape(&index, &pattern_lines, insertions, wrapped, &mut counter)?,
             imports,
+            blocks,
             report_only: !changes,
         };
         patch.check_bound(&lines)?;
@@ -89,7 +97,7 @@ impl Patch {
 
     /// Every metavariable of a `+` line must be bound by the pattern.
     fn check_bound(&self, lines: &[Line<'_>]) -> Result<(), PatchError> {
-        let mut bound = Set::new();
+        let mut bound = BTreeSet::new();
         for line in lines.iter().filter(|l| l.marker != '+') {
             bound.extend(Template::parse(line.code).variables().map(str::to_owned));
         }
@@ -102,6 +110,31 @@ impl Patch {
             }
         }
         Ok(())
+    }
+
+    /// Lets keywords of calls also meet arguments by place; `parameters` of a function are those it takes by place.
+    pub(crate) fn take_by_place<'p>(&mut self, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
+        fn block<'p>(b: &mut Block, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
+            for item in &mut b.items {
+                let Item::Statement(statement) = item else { continue };
+                match &mut statement.form {
+                    Form::Many(_) => {}
+                    Form::Simple(pattern) => pattern_by_place(pattern, parameters),
+                    Form::Compound(compound) => {
+                        compound.header.iter_mut().for_each(|(_, pattern)| pattern_by_place(pattern, parameters));
+                        block(&mut compound.body, parameters);
+                        for clause in &mut compound.clauses {
+                            clause.header.iter_mut().for_each(|(_, pattern)| pattern_by_place(pattern, parameters));
+                            block(&mut clause.body, parameters);
+                        }
+                    }
+                }
+            }
+        }
+        match &mut self.shape {
+            Shape::Expression { pattern, .. } => pattern_by_place(pattern, parameters),
+            Shape::Statements(b) => block(b, parameters),
+        }
     }
 
     /// Words that a file must contain.
@@ -130,6 +163,17 @@ impl Patch {
             Shape::Statements(b) => block(b, &mut out),
         }
         out
+    }
+}
+
+/// The same of one pattern.
+pub(crate) fn pattern_by_place<'p>(pattern: &mut NodePattern, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
+    let called = match &pattern.called {
+        Some(Called::Qualified(name)) => parameters(name),
+        _ => None,
+    };
+    if let Some(parameters) = called {
+        pattern.take_by_place(parameters);
     }
 }
 
@@ -164,23 +208,18 @@ fn wrap_clause(source: String) -> (String, bool) {
 }
 
 fn shape(
-    root: &Root,
+    index: &Index<'_>,
     lines: &[&Line<'_>],
     insertions: Vec<Insertion>,
     wrapped: bool,
     counter: &mut usize,
 ) -> Result<Shape, PatchError> {
-    let module = root.root().get_inner_node();
-    let mut cursor = module.walk();
-    let statements: Vec<TsNode<'_>> = module.named_children(&mut cursor).filter(|n| !n.is_extra()).collect();
+    let statements: Vec<Id> = index.parts(ROOT).collect();
     let k = kinds();
     // One expression, replaced by one expression (or only reported).
     if let [only] = statements.as_slice()
-        && only.kind_id() == k.expression_statement
-        && only.named_child_count() == 1
-        && let Some(expression) = only.named_child(0)
-        && expression.kind_id() != k.assignment
-        && expression.kind_id() != k.augmented_assignment
+        && let Some(expression) = only_expression(index, *only)
+        && index.kind(expression) != k.augmented_assignment
     {
         let deleted = lines.iter().all(|l| l.marker == '-');
         let layout = Template::parse(&lines.iter().map(|l| l.code).collect::<Vec<_>>().join("\n"));
@@ -193,11 +232,11 @@ fn shape(
         };
         let report = insertions.is_empty() && !deleted;
         if report || single.as_ref().is_some_and(is_expression) {
-            let pattern = node_pattern(root, expression, counter);
+            let pattern = NodePattern::of_node(index, expression, counter);
             return Ok(Shape::Expression { pattern, layout, replacement: single });
         }
     }
-    let mut builder = Builder { root, lines, counter, offset: if wrapped { 2 } else { 0 } };
+    let mut builder = Builder { index, lines, counter, offset: if wrapped { 2 } else { 0 } };
     let mut block = builder.block(&statements);
     for insertion in insertions {
         let at = insertion.after.map(|l| l + builder.offset);
@@ -224,11 +263,15 @@ fn is_expression(template: &Template) -> bool {
     if tree.has_error() {
         return false;
     }
-    let root = tree.ts_root();
-    root.named_child_count() == 1
-        && root.named_child(0).is_some_and(|s| {
-            s.kind_id() == kinds().expression_statement
-                && s.named_child_count() == 1
-                && s.named_child(0).is_some_and(|e| e.kind_id() != kinds().assignment)
-        })
+    let index = tree.index();
+    let mut statements = index.children(ROOT);
+    statements.next().is_some_and(|s| only_expression(&index, s).is_some()) && statements.next().is_none()
+}
+
+/// The expression that is all of a statement, if it is no assignment.
+fn only_expression(index: &Index<'_>, statement: Id) -> Option<Id> {
+    let k = kinds();
+    let mut parts = index.children(statement).filter(|_| index.kind(statement) == k.expression_statement);
+    let expression = parts.next().filter(|e| index.kind(*e) != k.assignment)?;
+    parts.next().is_none().then_some(expression)
 }

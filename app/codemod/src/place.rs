@@ -1,9 +1,12 @@
 //! Places in a text as people read them, and files that can't be ported at all.
 
-use crate::order::Map;
+use crate::definitions::{Definitions, Said, Sentence};
+use crate::messages::{self, ends_early, file_is_binary, file_too_large, no_compute_modes};
 use crate::ported::{Diagnostic, Severity, SourceFile, Span};
 use crate::rope::Rope;
-use crate::tree::{Index, LineStarts, Tree, kinds};
+use python::lines::LineStarts;
+use python::tree::{Index, Tree, kinds};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Largest file that is ported, in bytes.
@@ -29,26 +32,23 @@ fn span(text: &str, starts: &LineStarts, range: &Range<usize>) -> Span {
 pub(crate) struct Remark {
     pub(crate) range: Range<usize>,
     pub(crate) severity: Severity,
-    pub(crate) recipe: String,
-    pub(crate) message: String,
+    /// Whose it is; none for the engine's own, which are the section's that has the message.
+    pub(crate) recipe: Option<String>,
+    pub(crate) message: Sentence,
     /// [`Diagnostic::stops_step`].
     pub(crate) stops_step: bool,
 }
 
 impl Remark {
     /// That a person is needed.
-    pub(crate) fn warning(range: Range<usize>, recipe: &str, message: impl Into<String>) -> Self {
-        Self {
-            range,
-            severity: Severity::Warning,
-            recipe: recipe.to_owned(),
-            message: message.into(),
-            stops_step: false,
-        }
+    pub(crate) fn warning(range: Range<usize>, recipe: &str, message: impl Into<Sentence>) -> Self {
+        let recipe = Some(recipe.to_owned());
+        Self { range, severity: Severity::Warning, recipe, message: message.into(), stops_step: false }
     }
 
-    fn error(range: Range<usize>, recipe: &str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, ..Self::warning(range, recipe, message) }
+    /// Something that the engine itself has to say.
+    pub(crate) fn of_engine(range: Range<usize>, severity: Severity, said: Said) -> Self {
+        Self { range, severity, recipe: None, message: said.into(), stops_step: false }
     }
 }
 
@@ -58,12 +58,13 @@ pub(crate) struct Places<'a> {
     original: LineStarts,
     text: &'a str,
     ported: LineStarts,
+    definitions: &'a Definitions,
 }
 
 impl<'a> Places<'a> {
-    /// `text` is the rope's.
-    pub(crate) fn new(rope: &'a Rope<'a>, text: &'a str) -> Self {
-        Self { rope, original: LineStarts::new(rope.original), text, ported: LineStarts::new(text) }
+    /// `text` is the rope's; the definitions have the messages.
+    pub(crate) fn new(rope: &'a Rope<'a>, text: &'a str, definitions: &'a Definitions) -> Self {
+        Self { rope, original: LineStarts::new(rope.original), text, ported: LineStarts::new(text), definitions }
     }
 
     /// A remark on a byte of the original, beside what became of it.
@@ -74,6 +75,11 @@ impl<'a> Places<'a> {
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
         let Remark { range, severity, recipe, message, stops_step } = remark;
         let original = self.rope.original_of(self.text, &range);
+        let (message, section) = match message {
+            Sentence::Text(text) => (text, ""),
+            Sentence::Said(said) => self.definitions.message(&said),
+        };
+        let recipe = recipe.unwrap_or_else(|| section.to_owned());
         Diagnostic {
             original: span(self.rope.original, &self.original, &original),
             ported: span(self.text, &self.ported, &range),
@@ -91,25 +97,20 @@ pub(crate) fn unreadable(source: &SourceFile) -> Option<Remark> {
     if text.len() > LARGEST {
         // Whole numbers: printing and reading fractions brings tables of 20 KiB into the page.
         let tenths = text.len() / (MIB / 10);
-        let message = format!(
-            "the file has {}.{} MiB, more than the {} MiB that are ported at once: split it",
-            tenths / 10,
-            tenths % 10,
-            LARGEST / MIB
-        );
+        let size = format!("{}.{}", tenths / 10, tenths % 10);
         let end = text.char_indices().nth(1).map_or(text.len(), |(n, _)| n);
-        return Some(Remark::error(0..end.min(text.len()), "engine#too-large", message));
+        return Some(Remark::of_engine(
+            0..end.min(text.len()),
+            Severity::Error,
+            file_too_large(size, (LARGEST / MIB).to_string()),
+        ));
     }
-    text.find('\0').map(|at| {
-        Remark::error(at..at + 1, "engine#binary", "there is a NUL byte here: this is no source text, or it is UTF-16")
-    })
+    text.find('\0').map(|at| Remark::of_engine(at..at + 1, Severity::Error, file_is_binary()))
 }
 
 /// Branch style was asked for, and there is nothing to branch on.
 pub(crate) fn no_modes() -> Remark {
-    let message = "branch style needs a project that chooses between compute modes, by an enum or a chain of strings, and \
-                   none was found: nothing is changed. Port in place, or give the whole project";
-    Remark::error(0..0, "engine#no-compute-modes", message)
+    Remark::of_engine(0..0, Severity::Error, no_compute_modes())
 }
 
 /// Why a text is not Python 3, if so.
@@ -118,8 +119,7 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     let suspicious = ["print ", "exec ", "print\t"].iter().any(|w| text.contains(w));
     if suspicious && let Some(range) = python_2(tree) {
         let line = text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
-        let message = "this is Python 2: port it to Python 3 first (`2to3` does most of it)";
-        return Some(Remark::error(range.start..line, "engine#python-2", message));
+        return Some(Remark::of_engine(range.start..line, Severity::Error, messages::python_2()));
     }
     if !tree.has_error() {
         return None;
@@ -127,12 +127,8 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     let range = tree.first_error().unwrap_or(0..0);
     let end = text[range.start..].char_indices().nth(1).map_or(text.len(), |(n, _)| range.start + n);
     let shown: String = text[range.start..].lines().next().unwrap_or("").trim().chars().take(40).collect();
-    let message = if text[range.start..].trim().is_empty() {
-        "the file ends in the middle of a statement: paste the rest".to_owned()
-    } else {
-        format!("this is not Python from here on: `{shown}`. The file is left as it was")
-    };
-    Some(Remark::error(range.start..range.end.min(end).max(range.start), "engine#syntax", message))
+    let said = if text[range.start..].trim().is_empty() { ends_early() } else { messages::not_python(shown) };
+    Some(Remark::of_engine(range.start..range.end.min(end).max(range.start), Severity::Error, said))
 }
 
 /// A statement that only Python 2 has.
@@ -144,10 +140,10 @@ fn python_2(tree: &Tree) -> Option<Range<usize>> {
 }
 
 /// How often each comment stands in a file.
-pub(crate) fn comments(index: &Index<'_>) -> Map<String, usize> {
-    let mut counts: Map<String, usize> = Map::new();
+pub(crate) fn comments(index: &Index<'_>) -> BTreeMap<String, usize> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for id in index.of_kind(kinds().comment) {
-        *counts.get_or_default(index.text_of(*id).trim_end().to_owned()) += 1;
+        *counts.entry(index.text_of(*id).trim_end().to_owned()).or_default() += 1;
     }
     counts
 }

@@ -9,10 +9,7 @@ mod round;
 mod state;
 mod wishes;
 
-pub(crate) use state::is_python;
-
-use crate::facts::ProjectFacts;
-use crate::order::Set;
+use crate::messages;
 use crate::place;
 use crate::ported::{Options, Ported, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
@@ -22,6 +19,8 @@ use plan::{Notes, Plan};
 use round::round;
 use state::{Origin, State, views};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use training::ProjectFacts;
 
 /// Rounds after which a port that still changes is given up.
 const MOST_ROUNDS: usize = 10;
@@ -37,25 +36,28 @@ pub fn port(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> Por
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     /// Recipe and line of every rule that found something to do or to say.
-    pub(crate) fired: Set<(String, usize)>,
+    pub(crate) fired: BTreeSet<(String, usize)>,
     /// Recipes that wanted to change the same text, neither inside the other.
     pub(crate) clashes: Vec<String>,
+    /// Blocks of Python that were written, by their names.
+    pub(crate) blocks: Vec<(String, String)>,
 }
 
 /// [`port`], and what happened inside.
 pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
-    let none = Target::default();
+    let none = Target { definitions: recipes.shared.clone(), ..Target::default() };
     let target = recipes.targets.get(&options.target).unwrap_or(&none);
     let mut states: Vec<State<'_>> = files.iter().map(State::open).collect();
     let trace = RefCell::default();
     let mut plan = Plan {
         recipes: target,
         options,
-        settings: Settings::new(target, options),
+        settings: Settings::new((&target.facts, &target.sdks, &target.definitions), options, files),
         branch: options.style == Style::Branch,
         trace: &trace,
         origins: Vec::new(),
         refused: RefCell::default(),
+        lacking: RefCell::default(),
     };
     let mut rounds = 0;
     loop {
@@ -67,8 +69,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         if !hollow.is_empty() {
             drop(views);
             for n in hollow {
-                states[n]
-                    .give_up("the ported text would have a block without a statement, so the file is left as it was");
+                states[n].give_up(messages::output_has_an_empty_block());
             }
             if rounds >= MOST_ROUNDS {
                 break;
@@ -80,7 +81,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();
             }
-            plan.origins = views.iter().map(Origin::read).collect();
+            plan.origins = views.iter().map(|view| Origin::read(view, &target.facts.ledger)).collect();
             if plan.branch && facts.modes.is_none() {
                 let notes = Notes::from_iter([(0, vec![place::no_modes()])]);
                 let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
@@ -101,7 +102,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         }
     }
     for state in states.iter_mut().filter(|s| s.is_changed()) {
-        state.give_up("the port did not settle: recipes undo one another here, so the file is left as it was");
+        state.give_up(messages::port_does_not_end());
     }
     let views = views(&states);
     let facts = ProjectFacts::collect(views.iter().flatten(), &target.facts);

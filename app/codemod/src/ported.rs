@@ -1,16 +1,8 @@
 //! What a port is: plain data that the command prints, the page shows and the tests compare.
 
-use crate::order::Map;
+pub use python::SourceFile;
 use serde::{Deserialize, Serialize};
-
-/// One file handed to the engine: a path relative to the project's root, with `/`, and its text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourceFile {
-    /// Path relative to the project's root.
-    pub path: String,
-    /// The whole text, exactly as it stands on disk (BOM, line endings, tabs and all).
-    pub text: String,
-}
+use std::collections::BTreeMap;
 
 /// How the port keeps or drops the code for other devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +43,7 @@ pub struct Options {
     #[serde(rename = "unsafe")]
     pub allow_unsafe: bool,
     /// Values of the recipes' named options.
-    pub options: Map<String, String>,
+    pub options: BTreeMap<String, String>,
     /// Recipes that the user turned off, by id.
     pub rejected_recipes: Vec<String>,
     /// Single edits that the user turned off, by [`Edit::id`]; with `path:` before it in that file alone.
@@ -68,7 +60,7 @@ pub struct Ported {
     /// The style that was used, never `auto`.
     pub style: Style,
     /// Named options as they were applied, defaults filled in.
-    pub options: Map<String, String>,
+    pub options: BTreeMap<String, String>,
     /// One entry a file, in the order given.
     pub files: Vec<PortedFile>,
     /// What was checked of this port.
@@ -164,7 +156,7 @@ pub struct Certificate {
     /// SHA-256 of the recipes used, in hex.
     pub recipes: String,
     /// SHA-256 of the input and the output of each file, in hex, by path.
-    pub files: Map<String, FileHashes>,
+    pub files: BTreeMap<String, FileHashes>,
     /// Every changed file parses.
     pub parses: bool,
     /// A second port of the output changes nothing.

@@ -1,17 +1,19 @@
 //! Recipes: sections of guides, compiled.
 
+mod compile;
 mod content;
 
 use crate::condition::Condition;
+use crate::definitions::Definitions;
+use crate::error::RecipeError;
 use crate::handlers::{self, Handler};
-use crate::order::{Map, Set};
 use crate::patch::Patch;
-use crate::sdk::{Requirement, compare, is_version};
-use crate::settings::{TargetFacts, default_of};
-use content::Content;
-use guide::{Citation, Guide, OptionField, OptionKind};
+use guide::sdk::{Requirement, compare, is_version};
+use guide::{Citation, Guide, ListedName, OptionField, OptionKind};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use training::TargetFacts;
 
 /// The made-up target of the page that teaches recipes: checked like the others, offered to nobody.
 const LESSON: &str = "tutorial";
@@ -19,7 +21,9 @@ const LESSON: &str = "tutorial";
 /// All recipes of all targets.
 #[derive(Clone)]
 pub struct RecipeSet {
-    pub(crate) targets: Map<String, Target>,
+    pub(crate) targets: BTreeMap<String, Target>,
+    /// What is defined for all targets.
+    pub(crate) shared: Arc<Definitions>,
     hash: String,
 }
 
@@ -31,6 +35,8 @@ pub(crate) struct Target {
     /// Those of a target that extends another are the other's.
     pub(crate) recipes: Vec<Arc<Recipe>>,
     pub(crate) facts: TargetFacts,
+    /// With those of the target it extends, and those of all targets.
+    pub(crate) definitions: Arc<Definitions>,
 }
 
 pub(crate) struct Recipe {
@@ -48,6 +54,11 @@ pub(crate) struct CompiledRule {
     pub(crate) is_unsafe: bool,
     pub(crate) manual: bool,
     pub(crate) shared: bool,
+    pub(crate) stops_step: bool,
+    /// It is over the parts of the training step.
+    pub(crate) of_step: bool,
+    /// The message that it reports.
+    pub(crate) says: Option<String>,
     pub(crate) sdk: Requirement,
     pub(crate) branch: Option<bool>,
     pub(crate) option: Option<(String, String)>,
@@ -61,25 +72,6 @@ pub(crate) enum Body {
     Patch(Box<Patch>),
     Handler(&'static Handler),
 }
-
-/// What is wrong with a recipe, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecipeError {
-    /// The guide, `guides/hpu.md`.
-    pub path: String,
-    /// Line in the guide.
-    pub line: usize,
-    /// What is wrong and what to do.
-    pub message: String,
-}
-
-impl std::fmt::Display for RecipeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.message)
-    }
-}
-
-impl std::error::Error for RecipeError {}
 
 /// A recipe as lists and the page show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +97,8 @@ pub struct RecipeInfo {
     /// Whether all its edits are unsafe.
     #[serde(rename = "unsafe")]
     pub is_unsafe: bool,
+    /// Whether one of its rules keeps a training step from being ported.
+    pub stops_step: bool,
 }
 
 /// A target as the page offers it.
@@ -152,76 +146,17 @@ impl TargetInfo {
 }
 
 impl RecipeSet {
+    /// What a target's guides say of it; nothing for a target without recipes.
+    #[must_use]
+    pub fn target_facts(&self, target: &str) -> TargetFacts {
+        self.targets.get(target).map(|target| target.facts.clone()).unwrap_or_default()
+    }
+
     /// Compiles the recipes of guides; all faults are returned together.
+    ///
+    /// What all targets share (`guides/engine.md`) comes with the engine where none of these guides brings it.
     pub fn compile(guides: &[Guide]) -> Result<Self, Vec<RecipeError>> {
-        let mut targets: Map<String, Target> = Map::new();
-        let mut errors = Vec::new();
-        let mut content = Content::default();
-        let mut used: Set<&str> = Set::new();
-        let mut extensions: Vec<(&Guide, &str, &str)> = Vec::new();
-        for guide in guides {
-            let Some(name) = &guide.front.target else { continue };
-            let target = targets.get_or_default(name.clone());
-            if target.title.is_empty() {
-                target.title.clone_from(&guide.front.title);
-            }
-            if let Some(base) = &guide.front.extends {
-                extensions.push((guide, name, base));
-            }
-            if let Err(message) = target.facts.add(name, &guide.front) {
-                errors.push(RecipeError { path: guide.path.clone(), line: 2, message });
-            }
-            for sdk in &guide.front.sdks {
-                if !target.sdks.contains(sdk) {
-                    target.sdks.push(sdk.clone());
-                }
-            }
-            for section in guide.sections.iter().filter(|s| !s.rules.is_empty()) {
-                let mut recipe = Recipe {
-                    id: format!("{}#{}", guide.name, section.id),
-                    title: section.title.clone(),
-                    reason: section.reason.clone(),
-                    holds_for: section.holds_for.clone(),
-                    source: section.source.clone(),
-                    citations: section.citations.clone(),
-                    rules: Vec::new(),
-                };
-                for rule in &section.rules {
-                    content.rule(&recipe.id, rule);
-                    match compile_rule(rule) {
-                        Ok(compiled) => {
-                            if let Body::Handler(handler) = &compiled.body {
-                                used.insert(handler.name);
-                            }
-                            recipe.rules.push(compiled);
-                        }
-                        Err((line, message)) => {
-                            errors.push(RecipeError { path: guide.path.clone(), line, message });
-                        }
-                    }
-                }
-                target.recipes.push(Arc::new(recipe));
-            }
-        }
-        for (guide, name, base) in extensions {
-            let fault = |message| RecipeError { path: guide.path.clone(), line: guide.front.extends_line, message };
-            let Some(base) = targets.get(base).cloned() else {
-                let known: Vec<&str> = targets.keys().map(|id| &**id).collect();
-                errors.push(fault(format!(
-                    "`extends: {base}` names no target of these guides; there are {}",
-                    known.join(", ")
-                )));
-                continue;
-            };
-            if let Some(target) = targets.get_mut(name) {
-                target.extend(base);
-            }
-        }
-        for guide in guides {
-            let target = guide.front.target.as_ref().and_then(|t| targets.get(t));
-            errors.extend(target.into_iter().flat_map(|t| undeclared_options(guide, t)));
-        }
-        if errors.is_empty() { Ok(Self { targets, hash: content.hash() }) } else { Err(errors) }
+        compile::compile(guides)
     }
 
     /// The recipes that are built in.
@@ -275,15 +210,22 @@ impl RecipeSet {
                     citations: r.citations.clone(),
                     manual: r.rules.iter().all(|r| r.manual),
                     is_unsafe: r.rules.iter().all(|r| r.is_unsafe),
+                    stops_step: r.rules.iter().any(|r| r.stops_step),
                 })
             })
             .collect()
     }
 
+    /// A list of names that a target's guides define (a `names` fence), as far as it is there.
+    #[must_use]
+    pub fn names(&self, target: &str, list: &str) -> &[ListedName] {
+        self.targets.get(target).map_or(&[], |target| target.definitions.names(list))
+    }
+
     /// Handlers that no guide of the set names.
     #[must_use]
     pub fn unnamed_handlers(&self) -> Vec<&'static str> {
-        let named: Set<&str> = self
+        let named: BTreeSet<&str> = self
             .targets
             .values()
             .flat_map(|t| &t.recipes)
@@ -298,90 +240,25 @@ impl RecipeSet {
 }
 
 impl Target {
-    /// Takes the recipes of another target in front of its own.
-    fn extend(&mut self, base: Self) {
-        self.facts.extend(&base.facts);
-        if self.sdks.is_empty() {
-            self.sdks = base.sdks;
-        }
-        let own = std::mem::replace(&mut self.recipes, base.recipes);
-        self.recipes.extend(own);
-    }
-
     fn offer(&self, option: &OptionField) -> TargetOption {
         TargetOption {
             name: option.name.clone(),
             label: option.label.clone(),
             kind: option.kind.clone(),
-            defaults: self.sdks.iter().map(|sdk| default_of(option, sdk).to_owned()).collect(),
+            defaults: self.sdks.iter().map(|sdk| option.default_for(sdk).to_owned()).collect(),
         }
     }
-}
-
-/// Rules that ask for an option, or for a value of one, that no guide of the target declares.
-fn undeclared_options(guide: &Guide, target: &Target) -> Vec<RecipeError> {
-    let rules = guide.sections.iter().flat_map(|s| &s.rules);
-    rules
-        .filter_map(|rule| {
-            let (name, value) = rule.option.as_deref()?.split_once('=')?;
-            let declared = target.facts.options.iter().find(|o| o.name == name);
-            let message = match declared {
-                None => {
-                    format!("option `{name}` is not declared: add `option {name}: VALUES | DEFAULT | LABEL` on top")
-                }
-                Some(option) if !option.kind.admits(value) => format!("`{value}` is no value of option `{name}`"),
-                Some(_) => return None,
-            };
-            Some(RecipeError { path: guide.path.clone(), line: rule.line.saturating_sub(1), message })
-        })
-        .collect()
 }
 
 /// The guides that are built in, with their examples.
+///
+/// # Panics
+/// Never: the build script writes the bytes with the same types, or fails.
 #[must_use]
 pub fn embedded_guides() -> Vec<Guide> {
     let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
-    let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).unwrap_or_default();
+    let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).expect("the build script wrote them");
     guide::unpack(guides, texts)
-}
-
-fn compile_rule(rule: &guide::Rule) -> Result<CompiledRule, (usize, String)> {
-    let fence = rule.line.saturating_sub(1);
-    let sdk = Requirement::parse(rule.sdk.as_deref().unwrap_or("")).map_err(|m| (fence, m))?;
-    let mut conditions = Vec::new();
-    for condition in &rule.conditions {
-        conditions.push(Condition::parse(&condition.text).map_err(|m| (condition.line, m))?);
-    }
-    let body = match &rule.handler {
-        Some(name) => match handlers::all().iter().find(|h| h.name == name) {
-            Some(handler) => Body::Handler(handler),
-            None => return Err((fence, format!("there is no handler `{name}` in the engine"))),
-        },
-        None => {
-            let patch = Patch::compile(&rule.patch).map_err(|e| (rule.line + e.line, e.message))?;
-            for condition in &conditions {
-                if let Some(variable) = condition.variable()
-                    && !rule.patch.contains(&format!("${variable}"))
-                {
-                    return Err((fence, format!("a condition speaks of `${variable}`, which the rule does not have")));
-                }
-            }
-            Body::Patch(Box::new(patch))
-        }
-    };
-    let report_only = matches!(&body, Body::Patch(p) if p.report_only);
-    Ok(CompiledRule {
-        line: rule.line,
-        is_unsafe: rule.is_unsafe,
-        manual: rule.manual || report_only,
-        shared: rule.shared,
-        sdk,
-        branch: rule.style.as_deref().map(|s| s == "branch"),
-        option: rule.option.as_deref().and_then(|o| o.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned())),
-        framework: rule.framework.clone(),
-        body,
-        conditions,
-    })
 }
 
 /// Lower-case hex.

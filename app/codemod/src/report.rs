@@ -1,12 +1,11 @@
 //! The JSON report of a port: what `--format json` prints and the page lets people download. Its schema is
 //! `schema/ported.schema.json`.
 
-use crate::order::Map;
-use crate::{
-    Certificate, Diagnostic, Edit, Figure, Ledger, Ported, Quantity, RecipeInfo, RecipeSet, Severity, Span, Style,
-};
+use crate::{Certificate, Diagnostic, Edit, Ported, RecipeInfo, RecipeSet, Severity, Span, Style};
 use guide::Citation;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use training::{Figure, Ledger, Quantity};
 
 /// A [`Ported`] without the texts: whoever has the files makes them from the edits.
 #[derive(Serialize)]
@@ -14,9 +13,9 @@ struct Report<'a> {
     target: &'a str,
     sdk: &'a str,
     style: Style,
-    options: &'a Map<String, String>,
+    options: &'a BTreeMap<String, String>,
     files: Vec<FileReport<'a>>,
-    recipes: Map<&'a str, RecipeReport<'a>>,
+    recipes: BTreeMap<&'a str, RecipeReport<'a>>,
     ledger: LedgerReport<'a>,
     certificate: &'a Certificate,
 }

@@ -1,27 +1,28 @@
 //! What is left of the source vendor after a port, through any form of import.
 
 use crate::condition::cuda_devices;
-use crate::facts::modes::Region;
-use crate::facts::{FileView, ProjectFacts};
-use crate::ledger::keyword;
-use crate::order::sort_by_key;
-use crate::pattern::plain_string;
+use crate::definitions::Said;
+use crate::messages;
 use crate::ported::Severity;
-use crate::tree::{Id, kinds};
+use python::names::Names;
+use python::strings::plain_string;
+use python::tree::{Id, kinds};
 use std::ops::Range;
+use training::modes::Region;
+use training::{FileView, ProjectFacts};
 
 /// Something that still asks for the source vendor.
 pub(crate) struct Found {
     pub(crate) range: Range<usize>,
     pub(crate) severity: Severity,
-    pub(crate) message: String,
+    pub(crate) message: Said,
 }
 
 /// Everything left in a file, in the order of the text. In branch style, what the target never runs does not count.
 pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool) -> Vec<Found> {
     let k = kinds();
     let index = &view.index;
-    let mut found: Vec<(Id, Severity, String)> = Vec::new();
+    let mut found: Vec<(Id, Severity, Said)> = Vec::new();
     for &id in index.of_kind(k.attribute).iter().chain(index.of_kind(k.identifier)) {
         // The longest dotted name speaks for its parts.
         if index.parent(id).is_some_and(|p| index.kind(p) == k.attribute && index.item(p).start == index.item(id).start)
@@ -47,62 +48,46 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
             "torch.cuda.is_available" | "torch.cuda.device_count" | "torch.cuda.is_initialized"
         );
         // One that is off does nothing anywhere.
-        let off = |call: Id| keyword(view, call, "enabled").is_some_and(|v| index.text_of(v) == "False");
+        let off = |call: Id| index.arguments(call).keyword("enabled").is_some_and(|v| index.text_of(v) == "False");
         if name.ends_with(".GradScaler") && index.parent(id).is_some_and(off) {
             continue;
         }
-        let (severity, message) = if asks && branch {
-            (
-                Severity::Info,
-                format!("`{name}` asks for an NVIDIA GPU; on the target the answer is no, and nothing is to be done"),
-            )
-        } else if asks {
-            let why = "look at what depends on it";
-            (Severity::Warning, format!("`{name}` asks for an NVIDIA GPU, and the answer is no: {why}"))
-        } else {
-            (Severity::Warning, format!("`{name}` is left: it needs CUDA. Replace it or keep it off the target's path"))
+        let (severity, message) = match (asks, branch) {
+            (true, true) => (Severity::Info, messages::asks_for_cuda_in_a_branch(name)),
+            (true, false) => (Severity::Warning, messages::asks_for_cuda(name)),
+            (false, _) => (Severity::Warning, messages::cuda_name_left(name)),
         };
         found.push((id, severity, message));
     }
     for &call in view.calls("cuda") {
-        found.push((call, Severity::Warning, "`.cuda()` is left: it moves to an NVIDIA GPU. Leave it out, or move to the target's device by `.to(device)`".to_owned()));
+        found.push((call, Severity::Warning, messages::cuda_call_left()));
     }
     for binding in &view.names.bindings {
         let vendor = binding.qualified == "torch.cuda" || binding.qualified.starts_with("torch.cuda.");
         if vendor && index.kind(binding.statement) != k.assignment {
-            let message = format!(
-                "`{}` is still imported, which does no harm without CUDA: leave it, or take it out when nothing reads it",
-                binding.qualified
-            );
+            let message = messages::cuda_import_left(&binding.qualified);
             found.push((binding.part, Severity::Info, message));
         }
     }
     for &wildcard in index.of_kind(k.wildcard_import) {
-        let module = index.parent(wildcard).and_then(|s| index.field(s, crate::tree::fields().module_name));
-        let module = module.map_or("", |m| index.text_of(m));
+        let module = Names::wildcard_module(index, wildcard).unwrap_or_default();
         if module == "torch.cuda" || module.starts_with("torch.cuda.") {
-            let message =
-                format!("`from {module} import *` hides which names are CUDA's: import them by name and port again");
+            let message = messages::cuda_import_hides_names(module);
             found.push((wildcard, Severity::Warning, message));
         }
     }
     for device in cuda_devices(view) {
-        found.push((device, Severity::Warning, "this string names a CUDA device: write the target's, or `\"cpu\"` where the target has none, unless only a GPU comes here"
-            .to_owned()));
+        found.push((device, Severity::Warning, messages::cuda_device_left()));
     }
     for &string in index.of_kind(k.string) {
-        if plain_string(index.text, index.item(string).node) == Some("nccl") {
-            found.push((
-                string,
-                Severity::Warning,
-                "`nccl` is NVIDIA's communication library: name the target's, or `gloo`".to_owned(),
-            ));
+        if plain_string(index, string) == Some("nccl") {
+            found.push((string, Severity::Warning, messages::nccl_left()));
         }
     }
     if branch && let Some(modes) = &project.modes {
         found.retain(|(id, ..)| !matches!(modes.region(index, *id), Region::Foreign | Region::Vendor { .. }));
     }
-    sort_by_key(&mut found, |(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
+    found.sort_by_key(|(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
     let mut out: Vec<Found> = Vec::new();
     for (id, severity, message) in found {
         let range = index.range(id);

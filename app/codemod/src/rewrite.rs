@@ -4,12 +4,12 @@ mod expression;
 mod filler;
 mod statements;
 
-pub(crate) use filler::{Context, Refusal, requote};
+pub(crate) use filler::{Context, Refusal};
 
-use crate::change::Change;
 use crate::matching::{Match, Met};
 use crate::patch::{Patch, Shape};
 use filler::Filler;
+use python::edit::Change;
 use std::cell::RefCell;
 
 /// The changes of a match and the imports they need.

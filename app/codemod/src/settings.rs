@@ -1,110 +1,69 @@
 //! What is settled before a port begins: the SDK version and the value of every option, given or by default.
 
-use crate::handlers::known_fields;
-use crate::order::Map;
-use crate::ported::Options;
-use crate::recipe::Target;
-use crate::sdk::Requirement;
-use guide::{ConfigField, FrontMatter, OptionField};
-
-/// What a guide's front matter says of its target.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TargetFacts {
-    /// The member of a project's compute modes, in capitals.
-    pub(crate) mode: String,
-    /// The number that it usually has.
-    pub(crate) number: Option<i64>,
-    /// Heads of the modules that only the target's machine has.
-    pub(crate) modules: Vec<String>,
-    pub(crate) bridge: Option<guide::Bridge>,
-    autoload: Option<Requirement>,
-    /// What brings the vendor's builds of the frameworks.
-    pub(crate) software: Option<String>,
-    pub(crate) options: Vec<OptionField>,
-    pub(crate) fields: Vec<ConfigField>,
-}
-
-impl TargetFacts {
-    /// Adds what one more guide of the target says; where two say different things, the first counts.
-    pub(crate) fn add(&mut self, target: &str, front: &FrontMatter) -> Result<(), String> {
-        if let Some(mode) = &front.mode {
-            self.mode.clone_from(&mode.name);
-            self.number = mode.number;
-        } else if self.mode.is_empty() {
-            self.mode = target.to_ascii_uppercase();
-        }
-        for module in &front.modules {
-            if !self.modules.contains(module) {
-                self.modules.push(module.clone());
-            }
-        }
-        self.bridge = self.bridge.take().or_else(|| front.bridge.clone());
-        self.software = self.software.take().or_else(|| front.software.clone());
-        if let Some(autoload) = &front.autoload {
-            self.autoload = Some(Requirement::parse(autoload)?);
-        }
-        for option in &front.options {
-            for (_, requirement) in &option.defaults {
-                Requirement::parse(requirement)?;
-            }
-            self.options.retain(|o| o.name != option.name);
-            self.options.push(option.clone());
-        }
-        for field in &front.fields {
-            self.fields.retain(|f| f.name != field.name);
-            self.fields.push(field.clone());
-        }
-        Ok(())
-    }
-
-    /// Takes over what another target says, where this one is silent.
-    pub(crate) fn extend(&mut self, base: &Self) {
-        self.modules.extend(base.modules.iter().filter(|m| !self.modules.contains(m)).cloned().collect::<Vec<_>>());
-        self.bridge = self.bridge.take().or_else(|| base.bridge.clone());
-        self.software = self.software.take().or_else(|| base.software.clone());
-        self.autoload = self.autoload.take().or_else(|| base.autoload.clone());
-        let own: Vec<OptionField> = std::mem::replace(&mut self.options, base.options.clone());
-        for option in own {
-            self.options.retain(|o| o.name != option.name);
-            self.options.push(option);
-        }
-        let own: Vec<ConfigField> = std::mem::replace(&mut self.fields, base.fields.clone());
-        for field in own {
-            self.fields.retain(|f| f.name != field.name);
-            self.fields.push(field);
-        }
-    }
-}
-
-/// The value that an option has for an SDK version when nobody chose.
-pub(crate) fn default_of<'o>(option: &'o OptionField, sdk: &str) -> &'o str {
-    let fits = |requirement: &str| Requirement::parse(requirement).is_ok_and(|r| r.admits(sdk));
-    option.defaults.iter().find(|(_, requirement)| fits(requirement)).map_or("off", |(value, _)| value)
-}
+use crate::definitions::{Definitions, Values};
+use crate::ported::{Options, SourceFile};
+use std::collections::BTreeMap;
+use training::TargetFacts;
+use training::requirements::{Pin, pins};
 
 /// SDK, options and target of one port.
 pub(crate) struct Settings<'a> {
     pub(crate) sdk: String,
     pub(crate) target: &'a TargetFacts,
+    /// What the target's guides define by name.
+    pub(crate) definitions: &'a Definitions,
     /// Every option's value.
-    pub(crate) values: Map<String, String>,
+    pub(crate) values: BTreeMap<String, String>,
+    /// Versions that the project pins.
+    pub(crate) pins: Vec<Pin>,
     /// `import torch` loads what the target needs.
     pub(crate) autoload: bool,
 }
 
 impl<'a> Settings<'a> {
-    pub(crate) fn new(target: &'a Target, options: &Options) -> Self {
-        let sdk = options.sdk.clone().or_else(|| target.sdks.last().cloned()).unwrap_or_default();
-        let mut values = Map::new();
-        values.extend(target.facts.options.iter().map(|o| (o.name.clone(), default_of(o, &sdk).to_owned())));
+    /// `of` says what the target's guides do: facts, SDK versions and definitions.
+    pub(crate) fn new(
+        of: (&'a TargetFacts, &[String], &'a Definitions),
+        options: &Options,
+        files: &[SourceFile],
+    ) -> Self {
+        let (target, sdks, definitions) = of;
+        let sdk = options.sdk.clone().or_else(|| sdks.last().cloned()).unwrap_or_default();
+        let mut values = BTreeMap::new();
+        values.extend(target.options.iter().map(|o| (o.name.clone(), o.default_for(&sdk).to_owned())));
         values.extend(options.options.clone());
-        let autoload = target.facts.autoload.as_ref().is_some_and(|r| r.admits(&sdk));
-        Self { sdk, target: &target.facts, values, autoload }
+        let autoload = target.autoload.as_ref().is_some_and(|r| r.admits(&sdk));
+        let pins = pins(files.iter().map(|f| (f.path.as_str(), f.text.as_str())));
+        Self { sdk, target, definitions, values, pins, autoload }
     }
 
     /// Whether an option has a value.
     pub(crate) fn is(&self, option: &str, value: &str) -> bool {
         self.values.get(option).is_some_and(|v| v == value)
+    }
+
+    /// The value of an environment variable in the port's release, by `NAME.MEANING`.
+    pub(crate) fn variable(&self, name: &str) -> Option<&'a str> {
+        let (name, meaning) = name.split_once('.')?;
+        self.target.variables.get(name)?.value_for(meaning, &self.sdk).map(|value| value.value.as_str())
+    }
+
+    /// What every block may ask for: `option.NAME`, as text and as whether it is on, and `variable.NAME.MEANING`.
+    pub(crate) fn facts(&self) -> Values {
+        let mut facts = Values::default();
+        for (name, value) in &self.values {
+            let name = format!("option.{name}");
+            facts = facts.text(&name, value.as_str()).flag(&name, value == "on");
+        }
+        for (name, variable) in &self.target.variables {
+            for meaning in variable.value.iter().map(|value| &value.is) {
+                let name = format!("{name}.{meaning}");
+                if let Some(value) = self.variable(&name) {
+                    facts = facts.text(&format!("variable.{name}"), value);
+                }
+            }
+        }
+        facts
     }
 
     /// A text of a field with the options' values in it; for a `bool`, `on` and `off` are Python's.
@@ -135,17 +94,20 @@ impl<'a> Settings<'a> {
             Some(mode) if in_project(name) => {
                 Some(mode.rsplit_once('.').map_or_else(|| name.to_owned(), |(owner, _)| format!("{owner}.{name}")))
             }
-            _ => Some(crate::rewrite::requote(&self.filled(&field.fallback, &field.annotation), quote)),
+            _ => Some(python::strings::requote(&self.filled(&field.fallback, &field.annotation), quote)),
         }
     }
 }
 
-/// Which fields the project has or gets: asked often, so found out once a round.
+/// The target's fields that the project has, or gets because it has a place for them: asked often, so found out once a round.
 pub(crate) fn fields_in_project<'v, 't: 'v>(
     settings: &Settings<'_>,
-    views: impl Iterator<Item = &'v crate::facts::FileView<'t>> + Clone,
-    modes: Option<&crate::facts::modes::Modes>,
+    views: impl Iterator<Item = &'v training::FileView<'t>> + Clone,
+    modes: Option<&training::modes::Modes>,
     may_add: bool,
 ) -> Vec<String> {
-    known_fields(&settings.target.fields, views, modes, may_add)
+    let gets = may_add && modes.is_some_and(|m| views.clone().any(|v| m.field(v).is_some()));
+    let has = |name: &str| views.clone().any(|v| v.assigns(name));
+    let names = settings.target.fields.iter().map(|f| &f.name);
+    names.filter(|name| gets || has(name)).cloned().collect()
 }

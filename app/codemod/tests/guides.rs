@@ -15,3 +15,14 @@ fn every_example_of_every_guide_holds() {
 fn every_handler_is_named_by_a_guide() {
     assert_eq!(RecipeSet::embedded().unnamed_handlers(), Vec::<&str>::new());
 }
+
+#[test]
+fn what_a_page_downloads_is_enough_to_port() {
+    let whole = RecipeSet::embedded();
+    let downloaded = match RecipeSet::compile(&guide::for_download(embedded_guides())) {
+        Ok(recipes) => recipes,
+        Err(faults) => panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
+    };
+    assert_eq!(downloaded.recipes(), whole.recipes());
+    assert_eq!(downloaded.hash(), whole.hash());
+}

@@ -36,11 +36,6 @@ impl<'a> Faults<'a> {
         self.found.push(GuideError { path: self.path.to_string(), line, message: message.into() });
     }
 
-    /// What was read, or nothing and a fault.
-    pub(crate) fn keep<T>(&mut self, line: usize, read: Result<T, String>) -> Option<T> {
-        read.map_err(|message| self.add(line, message)).ok()
-    }
-
     /// The faults in page order.
     pub(crate) fn into_sorted(mut self) -> Vec<GuideError> {
         self.found.sort_by_key(|fault| fault.line);

@@ -1,12 +1,30 @@
 //! Info strings of fences: the machine words of a guide.
 
+use crate::definition::Kind;
 use crate::error::Faults;
-use crate::front::is_version;
+use crate::front::requirement_fault;
 use crate::model::{Example, ExampleKind, Rule};
+use crate::sdk::is_version;
 
 /// Languages a fence may name. A misspelt one would silently lose its colours, so others are refused.
-const LANGUAGES: &[&str] =
-    &["python", "text", "diff", "where", "sh", "console", "json", "yaml", "toml", "ini", "markdown", "dockerfile"];
+const LANGUAGES: &[&str] = &[
+    "python",
+    "text",
+    "diff",
+    "where",
+    "names",
+    "message",
+    "conditions",
+    "signatures",
+    "sh",
+    "console",
+    "json",
+    "yaml",
+    "toml",
+    "ini",
+    "markdown",
+    "dockerfile",
+];
 
 /// What a fence is for.
 pub(crate) enum Fence {
@@ -14,6 +32,8 @@ pub(crate) enum Fence {
     Rule(Rule),
     /// Conditions of the rule above.
     Where,
+    /// What is asked for by name.
+    Definition(Kind, String),
     /// Code that the tests run.
     Example(Example),
     /// Code to look at.
@@ -41,12 +61,17 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
     match (language, words.first().map(String::as_str)) {
         ("diff", Some("rule")) => Fence::Rule(read_rule(&words[1..], line, faults)),
         ("where", None) => Fence::Where,
+        ("signatures", None) => Fence::Definition(Kind::Signatures, String::new()),
+        ("names", _) => read_definition(Kind::Names, "names", words, line, faults),
+        ("message", _) => read_definition(Kind::Message, "message", words, line, faults),
+        ("conditions", _) => read_definition(Kind::Conditions, "conditions", words, line, faults),
+        ("python", Some("block")) => read_definition(Kind::Block, "python block", &words[1..], line, faults),
         (_, None) => Fence::Plain,
         ("diff", Some(word)) => {
             faults.add(line, format!("unknown word `{word}` after `diff`; a rule begins with `diff rule`"));
             Fence::Plain
         }
-        ("where" | "markdown", Some(word)) => {
+        ("where" | "signatures" | "markdown", Some(word)) => {
             faults.add(line, format!("unknown word `{word}` after `{language}`"));
             Fence::Plain
         }
@@ -57,13 +82,26 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
                 "unchanged" => ExampleKind::Unchanged,
                 _ => {
                     faults
-                        .add(line, format!("unknown word `{word}` after `{language}`; use before, after or unchanged"));
+                        .add(line, format!("unknown word `{word}` after `{language}`; use before, after, unchanged or, for Python, block"));
                     return Fence::Plain;
                 }
             };
             Fence::Example(read_example(kind, language, &words[1..], line, faults))
         }
     }
+}
+
+fn read_definition(kind: Kind, fence: &str, words: &[String], line: usize, faults: &mut Faults) -> Fence {
+    match words {
+        [name] if is_name(name) => return Fence::Definition(kind, name.clone()),
+        [name] => faults.add(line, format!("`{name}` is not a name of lowercase letters, digits and `_`")),
+        _ => faults.add(line, format!("one name stands behind `{fence}`")),
+    }
+    Fence::Plain
+}
+
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
@@ -73,7 +111,10 @@ fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
             None if word == "unsafe" => rule.is_unsafe = true,
             None if word == "manual" => rule.manual = true,
             None if word == "shared" => rule.shared = true,
-            Some(("sdk", value)) => match sdk_fault(value) {
+            None if word == "step" => rule.of_step = true,
+            Some(("stops", "step")) => rule.stops_step = true,
+            Some(("says", value)) if is_name(value) => rule.says = Some(value.to_string()),
+            Some(("sdk", value)) => match requirement_fault(value) {
                 None => rule.sdk = Some(value.to_string()),
                 Some(message) => faults.add(line, message),
             },
@@ -87,8 +128,8 @@ fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
             _ => faults.add(
                 line,
                 format!(
-                    "unknown word `{word}` after `diff rule`; the known ones are unsafe, manual, shared, sdk=\"…\", \
-                     style=…, framework=…, option=NAME=VALUE, rule=HANDLER"
+                    "unknown word `{word}` after `diff rule`; the known ones are unsafe, manual, shared, step, \
+                     stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER"
                 ),
             ),
         }
@@ -176,18 +217,6 @@ fn option(value: &str, line: usize, faults: &mut Faults) -> Option<String> {
             None
         }
     }
-}
-
-fn sdk_fault(range: &str) -> Option<String> {
-    let comparisons = range.split(',').map(str::trim);
-    for comparison in comparisons {
-        let version = comparison.trim_start_matches(['<', '>', '=']).trim();
-        let operator = &comparison[..comparison.len() - comparison.trim_start_matches(['<', '>', '=']).len()];
-        if !["<", "<=", "==", ">=", ">"].contains(&operator) || !is_version(version) {
-            return Some(format!("`{comparison}` in sdk is not a comparison such as >=1.20 or <1.20"));
-        }
-    }
-    None
 }
 
 fn is_relative(path: &str) -> bool {

@@ -1,115 +1,245 @@
-//! Front matter: the `key: value` lines between two `---` at the top of a page.
+//! Front matter: the TOML between two `+++` lines at the top of a page.
+//!
+//! [`Page`] is what its author writes, [`FrontMatter`] what the engine gets. They differ where a page should be pleasant to
+//! write (`[option.lazy]`), where something is checked across keys, and where a fault has to name its line. A table without
+//! such needs is one type for both: it derives `Deserialize` with `deny_unknown_fields` and is a field of the two.
 
 use crate::error::Faults;
-use crate::front_target::{read_bridge, read_field, read_mode, read_option};
-use crate::model::FrontMatter;
+use crate::model::{Bridge, ConfigField, FrontMatter, LedgerTerms, Mode, OptionField, OptionKind, Variable};
+use crate::sdk::{compare, is_version};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+use toml::Spanned;
 
-const KEYS: &str = "title, target, description, sdks, order, extends, mode, modules, bridge, autoload, software, \
-                    `option NAME`, `field NAME`";
+const FENCE: &str = "+++";
 
-/// Splits a page into its front matter's lines and the byte offset at which the body begins.
+/// Splits a page into its front matter and the byte offset at which the body begins.
 ///
-/// Done by hand, not by the Markdown parser: that one also takes a `---` further down for front matter.
-pub(crate) fn split(text: &str) -> Result<(Vec<&str>, usize), &'static str> {
+/// # Errors
+/// What is wrong with the fences.
+pub fn split(text: &str) -> Result<(&str, usize), &'static str> {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().unwrap_or("");
-    if first.trim_end() != "---" {
-        return Err("a guide begins with front matter: `---`, then `title: …`, then `---`");
+    match first.trim_end() {
+        FENCE => {}
+        "---" => {
+            return Err("front matter is TOML between two `+++` lines, not `key: value` between two `---`: write \
+                        `title = \"…\"`");
+        }
+        _ => return Err("a guide begins with front matter: `+++`, then `title = \"…\"`, then `+++`"),
     }
-    let mut offset = first.len();
-    let mut front = Vec::new();
+    let mut end = first.len();
     for line in lines {
-        offset += line.len();
-        if line.trim_end() == "---" {
-            return Ok((front, offset));
+        if line.trim_end() == FENCE {
+            return Ok((&text[first.len()..end], end + line.len()));
         }
-        front.push(line.trim_end());
+        end += line.len();
     }
-    Err("the front matter has no closing `---` line")
+    Err("the front matter has no closing `+++` line")
 }
 
-/// Reads the lines of the front matter; the first of them is line 2 of the file.
-pub(crate) fn read(lines: &[&str], faults: &mut Faults) -> FrontMatter {
-    let mut front = FrontMatter::default();
-    let mut seen: Vec<&str> = Vec::new();
-    for (index, line) in lines.iter().enumerate() {
-        let number = index + 2;
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
+/// Reads the front matter, whose first line is line 2 of the file.
+pub(crate) fn read(text: &str, faults: &mut Faults) -> FrontMatter {
+    let line_of = |offset: usize| 2 + text[..offset.min(text.len())].matches('\n').count();
+    match toml::from_str::<Page>(text) {
+        Ok(page) => page.checked(line_of, faults),
+        Err(error) => {
+            faults.add(error.span().map_or(1, |span| line_of(span.start)), error.message());
+            FrontMatter::default()
         }
-        let Some((key, value)) = line.split_once(':') else {
-            faults.add(number, format!("`{line}` is not `key: value`"));
-            continue;
+    }
+}
+
+/// The keys of a page. Options and fields are in the order of their names; [`in_page_order`] puts them back in the page's.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    #[serde(default)]
+    title: String,
+    target: Option<Spanned<String>>,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    sdks: Vec<Spanned<String>>,
+    #[serde(default)]
+    order: u32,
+    extends: Option<Spanned<String>>,
+    mode: Option<Spanned<Mode>>,
+    #[serde(default)]
+    compute_modes: Vec<String>,
+    #[serde(default)]
+    modules: Vec<String>,
+    bridge: Option<Bridge>,
+    autoload: Option<Spanned<String>>,
+    software: Option<String>,
+    #[serde(default)]
+    ledger: LedgerTerms,
+    #[serde(default)]
+    variable: BTreeMap<String, Variable>,
+    /// How a training is launched on the target: the crate `launch` reads it out of the same front matter.
+    #[serde(rename = "launch")]
+    _launch: Option<IgnoredAny>,
+    #[serde(default)]
+    option: BTreeMap<Spanned<String>, OptionTable>,
+    #[serde(default)]
+    field: BTreeMap<Spanned<String>, FieldTable>,
+}
+
+/// `[option.lazy]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OptionTable {
+    label: Spanned<String>,
+    values: Values,
+    default: Spanned<String>,
+    /// Defaults of single SDK versions; the first that fits.
+    #[serde(default)]
+    default_for: Vec<DefaultFor>,
+}
+
+/// `["on", "off"]`, `"number"` or `"text"`.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`values` is a list of texts, \"number\" or \"text\"")]
+enum Values {
+    OneOf(Vec<String>),
+    Any(AnyValue),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AnyValue {
+    Number,
+    Text,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DefaultFor {
+    sdk: Spanned<String>,
+    value: Spanned<String>,
+}
+
+/// `[field.lazy_mode]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FieldTable {
+    r#type: String,
+    default: String,
+    fallback: String,
+}
+
+impl Page {
+    fn checked(self, line_of: impl Fn(usize) -> usize, faults: &mut Faults) -> FrontMatter {
+        if self.title.is_empty() {
+            faults.add(1, "the front matter has no title: add a line `title = \"…\"`");
+        }
+        if self.target.is_none() && (self.extends.is_some() || !self.option.is_empty() || !self.field.is_empty()) {
+            faults.add(1, "`extends`, `option` and `field` belong to a guide with a `target`");
+        }
+        for name in self.target.iter().chain(&self.extends).filter(|name| !is_word(name.get_ref())) {
+            let message = format!("target `{}` is not a name of lowercase letters and digits", name.get_ref());
+            faults.add(line_of(name.span().start), message);
+        }
+        for sdk in self.sdks.iter().filter(|sdk| !is_version(sdk.get_ref())) {
+            faults.add(line_of(sdk.span().start), format!("`{}` in sdks is not a version such as 1.20", sdk.get_ref()));
+        }
+        if let Some(pair) = self.sdks.windows(2).find(|pair| compare(pair[0].get_ref(), pair[1].get_ref()).is_ge()) {
+            let message = "sdks go from the oldest to the newest; the last is the default";
+            faults.add(line_of(pair[1].span().start), message);
+        }
+        if let Some(mode) = self.mode.as_ref().filter(|mode| !is_constant(&mode.get_ref().name)) {
+            let message = format!("mode `{}` is not a name in capitals, such as `GPU`", mode.get_ref().name);
+            faults.add(line_of(mode.span().start), message);
+        }
+        if let Some((range, fault)) = self.autoload.as_ref().and_then(|r| Some((r, requirement_fault(r.get_ref())?))) {
+            faults.add(line_of(range.span().start), fault);
+        }
+        let options = in_page_order(self.option).map(|(name, table)| table.checked(name, &line_of, faults)).collect();
+        let fields = in_page_order(self.field).map(|(name, table)| table.named(name.into_inner())).collect();
+        FrontMatter {
+            title: self.title,
+            target: self.target.map(Spanned::into_inner),
+            description: self.description,
+            sdks: self.sdks.into_iter().map(Spanned::into_inner).collect(),
+            order: self.order,
+            extends_line: self.extends.as_ref().map_or(0, |name| line_of(name.span().start)),
+            variables: self.variable,
+            extends: self.extends.map(Spanned::into_inner),
+            mode: self.mode.map(Spanned::into_inner),
+            compute_modes: self.compute_modes,
+            modules: self.modules,
+            bridge: self.bridge,
+            autoload: self.autoload.map(Spanned::into_inner),
+            software: self.software,
+            ledger: self.ledger,
+            options,
+            fields,
+        }
+    }
+}
+
+impl OptionTable {
+    fn checked(self, name: Spanned<String>, line_of: impl Fn(usize) -> usize, faults: &mut Faults) -> OptionField {
+        let line = line_of(name.span().start);
+        let name = name.into_inner();
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
+            faults.add(line, format!("option `{name}` is not a name of lowercase letters, digits and `_`"));
+        }
+        if self.label.get_ref().is_empty() {
+            faults.add(line_of(self.label.span().start), format!("option `{name}` has no label for the form"));
+        }
+        let kind = match self.values {
+            Values::OneOf(values) => OptionKind::OneOf(values),
+            Values::Any(AnyValue::Number) => OptionKind::Number,
+            Values::Any(AnyValue::Text) => OptionKind::Text,
         };
-        let (key, value) = (key.trim(), unquote(value.trim()));
-        if seen.contains(&key) {
-            faults.add(number, format!("`{key}` stands here a second time; keep one"));
-            continue;
-        }
-        seen.push(key);
-        match key {
-            "title" => front.title = value.to_string(),
-            "description" => front.description = value.to_string(),
-            "target" if is_word(value) => front.target = Some(value.to_string()),
-            "target" => faults.add(number, format!("target `{value}` is not a name of lowercase letters and digits")),
-            "sdks" => front.sdks = read_sdks(value, number, faults),
-            "order" => match value.parse() {
-                Ok(order) => front.order = order,
-                Err(_) => faults.add(number, format!("order `{value}` is not a whole number")),
-            },
-            "extends" if is_word(value) => {
-                front.extends = Some(value.to_string());
-                front.extends_line = number;
+        let mut defaults = Vec::new();
+        for DefaultFor { sdk, value } in self.default_for {
+            if let Some(message) = requirement_fault(sdk.get_ref()) {
+                faults.add(line_of(sdk.span().start), message);
             }
-            "extends" => faults.add(number, format!("target `{value}` is not a name of lowercase letters and digits")),
-            "mode" => front.mode = faults.keep(number, read_mode(value)),
-            "modules" => front.modules = value.split(',').map(|module| module.trim().to_string()).collect(),
-            "bridge" => front.bridge = faults.keep(number, read_bridge(value)),
-            "autoload" => front.autoload = Some(value.to_string()),
-            "software" => front.software = Some(value.to_string()),
-            _ if key.starts_with("option ") => {
-                front.options.extend(faults.keep(number, read_option(&key[7..], value, number)));
-            }
-            _ if key.starts_with("field ") => front.fields.extend(faults.keep(number, read_field(&key[6..], value))),
-            _ => faults.add(number, format!("unknown front-matter key `{key}`; the known ones are {KEYS}")),
+            defaults.push((value, sdk.into_inner()));
         }
-    }
-    if front.target.is_none() && (front.extends.is_some() || !front.options.is_empty() || !front.fields.is_empty()) {
-        faults.add(1, "`extends`, `option` and `field` belong to a guide with a `target`");
-    }
-    if front.title.is_empty() {
-        faults.add(1, "the front matter has no title: add a line `title: …`");
-    }
-    front
-}
-
-fn read_sdks(value: &str, line: usize, faults: &mut Faults) -> Vec<String> {
-    let sdks: Vec<String> = value.split(',').map(|sdk| sdk.trim().to_string()).collect();
-    for sdk in &sdks {
-        if !is_version(sdk) {
-            faults.add(line, format!("`{sdk}` in sdks is not a version such as 1.20"));
+        defaults.push((self.default, String::new()));
+        for (value, _) in defaults.iter().filter(|(value, _)| !kind.admits(value.get_ref())) {
+            let message = format!("the default `{}` is not a value of option `{name}`", value.get_ref());
+            faults.add(line_of(value.span().start), message);
         }
+        let defaults = defaults.into_iter().map(|(value, sdk)| (value.into_inner(), sdk)).collect();
+        OptionField { line, name, kind, defaults, label: self.label.into_inner() }
     }
-    if sdks.windows(2).any(|pair| version(&pair[0]) >= version(&pair[1])) {
-        faults.add(line, "sdks go from the oldest to the newest; the last is the default");
-    }
-    sdks
 }
 
-/// Whether the text is numbers joined by dots.
-pub(crate) fn is_version(text: &str) -> bool {
-    text.split('.').all(|part| !part.is_empty() && part.len() < 9 && part.bytes().all(|b| b.is_ascii_digit()))
+impl FieldTable {
+    fn named(self, name: String) -> ConfigField {
+        ConfigField { name, annotation: self.r#type, default: self.default, fallback: self.fallback }
+    }
 }
 
-/// The numbers of a version, for comparing.
-fn version(text: &str) -> Vec<u32> {
-    text.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+fn in_page_order<T>(tables: BTreeMap<Spanned<String>, T>) -> impl Iterator<Item = (Spanned<String>, T)> {
+    let mut tables: Vec<_> = tables.into_iter().collect();
+    tables.sort_by_key(|(name, _)| name.span().start);
+    tables.into_iter()
+}
+
+/// What is wrong with a list of comparisons such as `>=1.19,<1.20`.
+pub(crate) fn requirement_fault(range: &str) -> Option<String> {
+    range.split(',').map(str::trim).find_map(|comparison| {
+        let version = comparison.trim_start_matches(['<', '>', '=']);
+        let operator = &comparison[..comparison.len() - version.len()];
+        let is_comparison = ["<", "<=", "==", ">=", ">"].contains(&operator) && is_version(version.trim());
+        (!is_comparison).then(|| format!("`{comparison}` in sdk is not a comparison such as >=1.20 or <1.20"))
+    })
 }
 
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }
 
-fn unquote(text: &str) -> &str {
-    text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text)
+fn is_constant(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
+
+#[cfg(test)]
+mod tests;

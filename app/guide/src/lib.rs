@@ -5,6 +5,7 @@
 //!
 //! - a section (`##` or `###`) with a `diff rule` fence is a recipe, named `<file stem>#<anchor>`;
 //! - a `where` fence right below a rule holds its conditions, one a line;
+//! - `names`, `message`, `python block`, `conditions` and `signatures` define what rules and the engine ask for by name;
 //! - `python before` and the `python after` below it are an example of what all recipes of the page do together;
 //!   `python unchanged` is code that they must leave alone;
 //! - every other fence is there to be looked at.
@@ -12,20 +13,24 @@
 //! [`Guide::parse`] refuses what it does not know and says so with the line, for all faults of a page at once: a misspelt
 //! word must not turn a rule off in silence. What a patch or a condition *means* is not known here: that is `codemod`'s.
 
+mod conditions;
+mod definition;
 mod error;
 mod fence;
 mod fill;
 mod front;
-mod front_target;
 pub mod html;
 mod model;
 mod packed;
 mod parse;
+pub mod sdk;
 
 pub use error::GuideError;
 pub use fill::fill_after;
+pub use front::split as split_front_matter;
 pub use model::{
-    Bridge, Case, Citation, Condition, ConfigField, Example, ExampleKind, FrontMatter, Guide, Mode, OptionField,
-    OptionKind, Rule, Section,
+    AutocastType, Bridge, Case, Citation, Condition, ConfigField, Defined, Definition, Example, ExampleKind,
+    FrontMatter, Guide, LedgerTerms, ListedName, Mode, OptionField, OptionKind, OwnLoader, Processes, Rule, Section,
 };
-pub use packed::{pack, unpack};
+pub use model::{ProgramTerms, Variable, VariableValue};
+pub use packed::{for_download, pack, unpack};

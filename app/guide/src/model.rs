@@ -1,6 +1,8 @@
 //! The parts of a guide. Every part that can be at fault knows its line in the file.
 
+use crate::sdk::Requirement;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A whole guide page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -9,7 +11,7 @@ pub struct Guide {
     pub name: String,
     /// Path for messages, e.g. `guides/hpu.md`.
     pub path: String,
-    /// What stands between the `---` lines.
+    /// What stands between the `+++` lines.
     pub front: FrontMatter,
     /// Level-2 and level-3 sections in page order.
     pub sections: Vec<Section>,
@@ -34,6 +36,8 @@ pub struct FrontMatter {
     pub extends_line: usize,
     /// The target's member among a project's compute modes; the target's id in capitals when absent.
     pub mode: Option<Mode>,
+    /// Further names under which projects list what they compute on.
+    pub compute_modes: Vec<String>,
     /// Modules that only the target's machine has.
     pub modules: Vec<String>,
     /// The module that `{{bridge}}` stands for, and the attribute under which a class keeps it.
@@ -42,14 +46,71 @@ pub struct FrontMatter {
     pub autoload: Option<String>,
     /// What brings the vendor's builds of PyTorch and TensorFlow, in words that follow “comes with”.
     pub software: Option<String>,
+    /// What the ledger reads in the target's own words.
+    pub ledger: LedgerTerms,
+    /// Environment variables whose values depend on the release.
+    pub variables: BTreeMap<String, Variable>,
     /// Named options of the recipes.
     pub options: Vec<OptionField>,
     /// Fields that a port adds to the project's configuration.
     pub fields: Vec<ConfigField>,
 }
 
-/// `mode: IPU = 5`.
+/// What a target wants of a program that is launched on it: `[launch.program]`, and what follows from the rest of the
+/// front matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProgramTerms {
+    /// A module without which a program can't run there, or not in several processes.
+    pub import: Option<String>,
+    /// Names whose import tells a process its rank by MPI.
+    pub mpi: Vec<String>,
+    /// The target's member among a project's compute modes.
+    #[serde(skip)]
+    pub member: String,
+    /// Whether the program joins its processes itself.
+    #[serde(skip)]
+    pub joins: bool,
+}
+
+/// `[variable.NAME]`: what an environment variable of the target can be, by release.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variable {
+    /// Its values.
+    pub value: Vec<VariableValue>,
+}
+
+/// A value of an environment variable, and the releases for which it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariableValue {
+    /// What it stands for, such as `eager`.
+    pub is: String,
+    /// The releases, as a requirement; empty for all.
+    #[serde(default)]
+    pub sdk: String,
+    /// The value.
+    pub value: String,
+    /// One line of why.
+    #[serde(default)]
+    pub why: String,
+    /// Where that is written.
+    #[serde(default)]
+    pub source: String,
+}
+
+impl Variable {
+    /// The value that stands for something in a release; none where the release has no such thing.
+    #[must_use]
+    pub fn value_for(&self, is: &str, sdk: &str) -> Option<&VariableValue> {
+        self.value.iter().find(|value| value.is == is && crate::sdk::sdk_admits(&value.sdk, sdk))
+    }
+}
+
+/// `mode = { name = "IPU", number = 5 }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mode {
     /// Name of the enum's member, in capitals.
     pub name: String,
@@ -57,8 +118,9 @@ pub struct Mode {
     pub number: Option<i64>,
 }
 
-/// `bridge: habana_frameworks.torch.core as htcore`.
+/// `bridge = { module = "a.b.c", name = "c" }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Bridge {
     /// Dotted name of the module.
     pub module: String,
@@ -66,7 +128,60 @@ pub struct Bridge {
     pub name: String,
 }
 
-/// `option lazy: on, off | on <1.20, off | lazy mode`: a choice that is the user's.
+/// `[ledger]`: what a ported program says in the target's words of how many samples an optimizer step sees, and in which type.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LedgerTerms {
+    /// The module whose import says that the step is compiled: it computes in the type of its weights, and accumulates and
+    /// averages by itself.
+    pub compiler: Option<String>,
+    /// The target's own loader class, and the place of its batch size among the positional arguments, from 0.
+    pub loader: Option<OwnLoader>,
+    /// The call whose argument is the number of batches that are accumulated.
+    pub accumulation: Option<String>,
+    /// The call whose argument is the number of replicas.
+    pub replicas: Option<String>,
+    /// The call whose argument is the number of optimizer steps that one call of the model makes.
+    pub device_iterations: Option<String>,
+    /// The call whose argument says what becomes of accumulated gradients: a name that ends in `Sum` or `Mean`.
+    pub reduction: Option<String>,
+    /// The module that makes one training of several processes, and what the number of replicas is then called.
+    pub processes: Option<Processes>,
+    /// The type of `torch.autocast` on the target's device where none is given: `{ device = "hpu", dtype = "bfloat16" }`.
+    pub autocast: Option<AutocastType>,
+}
+
+/// `loader = { class = "pkg.DataLoader", batch_size = 2 }`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnLoader {
+    /// Its qualified name.
+    pub class: String,
+    /// The place of the batch size among its positional arguments, from 0.
+    pub batch_size: usize,
+}
+
+/// `processes = { module = "pkg", text = "replicas of the launcher" }`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Processes {
+    /// The module whose import says so.
+    pub module: String,
+    /// What the ledger shows as the number of replicas.
+    pub text: String,
+}
+
+/// `autocast = { device = "hpu", dtype = "bfloat16" }`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutocastType {
+    /// The device as PyTorch names it.
+    pub device: String,
+    /// The type.
+    pub dtype: String,
+}
+
+/// `[option.lazy]`: a choice that is the user's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionField {
     /// Line in the file.
@@ -79,6 +194,15 @@ pub struct OptionField {
     pub defaults: Vec<(String, String)>,
     /// What it is called in a form.
     pub label: String,
+}
+
+impl OptionField {
+    /// The value that it has for an SDK version when nobody chose: the first default that fits, else `off`.
+    #[must_use]
+    pub fn default_for(&self, sdk: &str) -> &str {
+        let fits = |requirement: &str| Requirement::parse(requirement).is_ok_and(|r| r.admits(sdk));
+        self.defaults.iter().find(|(_, requirement)| fits(requirement)).map_or("off", |(value, _)| value)
+    }
 }
 
 /// What an option may be.
@@ -116,7 +240,7 @@ impl std::fmt::Display for OptionKind {
     }
 }
 
-/// `field lazy_mode: bool = {{option.lazy}} | …`: a field that a port adds beside the project's compute mode.
+/// `[field.lazy_mode]`: a field that a port adds beside the project's compute mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigField {
     /// `lazy_mode`.
@@ -159,6 +283,8 @@ pub struct Section {
     pub citations: Vec<Citation>,
     /// The section's rules. A section with rules is a recipe.
     pub rules: Vec<Rule>,
+    /// What the section defines, in order.
+    pub definitions: Vec<Definition>,
     /// The section's examples, in order.
     pub examples: Vec<Example>,
 }
@@ -178,6 +304,12 @@ pub struct Rule {
     pub shared: bool,
     /// `sdk="…"`, a comma-separated list of comparisons, all of which must hold.
     pub sdk: Option<String>,
+    /// `stops=step`: a match inside a training step keeps the step from being ported, with the section as the reason.
+    pub stops_step: bool,
+    /// `diff rule step`: the patch is over the parts of the training step.
+    pub of_step: bool,
+    /// `says=NAME`: what is reported, in place of the section's title and reason.
+    pub says: Option<String>,
     /// `style=in-place|branch`: only in that style, and taken as written (not lifted).
     pub style: Option<String>,
     /// `framework=torch|tensorflow|lightning`.
@@ -190,13 +322,50 @@ pub struct Rule {
     pub conditions: Vec<Condition>,
 }
 
-/// One line of a `where` fence.
+/// One line of a `where` or a `conditions` fence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// Line in the file.
     pub line: usize,
     /// The line's text, trimmed.
     pub text: String,
+    /// The lines that are indented below `any of:`.
+    pub any_of: Vec<Condition>,
+}
+
+/// Something that a fence defines and that is asked for by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Its name, unique among those of its kind; of a signature the function's dotted name.
+    pub name: String,
+    /// Line of the fence; of a signature its own.
+    pub line: usize,
+    /// What it is.
+    pub what: Defined,
+}
+
+/// What a fence defines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Defined {
+    /// `names NAME`: a table of names.
+    Names(Vec<ListedName>),
+    /// `message NAME`: a sentence for the user with `{{slots}}`, on one line.
+    Message(String),
+    /// `python block NAME`: Python with `{{slots}}`, `{{each}}` and `{{if}}`.
+    Block(String),
+    /// `conditions NAME`: conditions under a name.
+    Conditions(Vec<Condition>),
+    /// A line of `signatures`: the parameters that may be given by place, in order.
+    Signature(Vec<String>),
+}
+
+/// A line of a `names` fence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedName {
+    /// What stands in the list, `torch.optim.SGD`.
+    pub name: String,
+    /// What stands behind its `#`; empty without one.
+    pub remark: String,
 }
 
 /// What an example shows.

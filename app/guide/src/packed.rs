@@ -3,10 +3,49 @@
 //! Compression finds what is alike among the last 32 KiB. So texts of one kind stand together, apart from the rest: rules
 //! by rules, reasons by reasons, code by code.
 
-use crate::model::{Guide, Section};
+use crate::model::{Condition, Defined, ExampleKind, Guide, Section};
 
 /// Between two texts. No guide has it: it stands in no text file.
 const END: char = '\0';
+
+/// Guides without what only a reader and the tests need of them: prose, the lines of rules, what examples become.
+#[must_use]
+pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
+    for guide in &mut guides {
+        // Sections that are there to be read are on the site.
+        guide.sections.retain(|section| {
+            !(section.rules.is_empty() && section.examples.is_empty() && section.definitions.is_empty())
+        });
+    }
+    for section in guides.iter_mut().flat_map(|guide| &mut guide.sections) {
+        (section.line, section.level) = (0, 0);
+        // Where a rule stands in its guide is for those who write one; here it only tells it from the section's others.
+        for (n, rule) in section.rules.iter_mut().enumerate() {
+            rule.line = n + 1;
+            without_lines(&mut rule.conditions);
+        }
+        for definition in &mut section.definitions {
+            if let Defined::Conditions(conditions) = &mut definition.what {
+                without_lines(conditions);
+            }
+        }
+        // The page opens examples as input and runs the port itself.
+        for example in &mut section.examples {
+            example.line = 0;
+            if example.kind == ExampleKind::After {
+                example.text.clear();
+            }
+        }
+    }
+    guides
+}
+
+fn without_lines(conditions: &mut [Condition]) {
+    for condition in conditions {
+        condition.line = 0;
+        without_lines(&mut condition.any_of);
+    }
+}
 
 /// Takes the texts of all sections out.
 #[must_use]
@@ -31,10 +70,20 @@ pub fn unpack(mut guides: Vec<Guide>, packed: &str) -> Vec<Guide> {
 
 /// The texts of all sections, kind by kind.
 fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
-    let [mut names, mut reasons, mut bounds, mut sources, mut links, mut patches, mut conditions, mut code] =
-        [const { Vec::new() }; 8];
+    let [
+        mut names,
+        mut reasons,
+        mut bounds,
+        mut sources,
+        mut links,
+        mut patches,
+        mut conditions,
+        mut lists,
+        mut messages,
+        mut code,
+    ] = [const { Vec::new() }; 10];
     for section in guides.iter_mut().flat_map(|guide| &mut guide.sections) {
-        let Section { id, title, reason, holds_for, source, citations, rules, examples, level: _, line: _ } = section;
+        let Section { id, title, reason, holds_for, source, citations, rules, definitions, examples, .. } = section;
         names.extend([id, title]);
         reasons.push(reason);
         bounds.push(holds_for);
@@ -42,11 +91,27 @@ fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
         links.extend(citations.iter_mut().flat_map(|citation| [&mut citation.text, &mut citation.url]));
         for rule in rules {
             patches.push(&mut rule.patch);
-            conditions.extend(rule.conditions.iter_mut().map(|condition| &mut condition.text));
+            texts_of_conditions(&mut rule.conditions, &mut conditions);
+        }
+        for definition in definitions {
+            match &mut definition.what {
+                Defined::Names(list) => lists.extend(list.iter_mut().flat_map(|one| [&mut one.name, &mut one.remark])),
+                Defined::Message(text) => messages.push(text),
+                Defined::Block(text) => code.push(text),
+                Defined::Conditions(named) => texts_of_conditions(named, &mut conditions),
+                Defined::Signature(parameters) => lists.extend(parameters),
+            }
         }
         code.extend(examples.iter_mut().map(|example| &mut example.text));
     }
-    [names, reasons, bounds, sources, links, patches, conditions, code].into_iter().flatten().collect()
+    [names, reasons, bounds, sources, links, patches, conditions, lists, messages, code].into_iter().flatten().collect()
+}
+
+fn texts_of_conditions<'g>(conditions: &'g mut [Condition], texts: &mut Vec<&'g mut String>) {
+    for condition in conditions {
+        texts.push(&mut condition.text);
+        texts_of_conditions(&mut condition.any_of, texts);
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +122,7 @@ mod tests {
     fn what_is_packed_comes_back() {
         let page = |name: &str| {
             let text = format!(
-                "---\ntitle: {name}\ndescription: A page.\norder: 1\n---\n## One {{#one}}\n\nWhy {name}.\n\n\
+                "+++\ntitle = \"{name}\"\ndescription = \"A page.\"\norder = 1\n+++\n## One {{#one}}\n\nWhy {name}.\n\n\
                  ```diff rule\n- a($X)\n+ b($X)\n```\n\n```where\n$X: optimizer\n```\n\n```python before\na(1)\n```\n\n\
                  ```python after\nb(1)\n```\n\n## Two\n\nMore.\n"
             );

@@ -1,9 +1,11 @@
 //! Markdown events to sections, rules and examples.
 
+use crate::conditions;
+use crate::definition;
 use crate::error::{Faults, GuideError};
 use crate::fence::{self, Fence};
 use crate::front;
-use crate::model::{Citation, Condition, Example, ExampleKind, Guide, Rule, Section};
+use crate::model::{Citation, Definition, Example, ExampleKind, Guide, Rule, Section};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,15 +15,15 @@ impl Guide {
     pub fn parse(path: &str, text: &str) -> Result<Guide, Vec<GuideError>> {
         let mut faults = Faults::of(path);
         let text = normal(text);
-        let (lines, body) = match front::split(&text) {
+        let (matter, body) = match front::split(&text) {
             Ok(parts) => parts,
             Err(message) => {
                 faults.add(1, message);
                 return Err(faults.into_sorted());
             }
         };
-        let front = front::read(&lines, &mut faults);
-        let mut reader = Reader::new(&text[body..], lines.len() + 2, &front.sdks, &mut faults);
+        let front = front::read(matter, &mut faults);
+        let mut reader = Reader::new(&text[body..], matter.lines().count() + 2, &front.sdks, &mut faults);
         for (event, range) in Parser::new_ext(&text[body..], syntax()).into_offset_iter() {
             reader.read(event, range);
         }
@@ -242,6 +244,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             source: String::new(),
             citations: Vec::new(),
             rules: Vec::new(),
+            definitions: Vec::new(),
             examples: Vec::new(),
         });
     }
@@ -262,6 +265,10 @@ impl<'a, 'f> Reader<'a, 'f> {
             Fence::Plain => {}
             Fence::Rule(rule) => self.rule(Rule { patch: body, ..rule }),
             Fence::Where => self.conditions(line, &body, above),
+            Fence::Definition(kind, name) => {
+                let definitions = definition::read(kind, &name, line, &body, self.faults);
+                self.definitions(definitions);
+            }
             Fence::Example(example) => self.example(Example { text: body, ..example }),
         }
     }
@@ -276,6 +283,14 @@ impl<'a, 'f> Reader<'a, 'f> {
                 self.faults.add(line, "this rule is empty: write the patch, or name a handler with `rule=…`")
             }
             _ => {}
+        }
+        let changes = rule.patch.lines().any(|text| text.starts_with(['+', '-'])) && !rule.manual;
+        let reports = !changes && rule.handler.is_none();
+        for word in [rule.stops_step.then_some("stops"), rule.says.as_ref().map(|_| "says")].into_iter().flatten() {
+            if !reports {
+                self.faults
+                    .add(line, format!("`{word}=…` is for rules that only report: add `manual`, or remove the word"));
+            }
         }
         for (index, text) in rule.patch.lines().enumerate() {
             if !text.trim().is_empty() && !is_patch_line(text) {
@@ -294,13 +309,24 @@ impl<'a, 'f> Reader<'a, 'f> {
         let (Some(rule), true) = (rule, above == Last::Rule) else {
             return self.faults.add(line, "`where` stands right below its `diff rule` fence; there is none");
         };
-        for (index, text) in body.lines().enumerate() {
-            if !text.trim().is_empty() {
-                rule.conditions.push(Condition { line: line + 1 + index, text: text.trim().to_string() });
+        rule.conditions = conditions::read(body, line + 1, self.faults);
+    }
+
+    fn definitions(&mut self, definitions: Vec<Definition>) {
+        for definition in definitions {
+            let mut known = self.sections.iter().flat_map(|section| &section.definitions);
+            let same = |other: &&Definition| {
+                other.name == definition.name
+                    && std::mem::discriminant(&other.what) == std::mem::discriminant(&definition.what)
+            };
+            if let Some(first) = known.find(same) {
+                let message = format!("`{}` is already defined in line {}; keep one", definition.name, first.line);
+                self.faults.add(definition.line, message);
             }
-        }
-        if rule.conditions.is_empty() {
-            self.faults.add(line, "this `where` has no condition: write one a line, or remove the fence");
+            match self.sections.last_mut() {
+                Some(section) => section.definitions.push(definition),
+                None => self.faults.add(definition.line, "a definition needs a heading above it"),
+            }
         }
     }
 

@@ -27,9 +27,13 @@ pub fn mark(scheduler: Scheduler) -> Option<(&'static str, &'static str)> {
 
 fn slurm(asked: &Resources) -> Vec<Flag> {
     let name = &asked.name;
+    let (log, number) = match asked.array {
+        Some(_) => ("%A_%a", "%A is the array's number and %a the index."),
+        None => ("%j", "%j is the job's number."),
+    };
     let mut all = vec![
         flag(format!("--job-name={name}"), "Its name in the queue."),
-        flag(format!("--output={name}-%j.log"), "What it prints; %j is the job's number."),
+        flag(format!("--output={name}-{log}.log"), &format!("What it prints; {number}")),
         flag(format!("--nodes={}", asked.nodes), "Machines."),
     ];
     if let Some(tasks) = asked.tasks_per_node {
@@ -38,31 +42,85 @@ fn slurm(asked: &Resources) -> Vec<Flag> {
     if let Some(cpus) = asked.cpus_per_task {
         all.push(flag(format!("--cpus-per-task={cpus}"), "Cores for each of them."));
     }
+    if asked.exclusive {
+        all.push(flag("--exclusive".into(), "No other job on the machines: all devices are in use."));
+    }
+    if let Some(memory) = &asked.memory {
+        let why = if memory == "0" { "All memory of the machines." } else { "Memory of a machine." };
+        all.push(flag(format!("--mem={memory}"), why));
+    }
     all.extend(said(&asked.partition, "--partition=", "The queue it waits in."));
     all.extend(said(&asked.account, "--account=", "Who pays for it."));
+    all.extend(asked.qos.iter().map(|qos| flag(format!("--qos={qos}"), "Its quality of service.")));
     all.extend(said(&asked.time, "--time=", "After that it is stopped."));
     all.extend(said(&asked.devices, "", "The devices, by the site's word for them."));
+    all.extend(asked.array.iter().map(|array| flag(format!("--array={array}"), "One job for each index.")));
+    if let Some(job) = &asked.after {
+        all.push(flag(format!("--dependency=afterok:{job}"), "Starts when that job has ended well."));
+    }
+    if asked.requeue {
+        all.push(flag("--requeue".into(), "It may be started again."));
+        all.push(flag("--open-mode=append".into(), "What it printed before stays in the log."));
+        all.push(flag("--signal=B:USR1@120".into(), "Two minutes before its time is up the script hears of it."));
+    }
+    if let Some(mail) = &asked.mail {
+        all.push(flag(format!("--mail-user={mail}"), "Who gets a mail."));
+        all.push(flag("--mail-type=END,FAIL".into(), "When it ends or fails."));
+    }
+    all.extend(asked.extra.iter().map(own));
     all
 }
 
 fn pbs(asked: &Resources) -> Vec<Flag> {
-    let devices = asked.devices.as_ref().map(|asked| format!(":{}", asked.value)).unwrap_or_default();
-    let processes = asked.tasks_per_node.map(|tasks| format!(":mpiprocs={tasks}")).unwrap_or_default();
+    let devices = asked.devices.as_ref().map(|asked| asked.value.as_str()).unwrap_or_default();
+    let mut chunk = vec![asked.nodes.to_string()];
+    chunk.extend(Some(devices.to_string()).filter(|devices| !devices.is_empty()));
+    if let Some(cpus) = asked.cpus_per_task.filter(|_| !devices.contains("ncpus=")) {
+        chunk.push(format!("ncpus={}", cpus.saturating_mul(asked.tasks_per_node.unwrap_or(1))));
+    }
+    // One is what PBS takes by itself.
+    if let Some(tasks) = asked.tasks_per_node.filter(|tasks| *tasks > 1 && !devices.contains("mpiprocs=")) {
+        chunk.push(format!("mpiprocs={tasks}"));
+    }
     let mut all = vec![
         flag(format!("-N {}", asked.name), "Its name in the queue."),
         flag("-j oe".to_string(), "Errors go into the same file as the rest of what it prints."),
         flag(
-            format!("-l select={}{devices}{processes}", asked.nodes),
-            "Machines, and on each of them devices and processes that an MPI may start.",
+            format!("-l select={}", chunk.join(":")),
+            "Machines, and on each of them devices, cores and processes that an MPI may start.",
         ),
     ];
-    if asked.nodes > 1 {
-        all.push(flag("-l place=scatter".to_string(), "Each part on a machine of its own."));
+    let place = match (asked.nodes > 1, asked.exclusive) {
+        (true, true) => "scatter:excl",
+        (true, false) => "scatter",
+        (false, true) => "excl",
+        (false, false) => "",
+    };
+    if !place.is_empty() {
+        let why = if asked.exclusive { "No other job on the machines." } else { "Each part on a machine of its own." };
+        all.push(flag(format!("-l place={place}"), why));
     }
     all.extend(said(&asked.partition, "-q ", "The queue it waits in."));
     all.extend(said(&asked.account, "-A ", "Who pays for it."));
     all.extend(said(&asked.time, "-l walltime=", "After that it is stopped."));
+    all.extend(asked.array.iter().map(|array| flag(format!("-J {array}"), "One job for each index.")));
+    if let Some(job) = &asked.after {
+        all.push(flag(format!("-W depend=afterok:{job}"), "Starts when that job has ended well."));
+    }
+    if asked.requeue || asked.array.is_some() {
+        all.push(flag("-r y".into(), "It may be started again."));
+    }
+    if let Some(mail) = &asked.mail {
+        all.push(flag(format!("-M {mail}"), "Who gets a mail."));
+        all.push(flag("-m ae".into(), "When it ends or is aborted."));
+    }
+    all.extend(asked.extra.iter().map(own));
     all
+}
+
+fn own(asked: &Asked) -> Flag {
+    let why = if asked.source.is_empty() { "Your own." } else { "The site asks for it." };
+    Flag { words: asked.value.clone(), why: why.to_string(), source: asked.source.clone() }
 }
 
 fn flag(words: String, why: &str) -> Flag {

@@ -8,8 +8,9 @@ mod shown;
 pub use archive::all;
 pub use shown::form;
 
-use crate::request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
+use crate::request::{Problem, Request, Scheduler, Script};
 use crate::site::{Site, site_named};
+use crate::target::Target;
 use crate::word::{Word, split_words};
 use crate::{Plan, plan, render};
 use std::collections::BTreeMap;
@@ -96,12 +97,13 @@ pub fn put(fields: &mut Fields, name: &str, value: String) {
 
 fn target(fields: &Fields) -> Result<Target, Problem> {
     let said = text(fields, "target");
-    let found = Target::ALL.into_iter().find(|target| target.name() == said);
-    match found {
-        Some(target) => Ok(target),
-        None if said.is_empty() => Ok(Target::Hpu),
-        None => Err(Problem::new("target", format!("`{said}` is none of hpu, rdu, ipu, popdist"))),
+    if said.is_empty() {
+        return Ok(Target::default());
     }
+    Target::named(said).ok_or_else(|| {
+        let names: Vec<&str> = Target::all().map(Target::name).collect();
+        Problem::new("target", format!("`{said}` is none of {}", names.join(", ")))
+    })
 }
 
 /// The site that the fields name: one of the build's, or the file that the user gave.
@@ -145,10 +147,6 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     let mut request = Request::new(target, text(fields, "entry"));
     request.scheduler = scheduler_of(fields, Some(&site));
     request.script = script(fields);
-    request.compiled = text(fields, "compiled") == "on";
-    request.profile = text(fields, "profile") == "on";
-    request.tensorflow = text(fields, "tensorflow") == "on";
-    request.mode = if text(fields, "lazy") == "on" { Mode::Lazy } else { Mode::Eager };
     match split_words(fields.get("args").map_or("", String::as_str)) {
         Some(words) => request.args = words,
         None => problems.push(Problem::new("args", "a quote is left open")),
@@ -167,7 +165,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     request.nodes = number("nodes").unwrap_or(1);
     request.instances = number("instances");
     request.replicas = number("replicas");
-    request.ipus_per_replica = number("ipus-per-replica").unwrap_or(1);
+    request.devices_per_replica = number("devices-per-replica").unwrap_or(1);
     request.batch = number("batch");
     request.accumulation = number("accumulation");
     let port = number("port");
@@ -180,31 +178,28 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
         |name: &str| text(fields, name).split(',').map(str::trim).filter(|one| !one.is_empty()).map(String::from);
     request.hosts = list("hosts").collect();
     request.needs = list("needs").collect();
-    for module in list("modules") {
-        match module.parse() {
-            Ok(module) => request.modules.push(module),
-            Err(_) => problems.push(Problem::new("modules", format!("`{module}` is no whole number"))),
+    request.launcher = Some(text(fields, "launcher")).filter(|name| !name.is_empty()).map(str::to_string);
+    let own = |name: &str| Some(text(fields, name)).filter(|said| !said.is_empty()).map(str::to_string);
+    let lines =
+        |name: &str| text(fields, name).lines().map(str::trim).filter(|line| !line.is_empty()).map(String::from);
+    request.directives = lines("directive").collect();
+    request.load = list("load").collect();
+    for line in lines("env") {
+        match line.split_once('=') {
+            Some((name, value)) => request.env.push((name.to_string(), value.to_string())),
+            None => problems.push(Problem::new("env", format!("`{line}` is not NAME=VALUE"))),
         }
     }
-    request.launcher = match text(fields, "launcher") {
-        "mpirun" => Some(Launcher::Mpirun),
-        "torchrun" => Some(Launcher::Torchrun),
-        "srun" => Some(Launcher::Srun),
-        "lightning" => Some(Launcher::Lightning),
-        "deepspeed" => Some(Launcher::Deepspeed),
-        "" => None,
-        other => {
-            problems.push(Problem::new("launcher", format!("`{other}` starts nothing that is known here")));
-            None
-        }
-    };
-    let own = |name: &str| Some(text(fields, name)).filter(|said| !said.is_empty()).map(str::to_string);
     request.distributed_key = own("distributed-key");
     request.batch_key = own("batch-key");
     request.batch_from = own("batch-from");
     request.accumulation_from = own("accumulation-from");
     request.shared_batch = own("shared-batch");
     request.accumulation_key = own("accumulation-key");
+    request.join_args = split_words(text(fields, "join-args")).unwrap_or_default();
+    request.spawn_key = own("spawn-key");
+    request.divided = text(fields, "divided") == "on";
+    request.ahead = list("ahead").collect();
     request.alone = text(fields, "alone") == "on";
     // What else the form shows at this site and was filled in is a value of `--set`.
     for shown in form(fields).into_iter().flat_map(|group| group.fields) {
@@ -217,7 +212,14 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
 }
 
 /// Fields that are options of the command of their own; all others are values of `--set`.
-pub(crate) const OPTIONS: [&str; 29] = [
+pub(crate) const OPTIONS: [&str; 31] = [
+    "join-args",
+    "spawn-key",
+    "divided",
+    "ahead",
+    "env",
+    "directive",
+    "load",
     "target",
     "site",
     OWN_SITE,
@@ -228,17 +230,12 @@ pub(crate) const OPTIONS: [&str; 29] = [
     "nodes",
     "instances",
     "replicas",
-    "ipus-per-replica",
+    "devices-per-replica",
     "batch",
     "accumulation",
     "launcher",
-    "lazy",
-    "profile",
-    "compiled",
-    "modules",
     "port",
     "hosts",
-    "tensorflow",
     "distributed-key",
     "batch-key",
     "batch-from",
@@ -288,9 +285,14 @@ pub fn command(fields: &Fields) -> String {
             // The command takes bash where a site that has no bash takes its first.
             "scheduler" if !is_set && shown.default != "bash" => add(&["--scheduler", &shown.default]),
             _ if !is_set || said == shown.default => {}
-            "tensorflow" | "lazy" | "alone" | "profile" | "compiled" => add(&[&format!("--{}", shown.name)]),
+            "alone" | "divided" => add(&[&format!("--{}", shown.name)]),
             "args" => add(&[&format!("--args={said}")]),
-            "needs" | "batch-key" | "accumulation-key" | "distributed-key" => {
+            "env" | "directive" => {
+                for line in said.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                    add(&[&format!("--{}={line}", shown.name)]);
+                }
+            }
+            "needs" | "batch-key" | "accumulation-key" | "distributed-key" | "join-args" | "spawn-key" | "ahead" => {
                 add(&[&format!("--{}={}", shown.name, said.trim())]);
             }
             name if OPTIONS.contains(&name) => add(&[&format!("--{name}"), said.trim()]),

@@ -10,21 +10,27 @@
 //!
 //! Nothing here reads or writes a file, so the command and a page give the same bytes.
 
+mod condition;
 mod directives;
+mod draft;
+mod fill;
 pub mod form;
 mod lint;
 mod plan;
 mod render;
 mod request;
 mod site;
-mod targets;
+mod table;
+mod target;
 mod word;
 
 pub use directives::{directives, mark};
-pub use lint::{Finding, Linted, lint};
+pub use draft::{plan, said};
+pub use lint::{Finding, Hunk, Linted, lint};
 pub use plan::{Asked, Flag, Monitor, Plan, Resources, Setting, Step};
-pub use render::render;
-pub use request::{Launcher, Mode, Problem, Request, Scheduler, Script, Target};
-pub use site::{COMMON, Field, Site, Status, site_named, sites};
-pub use targets::{plan, said};
+pub use render::{explained, render};
+pub use request::{Problem, Request, Scheduler, Script};
+pub use site::{COMMON, Site, Status, site_named, sites};
+pub use table::{Field, Kind, Texts, Words};
+pub use target::Target;
 pub use word::{Part, Word, split_words};

@@ -1,15 +1,17 @@
 //! Reads a script that somebody else wrote for faults that published scripts are known to have, and for what the target's
 //! vendor says otherwise.
 
-mod gaudi;
-mod graphcore;
+mod compiled;
+mod job;
 mod processes;
-mod sambanova;
+mod shares;
 mod shell;
+mod vendor;
 mod wall_time;
 mod words;
 
-use crate::request::Target;
+use crate::table::LaunchTable;
+use crate::target::Target;
 use shell::{Command, Token, commands};
 use std::fmt::Write;
 use std::ops::Range;
@@ -32,52 +34,84 @@ pub struct Linted {
     pub findings: Vec<Finding>,
     /// The script with those faults mended that have one right answer.
     pub fixed: String,
+    /// The mended lines, by line.
+    pub hunks: Vec<Hunk>,
 }
 
 /// Checks a script for a target.
 pub fn lint(script: &str, target: Target) -> Linted {
-    let mut look = Look { script, target, commands: commands(script), findings: Vec::new(), edits: Vec::new() };
+    let table = target.table();
+    let mut look = Look { script, target, table, commands: commands(script), findings: Vec::new(), edits: Vec::new() };
     words::check(&mut look);
+    job::check(&mut look);
     wall_time::check(&mut look);
     processes::check(&mut look);
-    match target {
-        Target::Hpu => gaudi::check(&mut look),
-        Target::Rdu => sambanova::check(&mut look),
-        Target::Ipu | Target::Popdist => graphcore::check(&mut look),
+    vendor::check(&mut look);
+    if let Some(shares) = &table.lint.shares {
+        shares::check(&mut look, shares);
+    }
+    if let Some(words) = &table.lint.compiled {
+        compiled::check(&mut look, words);
     }
     look.findings.sort_by_key(|finding| finding.line);
-    Linted { fixed: look.fixed(), findings: look.findings }
+    let hunks = look.hunks();
+    Linted { fixed: look.fixed(), findings: look.findings, hunks }
+}
+
+/// Lines of a script, and what stands in their place when it is mended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// The first of the old lines, from 1; where lines are only put in, the line in front of them, 0 at the start.
+    pub line: usize,
+    /// The old lines, with their line breaks.
+    pub old: Vec<String>,
+    /// The new ones.
+    pub new: Vec<String>,
 }
 
 impl Linted {
     /// The mended lines as a patch without context; empty when nothing was mended.
-    pub fn diff(&self, script: &str, name: &str) -> String {
+    pub fn diff(&self, name: &str) -> String {
         let mut out = String::new();
-        let pairs = script.split_inclusive('\n').zip(self.fixed.split_inclusive('\n'));
-        for (at, (old, new)) in pairs.enumerate().filter(|(_, (old, new))| old != new) {
+        let mut shift: isize = 0;
+        for hunk in &self.hunks {
             if out.is_empty() {
                 let _ = write!(out, "--- a/{name}\n+++ b/{name}\n");
             }
-            let _ = writeln!(out, "@@ -{0} +{0} @@", at + 1);
-            for (sign, line) in [('-', old), ('+', new)] {
+            let (old, new) = (hunk.old.len(), hunk.new.len());
+            // A side without lines is named by the line in front of it.
+            let after_old = if old == 0 { hunk.line + 1 } else { hunk.line };
+            let at = after_old.saturating_add_signed(shift);
+            let at = if new == 0 { at.saturating_sub(1) } else { at };
+            let _ = writeln!(out, "@@ -{} +{} @@", range(hunk.line, old), range(at, new));
+            for (sign, line) in hunk.old.iter().map(|line| ('-', line)).chain(hunk.new.iter().map(|line| ('+', line))) {
                 let _ = write!(out, "{sign}{line}");
                 if !line.ends_with('\n') {
                     out.push_str("\n\\ No newline at end of file\n");
                 }
             }
+            shift += new.cast_signed() - old.cast_signed();
         }
         out
     }
 }
 
+fn range(line: usize, lines: usize) -> String {
+    if lines == 1 { line.to_string() } else { format!("{line},{lines}") }
+}
+
+/// A range of the script, and what stands there instead.
+type Edit = (Range<usize>, String);
+
 /// A script that is looked at, and what was found so far.
 struct Look<'s> {
     script: &'s str,
     target: Target,
+    table: &'static LaunchTable,
     commands: Vec<Command>,
     findings: Vec<Finding>,
-    /// What is put in a place's stead. A line break is never put in or taken out, so lines keep their numbers.
-    edits: Vec<(Range<usize>, String)>,
+    /// What is put in a place's stead.
+    edits: Vec<Edit>,
 }
 
 impl Look<'_> {
@@ -93,7 +127,7 @@ impl Look<'_> {
     fn mend(&mut self, range: Range<usize>, new: impl Into<String>) {
         let new = new.into();
         let overlaps = self.edits.iter().any(|(other, _)| other.start < range.end && range.start < other.end);
-        if !overlaps && !self.script[range.clone()].contains('\n') && !new.contains('\n') {
+        if !overlaps {
             self.edits.push((range, new));
         }
     }
@@ -108,6 +142,50 @@ impl Look<'_> {
             from = range.end;
         }
         fixed + &self.script[from..]
+    }
+
+    /// The mends by line: those that share a line are one hunk.
+    fn hunks(&mut self) -> Vec<Hunk> {
+        self.edits.sort_by_key(|(range, _)| range.start);
+        let script = self.script;
+        let starts: Vec<usize> = std::iter::once(0).chain(script.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let line_of = |at: usize| starts.partition_point(|start| *start <= at) - 1;
+        let end_of = |line: usize| starts.get(line + 1).copied().unwrap_or(script.len());
+        // Lines that are touched, from the first to behind the last; and the edits in them.
+        let mut touched: Vec<(Range<usize>, Vec<&Edit>)> = Vec::new();
+        for edit in &self.edits {
+            let (range, new) = edit;
+            let first = line_of(range.start);
+            let whole = range.start == starts[first];
+            let last = match range.is_empty() {
+                // Lines put in between two others touch neither.
+                true if whole && new.ends_with('\n') => first,
+                true => first + 1,
+                false => line_of(range.end - 1) + 1,
+            };
+            match touched.last_mut() {
+                Some((lines, edits)) if first < lines.end => {
+                    lines.end = lines.end.max(last);
+                    edits.push(edit);
+                }
+                _ => touched.push((first..last, vec![edit])),
+            }
+        }
+        let lines = |text: &str| text.split_inclusive('\n').map(str::to_string).collect::<Vec<_>>();
+        let hunk = |(own, edits): (Range<usize>, Vec<&(Range<usize>, String)>)| {
+            let from = starts[own.start];
+            let to = if own.is_empty() { from } else { end_of(own.end - 1) };
+            let (mut new, mut at) = (String::new(), from);
+            for (range, text) in edits {
+                new += &script[at..range.start];
+                new += text;
+                at = range.end;
+            }
+            new += &script[at..to];
+            let line = if own.is_empty() { own.start } else { own.start + 1 };
+            Hunk { line, old: lines(&script[from..to]), new: lines(&new) }
+        };
+        touched.into_iter().map(hunk).filter(|hunk| hunk.old != hunk.new).collect()
     }
 
     /// Calls `act` with each command; the commands themselves stay as they are.

@@ -105,7 +105,7 @@ pub struct Resources {
     pub tasks_per_node: Option<u32>,
     /// Processor cores for a task.
     pub cpus_per_task: Option<u32>,
-    /// Slurm's request for devices, such as `--gres=gpu:8` or `--ipus=4`.
+    /// Slurm's request for devices, such as `--gres=gpu:8`.
     pub devices: Option<Asked>,
     /// Partition or queue.
     pub partition: Option<Asked>,
@@ -113,6 +113,22 @@ pub struct Resources {
     pub account: Option<Asked>,
     /// Wall time, `HH:MM:SS`.
     pub time: Option<Asked>,
+    /// Whether no other job may be on the machines.
+    pub exclusive: bool,
+    /// Memory of a machine, as Slurm writes it: `0` is all of it.
+    pub memory: Option<String>,
+    /// Who gets a mail when it ends or fails.
+    pub mail: Option<String>,
+    /// Slurm's quality of service.
+    pub qos: Option<String>,
+    /// Indices of a job array, such as `0-9`.
+    pub array: Option<String>,
+    /// The job that has to end well before.
+    pub after: Option<String>,
+    /// Whether the job may be started again.
+    pub requeue: bool,
+    /// Directives of the site's and of the user's own, as they are.
+    pub extra: Vec<Asked>,
 }
 
 /// A command that shows what the devices do, for a second terminal.
@@ -130,6 +146,8 @@ pub struct Monitor {
 pub struct Plan {
     /// What the script does, in a sentence.
     pub title: String,
+    /// The line that starts or submits it.
+    pub start: String,
     /// Who starts the script.
     pub scheduler: Scheduler,
     /// What the scheduler is asked for.

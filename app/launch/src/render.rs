@@ -72,116 +72,209 @@ hosts() {
 }
 "#;
 
-/// The script. Bash whatever the scheduler; Slurm and PBS read their directives out of its comments.
+const JOB_PORT: &str = r#"
+# A port of this job's own, for jobs that share a machine; outside a job the one that is given.
+job_port() {
+  job=${SLURM_JOB_ID:-${PBS_JOBID:-}}
+  job=${job%%[!0-9]*}
+  if [ -n "$job" ]; then echo $((20000 + 10#$job % 10000)); else echo "$1"; fi
+}
+"#;
+
+const NEWEST: &str = r#"
+# The newest file of a folder by a pattern for its name; nothing when there is none.
+newest() {
+  { find "$1" -type f -name "$2" -printf '%T@ %p\n' 2>/dev/null || true; } | sort -n | tail -n 1 | cut -d ' ' -f 2-
+}
+"#;
+
+const REQUEUE: &str = r#"
+# Slurm says when the time is nearly up: then the job goes back into the queue.
+trap 'scontrol requeue "$SLURM_JOB_ID"' USR1
+"#;
+
+/// The script, with few comments: what each command is for. Bash whatever the scheduler; Slurm and PBS read their
+/// directives out of its comments.
 pub fn render(plan: &Plan) -> String {
-    let scheduler = plan.scheduler;
-    let mut out = String::from("#!/usr/bin/env bash\n");
-    if let Some((mark, source)) = mark(scheduler) {
-        comment(&mut out, &format!("What the job asks for: {source}"));
-        for flag in directives(&plan.resources, scheduler) {
-            reason_of(&mut out, "", &flag, source);
-            let _ = writeln!(out, "{mark} {}", flag.words);
-        }
-        out.push('\n');
-    }
-    comment(&mut out, &plan.title);
-    for line in plan.notes.iter().chain(&plan.arithmetic) {
-        comment(&mut out, line);
-    }
-    if !plan.monitors.is_empty() {
-        comment(&mut out, "While it runs, in a second terminal:");
-        for monitor in &plan.monitors {
-            comment(&mut out, &format!("  {}  ({})", monitor.command, monitor.why));
-        }
-    }
-    out.push_str(OPENING);
-    if plan.steps.iter().any(|step| matches!(step, Step::Take { .. })) {
-        out.push_str(TAKE);
-    }
-    if plan.steps.iter().any(|step| matches!(step, Step::Keep { .. })) {
-        out.push_str(KEEP);
-    }
-    machines(&mut out, plan, scheduler);
-    if scheduler == Scheduler::Pbs {
-        out.push_str("\n# PBS starts in the home folder.\ncd \"${PBS_O_WORKDIR:-.}\"\n");
-    }
-    for step in &plan.steps {
-        out.push('\n');
-        write_step(&mut out, step);
-    }
-    out
+    Rendering { explained: false }.script(plan)
 }
 
-/// The functions that the plan's words call.
-fn machines(out: &mut String, plan: &Plan, scheduler: Scheduler) {
-    let parts = plan.steps.iter().flat_map(|step| match step {
-        Step::Set(setting) => std::slice::from_ref(&setting.value),
-        Step::Run { argv, .. } => argv,
-        Step::Source { .. } | Step::Require { .. } | Step::Take { .. } | Step::Keep { .. } => &[],
-    });
-    let parts: Vec<&Part> = parts.flat_map(|word| &word.0).collect();
-    let first = parts.contains(&&Part::FirstHost);
-    let all = parts.iter().any(|part| matches!(part, Part::Hosts(_)));
-    if first || all {
-        let list = match scheduler {
-            // The file has a line for each process.
-            Scheduler::Pbs => r#"awk '!seen[$0]++' "$PBS_NODEFILE""#,
-            Scheduler::Bash | Scheduler::Slurm => r#"scontrol show hostnames "$SLURM_JOB_NODELIST""#,
-        };
-        out.push_str(&MACHINES.replace("LIST", list));
-    }
-    if first {
-        out.push_str(FIRST_HOST);
-    }
-    if all {
-        out.push_str(HOSTS);
-    }
+/// The same script with the reason and the source of each variable, flag and directive.
+pub fn explained(plan: &Plan) -> String {
+    Rendering { explained: true }.script(plan)
 }
 
-fn write_step(out: &mut String, step: &Step) {
-    match step {
-        Step::Source { files, unless, why, source } => {
-            reason(out, why, source);
-            let mut test = String::from("[ -z \"${DRY_RUN:-}\" ]");
-            if let Some(name) = unless {
-                let _ = write!(test, " && [ -z \"${{{name}:-}}\" ]");
+/// How a script is written.
+struct Rendering {
+    explained: bool,
+}
+
+impl Rendering {
+    fn script(&self, plan: &Plan) -> String {
+        let scheduler = plan.scheduler;
+        let mut out = String::from("#!/usr/bin/env bash\n");
+        if let Some((mark, source)) = mark(scheduler) {
+            if self.explained {
+                comment(&mut out, &format!("What the job asks for: {source}"));
             }
-            out.push_str("# shellcheck disable=SC1090,SC1091\n");
-            let _ = writeln!(out, "if {test}; then");
-            for file in files {
-                let _ = writeln!(out, "  . {}", file.quoted());
+            for flag in directives(&plan.resources, scheduler) {
+                if self.explained {
+                    reason_of(&mut out, "", &flag, source);
+                }
+                let _ = writeln!(out, "{mark} {}", flag.words);
             }
-            out.push_str("fi\n");
+            out.push('\n');
         }
-        Step::Require { name, message } => {
-            let message = Word::text(message.clone()).quoted();
-            let _ = writeln!(out, "if [ -z \"${{{name}:-}}\" ]; then\n  echo {message} >&2");
-            out.push_str("  if [ -z \"${DRY_RUN:-}\" ]; then exit 2; fi\nfi\n");
+        comment(&mut out, &plan.title);
+        let word = if scheduler == Scheduler::Bash { "Start" } else { "Submit" };
+        comment(&mut out, &format!("{word}: {}", plan.start));
+        if self.explained {
+            plan.notes.iter().for_each(|note| comment(&mut out, note));
         }
-        Step::Set(setting) => {
-            reason(out, &setting.why, &setting.source);
-            // Quotes in a value are part of a file's name here, not a command that is split later.
-            let has_quotes = |part: &Part| matches!(part, Part::Text(text) if text.contains(['"', '\'', '\\']));
-            let quotes = setting.value.0.iter().any(has_quotes);
-            let [assign, export] =
-                if quotes { ["# shellcheck disable=SC2089\n", "# shellcheck disable=SC2090\n"] } else { [""; 2] };
-            let (name, value) = (&setting.name, setting.value.quoted());
-            let _ = write!(out, "{assign}{name}={value}\n{export}export {name}\n");
-        }
-        Step::Run { argv, flags, why, source } => {
-            reason(out, why, source);
-            for flag in flags {
-                reason_of(out, &format!("  {}: ", flag.words), flag, source);
+        plan.arithmetic.iter().for_each(|line| comment(&mut out, line));
+        if self.explained && !plan.monitors.is_empty() {
+            comment(&mut out, "While it runs, in a second terminal:");
+            for monitor in &plan.monitors {
+                comment(&mut out, &format!("  {}  ({})", monitor.command, monitor.why));
             }
-            command(out, "run", argv);
         }
-        Step::Take { file, into, why, source } => {
-            reason(out, why, source);
-            command(out, "take", [into, file]);
+        self.function(&mut out, OPENING);
+        if plan.steps.iter().any(|step| matches!(step, Step::Take { .. })) {
+            self.function(&mut out, TAKE);
         }
-        Step::Keep { argv, file, why, source } => {
+        if plan.steps.iter().any(|step| matches!(step, Step::Keep { .. })) {
+            self.function(&mut out, KEEP);
+        }
+        self.functions(&mut out, plan);
+        let requeues = plan.resources.requeue && scheduler == Scheduler::Slurm;
+        if requeues {
+            self.function(&mut out, REQUEUE);
+        }
+        if scheduler == Scheduler::Pbs {
+            self.function(&mut out, "\n# PBS starts in the home folder.\ncd \"${PBS_O_WORKDIR:-.}\"\n");
+        }
+        let last = plan.steps.iter().rposition(|step| matches!(step, Step::Run { .. }));
+        let mut was_set = false;
+        for (at, step) in plan.steps.iter().enumerate() {
+            let is_set = matches!(step, Step::Set(_));
+            if self.explained || !(was_set && is_set) {
+                out.push('\n');
+            }
+            was_set = is_set;
+            let waits = requeues && last == Some(at);
+            self.step(&mut out, step);
+            if waits {
+                // bash answers a signal between commands only, so the last one runs beside it.
+                out.truncate(out.trim_end().len());
+                out.push_str(" &\nwait \"$!\"\n");
+            }
+        }
+        out
+    }
+
+    /// Lines of the script's own, with their comments where all are wanted.
+    fn function(&self, out: &mut String, text: &str) {
+        for line in text.split_inclusive('\n').filter(|line| self.explained || !line.starts_with("# ")) {
+            out.push_str(line);
+        }
+    }
+
+    fn reason(&self, out: &mut String, why: &str, source: &str) {
+        if self.explained {
             reason(out, why, source);
-            command(out, "keep", std::iter::once(file).chain(argv));
+        }
+    }
+    /// The functions that the plan's words call.
+    fn functions(&self, out: &mut String, plan: &Plan) {
+        let parts = plan.steps.iter().flat_map(|step| match step {
+            Step::Set(setting) => std::slice::from_ref(&setting.value),
+            Step::Run { argv, .. } => argv,
+            Step::Source { .. } | Step::Require { .. } | Step::Take { .. } | Step::Keep { .. } => &[],
+        });
+        let parts: Vec<&Part> = parts.flat_map(|word| &word.0).collect();
+        let first = parts.contains(&&Part::FirstHost);
+        let all = parts.iter().any(|part| matches!(part, Part::Hosts(_)));
+        if first || all {
+            let list = match plan.scheduler {
+                // The file has a line for each process.
+                Scheduler::Pbs => r#"awk '!seen[$0]++' "$PBS_NODEFILE""#,
+                Scheduler::Bash | Scheduler::Slurm => r#"scontrol show hostnames "$SLURM_JOB_NODELIST""#,
+            };
+            self.function(out, &MACHINES.replace("LIST", list));
+        }
+        if first {
+            self.function(out, FIRST_HOST);
+        }
+        if all {
+            self.function(out, HOSTS);
+        }
+        if parts.iter().any(|part| matches!(part, Part::JobPort(_))) {
+            self.function(out, JOB_PORT);
+        }
+        if parts.iter().any(|part| matches!(part, Part::Newest(..))) {
+            self.function(out, NEWEST);
+        }
+    }
+
+    fn step(&self, out: &mut String, step: &Step) {
+        match step {
+            Step::Source { files, unless, why, source } => {
+                self.reason(out, why, source);
+                let mut test = String::from("[ -z \"${DRY_RUN:-}\" ]");
+                if let Some(name) = unless {
+                    let _ = write!(test, " && [ -z \"${{{name}:-}}\" ]");
+                }
+                out.push_str("# shellcheck disable=SC1090,SC1091\n");
+                let _ = writeln!(out, "if {test}; then");
+                for file in files {
+                    let _ = writeln!(out, "  . {}", file.quoted());
+                }
+                out.push_str("fi\n");
+            }
+            Step::Require { name, message } => {
+                let message = Word::text(message.clone()).quoted();
+                let _ = writeln!(out, "if [ -z \"${{{name}:-}}\" ]; then\n  echo {message} >&2");
+                out.push_str("  if [ -z \"${DRY_RUN:-}\" ]; then exit 2; fi\nfi\n");
+            }
+            Step::Set(setting) => {
+                self.reason(out, &setting.why, &setting.source);
+                // Quotes in a value are part of a file's name here, not a command that is split later.
+                let has_quotes = |part: &Part| matches!(part, Part::Text(text) if text.contains(['"', '\'', '\\']));
+                let quotes = setting.value.0.iter().any(has_quotes);
+                let (name, value) = (&setting.name, setting.value.quoted());
+                let runs = |part: &Part| !matches!(part, Part::Text(_) | Part::Variable(_) | Part::Any);
+                if quotes {
+                    let _ = write!(
+                        out,
+                        "# shellcheck disable=SC2089\n{name}={value}\n# shellcheck disable=SC2090\nexport {name}\n"
+                    );
+                } else if setting.value.0.iter().any(runs) {
+                    // A script stops when an assignment fails, not when an `export` does.
+                    let _ = write!(out, "{name}={value}\nexport {name}\n");
+                } else {
+                    let _ = writeln!(out, "export {name}={value}");
+                }
+            }
+            Step::Run { argv, flags, why, source } => {
+                comment(out, why);
+                if self.explained {
+                    if !source.is_empty() {
+                        comment(out, source);
+                    }
+                    for flag in flags {
+                        reason_of(out, &format!("  {}: ", flag.words), flag, source);
+                    }
+                }
+                command(out, "run", argv);
+            }
+            Step::Take { file, into, why, source } => {
+                self.reason(out, why, source);
+                command(out, "take", [into, file]);
+            }
+            Step::Keep { argv, file, why, source } => {
+                self.reason(out, why, source);
+                command(out, "keep", std::iter::once(file).chain(argv));
+            }
         }
     }
 }

@@ -1,37 +1,9 @@
 //! What a user asks for.
 
+use crate::target::Target;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// The accelerator, and with PopDist how its processes are started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Target {
-    /// Intel Gaudi.
-    Hpu,
-    /// SambaNova.
-    Rdu,
-    /// Graphcore, one process.
-    Ipu,
-    /// Graphcore, many processes.
-    Popdist,
-}
-
-impl Target {
-    /// All of them.
-    pub const ALL: [Target; 4] = [Target::Hpu, Target::Rdu, Target::Ipu, Target::Popdist];
-
-    /// Its word on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Target::Hpu => "hpu",
-            Target::Rdu => "rdu",
-            Target::Ipu => "ipu",
-            Target::Popdist => "popdist",
-        }
-    }
-}
 
 /// Who starts the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -59,21 +31,6 @@ impl Scheduler {
     }
 }
 
-/// Who starts the processes of one training.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Launcher {
-    /// Open MPI on Gaudi, MPICH on SambaNova.
-    Mpirun,
-    /// PyTorch's own.
-    Torchrun,
-    /// The scheduler's `srun`.
-    Srun,
-    /// Lightning's trainer, which starts the processes of one machine itself.
-    Lightning,
-    /// DeepSpeed, through Optimum Habana's `gaudi_spawn.py`.
-    Deepspeed,
-}
-
 /// What the script is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
@@ -85,15 +42,6 @@ pub enum Script {
     Collect,
 }
 
-/// How Gaudi runs PyTorch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Eagerly, and through `torch.compile`.
-    Eager,
-    /// Lazily, the older way.
-    Lazy,
-}
-
 /// A launch as a user describes it. Numbers that are none follow from the others.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -103,8 +51,6 @@ pub struct Request {
     pub scheduler: Scheduler,
     /// What the script is for.
     pub script: Script,
-    /// Whether the program is TensorFlow's.
-    pub tensorflow: bool,
     /// The program.
     pub entry: String,
     /// Its arguments, taken as they are.
@@ -113,24 +59,16 @@ pub struct Request {
     pub nodes: u32,
     /// Processes, all machines together.
     pub instances: Option<u32>,
-    /// Copies of the model, all processes together (IPU, PopDist).
+    /// Copies of the model, all processes together.
     pub replicas: Option<u32>,
-    /// IPUs that one copy of the model takes.
-    pub ipus_per_replica: u32,
+    /// Devices that one copy of the model takes.
+    pub devices_per_replica: u32,
     /// Samples of one micro-batch of one copy of the model; what the arguments say when none.
     pub batch: Option<u32>,
     /// Micro-batches that one step adds up; what the arguments say, else 1, when none.
     pub accumulation: Option<u32>,
-    /// Who starts the processes; the target's usual one when none.
-    pub launcher: Option<Launcher>,
-    /// Gaudi's mode.
-    pub mode: Mode,
-    /// Whether an earlier script compiled the program (RDU).
-    pub compiled: bool,
-    /// Whether the vendor's profiler is on.
-    pub profile: bool,
-    /// Gaudi's modules when several users share a machine.
-    pub modules: Vec<u32>,
+    /// Who starts the processes, by the name that the target's table has for it; the target's usual one when none.
+    pub launcher: Option<String>,
     /// Port where the processes meet.
     pub port: Option<u16>,
     /// Names of the machines, where no scheduler knows them.
@@ -148,11 +86,27 @@ pub struct Request {
     pub accumulation_from: Option<String>,
     /// What tells the program how many micro-batches a step adds up, as a key or an option.
     pub accumulation_key: Option<String>,
+    /// Words of the command line without which the program's processes don't join, such as `--dist-url=env://`.
+    pub join_args: Vec<String>,
+    /// What makes the program start processes itself.
+    pub spawn_key: Option<String>,
+    /// Whether the program divides its command line at `--`: what stands in front is the target's.
+    pub divided: bool,
+    /// The program's options that stand in front all the same.
+    pub ahead: Vec<String>,
     /// Whether nothing in the program joins processes.
     pub alone: bool,
     /// Keys and options that the program does not start without.
     pub needs: Vec<String>,
-    /// Values of the site's fields.
+    /// Environment variables of the user's own.
+    pub env: Vec<(String, String)>,
+    /// Directives of the user's own, without the scheduler's mark.
+    pub directives: Vec<String>,
+    /// Environment modules to load.
+    pub load: Vec<String>,
+    /// The name of the script's file; one of the target's name when none.
+    pub file: Option<String>,
+    /// Values of the target's and the site's fields; a switch is `on`.
     pub values: BTreeMap<String, String>,
 }
 
@@ -163,20 +117,15 @@ impl Request {
             target,
             scheduler: Scheduler::Bash,
             script: Script::Train,
-            tensorflow: false,
             entry: entry.to_string(),
             args: Vec::new(),
             nodes: 1,
             instances: None,
             replicas: None,
-            ipus_per_replica: 1,
+            devices_per_replica: 1,
             batch: None,
             accumulation: None,
             launcher: None,
-            mode: Mode::Eager,
-            compiled: false,
-            profile: false,
-            modules: Vec::new(),
             port: None,
             hosts: Vec::new(),
             distributed_key: None,
@@ -185,10 +134,31 @@ impl Request {
             shared_batch: None,
             accumulation_from: None,
             accumulation_key: None,
+            join_args: Vec::new(),
+            spawn_key: None,
+            divided: false,
+            ahead: Vec::new(),
             alone: false,
             needs: Vec::new(),
+            env: Vec::new(),
+            directives: Vec::new(),
+            load: Vec::new(),
+            file: None,
             values: BTreeMap::new(),
         }
+    }
+}
+
+impl Request {
+    /// A name for the script's file.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let name = match self.script {
+            Script::Setup => "setup",
+            Script::Train => "train",
+            Script::Collect => "collect",
+        };
+        self.file.clone().unwrap_or_else(|| format!("{name}-{}.sh", self.target.name()))
     }
 }
 

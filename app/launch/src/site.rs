@@ -5,7 +5,9 @@
 
 use crate::form::OPTIONS as FORM;
 use crate::plan::Monitor;
-use crate::request::{Problem, Request, Scheduler, Script, Target};
+use crate::request::{Problem, Request, Scheduler, Script};
+use crate::table::{CommandEntry, Field, SetEntry, Texts, Words};
+use crate::target::{SITES, Target};
 use crate::word::{Part, Word};
 use serde::Deserialize;
 
@@ -19,21 +21,6 @@ pub enum Status {
     Archival,
     /// Knows nothing of the machine: the user fills it in.
     Template,
-}
-
-/// Something that only the user knows.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Field {
-    /// Its name in `{…}` and in `--set NAME=VALUE`.
-    pub name: String,
-    /// What it is.
-    pub label: String,
-    /// Whether there is no script without it.
-    #[serde(default)]
-    pub required: bool,
-    /// What it is when the user says nothing; only ever something that the source says.
-    pub default: Option<String>,
 }
 
 /// A variable that the site's own pages ask for.
@@ -65,6 +52,8 @@ pub struct Site {
     pub status: Status,
     /// Where the facts are written.
     pub source: String,
+    /// The day on which they were compared with the source, `YYYY-MM-DD`; each site of the build has one.
+    pub checked: Option<String>,
     /// What it has.
     pub targets: Vec<Target>,
     /// How jobs are started there.
@@ -77,12 +66,22 @@ pub struct Site {
     pub nodes: Option<u32>,
     /// Processor cores of one machine, where tasks share them out.
     pub cpus_per_node: Option<u32>,
+    /// Memory of one machine in GiB, where jobs share machines.
+    pub memory_per_node: Option<u32>,
+    /// Environment modules that a job loads.
+    #[serde(default)]
+    pub load: Vec<String>,
     /// Slurm's partition.
     pub partition: Option<String>,
-    /// Slurm's word for devices, `{devices}` being their number (of one machine for Gaudi).
+    /// Slurm's quality of service.
+    pub qos: Option<String>,
+    /// Slurm's word for devices, `{devices}` being their number: of one machine, or of all where the target shares them out.
     pub request: Option<String>,
     /// PBS's word for the devices of one machine, such as `ngpus={devices}`.
     pub select: Option<String>,
+    /// More that the scheduler is to be told, in the words of its directives.
+    #[serde(default)]
+    pub directives: Vec<String>,
     /// What every command on a device starts with when a user starts the script by hand.
     #[serde(default)]
     pub prefix: Vec<String>,
@@ -91,24 +90,21 @@ pub struct Site {
     pub enable: Vec<String>,
     /// A variable that says they were sourced before.
     pub enabled_by: Option<String>,
-    /// The virtual environment's Python.
-    pub python: Option<String>,
-    /// Wheels for it; `*` is any run of characters. The PyTorch ones.
+    /// Texts that the target's commands take as `{site.NAME}`, such as a program's path or the vendor's wheels.
     #[serde(default)]
-    pub wheels: Vec<String>,
-    /// The TensorFlow ones.
-    #[serde(default)]
-    pub tensorflow_wheels: Vec<String>,
-    /// The program that starts MPI processes.
-    pub mpirun: Option<String>,
-    /// Name of the V-IPU partition.
-    pub vipu_partition: Option<String>,
+    pub words: Words,
     /// Variables of the site.
     #[serde(default)]
     pub settings: Vec<SiteSetting>,
     /// What only the user knows.
     #[serde(default)]
-    pub fields: Vec<Field>,
+    pub field: Vec<Field>,
+    /// Variables under conditions, behind the target's own.
+    #[serde(default)]
+    pub(crate) set: Vec<SetEntry>,
+    /// Commands that take the place of the target's, by launcher.
+    #[serde(default)]
+    pub(crate) command: Vec<CommandEntry>,
     /// Commands that show what the devices do.
     #[serde(default)]
     pub monitors: Vec<Monitor>,
@@ -117,20 +113,12 @@ pub struct Site {
     pub notes: Vec<String>,
 }
 
-const FILES: [(&str, &str); 8] = [
-    ("generic-hpu.toml", include_str!("../sites/generic-hpu.toml")),
-    ("generic-rdu.toml", include_str!("../sites/generic-rdu.toml")),
-    ("generic-ipu.toml", include_str!("../sites/generic-ipu.toml")),
-    ("alcf-pod64.toml", include_str!("../sites/alcf-pod64.toml")),
-    ("alcf-sn30.toml", include_str!("../sites/alcf-sn30.toml")),
-    ("alcf-gaudi.toml", include_str!("../sites/alcf-gaudi.toml")),
-    ("tamu-aces-pod16.toml", include_str!("../sites/tamu-aces-pod16.toml")),
-    ("tamu-aces-gaudi.toml", include_str!("../sites/tamu-aces-gaudi.toml")),
-];
-
-/// The sites of this build. Each file is read by a test, so a broken one is never part of a build that passed.
+/// The sites of this build, those for any machine first. Each file is read by a test, so a broken one is never part of a
+/// build that passed.
 pub fn sites() -> Vec<Site> {
-    FILES.iter().filter_map(|(_, text)| Site::read(text).ok()).collect()
+    let mut all: Vec<Site> = SITES.iter().filter_map(|(_, text)| Site::read(text).ok()).collect();
+    all.sort_by_key(|site| site.group.as_deref() != Some("generic"));
+    all
 }
 
 /// The site with that name that has the target; a group's name will do.
@@ -169,18 +157,26 @@ impl Site {
         if site.targets.is_empty() || site.schedulers.is_empty() {
             return broken("`targets` and `schedulers` name at least one each".into());
         }
-        let directives = [&site.partition, &site.request, &site.select];
+        if let Some(day) = site.checked.as_deref().filter(|day| !is_day(day)) {
+            return broken(format!("`{}` is no day such as 2026-11-22", day.escape_debug()));
+        }
+        let directives = [&site.partition, &site.request, &site.select, &site.qos];
         if let Some(text) = directives.into_iter().flatten().find(|text| text.contains(char::is_control)) {
             return broken(format!("`{}` is more than one line", text.escape_debug()));
         }
         if site.request.as_deref().is_some_and(|text| !text.starts_with('-') || text.contains(['$', '*'])) {
             return broken("`request` is an option of sbatch, such as --gres=gpu:{devices}".into());
         }
+        let is_directive =
+            |text: &&String| text.starts_with('-') && !text.contains(['$', '*']) && !text.contains(char::is_control);
+        if let Some(text) = site.directives.iter().find(|text| !is_directive(text)) {
+            return broken(format!("`{}` is no option of a scheduler", text.escape_debug()));
+        }
         let variables = site.enabled_by.iter().chain(site.settings.iter().map(|setting| &setting.name));
         if let Some(name) = variables.into_iter().find(|name| !is_name(name)) {
             return broken(format!("`{}` is no name of a variable", name.escape_debug()));
         }
-        for field in &site.fields {
+        for field in &site.field {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
             if field.name.is_empty() || !field.name.chars().all(is_plain) || FORM.contains(&&*field.name) {
                 let name = field.name.escape_debug();
@@ -188,7 +184,7 @@ impl Site {
                     "a field can't be called `{name}`: letters, digits, _ and -, and no word of the command"
                 ));
             }
-            if site.fields.iter().filter(|other| other.name == field.name).count() > 1 {
+            if site.field.iter().filter(|other| other.name == field.name).count() > 1 {
                 return broken(format!("there are two fields `{}`", field.name));
             }
         }
@@ -206,8 +202,8 @@ impl Site {
                 return broken(format!("`{}` has a {{ that is not closed", text.escape_debug()));
             };
             let is_devices = devices && name == "devices";
-            if !is_devices && self.fields.iter().all(|field| field.name != name) {
-                return broken(format!("`{{{}}}` is used and is not among `fields`", name.escape_debug()));
+            if !is_devices && self.field.iter().all(|field| field.name != name) {
+                return broken(format!("`{{{}}}` is used and is not among its fields", name.escape_debug()));
             }
         }
         for rest in text.split('$').skip(1) {
@@ -220,16 +216,15 @@ impl Site {
 
     /// All texts that a user's fields can stand in, and whether `{devices}` can too.
     fn texts(&self) -> impl Iterator<Item = (&String, bool)> {
-        let lists = [&self.enable, &self.wheels, &self.tensorflow_wheels];
-        let plain = lists.into_iter().flatten().chain(&self.python).chain(&self.mpirun).chain(&self.vipu_partition);
+        let plain = self.enable.iter().chain(self.words.values().flat_map(Texts::all));
         let settings = self.settings.iter().map(|setting| &setting.value);
-        let counted = self.prefix.iter().chain(&self.request).chain(&self.select);
+        let counted = self.prefix.iter().chain(&self.request).chain(&self.select).chain(&self.directives);
         plain.chain(settings).map(|text| (text, false)).chain(counted.map(|text| (text, true)))
     }
 
     /// The fields that stand in the words for devices, which are directives.
     pub(crate) fn directive_fields(&self) -> impl Iterator<Item = &str> {
-        let texts = self.request.iter().chain(&self.select);
+        let texts = self.request.iter().chain(&self.select).chain(&self.directives);
         let names = texts.flat_map(|text| text.split('{').skip(1).filter_map(|rest| rest.split('}').next()));
         names.filter(|name| *name != "devices")
     }
@@ -250,7 +245,9 @@ impl Site {
     /// What the user, or else the file, says for a field. Empty is nothing.
     pub(crate) fn value<'a>(&'a self, request: &'a Request, name: &str) -> Option<&'a str> {
         let given = request.values.get(name).map(String::as_str).filter(|value| !value.is_empty());
-        given.or_else(|| self.fields.iter().find(|field| field.name == name)?.default.as_deref())
+        let of_site = self.field.iter().find(|field| field.name == name);
+        let of_target = || request.target.table().field.iter().find(|field| field.name == name);
+        given.or_else(|| of_site.or_else(of_target)?.default.as_deref())
     }
 
     /// A text of the file as a word. A field that has no value is left empty; [`Site::missing`] reports it.
@@ -282,23 +279,25 @@ impl Site {
         Word(parts)
     }
 
-    /// Whether that script has a use for the field: a training for all, the others for those of the SDK.
+    /// Whether that script has a use for a field of the site: a training for all, the others for those of the SDK.
     pub(crate) fn asks_for(&self, field: &Field, script: Script) -> bool {
         let word = format!("{{{}}}", field.name);
-        let mut sdk = [&self.enable, &self.wheels, &self.tensorflow_wheels].into_iter().flatten().chain(&self.python);
+        let mut sdk = self.enable.iter().chain(self.words.values().flat_map(Texts::all));
         script == Script::Train || sdk.any(|text| text.contains(&word))
     }
 
-    /// Required fields without a value, and values for fields that the site does not have.
+    /// Required fields without a value, and values for fields that there are none of.
     pub(crate) fn missing(&self, request: &Request) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for field in self.fields.iter().filter(|field| field.required && self.asks_for(field, request.script)) {
+        for field in self.field.iter().filter(|field| field.required && self.asks_for(field, request.script)) {
             if self.value(request, &field.name).is_none() {
                 problems.push(Problem::new(&field.name, format!("is required at {}: {}", self.title, field.label)));
             }
         }
+        let known = &request.target.table().field;
         for name in request.values.keys() {
-            if self.fields.iter().all(|field| field.name != *name) && !COMMON.contains(&&**name) {
+            let is_known = self.field.iter().chain(known).any(|field| field.name == *name);
+            if !is_known && !COMMON.contains(&&**name) {
                 problems.push(Problem::new(name, format!("{} has no field of this name", self.title)));
             }
         }
@@ -306,26 +305,37 @@ impl Site {
     }
 }
 
-/// Fields that every site has; they are set with `--set` too.
-pub const COMMON: [&str; 17] = [
+/// Fields that every site and every target has; they are set with `--set` too.
+pub const COMMON: [&str; 22] = [
     "account",
     "partition",
     "time",
     "venv",
-    "output",
-    "pef",
-    "threads",
-    "gaudi_spawn",
-    "hostfile",
-    "interface",
-    "cores",
-    "sdk",
     "results",
     "archive",
     "job",
     "select",
     "requirements",
+    "qos",
+    "mail",
+    "array",
+    "array-key",
+    "after",
+    "requeue",
+    "exclusive",
+    "memory",
+    "cores",
+    "checkpoints",
+    "resume-key",
+    "container",
+    "image",
 ];
+
+/// `YYYY-MM-DD`.
+fn is_day(text: &str) -> bool {
+    let fits = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    text.len() == 10 && text.bytes().enumerate().all(fits)
+}
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(is_name_letter)
@@ -341,15 +351,16 @@ mod tests {
 
     #[test]
     fn every_file_of_the_build_reads() {
-        for (name, text) in FILES {
+        for (name, text) in SITES {
             let site = Site::read(text).unwrap_or_else(|problem| panic!("{name}: {problem}"));
-            assert_eq!(name.trim_end_matches(".toml"), site.name);
+            assert_eq!(*name, site.name);
+            assert!(site.checked.is_some(), "{name}: `checked` says on which day its facts were looked up");
         }
     }
 
     #[test]
     fn a_broken_file_says_where() {
-        let good = FILES[0].1;
+        let good = SITES.iter().find(|(name, _)| *name == "generic-hpu").expect("a site").1;
         let check = |text: &str, said: &str| {
             let problem = Site::read(text).expect_err("refused").to_string();
             assert!(problem.contains(said), "{problem}");
@@ -367,7 +378,7 @@ mod tests {
         check(&good.replace("{devices}", "{kind}"), "`{kind}` is used");
         check(&good.replace("--gres=", "gres="), "an option of sbatch");
         check(&good.replace("--gres=", "--gres=a\\n"), "more than one line");
-        check(&with("fields = [{ name = \"entry\", label = \"x\" }]"), "no word of the command");
-        check(&with("fields = [{ name = \"a\", label = \"x\" }, { name = \"a\", label = \"y\" }]"), "two fields `a`");
+        check(&with("field = [{ name = \"entry\", label = \"x\" }]"), "no word of the command");
+        check(&with("field = [{ name = \"a\", label = \"x\" }, { name = \"a\", label = \"y\" }]"), "two fields `a`");
     }
 }

@@ -15,6 +15,13 @@ pub enum Part {
     FirstHost,
     /// All hosts of a job as `HOST:N,HOST:N`, N being the processes of each; from the function `hosts`.
     Hosts(u32),
+    /// A port that follows from the job's number, so that jobs on one machine don't meet each other; this one where there
+    /// is no job.
+    JobPort(u32),
+    /// The newest file of that name in a folder, or nothing; from the function `newest`.
+    Newest(String, String),
+    /// A text with the variable's value behind it, or no word at all where the variable is empty.
+    WhenSet(String, String),
 }
 
 /// One argument of a command or the value of a variable.
@@ -68,7 +75,7 @@ impl Word {
         let mut open = false;
         for part in &self.0 {
             let escaped = matches!(part, Part::Text(text) if text.contains(char::is_control));
-            let quotes = !escaped && !matches!(part, Part::Any);
+            let quotes = !escaped && !matches!(part, Part::Any | Part::WhenSet(..));
             if quotes != open {
                 out.push('"');
                 open = quotes;
@@ -90,6 +97,17 @@ impl Word {
                 Part::FirstHost => out.push_str("$(first_host)"),
                 Part::Hosts(processes) => {
                     let _ = write!(out, "$(hosts {processes})");
+                }
+                Part::JobPort(port) => {
+                    let _ = write!(out, "$(job_port {port})");
+                }
+                Part::Newest(folder, name) => {
+                    let (folder, name) = (quoted_text(folder), quoted_text(name));
+                    let _ = write!(out, "$(newest {folder} {name})");
+                }
+                Part::WhenSet(variable, text) => {
+                    let word = Word::text(text).and(Word::variable(variable)).quoted();
+                    let _ = write!(out, "${{{variable}:+{word}}}");
                 }
             }
         }
@@ -206,7 +224,7 @@ mod tests {
         let word = Word::variable("HOME").and_text("/a $b`\"");
         assert_eq!(word.quoted(), r#""${HOME}/a \$b\`\"""#);
         assert_eq!(Word::text("it's").quoted(), r"'it'\''s'");
-        assert_eq!(Word::text("--ipus=4").quoted(), "--ipus=4");
+        assert_eq!(Word::text("--nodes=4").quoted(), "--nodes=4");
         assert_eq!(Word::text("a\n#SBATCH 'b' \\ $c\u{7f}1").quoted(), r"$'a\n#SBATCH \'b\' \\ $c\1771'");
         let word = Word::variable("HOME").and_text("/a\tb").and(Word::variable("X"));
         assert_eq!(word.quoted(), r#""${HOME}"$'/a\tb'"${X}""#);

@@ -1,7 +1,7 @@
 //! Every combination of target, site, scheduler, launcher and numbers that has a plan: the script parses, ShellCheck
 //! finds nothing, and with recorders in the place of the site's commands it runs to its end with the plan's words.
 
-use launch::{Launcher, Mode, Part, Plan, Request, Scheduler, Script, Site, Step, Target, Word, plan, render, sites};
+use launch::{Part, Plan, Request, Scheduler, Script, Site, Step, Target, Texts, Word, explained, plan, render, sites};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,8 +10,11 @@ use std::process::Command;
 
 const HOSTILE: &str = "a b/\"q\" 'q' $HOME `id` $(id)\nline ; & * ~ \\ é.py";
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 17] = [
+    "docker",
+    "module",
     "mpirun",
+    "mpiexec",
     "torchrun",
     "srun",
     "poprun",
@@ -36,16 +39,13 @@ fi
 if [ "${0##*/}" = mkdir ]; then /bin/mkdir "$@"; fi
 "#;
 
+fn has_field(target: Target, name: &str) -> bool {
+    target.fields().iter().any(|field| field.name == name)
+}
+
 fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
     let mut all = Vec::new();
-    let launchers = [
-        None,
-        Some(Launcher::Mpirun),
-        Some(Launcher::Torchrun),
-        Some(Launcher::Srun),
-        Some(Launcher::Lightning),
-        Some(Launcher::Deepspeed),
-    ];
+    let launchers = [None, Some("mpirun"), Some("torchrun"), Some("srun"), Some("lightning"), Some("deepspeed")];
     for script in [Script::Train, Script::Setup, Script::Collect] {
         for (nodes, instances) in [(1, 1), (1, 2), (1, 8), (1, 16), (2, 2), (2, 16)] {
             for launcher in launchers {
@@ -58,21 +58,26 @@ fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
                             request.script = script;
                             request.nodes = nodes;
                             request.instances = Some(instances);
-                            request.launcher = launcher;
-                            request.tensorflow = tensorflow;
+                            request.launcher = launcher.map(str::to_string);
+                            if tensorflow && has_field(target, "tensorflow") {
+                                request.values.insert("tensorflow".into(), "on".into());
+                            }
                             request.replicas = replicas;
                             request.batch = Some(8);
                             request.hosts = if nodes == 2 { vec!["h0".into(), "h1".into()] } else { Vec::new() };
                             let values = [("venv", "ve nv$"), ("results", HOSTILE), ("gaudi_spawn", HOSTILE)];
-                            request.values = values.map(|(name, value)| (name.into(), value.into())).into();
+                            request.values.extend(values.map(|(name, value)| (name.to_string(), value.to_string())));
                             request.values.insert("hostfile".into(), HOSTILE.into());
                             request.values.insert("select".into(), "ngpus=8".into());
-                            if target == Target::Hpu && instances == 2 && nodes == 1 {
-                                request.modules = vec![2, 3];
+                            if target.name() == "hpu" && instances == 2 && nodes == 1 {
+                                request.values.insert("modules".into(), "2,3".into());
                             }
                             if full {
                                 fill(&mut request);
                             }
+                            request
+                                .values
+                                .retain(|name, _| launch::COMMON.contains(&&**name) || has_field(target, name));
                             all.push(request);
                         }
                     }
@@ -81,6 +86,10 @@ fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
         }
     }
     all
+}
+
+fn full(request: &Request) -> bool {
+    request.accumulation.is_some()
 }
 
 /// Everything that may be left out is said.
@@ -95,9 +104,26 @@ fn fill(request: &mut Request) {
         request.values.insert(name.into(), value.into());
     }
     request.values.insert("requirements".into(), HOSTILE.into());
-    request.compiled = true;
-    request.mode = Mode::Lazy;
-    request.profile = request.target != Target::Rdu;
+    for switch in ["compiled", "lazy", "profile"] {
+        request.values.insert(switch.into(), "on".into());
+    }
+    if request.target.name() == "rdu" {
+        request.values.remove("profile");
+    }
+    if request.scheduler != Scheduler::Bash && request.script == Script::Train {
+        for (name, value) in
+            [("mail", "a@b.c"), ("after", "12"), ("requeue", "on"), ("array", "0-3"), ("array-key", "--seed")]
+        {
+            request.values.insert(name.into(), value.into());
+        }
+        request.directives = vec!["--comment=x".into()];
+    }
+    request.values.insert("checkpoints".into(), "check points/*.pt".into());
+    request.values.insert("resume-key".into(), "run.resume".into());
+    request.env = vec![("OWN".into(), HOSTILE.into())];
+    request.load = vec!["gcc/12".into()];
+    let target = request.target;
+    request.values.retain(|name, _| launch::COMMON.contains(&&**name) || has_field(target, name));
     request.port = Some(23456);
     request.batch_key = Some("run.batch".into());
     request.batch_from = Some(HOSTILE.into());
@@ -110,9 +136,9 @@ fn fill(request: &mut Request) {
 /// The site with its commands where a test can put others, and with a value for every field.
 fn tamed(site: &Site, request: &mut Request) -> Site {
     let mut site = site.clone();
-    for field in &site.fields {
+    for field in &site.field {
         let value = match &*field.name {
-            "gres" | "partition" => "gpu",
+            "gres" | "partition" | "filesystems" => "gpu",
             "sdk" => "1.8.0",
             _ => "some where",
         };
@@ -122,7 +148,9 @@ fn tamed(site: &Site, request: &mut Request) -> Site {
     if let Some(first) = site.prefix.first_mut() {
         *first = program(first);
     }
-    site.mpirun = site.mpirun.as_ref().map(program);
+    if let Some(Texts::One(text)) = site.words.get_mut("mpirun") {
+        *text = program(text);
+    }
     if !site.enable.is_empty() {
         site.enable = vec!["./sdk/enable.sh".into()];
     }
@@ -156,6 +184,10 @@ fn expanded(word: &Word, env: &BTreeMap<String, String>) -> String {
         Part::Any => "*".into(),
         Part::FirstHost => "host0".into(),
         Part::Hosts(processes) => format!("host0:{processes},host1:{processes}"),
+        // 77, the job's number in this test.
+        Part::JobPort(_) => "20077".into(),
+        Part::Newest(..) => "./check points/b c.pt".into(),
+        Part::WhenSet(name, text) => format!("{text}{}", env[name]),
     };
     word.0.iter().map(part).collect()
 }
@@ -165,10 +197,15 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
     let _ = fs::remove_file(&record);
     let mut env: BTreeMap<String, String> = [
         ("HOME", "./home of"),
+        ("HOSTNAME", "host0"),
         ("MPI_ROOT", "/m p i"),
         ("NODE_RANK", "1"),
         ("PBS_NODEFILE", "machine file"),
-        ("POPLAR_SDK_ROOT", "/nowhere of"),
+        ("POPLAR_SDK_ENABLED", "/nowhere of"),
+        ("PBS_JOBID", "77.server"),
+        ("SLURM_ARRAY_TASK_ID", "3"),
+        ("PBS_ARRAY_INDEX", "3"),
+        ("PWD", &folder.display().to_string()),
         ("SLURM_JOB_ID", "77"),
         ("USER", "ann"),
         ("SLURM_JOB_NODELIST", "host[0-1]"),
@@ -185,12 +222,15 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
     let is_shown = |step: &&Step| matches!(step, Step::Run { .. } | Step::Take { .. } | Step::Keep { .. });
     let commands = plan.steps.iter().filter(is_shown).count();
     assert_eq!(shown.matches("\n+ ").count() + usize::from(shown.starts_with("+ ")), commands, "{shown}");
-    for step in &plan.steps {
+    for (at, step) in plan.steps.iter().enumerate() {
         if let Step::Require { name, message } = step {
             let dry = command.env_remove(name).output().expect("bash runs");
             assert!(dry.status.success() && String::from_utf8_lossy(&dry.stderr).contains(message), "{dry:?}");
             let stopped = command.env_remove("DRY_RUN").output().expect("bash runs");
-            assert_eq!((stopped.status.code(), record.exists()), (Some(2), false), "{stopped:?}");
+            let ran = fs::read_to_string(&record).unwrap_or_default().matches('\u{2}').count();
+            let before = plan.steps[..at].iter().filter(|step| matches!(step, Step::Run { .. })).count();
+            assert_eq!((stopped.status.code(), ran), (Some(2), before), "{stopped:?}");
+            let _ = fs::remove_file(&record);
             command.env(name, &env[name]).env("DRY_RUN", "1");
         }
     }
@@ -237,7 +277,7 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
 
 fn folder_with_recorders() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    for name in ["bin", "sdk", "ve nv$/bin", "home of"] {
+    for name in ["bin", "sdk", "ve nv$/bin", "home of", "check points"] {
         fs::create_dir_all(folder.path().join(name)).expect("a folder");
     }
     let recorder = folder.path().join("recorder");
@@ -247,7 +287,7 @@ fn folder_with_recorders() -> tempfile::TempDir {
         symlink(&recorder, folder.path().join(name)).expect("linked");
     }
     fs::write(folder.path().join("machine file"), "host0\nhost0\nhost1\nhost1\n").expect("written");
-    for name in ["sdk/enable.sh", "ve nv$/bin/activate"] {
+    for name in ["sdk/enable.sh", "ve nv$/bin/activate", "check points/b c.pt"] {
         fs::write(folder.path().join(name), "").expect("written");
     }
     folder
@@ -264,13 +304,16 @@ fn every_script_is_sound_and_does_what_its_plan_says() {
                 for mut request in requests(target, scheduler) {
                     let site = tamed(&site, &mut request);
                     if let Ok(plan) = plan(&request, &site) {
-                        let launcher = request.launcher.map_or("usual".into(), |one| format!("{one:?}").to_lowercase());
+                        let launcher = request.launcher.clone().unwrap_or("usual".into());
                         let (target, script) = (target.name(), format!("{:?}", request.script).to_lowercase());
                         reached.insert(format!("{target} {script} {}", site.name));
                         let nodes = request.nodes;
                         reached.insert(format!("{target} {script} {launcher} {} {nodes}", scheduler.name()));
                         let plan = at_home(plan);
-                        scripts.insert(render(&plan), plan);
+                        scripts.insert(render(&plan), plan.clone());
+                        if full(&request) {
+                            scripts.insert(explained(&plan), plan);
+                        }
                     }
                 }
             }
@@ -294,7 +337,8 @@ fn every_script_is_sound_and_does_what_its_plan_says() {
         "hpu train torchrun slurm 2",
         "hpu train torchrun pbs 1",
         "hpu train lightning bash 2",
-        "hpu train lightning slurm 1",
+        "hpu train lightning slurm 2",
+        "hpu train srun slurm 2",
         "hpu train deepspeed bash 2",
         "hpu train deepspeed slurm 2",
         "rdu train mpirun bash 1",

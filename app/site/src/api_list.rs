@@ -1,5 +1,6 @@
 //! The look-up page: every API name that a recipe speaks of, and what becomes of it on each target.
 
+use crate::dotted_names::names;
 use crate::example_names;
 use crate::filter::{self, Choice, Filter};
 use crate::search::Entry;
@@ -75,7 +76,7 @@ fn entries(rows: Rows<'_>) -> Vec<Entry> {
         .map(|(name, by_target)| Entry {
             group: "API names",
             to: format!("apis/#{}", anchor(&name)),
-            place: "What becomes of an API".to_string(),
+            place: "API lookup".to_string(),
             text: by_target.iter().map(fate_on).collect::<Vec<_>>().join("\n"),
             title: name,
         })
@@ -92,7 +93,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
         choices: vec![Choice { name: "target", label: "On", values: targets.iter().map(named).collect() }],
     };
     let main = format!(
-        "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>What becomes of an API</h1>\n\
+        "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>API lookup</h1>\n\
          <p class=\"lead\">Every name that a recipe looks for, and what each target makes of it. A cell leads to the recipe, \
          which says why, for which SDK versions, and what it leaves to you. An empty cell means that no recipe of that target \
          speaks of the name: the code stays as it is, and what belongs to the source machine is reported.</p>\n</div>\n{}{}</div>\n",
@@ -101,8 +102,8 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
     );
     let page = shell(&Frame {
         path: "apis/",
-        title: "What becomes of an API",
-        description: "What becomes of an API of PyTorch, TensorFlow or Lightning on each target, side by side.",
+        title: "API lookup",
+        description: "What each target makes of an API of PyTorch, TensorFlow or Lightning, side by side.",
         head: &filter::script("../"),
         main: &main,
         ..Frame::default()
@@ -208,8 +209,33 @@ fn anchor(name: &str) -> String {
 
 /// The names that a rule looks for.
 pub(crate) fn looked_for(rule: &Rule) -> BTreeSet<String> {
-    let removed = || rule.patch.lines().filter_map(|line| line.strip_prefix('-'));
-    let context = || rule.patch.lines().filter_map(|line| line.strip_prefix(' '));
+    spelled_out(rule).iter().flat_map(|patch| looked_for_by(patch)).collect()
+}
+
+/// A rule's patch for each name of the lists that its conditions narrow a member to: `torch.cuda.$NAME` with
+/// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`.
+fn spelled_out(rule: &Rule) -> Vec<String> {
+    let mut patches = vec![rule.patch.clone()];
+    for condition in &rule.conditions {
+        let Some((variable, list)) = condition.text.split_once(" is one of ") else { continue };
+        let member = format!(".{variable}");
+        let names_a_member = |patch: &String| {
+            let mut behind = patch.match_indices(&member).map(|(at, _)| &patch[at + member.len()..]);
+            behind.any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        };
+        let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if variable.starts_with('$') && patches.iter().any(names_a_member) {
+            let names: Vec<&str> = list.split(',').map(str::trim).filter(is_name).collect();
+            let with = |patch: &String| names.iter().map(|name| patch.replace(variable, name)).collect::<Vec<_>>();
+            patches = patches.iter().flat_map(with).collect();
+        }
+    }
+    patches
+}
+
+fn looked_for_by(patch: &str) -> BTreeSet<String> {
+    let removed = || patch.lines().filter_map(|line| line.strip_prefix('-'));
+    let context = || patch.lines().filter_map(|line| line.strip_prefix(' '));
     if removed().next().is_some() {
         removed().flat_map(|line| names(line.trim())).collect()
     } else {
@@ -219,14 +245,17 @@ pub(crate) fn looked_for(rule: &Rule) -> BTreeSet<String> {
 
 /// The names that a rule looks for, each with what becomes of it.
 fn fates(rule: &Rule, link: &str) -> Vec<(String, Fate)> {
-    let of = |sign: char| -> Vec<&str> {
-        rule.patch.lines().filter_map(|line| line.strip_prefix(sign)).map(str::trim).collect()
-    };
+    spelled_out(rule).iter().flat_map(|patch| fates_by(rule, patch, link)).collect()
+}
+
+fn fates_by(rule: &Rule, patch: &str, link: &str) -> Vec<(String, Fate)> {
+    let of =
+        |sign: char| -> Vec<&str> { patch.lines().filter_map(|line| line.strip_prefix(sign)).map(str::trim).collect() };
     let (gone, new) = (of('-'), of('+'));
     let fate = |text: &str, is_code: bool| Fate { text: text.to_string(), link: link.to_string(), is_code };
     let one_line: Vec<&&str> =
         new.iter().filter(|line| !line.starts_with("import ") && !line.starts_with("from ")).collect();
-    looked_for(rule)
+    looked_for_by(patch)
         .into_iter()
         .filter(|name| gone.is_empty() || !new.iter().any(|line| self::names(line).contains(name)))
         .map(|name| {
@@ -241,43 +270,11 @@ fn fates(rule: &Rule, link: &str) -> Vec<(String, Fate)> {
         .collect()
 }
 
-/// Dotted names of a line of a rule; a method of a metavariable as `.cuda()`.
-pub(crate) fn names(line: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut quoted = None;
-    let mut word = String::new();
-    for c in line.chars().chain([' ']) {
-        match quoted {
-            Some(quote) if c == quote => quoted = None,
-            Some(_) => {}
-            None if c.is_alphanumeric() || "_.$".contains(c) => word.push(c),
-            None => {
-                if let Some(name) = name(&std::mem::take(&mut word), c == '(') {
-                    found.push(name);
-                }
-                if c == '"' || c == '\'' {
-                    quoted = Some(c);
-                }
-            }
-        }
-    }
-    found
-}
-
-fn name(word: &str, called: bool) -> Option<String> {
-    let (head, rest) = word.split_once('.')?;
-    if head.starts_with('$') || head.is_empty() || head == "self" {
-        let method = rest.rsplit('.').next().filter(|method| called && !method.is_empty() && !method.contains('$'))?;
-        return Some(format!(".{method}()"));
-    }
-    let is_name = head.starts_with(|c: char| c.is_alphabetic()) && !rest.ends_with('.') && !word.contains('$');
-    is_name.then(|| word.to_string())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Fate, breakable, cell, fates, names};
-    use guide::Rule;
+    use super::{Fate, breakable, cell, fates};
+    use crate::dotted_names::names;
+    use guide::{Condition, Rule};
     use std::collections::BTreeSet;
 
     fn check(patch: &str, expected: &[(&str, &str)]) {
@@ -300,6 +297,24 @@ mod tests {
         check("", &[]);
         // A method that a condition names is no name of the rule's.
         check("- $M.$RUN($X)\n+ $X\n", &[]);
+    }
+
+    #[test]
+    fn names_of_a_list_are_names_of_their_own() {
+        let of = |patch: &str, condition: &str| {
+            let condition = Condition { line: 1, text: condition.to_string(), any_of: Vec::new() };
+            let rule = Rule { patch: patch.to_string(), conditions: vec![condition], ..Rule::default() };
+            fates(&rule, "x").into_iter().map(|(name, fate)| format!("{name}: {}", fate.text)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of("- torch.cuda.$NAME\n+ torch.xpu.$NAME\n", "$NAME is one of Event, Stream"),
+            ["torch.cuda.Event: torch.xpu.Event", "torch.cuda.Stream: torch.xpu.Stream"]
+        );
+        assert_eq!(of("  a.$NAME()\n", "$NAME is one of seed"), ["a.seed: reported, for you to do"]);
+        // What is no member, is longer than the variable or is turned round says no name.
+        assert!(of("- $M.$NAMES\n+ $M.b\n", "$NAME is one of seed").is_empty());
+        assert!(of("- a.$NAME\n+ a.b\n", "not $NAME is one of seed").is_empty());
+        assert!(of("- a.$NAME\n+ a.b\n", "$NAME is one of @seeds").is_empty());
     }
 
     #[test]

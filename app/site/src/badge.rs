@@ -6,14 +6,17 @@ use guide::{Rule, Section};
 /// Class and text of a rule's badges.
 pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
     let (class, text) = match (rule.manual || is_report(rule), rule.is_unsafe) {
-        (true, _) => ("manual", "Reported, for you to do"),
-        (_, true) => ("unsafe", "Unsafe: applied when asked for"),
-        _ => ("safe", "Safe: applied"),
+        (true, _) => ("manual", "Manual"),
+        (_, true) => ("unsafe", "Opt-in: may alter results"),
+        _ => ("safe", "Automatic"),
     };
     let mut badges = vec![match &rule.sdk {
         Some(sdk) => (class, format!("{text} (SDK {})", range(sdk))),
         None => (class, text.to_string()),
     }];
+    if rule.stops_step {
+        badges.push(("manual", "Stops the training step".to_string()));
+    }
     if let Some(style) = &rule.style {
         badges.push(("", format!("Only {}", style_name(style))));
     }
@@ -106,8 +109,8 @@ mod tests {
     #[test]
     fn words() {
         let edit = Rule { patch: "- a\n+ b\n".to_string(), ..Rule::default() };
-        check(&edit, "Safe: applied");
-        check(&Rule { patch: "  a\n".to_string(), ..Rule::default() }, "Reported, for you to do");
+        check(&edit, "Automatic");
+        check(&Rule { patch: "  a\n".to_string(), ..Rule::default() }, "Manual");
         check(
             &Rule {
                 is_unsafe: true,
@@ -117,7 +120,7 @@ mod tests {
                 option: Some("lazy=on".to_string()),
                 ..edit
             },
-            "Unsafe: applied when asked for (SDK 1.8 or newer, older than 1.20) | Only in a branch | \
+            "Opt-in: may alter results (SDK 1.8 or newer, older than 1.20) | Only in a branch | \
              PyTorch | Option lazy: on",
         );
     }
@@ -130,12 +133,12 @@ mod tests {
             framework: Some("torch".to_string()),
             ..Rule::default()
         };
-        let text = "---\ntitle: T\n---\n## A\n";
+        let text = "+++\ntitle = \"T\"\n+++\n## A\n";
         let mut guide = guide::Guide::parse("t.md", text).expect("it is right");
         guide.sections[0].rules = vec![rule("in-place"), rule("branch")];
         assert_eq!(
             super::of_section(&guide.sections[0]),
-            "<ul class=\"badges\"><li class=\"badge safe\">Safe: applied</li><li class=\"badge\">PyTorch</li></ul>\n"
+            "<ul class=\"badges\"><li class=\"badge safe\">Automatic</li><li class=\"badge\">PyTorch</li></ul>\n"
         );
     }
 }

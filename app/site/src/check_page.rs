@@ -14,7 +14,7 @@ pub(crate) fn write() -> String {
     shell(&Frame {
         path: "check/",
         title: "Check a port",
-        description: "Run CosmicTagger’s network on your CPU, in the page, and hold a port’s outputs against it.",
+        description: "Run CosmicTagger’s network on your CPU, in the page, and compare a port’s outputs with it.",
         head: &head,
         main: MAIN,
         ..Frame::default()
@@ -23,30 +23,30 @@ pub(crate) fn write() -> String {
 
 const MAIN: &str = r#"<div class="wrap band check">
 <h1>Check a port</h1>
-<p class="lead">Run CosmicTagger’s 2D network here, on your CPU, and hold the outputs of the ported one against it. Your
-weights and events are read in this page; nothing is sent anywhere.</p>
-<p>Another network has no reference here. What its port does with the vendor’s modules is seen by the rehearsal kit, which
-<a href="../port/">the porting page</a> and each guide have: it runs the ported script on a laptop against stand-ins.</p>
+<p class="lead">For CosmicTagger’s 2D UResNet: run the network here, on your CPU, and compare your port’s outputs with it.
+Your weights and events are read in this page; nothing is sent anywhere.</p>
+<p>Other networks have no reference here; test them with the rehearsal kit (on <a href="../port/">the Port page</a> and in each
+guide), which runs a ported script on a laptop against stand-ins for the vendor’s modules.</p>
 <div id="check">
 <noscript><p>The form needs JavaScript and WebAssembly. The command below does the same.</p></noscript>
 </div>
 <section class="prose">
 <h2>How a check goes</h2>
 <ol>
-<li>Choose the network’s configuration, its weights and an event. Weights made from a seed and a synthetic event will do:
-a port that computes another function differs on any of them.</li>
+<li>Choose the network’s configuration, its weights and an event. Random weights and a synthetic event will do:
+a port that computes something else differs on any of them.</li>
 <li>Run it, and download the reference (input, weights and logits in one safetensors file) and
 <code>check_port.py</code>.</li>
 <li>Run that script next to the ported project. It builds the project’s own network, loads the reference’s weights, runs its
 input on the accelerator, and writes <code>candidate.safetensors</code>.</li>
-<li>Drop that file back in. The verdict depends on the numbers that the accelerator computes in: float32, bfloat16 or
-float16.</li>
+<li>Drop that file back in, and say what the accelerator computed in: float32, bfloat16 or float16 have different
+tolerances.</li>
 </ol>
-<p>With <code>--stages</code> the script also writes what modules gave on the way, and the report names the first that is
-off. A file of your own making will do too: <code>output.plane0</code> to <code>2</code>, and
+<p>With <code>--stages</code> the script also writes module outputs, and the report names the first module outside
+tolerance. A file of your own making will do too: <code>output.plane0</code> to <code>2</code>, and
 <code>stage.PATH.plane0</code> to <code>2</code> (or <code>stage.PATH.all</code> where the planes are joined), where
 <code>PATH</code> is PyTorch’s own, as in <code>named_modules()</code>.</p>
-<h2>The same with the command</h2>
+<h2>On the command line</h2>
 <pre tabindex="0">portolan forward --config small --weights sample --event 0 --size 320x512 \
   --out reference.safetensors --bundle --script check_port.py
 python3 check_port.py reference.safetensors --project path/to/port --device hpu --precision bf16 --stages
@@ -55,9 +55,9 @@ portolan forward --config small --weights sample --event 0 --size 320x512 \
 <p>These are the page’s first settings. <code>--config</code> names the network, <code>--weights FILE</code> and <code>--input FILE</code> take what the page takes, <code>--stages</code> writes every
 module’s output into the reference, and the exit status says whether the outputs agree.</p>
 <h2>When two runs agree</h2>
-<p>Two orders of summation give two roundings, so equal bits are not asked for. Allowed is a largest difference, as a share
-of the largest logit, and each precision has its own; and nearly all pixels have to keep their class. The report says both
-limits beside what it found.</p>
+<p>Summing in another order rounds differently, so bit-identical outputs are not expected. Each precision has a limit for
+the max difference divided by the largest logit, and nearly all pixels must keep their class. The report shows both limits
+beside what it found.</p>
 </section>
 </div>
 "#;

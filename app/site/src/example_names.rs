@@ -1,6 +1,6 @@
 //! Which names a recipe without a pattern takes away: a handler's rule says nothing of them, but its examples show it.
 
-use crate::api_list::names;
+use crate::dotted_names::names;
 use guide::{ExampleKind, Section};
 use std::collections::{BTreeMap, BTreeSet};
 

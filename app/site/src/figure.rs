@@ -1,7 +1,8 @@
 //! Code on a page: in colour, and as a difference with signs.
 
-use codemod::{Diagnostic, Highlight, Severity, TokenClass, diff_texts, html_line};
+use codemod::{Diagnostic, Severity, diff_texts};
 use guide::html::escape;
+use python::{Highlight, TokenClass, html_line};
 
 /// Unchanged lines kept around a change; longer runs are folded to a line that counts them.
 const CONTEXT: usize = 4;
@@ -142,7 +143,7 @@ impl Table {
                 self.row("", "", line);
             } else if index == head {
                 let count = tail - head;
-                self.0 += &format!("<tr class=skip-row><td><td>{count} lines as they were");
+                self.0 += &format!("<tr class=skip-row><td><td>{count} unchanged lines");
             }
         }
     }
@@ -188,10 +189,10 @@ mod tests {
         let html = difference("text", &old, &old.replace("x15\n", "y\n"), "x");
         assert_eq!(
             rows(&html),
-            "|11 lines as they were\n|x11\n|x12\n|x13\n|x14\n−|x15\n+|y\n|x16\n|x17\n|x18\n|x19\n|10 lines as they were\n"
+            "|11 unchanged lines\n|x11\n|x12\n|x13\n|x14\n−|x15\n+|y\n|x16\n|x17\n|x18\n|x19\n|10 unchanged lines\n"
         );
         let html = difference("text", &old, &format!("new\n{old}"), "x");
-        assert_eq!(rows(&html), "+|new\n|x0\n|x1\n|x2\n|x3\n|26 lines as they were\n");
+        assert_eq!(rows(&html), "+|new\n|x0\n|x1\n|x2\n|x3\n|26 unchanged lines\n");
         let html = difference("text", "a\nb\nc\nd\ne\nf\ng", "a\nb\nc\nd\ne\nf\nh", "x");
         assert_eq!(rows(&html), "|a\n|b\n|c\n|d\n|e\n|f\n−|g\n+|h\n");
     }

@@ -11,8 +11,8 @@ pub(crate) fn write(guides: &[Guide]) -> String {
     let main = format!(
         "<div class=\"wrap guide-list band\">\n<h1>Guides</h1>\n\
          <p class=\"lead\">One page for each target. Each recipe says what changes and why, and is the rule that the \
-         engine runs. All of them at once: <a href=\"../recipes/\">every recipe</a>, and \
-         <a href=\"../apis/\">what becomes of an API</a> on each target.</p>\n{}</div>\n",
+         engine runs. Or browse <a href=\"../recipes/\">all recipes</a>, look up \
+         <a href=\"../apis/\">an API</a>, or a word in the <a href=\"../glossary/\">glossary</a>.</p>\n{}</div>\n",
         cards(guides, "")
     );
     shell(&Frame {

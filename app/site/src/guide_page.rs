@@ -1,14 +1,20 @@
 //! A guide as a page: its prose, and in the place of its fences what the engine does with them.
 
 use crate::kit::{self, Kit};
-use crate::pages::Source;
 use crate::search::{self, Entry};
 use crate::shell::{Frame, shell};
-use crate::{badge, figure, links::Map};
-use codemod::{Options, RecipeSet, SourceFile, Style, port};
+use crate::{badge, definition, figure, links::Map};
+use codemod::{Options, RecipeSet, Style, port};
 use guide::html::{Document, Fence, Link, escape};
-use guide::{Case, Guide, GuideError, Rule, Section};
+use guide::{Case, Defined, Definition, Guide, GuideError, Rule, Section};
+use python::SourceFile;
 use std::collections::BTreeMap;
+
+/// A guide and the text it was parsed from.
+pub(crate) struct Source<'a> {
+    pub(crate) guide: Guide,
+    pub(crate) text: &'a str,
+}
 
 /// What a guide's page has besides the guide.
 #[derive(Default)]
@@ -164,13 +170,30 @@ struct Fences<'a> {
     rules: BTreeMap<usize, &'a [Rule]>,
     /// The case a fence closes: an `after` or an `unchanged`, with its section and its number there.
     cases: BTreeMap<usize, (&'a Section, Case<'a>, usize)>,
+    /// What a fence defines.
+    definitions: BTreeMap<usize, Vec<&'a Definition>>,
 }
 
 impl<'a> Fences<'a> {
     fn new(guide: &'a Guide, recipes: &'a RecipeSet) -> Fences<'a> {
-        let mut fences = Fences { guide, recipes, rules: BTreeMap::new(), cases: BTreeMap::new() };
+        let mut fences =
+            Fences { guide, recipes, rules: BTreeMap::new(), cases: BTreeMap::new(), definitions: BTreeMap::new() };
         for section in &guide.sections {
             fences.rules.extend(section.rules.first().map(|rule| (rule.line, &*section.rules)));
+            for definition in &section.definitions {
+                // Signatures know their own lines; the fence's is that of the first.
+                let line = match definition.what {
+                    Defined::Signature(_) => definition.line,
+                    _ => definition.line + 1,
+                };
+                let above = fences.definitions.last_entry().filter(|entry| {
+                    matches!(definition.what, Defined::Signature(_)) && entry.key() + entry.get().len() == line
+                });
+                match above {
+                    Some(mut entry) => entry.get_mut().push(definition),
+                    None => drop(fences.definitions.insert(line, vec![definition])),
+                }
+            }
             for (index, case) in section.cases().into_iter().enumerate() {
                 fences.cases.insert(case.after.unwrap_or(case.input).line, (section, case, index + 1));
             }
@@ -184,6 +207,9 @@ impl<'a> Fences<'a> {
         }
         if let Some((section, case, number)) = self.cases.get(&fence.line) {
             return self.case_html(section, case, *number);
+        }
+        if let Some(definitions) = self.definitions.get(&fence.line) {
+            return definition::html(definitions);
         }
         match (fence.language.as_str(), fence.words.as_str()) {
             // The first rule shows them all with their conditions, the `after` below shows the pair.
@@ -216,7 +242,7 @@ impl<'a> Fences<'a> {
             figure::difference(language, &case.input.text, &file.text, &format!("{path}, before and after"))
         } else if remarks.is_empty() {
             // Code that a recipe leaves alone and says nothing of is a test more than it is reading.
-            return format!("<p class=\"source\"><a {attempt}>Left as it is: example {number}</a></p>\n");
+            return format!("<p class=\"source\"><a {attempt}>Unchanged: example {number}</a></p>\n");
         } else {
             words.push("stays as it is".to_string());
             figure::code(language, &case.input.text)
@@ -261,9 +287,7 @@ fn rules_html(rules: &[Rule]) -> String {
             None => figure::patch(&rule.patch, &format!("Rule {}", index + 1)),
         };
         if !rule.conditions.is_empty() {
-            let items =
-                rule.conditions.iter().map(|condition| format!("<li><code>{}</code></li>\n", escape(&condition.text)));
-            html += &format!("<p>Only where</p>\n<ul>\n{}</ul>\n", items.collect::<String>());
+            html += &format!("<p>Only where</p>\n{}", definition::conditions(&rule.conditions));
         }
     }
     html + "</details>\n"

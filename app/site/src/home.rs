@@ -6,9 +6,10 @@ use crate::guide_list::cards;
 use crate::one_file::ONE_FILE;
 use crate::shell::{Frame, shell};
 use crate::theme;
-use codemod::{Options, RecipeSet, SourceFile, Style, port};
+use codemod::{Options, RecipeSet, Style, port};
 use guide::html::escape;
 use guide::{Guide, Section};
+use python::SourceFile;
 use std::f64::consts::PI;
 
 /// The script shown: the smallest that looks like one.
@@ -19,12 +20,12 @@ pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet, one_file: bool) -> St
         "<div class=\"hero\"><div class=\"wrap\">{chart}\
          <h1>Take a training script to a new machine</h1>\n\
          <p class=\"lead\">Paste a PyTorch script, pick the accelerator, and read what has to change: every change with \
-         its reason and a link to the guide it comes from, the whole as a patch that <code>git apply</code> takes.</p>\n\
+         its reason and a link to the guide it comes from. Download everything as a patch for <code>git apply</code>.</p>\n\
          <p class=\"actions\"><a class=\"button\" href=\"port/\">Port a script</a>\
          <a class=\"button quiet\" href=\"guides/\">Read the guides</a></p>\n</div></div>\n\
          {example}{STEPS}{takeaway}\
          <section class=\"wrap band\" aria-labelledby=\"guides\">\n<h2 id=\"guides\">Guides</h2>\n\
-         <p>A guide is the program: its sections are the rules that the engine runs, and its examples are the tests.</p>\n\
+         <p>Guides are executable: each recipe is the rule the engine applies, and its examples are tests.</p>\n\
          {cards}</section>\n",
         chart = chart(),
         example = example(guides, recipes).unwrap_or_default(),
@@ -50,21 +51,21 @@ const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 
     <ol class=\"steps\">\n\
     <li><h3>Give it the code</h3><p>Paste a script, or drop a file, a folder or a zip. It stays in your browser: \
     the engine runs there.</p></li>\n\
-    <li><h3>Read the changes</h3><p>The new code stands beside the old. Each change names its recipe; take it or turn it \
-    off.</p></li>\n\
-    <li><h3>See what is left</h3><p>What no rule can decide is listed with its line, and what it takes to settle \
+    <li><h3>Read the changes</h3><p>The new code stands beside the old. Each change names its recipe; accept it or reject \
     it.</p></li>\n\
-    <li><h3>Take the patch</h3><p>As a patch, as files or as a zip, with a record of what was checked.</p></li>\n\
+    <li><h3>Work through the rest</h3><p>What no rule can decide is listed with its line and what to do about \
+    it.</p></li>\n\
+    <li><h3>Apply it</h3><p>Download a patch, the files or a zip, with a record of what was checked.</p></li>\n\
     <li><h3>Launch it</h3><p>The <a href=\"launch/\">scripts that start it</a> on your site follow from the ported project. \
-    Running them on the machine is yours to do.</p></li>\n\
-    <li><h3>Compare the numbers</h3><p>A project built on CosmicTagger’s network has a <a href=\"check/\">reference on the \
-    CPU</a> to hold the port’s outputs against.</p></li>\n</ol>\n</section>\n";
+    You run them on the machine yourself.</p></li>\n\
+    <li><h3>Compare the numbers</h3><p>A project built on CosmicTagger’s network can be compared with a <a href=\"check/\">CPU \
+    reference run in this browser</a>.</p></li>\n</ol>\n</section>\n";
 
 fn takeaway() -> String {
     format!(
         "<section class=\"wrap band\" aria-labelledby=\"offline-use\">\n<h2 id=\"offline-use\">Where there is no network</h2>\n\
-         <p>A browser that was here once keeps the site. For a login node there is <a href=\"{ONE_FILE}\" download>all of it in \
-         one file</a>: copy it over and open it; guides, search, porting and launch scripts work from the disk.</p>\n</section>\n"
+         <p>After one visit the site works offline. For a login node, download it as <a href=\"{ONE_FILE}\" download>a single \
+         file</a> with the guides, search, porting and launch scripts. Checking a port is on the site and in the command alone.</p>\n</section>\n"
     )
 }
 
@@ -83,7 +84,7 @@ fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {
     }
     (!panels.is_empty()).then(|| {
         format!(
-            "<section class=\"wrap band\" aria-labelledby=\"example\">\n<h2 id=\"example\">One small port</h2>\n\
+            "<section class=\"wrap band\" aria-labelledby=\"example\">\n<h2 id=\"example\">See a small example</h2>\n\
              <div data-tabs=\"Port to\">\n{panels}</div>\n</section>\n"
         )
     })

@@ -12,6 +12,8 @@
 mod api_list;
 mod badge;
 mod check_page;
+mod definition;
+mod dotted_names;
 mod error;
 mod example_names;
 mod figure;

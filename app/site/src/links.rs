@@ -97,7 +97,7 @@ mod tests {
     #[track_caller]
     fn check_link(link: Link, expected: Result<&str, &str>) {
         let guides = [("hpu.md", "## Move the model\n\n## B\n"), ("ipu.md", "## C\n")]
-            .map(|(path, body)| Guide::parse(path, &format!("---\ntitle: T\n---\n{body}")).expect("right"));
+            .map(|(path, body)| Guide::parse(path, &format!("+++\ntitle = \"T\"\n+++\n{body}")).expect("right"));
         let assets = BTreeSet::from(["a/b.svg".to_string()]);
         let map = Map::new(guides.iter(), &assets);
         let expected = expected.map(str::to_string).map_err(str::to_string);

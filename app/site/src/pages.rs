@@ -1,6 +1,6 @@
 //! All pages of the site.
 
-use crate::guide_page::{Around, Body};
+use crate::guide_page::{Around, Body, Source};
 use crate::kit::{self, Kit};
 use crate::search::Entry;
 use crate::{
@@ -44,12 +44,6 @@ pub struct Input<'a> {
 
 /// From a guide's path to the day of its last change.
 pub type LastChanges<'a> = dyn Fn(&str) -> Option<String> + Sync + 'a;
-
-/// A guide and the text it was parsed from.
-pub(crate) struct Source<'a> {
-    pub(crate) guide: Guide,
-    pub(crate) text: &'a str,
-}
 
 /// More guides than this nobody prints at once, and no browser lays them out on one page.
 const PRINTED: usize = 100;

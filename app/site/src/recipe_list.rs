@@ -95,7 +95,7 @@ fn words(section: &Section) -> String {
 /// The guide's SDK versions for which a rule of the recipe holds.
 fn versions(guide: &Guide, section: &Section) -> Vec<String> {
     let holds = |sdk: &&String| {
-        section.rules.iter().any(|rule| codemod::sdk_admits(rule.sdk.as_deref().unwrap_or_default(), sdk))
+        section.rules.iter().any(|rule| guide::sdk::sdk_admits(rule.sdk.as_deref().unwrap_or_default(), sdk))
     };
     let target = guide.front.target.as_deref().unwrap_or_default();
     guide.front.sdks.iter().filter(holds).map(|sdk| version(target, sdk)).collect()

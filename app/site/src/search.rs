@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn sections_are_found_by_what_they_say() {
-        let text = "---\ntitle: T\ntarget: t\ndescription: D.\n---\nAbove.\n\n## A {#x}\nWhy.\n```diff rule\n- a.b()\n+ c.d()\n```\n## B\nProse.\n";
+        let text = "+++\ntitle = \"T\"\ntarget = \"t\"\ndescription = \"D.\"\n+++\nAbove.\n\n## A {#x}\nWhy.\n```diff rule\n- a.b()\n+ c.d()\n```\n## B\nProse.\n";
         let guide = Guide::parse("t.md", text).expect("it is right");
         let entries = of_guide(&guide, &Document::new(&guide, text));
         let shown: Vec<String> =

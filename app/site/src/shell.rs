@@ -23,13 +23,17 @@ pub struct Frame<'a> {
 }
 
 /// The site's navigation: address and name.
-pub(crate) const PLACES: [(&str, &str); 4] =
-    [("port/", "Port a script"), ("launch/", "Launch it"), ("check/", "Check a port"), ("guides/", "Guides")];
+pub(crate) const PLACES: [(&str, &str); 6] = [
+    ("port/", "Port a script"),
+    ("launch/", "Launch it"),
+    ("check/", "Check a port"),
+    ("guides/", "Guides"),
+    ("recipes/", "Recipes"),
+    ("apis/", "API lookup"),
+];
 
 /// What the footer leads to.
-pub(crate) const MORE: [(&str, &str); 6] = [
-    ("recipes/", "All recipes"),
-    ("apis/", "API names"),
+pub(crate) const MORE: [(&str, &str); 4] = [
     ("glossary/", "Glossary"),
     ("sources/", "Sources"),
     ("changelog/", "Changelog"),
@@ -102,7 +106,7 @@ pub(crate) fn foot(root: &str, more: &[(&str, &str)]) -> String {
     format!(
         "<footer class=\"site-foot\"><div class=\"wrap\">\
          <p>Porting runs in your browser; your code is not uploaded.</p>\
-         <p>The guides are the program: what a page shows, the engine computed when the page was built.</p>\
+         <p>Every diff on these pages was produced by the engine at build time.</p>\
          <nav class=\"foot-nav\" aria-label=\"More\">{more}</nav>\
          <button class=\"theme\" id=\"theme\" type=\"button\" hidden>Theme: auto</button>\
          <button class=\"theme\" id=\"palette\" type=\"button\" hidden>Differences: green and orange</button>\

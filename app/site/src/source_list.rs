@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn a_source_stands_once_with_all_its_uses() {
-        let text = "---\ntitle: T\n---\n## A\n[x](https://a.org/1) [x](https://a.org/1)\n## B\n[y](https://a.org/1)\n";
+        let text =
+            "+++\ntitle = \"T\"\n+++\n## A\n[x](https://a.org/1) [x](https://a.org/1)\n## B\n[y](https://a.org/1)\n";
         let guide = Guide::parse("t.md", text).expect("it is right");
         let uses: Vec<_> =
             Document::new(&guide, text).outward().into_iter().map(|(section, link)| (&guide, section, link)).collect();

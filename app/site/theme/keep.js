@@ -88,7 +88,7 @@
     }
     saved = 0;
     window.portolanWork?.forget();
-    say("What this browser kept of your work is gone.");
+    say("Saved work deleted.");
   }
   const soon = () => {
     clearTimeout(timer);

@@ -53,15 +53,15 @@ function offer(worker) {
 async function tell(worker) {
   const foot = document.querySelector(".site-foot .wrap");
   if (!foot) return;
-  const line = element("p", { role: "status", id: "offline" }, "Ready for use without a network.");
+  const line = element("p", { role: "status", id: "offline" }, "Available offline.");
   foot.querySelector("#offline")?.remove();
   foot.insertBefore(line, foot.querySelector(".theme"));
   const { missing } = await ask(worker, "what is missing");
   if (missing > 0) {
-    const fetchRest = button(`Keep the rest too (${mebibytes(missing)})`, async () => {
+    const fetchRest = button(`Download extras (print view, sample weights; ${mebibytes(missing)})`, async () => {
       fetchRest.disabled = true;
       const { failed } = await ask(worker, "keep the rest");
-      line.textContent = failed ? `Not everything could be loaded: ${failed}` : "Ready for use without a network, all of it.";
+      line.textContent = failed ? `Some files could not be downloaded: ${failed}` : "Available offline, extras included.";
     });
     line.append(" ", fetchRest);
   }

@@ -62,7 +62,7 @@ window.portolanOneFile = (() => {
   // The programs of the views, and where each of them is.
   const programs = {
     "port/": { start: startPort, into: "port" },
-    "launch/": { start: async () => window.portolanLaunch(await module("launch_bg.wasm")), into: "launch-form" },
+    "launch/": { start: async () => window.portolanLaunch(await module("launch_bg.wasm")), into: "launch-page" },
   };
   function start(view) {
     const { start, into } = programs[view];

@@ -12,6 +12,7 @@
 mod chain;
 mod dense;
 mod execute;
+mod map;
 mod memory;
 mod peak;
 mod rows;
@@ -25,7 +26,8 @@ mod x86_64;
 
 pub(crate) use chain::{Chain, Link};
 pub(crate) use dense::{Dense, Segment};
-pub(crate) use execute::{Form, Job, Map, Memories, Packed, Source, Space, Work, execute, scratch_of};
+pub(crate) use execute::{Job, Memories, Work, execute, scratch_of};
+pub(crate) use map::{Form, Map, Packed, Source, Space};
 pub(crate) use memory::Aligned;
 pub(crate) use rows::{Blend, Sum};
 pub(crate) use winograd::{Rows, Stages, Winograd, transform_weights};

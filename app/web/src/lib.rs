@@ -14,6 +14,4 @@
 pub mod check;
 pub mod launch;
 pub mod port;
-
-#[cfg(target_arch = "wasm32")]
-mod browser;
+pub mod shared;

@@ -1,9 +1,11 @@
 //! `cargo xtask bench …`: starts the benchmarks, which live beside the code they measure.
 
 mod forward;
+mod port;
 mod site;
 
 pub(crate) use forward::compare;
+pub(crate) use port::run_port;
 pub(crate) use site::run_site;
 
 use crate::step::{run, step};

@@ -26,11 +26,12 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   setup         install what build, serve and test need and the machine lacks
+                [--oldest-pytorch: the oldest PyTorch, which tests run with where PORTOLAN_PYTHON names it]
   build         setup, then the whole site into dist/
   serve         build, then http://127.0.0.1:8080, built again when a source changes  [--port N]
   test          setup, then every check and test, the browser's too
   size          gzip sizes of what dist/ holds against the bars
-  bench port    time of a port beside the time of a parse
+  bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
   bench forward the forward pass beside onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["setup"] => setup::run(Need::Test).map(drop),
+        ["setup", "--oldest-pytorch"] => setup::OLDEST_PYTORCH.ensure().map(drop),
         ["build"] => setup::run(Need::Build).and_then(|tools| dist::build(&tools)),
         ["serve"] => setup::run(Need::Build).and_then(|tools| serve::watch(&tools, 8080)),
         ["serve", "--port", port] => match port.parse() {
@@ -51,7 +53,8 @@ fn main() -> ExitCode {
         },
         ["test"] => setup::run(Need::Test).and_then(|tools| check::run_all(&tools)),
         ["size"] => size::run(size::Limit::Bar),
-        ["bench", what @ ("port" | "diff")] => bench::run_bench(what),
+        ["bench", "port"] => bench::run_port(),
+        ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),
         ["bench", "forward", "--runs", runs, sizes @ ..] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::compare(sizes, runs),

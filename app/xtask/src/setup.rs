@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(crate) use browser::chromium;
 pub(crate) use cargo_tools::cache;
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
-pub(crate) use python::python_with_packages;
+pub(crate) use python::{OLDEST as OLDEST_PYTORCH, python_with_packages};
 pub(crate) use rust::target;
 
 /// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.
@@ -90,6 +90,7 @@ fn install(need: Need) -> Result<Tools> {
     folders.extend(cargo_tools::ensure()?);
     if need == Need::Test {
         browser::ensure()?;
+        python::NEWEST.ensure()?;
     }
     Ok(Tools { clang, archiver, headers, folders })
 }

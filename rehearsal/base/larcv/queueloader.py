@@ -1,15 +1,31 @@
-"""A queue of batches. A batch is sparse: [batch, planes, voxels, (x, y, value)], flat until it is reshaped to its dims."""
+"""A queue of batches. A batch is sparse: [batch, planes, voxels, (x, y, value)], flat until it is reshaped to its dims.
+
+The events are made up, whatever the file holds: each from its number alone, in a corner of 16 by 16 that lies in any image. A queue reads
+them in order, starting where its seed says.
+"""
+
+import os
 
 import numpy
 from stand_in_calls import record
 
-VOXELS, PLANES, ENTRIES = 16, 3, 1000
+VOXELS, PLANES, ENTRIES, SIDE = 16, 3, 1000, 16
+
+
+def event(number, is_label):
+    """One event, [planes, voxels, 3]: a charge at each voxel, or a class of three where the charge says which."""
+    draw = numpy.random.default_rng(number)
+    places = numpy.stack([draw.permutation(SIDE * SIDE)[:VOXELS] for _ in range(PLANES)])
+    charge = draw.gamma(2.0, 1.0, (PLANES, VOXELS))
+    value = numpy.digitize(charge, (1.2, 2.4)) if is_label else charge
+    return numpy.stack([places % SIDE, places // SIDE, value], axis=2).astype(numpy.float32)
 
 
 class queue_interface:
     def __init__(self, random_access_mode="random_blocks", seed=0):
         record("larcv.queue", access=random_access_mode, seed=seed)
-        self._managers = {}
+        self._seed = int(seed or 0)
+        self._managers, self._next = {}, {}
 
     def no_warnings(self):
         pass
@@ -18,6 +34,12 @@ class queue_interface:
         if not {"filler_name", "filler_cfg"} <= set(io_config):
             raise KeyError("io_config needs filler_name and filler_cfg")
         self._managers[mode] = (self._share(minibatch_size), dict(data_keys))
+        self._next[mode] = self._first()
+
+    def _first(self):
+        """Readers with different seeds read different events. STAND_IN_LARCV_FIRST=N puts this one at an event of one's choice."""
+        chosen = os.environ.get("STAND_IN_LARCV_FIRST")
+        return int(chosen) if chosen else self._seed * ENTRIES
 
     def _share(self, minibatch_size):
         return minibatch_size
@@ -30,6 +52,7 @@ class queue_interface:
 
     def set_next_index(self, mode, index):
         self._managers[mode]
+        self._next[mode] = index
 
     def size(self, mode):
         self._managers[mode]
@@ -38,10 +61,14 @@ class queue_interface:
     def fetch_minibatch_data(self, mode, pop=False, fetch_meta_data=False):
         size, keys = self._managers[mode]
         record("larcv.fetch", mode=mode, size=size)
-        data = {key: numpy.ones((size * PLANES * VOXELS * 3,), dtype=numpy.float32) for key in keys}
+        stride = int(os.environ.get("STAND_IN_LARCV_STRIDE", size))
+        first = self._next[mode]
+        self._next[mode] += stride
+        numbers = range(first, first + size)
+        data = {key: numpy.stack([event(number, "label" in key) for number in numbers]).reshape(-1) for key in keys}
         if fetch_meta_data:
-            data["entries"] = list(range(size))
-            data["event_ids"] = list(range(size))
+            data["entries"] = list(numbers)
+            data["event_ids"] = list(numbers)
         return data
 
     def fetch_minibatch_dims(self, mode):

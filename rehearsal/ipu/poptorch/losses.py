@@ -1,48 +1,52 @@
-"""Which tensors of a forward pass are losses: those of torch's own loss functions, and those given to `identity_loss`.
+"""Where the backward pass begins.
 
-PopTorch starts its backward pass at one tensor of the model: the result of an `nn` loss or of the last `identity_loss`. Source:
-https://github.com/graphcore/poptorch, `python/ops.py`, and the user guide, "Custom losses".
+PopTorch looks for the losses in the graph: the results of those loss functions of PyTorch that it knows and of `identity_loss`. A loss
+that another loss is computed from is a number like any other; one must be left, and the backward pass starts there with a gradient of
+ones, whether `forward` returns it or something computed from it. Source: https://github.com/graphcore/poptorch, release 3.3,
+`poptorch/source/RemoveSurplusIdentityLosses.cpp`, `popart_canonicalization/LossOps.cpp`, and "Loss functions" in the list of operations.
 """
 
-import functools
-
 import torch
-from contracts import refused
+from contracts import expect, refused, require
 
-MARKED = []  # (tensor, is it an identity loss) of the pass under way
-_FUNCTIONS = (
-    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits "
-    "poisson_nll_loss gaussian_nll_loss ctc_loss hinge_embedding_loss cosine_embedding_loss triplet_margin_loss margin_ranking_loss"
-).split()
-
-
-def marks(function):
-    @functools.wraps(function)
-    def wrapped(*args, **kwargs):
-        from .executor import TRACING
-
-        result = function(*args, **kwargs)
-        if TRACING and isinstance(result, torch.Tensor) and not any(seen is result for seen, _ in MARKED):
-            MARKED.append((result, False))
-        return result
-
-    return wrapped
+# Functions whose result is a loss to the compiler. Others, such as huber_loss or gaussian_nll_loss, are arithmetic.
+FUNCTIONS = frozenset(
+    "nll_loss cross_entropy mse_loss l1_loss smooth_l1_loss soft_margin_loss binary_cross_entropy binary_cross_entropy_with_logits kl_div "
+    "poisson_nll_loss hinge_embedding_loss cosine_embedding_loss margin_ranking_loss triplet_margin_loss ctc_loss".split())
 
 
-for _name in _FUNCTIONS:
-    if hasattr(torch.nn.functional, _name):
-        setattr(torch.nn.functional, _name, marks(getattr(torch.nn.functional, _name)))
-for _kind in {value for name, value in vars(torch.nn).items() if isinstance(value, type) and name.endswith("Loss")}:
-    if "forward" in vars(_kind):
-        _kind.forward = marks(_kind.forward)
+def reduced(x, reduction):
+    return x.sum() if reduction == "sum" else x.mean() if reduction == "mean" else x * 1
 
 
 def identity_loss(x, reduction):
-    """Marks the final loss; gives it back reduced."""
+    """Marks the loss from which the IPU goes backward; gives it back reduced."""
+    from .executor import TRACING
+
     if reduction not in ("sum", "mean", "none"):
         raise refused("ipu.loss-in-forward", f"identity_loss(reduction={reduction!r}): sum, mean or none")
     if not isinstance(x, torch.Tensor):
         raise refused("ipu.loss-in-forward", f"identity_loss of {type(x).__name__}: it takes a tensor")
-    result = x.sum() if reduction == "sum" else x.mean() if reduction == "mean" else x * 1
-    MARKED.append((result, True))
-    return result
+    if TRACING and TRACING[-1].recorder is not None and TRACING[-1].recorder.known(x):
+        return TRACING[-1].recorder.recorded("identity_loss", reduced, (x, reduction), {})
+    return reduced(x, reduction)
+
+
+def final_loss(program, name):
+    """The slot from which the backward pass of a recorded program begins."""
+    losses = [call.results[0] for call in program.calls if (call.name == "identity_loss" or call.name in FUNCTIONS) and call.results]
+    own = [call.results[0] for call in program.calls if call.name == "identity_loss" and call.results]
+    require("ipu.loss-in-forward", losses,
+            f"no loss in {name}.forward: compute it there, with a loss of torch.nn or with poptorch.identity_loss")
+    last = [loss for loss in losses if not program.reaches(loss, losses)]
+    require("ipu.identity-loss", len(last) == 1,
+            f"{len(last)} losses in {name}.forward, none computed from the others: pass their sum through poptorch.identity_loss, and "
+            "nothing else")
+    returned = program.outputs
+    if last[0] not in returned and program.reaches(last[0], returned):
+        expect("ipu.identity-loss" if not own else "ipu.loss-returned", False,
+               "the loss that comes out of forward is computed from the one that PopTorch starts from, and what is done to it in between "
+               "has no part in the gradient: pass it through poptorch.identity_loss last, and return that")
+    elif own and last[0] in returned:
+        expect("ipu.loss-returned", True, "")
+    return last[0]

@@ -4,10 +4,12 @@ Source: https://github.com/graphcore/poptorch, `python/options.py` and `python/_
 """
 
 import copy
+import os
 
+import torch
 from contracts import kept, refused, require
 
-from .enums import MeanReductionStrategy, OutputMode, ReductionType
+from .enums import CommGroupType, MeanReductionStrategy, OutputMode, ReductionType
 
 
 class Group:
@@ -52,11 +54,17 @@ class Group:
 class Training(Group):
     methods = {
         "gradientAccumulation": ("gradient_accumulation", 1, int),
-        "accumulationAndReplicationReductionType": ("reduction_type", ReductionType.Mean, ReductionType),
-        "setMeanAccumulationAndReplicationReductionStrategy": ("reduction_strategy", MeanReductionStrategy.Post, MeanReductionStrategy),
+        "accumulationAndReplicationReductionType": ("accumulation_and_replication_reduction_type", ReductionType.Mean, ReductionType),
+        "setMeanAccumulationAndReplicationReductionStrategy": (
+            "meanAccumulationAndReplicationReductionStrategy", MeanReductionStrategy.Post, MeanReductionStrategy),
         "setAutomaticLossScaling": ("auto_loss_scaling", False, bool),
         "setConvolutionDithering": ("dithering", False, bool),
     }
+
+    def accumulationAndReplicationReductionType(self, reduction_type):
+        require("ipu.options", reduction_type in (ReductionType.Sum, ReductionType.Mean),
+                "accumulationAndReplicationReductionType takes ReductionType.Mean or ReductionType.Sum")
+        return self._set("accumulationAndReplicationReductionType", reduction_type)
 
 
 class Precision(Group):
@@ -70,8 +78,17 @@ class Precision(Group):
 
 
 class Distributed(Group):
-    methods = {"disable": ("disabled", None, None), "setEnvVarNames": ("names", None, None)}
-    numProcesses, processId = 1, 0
+    """Which process of how many this is; by default what OpenMPI's launcher says."""
+
+    def __init__(self):
+        super().__init__()
+        self.setEnvVarNames("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")
+
+    def disable(self):
+        return self.configureProcessId(0, 1)
+
+    def setEnvVarNames(self, var_num_processes, var_process_id):
+        return self.configureProcessId(int(os.environ.get(var_process_id, "0")), int(os.environ.get(var_num_processes, "1")))
 
     def configureProcessId(self, process_id, num_processes):
         require("ipu.frozen-options", not self.frozen, "configureProcessId(…) after the options were frozen")
@@ -100,7 +117,6 @@ class Options(Group):
         "deviceIterations": ("device_iterations", 1, int),
         "replicationFactor": ("replication_factor", 1, int),
         "randomSeed": ("random_seed", None, int),
-        "outputMode": ("output_mode", OutputMode.Default, OutputMode),
         "enableExecutableCaching": ("cache_path", None, str),
         "useIpuModel": ("ipu_model", False, bool),
         "useIpuId": ("ipu_id", None, int),
@@ -120,7 +136,6 @@ class Options(Group):
         "loadFromFile": ("file", None, str),
         "relaxOptimizerAttributesChecks": ("relaxed", False, bool),
         "broadcastBuffers": ("broadcast_buffers", True, bool),
-        "inputReplicaGrouping": ("input_groups", None, None),
         "updatableNamedBuffers": ("updatable_buffers", None, list),
         "disableModuleNamescope": ("no_namescope", None, None),
         "maxRepeatLogs": ("max_repeat_logs", None, None),
@@ -135,8 +150,37 @@ class Options(Group):
 
     def __init__(self):
         super().__init__()
+        self.values.update(output_mode=OutputMode.Default, output_return_period=1, input_group_size=1, input_cgt=CommGroupType.Consecutive,
+                           anchored_tensors={})
         for name, kind in self.parts.items():
             object.__setattr__(self, name, kind())
+
+    def outputMode(self, output_mode, output_return_period=None):
+        require("ipu.frozen-options", not self.frozen, "outputMode(…) after a loader or a model took the options: they are frozen")
+        require("ipu.options", isinstance(output_mode, OutputMode), f"outputMode takes poptorch.OutputMode, not {output_mode!r}")
+        require("ipu.options", output_mode != OutputMode.EveryN or (output_return_period or 0) > 0,
+                "OutputMode.EveryN takes a period: outputMode(poptorch.OutputMode.EveryN, N)")
+        self.values.update(output_mode=output_mode, output_return_period=output_return_period or 1)
+        return self
+
+    def randomSeed(self, random_seed):
+        """The seed of the IPU's random numbers, and of PyTorch's on the host."""
+        self._set("randomSeed", random_seed)
+        torch.manual_seed(random_seed)
+        return self
+
+    def inputReplicaGrouping(self, input_group_size, input_group_type):
+        require("ipu.frozen-options", not self.frozen, "inputReplicaGrouping(…) after the options were frozen")
+        if input_group_type == CommGroupType.NoGrouping:
+            input_group_size, input_group_type = 1, CommGroupType.Consecutive
+        require("ipu.options", input_group_type != CommGroupType.All and self.replication_factor % input_group_size == 0,
+                f"inputReplicaGrouping({input_group_size}): a divisor of the replication factor {self.replication_factor}, and not CommGroupType.All")
+        self.values.update(input_group_size=input_group_size, input_cgt=input_group_type)
+        return self
+
+    def set(self, **values):
+        require("ipu.frozen-options", not self.frozen, "set(…) after a loader or a model took the options: they are frozen")
+        self.values.update(values)
 
     def defaultOutputMode(self):
         return self.values["output_mode"] == OutputMode.Default
@@ -155,7 +199,7 @@ class Options(Group):
     @property
     def batches_per_call(self):
         """How many micro-batches one call of the model takes."""
-        return self.device_iterations * self.replication_factor * self.Training.gradient_accumulation
+        return self.device_iterations * (self.replication_factor // self.input_group_size) * self.Training.gradient_accumulation
 
     def toDict(self):
         return {**self.values, **self.Training.values}

@@ -1,4 +1,4 @@
-"""A stand-in for PopDist: one instance of several, told by the variables that `poprun` sets.
+"""A stand-in for PopDist: one instance of several, told by the variables that `poprun` sets; the others are reached over gloo.
 
 Source: https://docs.graphcore.ai/projects/poprun-user-guide and the examples in https://github.com/graphcore/examples
 (tutorials/feature_examples/pytorch/popdist): `init()` once, when `isPopdistEnvSet()`, before anything else of PopDist.
@@ -6,6 +6,7 @@ Source: https://docs.graphcore.ai/projects/poprun-user-guide and the examples in
 
 import os
 
+import poprun_instances
 from contracts import kept, refused, require
 from stand_in_calls import record
 
@@ -66,12 +67,17 @@ def getDeviceId(ipus_per_replica=None):
 
 
 def synchronize():
+    """Waits for all instances."""
     getInstanceIndex()
+    poprun_instances.wait()
 
 
 def allReduceData(data, *_, **__):
+    """The sum of a tensor over all instances."""
     getInstanceIndex()
-    return data
+    result = data.clone()
+    poprun_instances.gathered([result], mean=False)
+    return result
 
 
 class execute_on_instances:

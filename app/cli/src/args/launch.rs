@@ -2,13 +2,15 @@
 
 use super::name_and_value;
 use clap::{Args, ValueEnum};
+use launch::Target;
 use std::path::PathBuf;
 
 const LAUNCH_HELP: &str = "\
 A value that only you know is set with --set, e.g. --set venv=DIR; a site says which it needs. Known at every site:
-account, partition, time (HH:MM:SS), job, venv, output; under PBS select; for rdu pef and threads; for hpu sdk, cores,
-interface, gaudi_spawn and hostfile; for popdist interface; with --setup requirements; with --collect results and
-archive.
+venv, cores, checkpoints with resume-key, and under a scheduler account, partition, time (HH:MM:SS), job, mail, array with
+array-key, after, requeue=on, exclusive=on; under Slurm qos and memory; under PBS select; with --setup requirements; with
+--collect results and archive. Those of a target: for rdu pef, output and threads; for hpu output, sdk, cores, interface, gaudi_spawn and
+hostfile; for ipu output; for popdist output and interface.
 With DRY_RUN=1 in its environment the script shows its commands and runs none.
 
 Exit status: 0 written; 1 a file could not be read, or --lint found something; 2 wrong usage.";
@@ -17,8 +19,8 @@ Exit status: 0 written; 1 a file could not be read, or --lint found something; 2
 #[command(after_help = LAUNCH_HELP)]
 pub(crate) struct LaunchArgs {
     /// Accelerator to train on
-    #[arg(long, value_enum)]
-    pub(crate) target: TargetArg,
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub(crate) target: Target,
     /// Where: generic, alcf, tamu-aces, one machine of these such as alcf-pod64, or a site file that ends in .toml
     #[arg(long, value_name = "SITE", default_value = "generic")]
     pub(crate) site: String,
@@ -40,24 +42,24 @@ pub(crate) struct LaunchArgs {
     /// Copies of the model, all processes together
     #[arg(long, value_name = "N")]
     pub(crate) replicas: Option<u32>,
-    /// IPUs for one copy of the model
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) ipus_per_replica: u32,
+    /// Devices for one copy of the model (ipu, popdist)
+    #[arg(long, value_name = "N", default_value_t = 1, alias = "ipus-per-replica")]
+    pub(crate) devices_per_replica: u32,
     /// Samples of one micro-batch, to show the samples of a step
     #[arg(long, value_name = "N")]
     pub(crate) batch: Option<u32>,
     /// Micro-batches that one step adds up; what --args says, else 1, when absent
     #[arg(long, value_name = "N")]
     pub(crate) accumulation: Option<u32>,
-    /// Who starts the processes; the target's usual one when absent
-    #[arg(long, value_enum)]
-    pub(crate) launcher: Option<LauncherArg>,
-    /// Run Gaudi lazily, the older way
+    /// Who starts the processes, such as mpirun or torchrun; the target's usual one when absent
+    #[arg(long, value_name = "LAUNCHER")]
+    pub(crate) launcher: Option<String>,
+    /// Run lazily, the older way (hpu)
     #[arg(long)]
     pub(crate) lazy: bool,
-    /// Gaudi's modules when users share a machine, e.g. 0,1
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) modules: Vec<u32>,
+    /// Devices of a machine that users share, e.g. 0,1 (hpu)
+    #[arg(long, value_name = "LIST")]
+    pub(crate) modules: Option<String>,
     /// Port where the processes meet
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1024..))]
     pub(crate) port: Option<u16>,
@@ -85,8 +87,19 @@ pub(crate) struct LaunchArgs {
     /// The program's key or option that takes the micro-batches of a step
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) accumulation_key: Option<String>,
-    /// Nothing in the program joins processes (hpu) or starts PopDist (popdist): several would train apart, and are refused;
-    /// it does not read SambaFlow's options (rdu): refused
+    /// Words without which the program's processes don't join, e.g. --dist-url=env://; the script adds them
+    #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
+    pub(crate) join_args: Option<String>,
+    /// Option with which the program starts processes itself
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) spawn_key: Option<String>,
+    /// The program divides its command line at `--` (rdu)
+    #[arg(long)]
+    pub(crate) divided: bool,
+    /// Its options that stand in front of `--` all the same
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) ahead: Vec<String>,
+    /// The program lacks what joins its processes, or what the target's launch counts on: what can't work is refused
     #[arg(long)]
     pub(crate) alone: bool,
     /// Keys and options that the program does not start without
@@ -107,6 +120,18 @@ pub(crate) struct LaunchArgs {
     /// Turn the vendor's profiler on (hpu, ipu, popdist)
     #[arg(long)]
     pub(crate) profile: bool,
+    /// Environment variable of your own; as often as you like
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub(crate) env: Vec<(String, String)>,
+    /// Directive of your own for the scheduler, e.g. --directive=--constraint=x; as often as you like
+    #[arg(long = "directive", value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) directives: Vec<String>,
+    /// Environment modules to load, e.g. gcc/12
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) load: Vec<String>,
+    /// Say of each variable, flag and directive why it is there and where that is written
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Value of a field
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) values: Vec<(String, String)>,
@@ -119,18 +144,6 @@ pub(crate) struct LaunchArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TargetArg {
-    /// Intel Gaudi
-    Hpu,
-    /// SambaNova
-    Rdu,
-    /// Graphcore, one process
-    Ipu,
-    /// Graphcore, many processes
-    Popdist,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchedulerArg {
     /// You, by hand
     Bash,
@@ -140,16 +153,9 @@ pub(crate) enum SchedulerArg {
     Pbs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LauncherArg {
-    /// Open MPI (hpu) or MPICH (rdu)
-    Mpirun,
-    /// PyTorch's own
-    Torchrun,
-    /// Slurm's
-    Srun,
-    /// Lightning's Trainer
-    Lightning,
-    /// DeepSpeed, through Optimum Habana's gaudi_spawn.py
-    Deepspeed,
+fn target(name: &str) -> Result<Target, String> {
+    Target::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Target::all().map(Target::name).collect();
+        format!("there are {}", names.join(", "))
+    })
 }

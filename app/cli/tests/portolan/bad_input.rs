@@ -110,7 +110,7 @@ fn wrong_usage_is_2() {
         (&["port", "--target", "hpu"], "PATH"),
         (&["port", "--target", "gpu", "a.py"], "no recipes for target `gpu`"),
         (&["port", "--target", "hpu", "--sdk", "new", "a.py"], "no SDK version"),
-        (&["port", "--target", "hpu", "--sdk", "9.9", "a.py"], "no SDK version `9.9`; they know 1.8, 1.19, 1.23"),
+        (&["port", "--target", "hpu", "--sdk", "9.9", "a.py"], "no SDK version `9.9`; they know 1.8, 1.12, 1.19, 1.23"),
         (&["port", "--target", "rdu", "--sdk", "1.2", "a.py"], "they know 1.16, 1.19, 1.24"),
         (&["port", "--target", "hpu", "--style", "x", "a.py"], "in-place"),
         (&["port", "--target", "hpu", "--option", "lazy", "a.py"], "NAME=VALUE"),

@@ -1,5 +1,5 @@
-//! The script for the ported project, run beside one with the rehearsal's stand-ins. These know shapes and the vendors'
-//! rules but no numbers, so the outputs fit and do not agree.
+//! The script for the ported project, run beside one with the rehearsal's machines: they compute with PyTorch, so the outputs agree
+//! with ours within what the precision allows.
 
 use crate::{folder, portolan};
 use std::fs;
@@ -47,11 +47,20 @@ fn bundle_and_project() -> tempfile::TempDir {
     home
 }
 
+/// A Python with PyTorch: `PORTOLAN_PYTHON` where it is set, else the one that `cargo xtask setup` made.
+fn python() -> Command {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(std::path::PathBuf::from);
+    let made = || Some(set("HOME")?.join(".cache/portolan/python/newest/bin/python"));
+    let python = set("PORTOLAN_PYTHON").or_else(made).expect("HOME or PORTOLAN_PYTHON is set");
+    assert!(python.is_file(), "{} is not there: run `cargo xtask setup`, or set PORTOLAN_PYTHON", python.display());
+    Command::new(python)
+}
+
 /// Runs the script with the stand-ins of a target; gives what it said.
 fn rehearse(home: &Path, target: &str, words: &[&str]) -> String {
     let kit = repository().join("rehearsal/rehearse.py");
-    let mut python = Command::new("python3");
-    python.arg("-B").arg(kit).args(["--torch", "stand-in", "--target", target, "--", "check_port.py", "b.safetensors"]);
+    let mut python = python();
+    python.arg("-B").arg(kit).args(["--target", target, "--", "check_port.py", "b.safetensors"]);
     let ran = python.args(["--project", "ported"]).args(words).current_dir(home).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(!said.contains("Traceback") && said.contains(", 0 broken"), "{target} {words:?}: {said}");
@@ -76,9 +85,12 @@ fn the_projects_network_runs_on_every_device() {
         let said = rehearse(home, target, words);
         assert!(said.contains("src.networks.uresnet2D:UResNet on"), "{said}");
         let compare = ["--weights", "b.safetensors", "--input", "b.safetensors", "--compare", "candidate.safetensors"];
-        let ran = portolan(home, &[&["forward", "--config", "small.json", "--format", "json"], &compare[..]].concat());
-        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{target}: {ran:?}");
+        let precision = words.iter().position(|word| *word == "--precision").map_or("fp32", |at| words[at + 1]);
+        let told = ["forward", "--config", "small.json", "--format", "json", "--precision", precision];
+        let ran = portolan(home, &[&told[..], &compare[..]].concat());
         let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        let distance = &told["comparison"]["distance"];
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{target}: {distance}");
         let compared = told["comparison"]["stages"].as_array().unwrap().len();
         assert!(stages.contains(&compared), "{target}: {compared} stages");
     }
@@ -90,7 +102,7 @@ fn what_does_not_fit_is_named() {
     let home = home.path();
     fs::write(home.join("b.txt"), "no tensors").unwrap();
     let run = |words: &[&str]| {
-        let mut python = Command::new("python3");
+        let mut python = python();
         let paths = ["base", "recorder"].map(|part| repository().join("rehearsal").join(part));
         python.env("PYTHONPATH", std::env::join_paths(paths).unwrap()).arg("-B").arg("check_port.py").args(words);
         let ran = python.current_dir(home).output().unwrap();

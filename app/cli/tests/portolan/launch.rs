@@ -181,7 +181,8 @@ fn published_command_lines_come_out_of_the_choices() {
             assert_eq!(ran.code, 0, "{row}\n{ran:?}");
             let script = ran.out.replace(" \\\n ", "");
             for line in code {
-                let is_there = script.lines().any(|own| own.strip_prefix("run ").unwrap_or(own) == line);
+                let is_there =
+                    script.lines().any(|own| own.trim_start_matches("export ").trim_start_matches("run ") == line);
                 assert!(is_there, "{line}\nis not in\n{script}");
             }
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A guide with one recipe and this example.
 fn guide(example: &str) -> String {
     format!(
-        "---\ntitle: Port to a test machine\ntarget: hpu\ndescription: For tests.\nsdks: 1.0\norder: 1\n---\n\n\
+        "+++\ntitle = \"Port to a test machine\"\ntarget = \"hpu\"\ndescription = \"For tests.\"\nsdks = [\"1.0\"]\norder = 1\n+++\n\n\
          ## Move the model {{#move}}\n\nIt has to be there.\n\n\
          ```diff rule\n- $M.to_gpu()\n+ $M.to_test()\n```\n\n{example}\nHolds for: every version.\n\nSource: made up.\n"
     )

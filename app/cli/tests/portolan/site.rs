@@ -40,7 +40,7 @@ fn build_with_a_faulty_guide_writes_nothing() {
 /// A guide with this body is refused with this message, and nothing is written.
 #[track_caller]
 fn check(body: &str, message: &str) {
-    check_guide(&format!("---\ntitle: T\n---\n{body}"), message);
+    check_guide(&format!("+++\ntitle = \"T\"\n+++\n{body}"), message);
 }
 
 #[track_caller]
@@ -96,18 +96,18 @@ fn an_unclosed_fence_is_told() {
 #[test]
 fn an_unknown_target_is_told() {
     check_guide(
-        "---\ntitle: T\ntarget: G P U\n---\n",
+        "+++\ntitle = \"T\"\ntarget = \"G P U\"\n+++\n",
         "3: target `G P U` is not a name of lowercase letters and digits",
     );
     check_guide(
-        "---\ntitle: T\ntarget: gpu\nextends: cpu\n---\n",
-        "4: `extends: cpu` names no target of these guides; there are gpu",
+        "+++\ntitle = \"T\"\ntarget = \"gpu\"\nextends = \"cpu\"\n+++\n",
+        "4: `extends = \"cpu\"` names no target of these guides; there are gpu",
     );
 }
 
 #[test]
 fn an_unknown_fence_language_is_told() {
-    let known = "use one of python, text, diff, where, sh, console, json, yaml, toml, ini, markdown, dockerfile";
+    let known = "use one of python, text, diff, where, names, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile";
     check("```pytorch\nx\n```\n", &format!("4: unknown fence language `pytorch`; {known}"));
     check("```\nx\n```\n", &format!("4: this fence names no language; {known}"));
 }
@@ -121,7 +121,7 @@ fn raw_html_is_told() {
 
 #[test]
 fn one_file_wants_a_built_site() {
-    let home = folder(&[("guides/t.md", "---\ntitle: T\n---\n")]);
+    let home = folder(&[("guides/t.md", "+++\ntitle = \"T\"\n+++\n")]);
     let ran = portolan(home.path(), &["site", "build", "--single-file", "one.html"]);
     assert_ne!(ran.code, 0, "{ran:?}");
     assert!(ran.err.ends_with("the built site lacks port/index.html; build it first: cargo xtask build\n"), "{ran:?}");
@@ -217,7 +217,7 @@ fn event(events: &mut impl BufRead, text: &str) -> Vec<String> {
 
 #[test]
 fn a_watched_site_follows_its_guides_and_tells_open_pages() {
-    let guide = |words: &str| format!("---\ntitle: T\n---\n{words}\n");
+    let guide = |words: &str| format!("+++\ntitle = \"T\"\n+++\n{words}\n");
     let home = folder(&[("guides/t.md", &guide("First.")), ("guides/u.md", &guide("Other."))]);
     let write = |words: &str| std::fs::write(home.path().join("guides/t.md"), guide(words)).unwrap();
     let serving = serving(home.path(), &["site", "serve", "--port", "0", "--watch"]);

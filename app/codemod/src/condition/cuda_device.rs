@@ -1,8 +1,8 @@
 //! Expressions that name a CUDA device.
 
-use crate::facts::FileView;
-use crate::pattern::plain_string;
-use crate::tree::{Id, Index, fields, kinds};
+use python::strings::plain_string;
+use python::tree::{Id, Index, kinds};
+use training::FileView;
 
 /// Expressions that name a CUDA device.
 pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
@@ -40,7 +40,7 @@ pub(super) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
 /// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`.
 fn names_cuda(index: &Index<'_>, string: Id) -> bool {
     let digits = |n: &str| n.bytes().all(|b| b.is_ascii_digit());
-    if let Some(content) = plain_string(index.text, index.item(string).node) {
+    if let Some(content) = plain_string(index, string) {
         return content == "cuda" || content.strip_prefix("cuda:").is_some_and(|n| !n.is_empty() && digits(n));
     }
     let text = index.text_of(string);
@@ -55,7 +55,7 @@ fn is_put_together(index: &Index<'_>, operation: Id) -> bool {
     let parts: Vec<Id> = index.parts(operation).collect();
     let [template, value] = parts.as_slice() else { return false };
     let operator = index.text[index.item(*template).end..index.item(*value).start].trim();
-    let Some(text) = plain_string(index.text, index.item(*template).node) else { return false };
+    let Some(text) = plain_string(index, *template) else { return false };
     text.strip_prefix("cuda:").is_some_and(|rest| match operator {
         "%" => matches!(rest, "%d" | "%s" | "%i"),
         "+" => rest.is_empty(),
@@ -65,33 +65,25 @@ fn is_put_together(index: &Index<'_>, operation: Id) -> bool {
 
 /// `"cuda:{}".format(rank)`.
 fn is_formatted(index: &Index<'_>, call: Id) -> bool {
-    let f = fields();
-    let Some(function) = index.field(call, f.function).filter(|g| index.kind(*g) == kinds().attribute) else {
-        return false;
-    };
-    index.field(function, f.attribute).is_some_and(|a| index.text_of(a) == "format")
-        && index.field(function, f.object).is_some_and(|template| {
-            plain_string(index.text, index.item(template).node)
-                .and_then(|text| text.strip_prefix("cuda:"))
-                .is_some_and(|rest| rest.starts_with('{') && rest.ends_with('}') && rest.matches('{').count() == 1)
-        })
+    let Some(call) = index.call(call).filter(|call| call.name() == Some("format")) else { return false };
+    let template = call.receiver().and_then(|template| plain_string(index, template));
+    let rest = template.and_then(|text| text.strip_prefix("cuda:"));
+    rest.is_some_and(|rest| rest.starts_with('{') && rest.ends_with('}') && rest.matches('{').count() == 1)
 }
 
 /// Whether a keyword's value is a name or a text, whatever it says: `dest="cuda"` of an option.
 fn names_no_device(view: &FileView<'_>, keyword: Id) -> bool {
-    view.index.field(keyword, fields().name).is_some_and(|n| {
-        matches!(
-            view.index.text_of(n),
-            "dest" | "help" | "metavar" | "title" | "description" | "label" | "name" | "key"
-        )
-    })
+    matches!(
+        view.index.keyword_name(keyword),
+        Some("dest" | "help" | "metavar" | "title" | "description" | "label" | "name" | "key")
+    )
 }
 
 /// Whether a call's arguments are words for people or for patterns, not for PyTorch.
 fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
     let index = &view.index;
     let Some(call) = index.parent(arguments) else { return false };
-    let by_name = crate::names::called_name(index, call).is_some_and(|n| {
+    let by_name = python::names::called_name(index, call).is_some_and(|n| {
         const FOR_PEOPLE: [&str; 9] =
             ["print", "debug", "info", "warning", "warn", "error", "exception", "log", "write"];
         const FOR_LOOKING_UP: [&str; 20] = [
@@ -118,9 +110,6 @@ fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
         ];
         FOR_PEOPLE.contains(&n) || FOR_LOOKING_UP.contains(&n)
     });
-    let by_module = index
-        .field(call, fields().function)
-        .and_then(|f| view.names.qualify(index, f))
-        .is_some_and(|q| q.starts_with("re."));
+    let by_module = view.qualified(call).is_some_and(|q| q.starts_with("re."));
     by_name || by_module
 }

@@ -1,8 +1,8 @@
 //! What a file imports, and where.
 
 use super::Situation;
-use crate::facts::FileView;
-use crate::tree::{Id, ROOT, kinds};
+use python::tree::{Id, ROOT, kinds};
+use training::FileView;
 
 /// torch, and packages that are nothing without it.
 const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];

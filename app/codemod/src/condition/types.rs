@@ -3,12 +3,13 @@
 use super::Situation;
 use super::cuda_device::{cuda_devices, is_cuda_device};
 use super::imports::{first_import, first_torch_import, last_torch_import};
-use crate::facts::FileView;
-use crate::facts::keras::is_model;
-use crate::facts::keras_data::{is_pipeline, uncut};
-use crate::facts::roles::Role;
-use crate::names::dotted;
-use crate::tree::{Id, fields, kinds};
+use super::surroundings::given_by_place;
+use crate::step_parts::{self, Part};
+use python::names::dotted;
+use python::tree::{Id, kinds};
+use training::keras::is_model;
+use training::keras_data::{is_pipeline, uncut};
+use training::roles::Role;
 
 /// What a metavariable must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(crate) enum Type {
     ModelBeginning,
     Pipeline,
     Uncut,
+    /// A part of a training step, of a rule that is over its parts.
+    StepPart(Part),
     /// The value of a keyword in calls of a function.
     Argument {
         keyword: String,
@@ -71,12 +74,17 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::LastTorchImport => last_torch_import(s.view, &s.settings.target.modules).into_iter().collect(),
         Type::FirstImport(packages) => first_import(s.view, packages).into_iter().collect(),
         Type::String => index.of_kind(k.string).to_vec(),
-        Type::Argument { keyword, function } => arguments(s.view, keyword, function),
+        Type::Argument { keyword, function } => arguments(s, keyword, function),
+        Type::StepPart(part) => {
+            let nodes = step_parts::nodes(s.view, s.project, *part);
+            let statements = nodes.iter().filter_map(|node| step_parts::statement(s.view, *node));
+            nodes.iter().copied().chain(statements).collect()
+        }
         Type::List => index.of_kind(k.list).to_vec(),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
-        Type::Uncut => uncut(s.view, s.project),
-        Type::ModelBeginning => s.project.keras.beginnings(s.view, s.project),
-        Type::FirstKeras => s.project.keras.work(s.view, s.project).map(|w| w.first).into_iter().collect(),
+        Type::Uncut => uncut(s.view, &s.project.keras),
+        Type::ModelBeginning => s.project.keras.beginnings(s.view),
+        Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
         Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline => index
             .of_kind(k.identifier)
             .iter()
@@ -100,35 +108,29 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
         Type::List => index.kind(id) == k.list,
-        Type::KerasModel => is_model(s.view, s.project, id),
-        Type::FirstKeras => s.project.keras.work(s.view, s.project).is_some_and(|w| w.first == id),
+        Type::KerasModel => is_model(s.view, &s.project.keras, id),
+        Type::FirstKeras => s.project.keras.work(s.view).is_some_and(|w| w.first == id),
         Type::Pipeline => is_pipeline(s.view, id),
-        Type::Uncut => uncut(s.view, s.project).contains(&id),
-        Type::ModelBeginning => s.project.keras.beginnings(s.view, s.project).contains(&id),
-        Type::Argument { keyword, function } => arguments(s.view, keyword, function).contains(&id),
+        Type::Uncut => uncut(s.view, &s.project.keras).contains(&id),
+        Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
+        Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
+        Type::StepPart(_) => nodes_of_type(s, kind).contains(&id),
     }
 }
 
 /// Values that calls of a function give to an argument: by its name, or by its place, counted from 0.
-fn arguments(view: &FileView<'_>, argument: &str, function: &str) -> Vec<Id> {
-    let (k, f) = (kinds(), fields());
+fn arguments(s: &Situation<'_, '_>, argument: &str, function: &str) -> Vec<Id> {
+    let view = s.view;
     let index = &view.index;
-    let lists = view
+    let calls: Vec<Id> = view
         .names
         .last_names(function)
         .flat_map(|name| view.calls(name).iter().copied())
-        .filter(|call| index.field(*call, f.function).is_some_and(|g| view.names.stands_for(index, g, function)))
-        .filter_map(|call| index.field(call, f.arguments));
+        .filter(|call| index.callee(*call).is_some_and(|g| view.names.stands_for(index, g, function)))
+        .collect();
     if let Ok(place) = argument.parse::<usize>() {
-        return lists
-            .filter_map(|l| index.parts(l).nth(place))
-            .filter(|a| index.kind(*a) != k.keyword_argument)
-            .collect();
+        return calls.iter().filter_map(|call| index.arguments(*call).positional().nth(place)).collect();
     }
-    lists
-        .flat_map(|list| index.parts(list).collect::<Vec<_>>())
-        .filter(|a| index.kind(*a) == k.keyword_argument)
-        .filter(|a| index.field(*a, f.name).is_some_and(|n| index.text_of(n) == argument))
-        .filter_map(|a| index.field(a, f.value))
-        .collect()
+    let named = calls.iter().filter_map(|call| index.arguments(*call).keyword(argument));
+    named.chain(calls.iter().filter_map(|call| given_by_place(s, *call, argument))).collect()
 }

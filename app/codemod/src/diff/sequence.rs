@@ -4,7 +4,6 @@
 //! The library has it, too, and compiles its search six times for it, once for each thing that listens to another. Here one
 //! search is asked, first about what stands once and then about the gaps.
 
-use crate::order;
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, DiffHook, Replace, myers};
 use std::ops::Range;
@@ -49,10 +48,10 @@ fn search(hook: &mut Capture, old: &Vec<usize>, in_old: Range<usize>, new: &Vec<
 /// Places of the values that stand once, in order.
 fn once(side: &[usize]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..side.len()).collect();
-    order::sort_by_key(&mut places, |at| side[*at]);
+    places.sort_by_key(|at| side[*at]);
     let mut once: Vec<usize> =
         places.chunk_by(|a, b| side[*a] == side[*b]).filter(|same| same.len() == 1).map(|same| same[0]).collect();
-    order::sort(&mut once);
+    once.sort();
     once
 }
 

@@ -1,7 +1,6 @@
 //! Words of a line, how much two lines have in common, and which words changed.
 
 use super::sequence::sequence_diff;
-use crate::order;
 use similar::DiffOp;
 
 /// A token: where it ends in the line, and a hash of its bytes. It starts where the one before ends.
@@ -89,7 +88,7 @@ impl Bag {
                 Class::Other => items.push((token.hash, 1)),
             }
         }
-        order::sort(&mut items);
+        items.sort();
         let weight = items.iter().map(|item| item.1).sum();
         Bag { items, weight }
     }

@@ -1,80 +1,39 @@
-//! `add-compute-mode`: a member of the enum of compute modes for the target, a value among the choices of an option.
+//! `add-compute-mode`: a member for the target in the enum of compute modes, a value among the choices of an option.
 
 use super::{Input, Wish};
-use crate::change::Change;
-use crate::facts::modes::{ModeKind, enum_members, mode_enum};
-use crate::pattern::plain_string;
-use crate::tree::{fields, kinds};
+use python::edit::Change;
+use training::FileView;
+use training::modes::{ModeKind, Modes, enum_members, free_value};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let (Some(view), Some(modes)) = (input.view, &input.project.modes) else { return Vec::new() };
-    let index = &view.index;
-    let (k, f) = (kinds(), fields());
-    let mut wishes = Vec::new();
-    if let (ModeKind::Enum(_), Some(class)) = (&modes.kind, mode_enum(view)) {
-        let members = enum_members(view, class);
-        let known = members.iter().any(|(n, _)| n.eq_ignore_ascii_case(&modes.target));
-        if let (false, Some((last, assignment))) = (known, members.last()) {
-            let values: Vec<&str> =
-                members.iter().filter_map(|(_, a)| index.field(*a, f.right)).map(|v| index.text_of(v)).collect();
-            let text = index.text_of(*assignment);
-            let gap: String = text[last.len()..].chars().take_while(|c| *c == ' ').collect();
-            let width = last.len() + gap.len();
-            let member =
-                format!("{:<width$}= {}", modes.target, value(&values, &modes.target, input.settings.target.number));
-            if let Some(statement) = view.statement_of(*assignment) {
-                wishes.push(Wish {
-                    at: index.item(*assignment).start,
-                    changes: vec![Change::Insert { at: statement, after: true, text: member }],
-                    imports: Vec::new(),
-                });
-            }
-        }
+    match &modes.kind {
+        ModeKind::Enum(_) => member(view, modes, input.settings.target.number).into_iter().collect(),
+        ModeKind::Strings => modes.choices(view).map(|last| choice(view, modes, last)).collect(),
     }
-    if modes.kind == ModeKind::Strings {
-        for &argument in index.of_kind(k.keyword_argument) {
-            let is_choices = index.field(argument, f.name).is_some_and(|n| index.text_of(n) == "choices");
-            let Some(list) = index.field(argument, f.value).filter(|_| is_choices) else { continue };
-            if index.kind(list) != k.list && index.kind(list) != k.tuple {
-                continue;
-            }
-            let values: Vec<_> = index.parts(list).map(|v| plain_string(index.text, index.item(v).node)).collect();
-            let vendor = values.iter().flatten().any(|v| *v == "gpu" || *v == "cuda");
-            let modes_only = values.iter().all(|v| v.is_some_and(crate::facts::modes::is_mode));
-            if !vendor || !modes_only || values.iter().flatten().any(|v| *v == modes.target) {
-                continue;
-            }
-            if let Some(last) = index.parts(list).last() {
-                let end = index.item(last).end;
-                let quote = index.text_of(last).chars().next().unwrap_or('"');
-                wishes.push(Wish {
-                    at: end,
-                    changes: vec![Change::Raw { range: end..end, text: format!(", {quote}{}{quote}", modes.target) }],
-                    imports: Vec::new(),
-                });
-            }
-        }
-    }
-    wishes
 }
 
-/// A value of the same kind as the others', that none of them has.
-fn value(values: &[&str], target: &str, habitual: Option<i64>) -> String {
-    let numbers: Vec<i64> = values.iter().filter_map(|v| v.parse().ok()).collect();
-    if numbers.len() == values.len() && !numbers.is_empty() {
-        let highest = numbers.iter().max().copied().unwrap_or_default();
-        return habitual.filter(|h| *h > highest).unwrap_or(highest + 1).to_string();
+/// A member in the columns of the last one, with a value of the same kind as the others.
+fn member(view: &FileView<'_>, modes: &Modes, usual: Option<i64>) -> Option<Wish> {
+    let index = &view.index;
+    let members = enum_members(view, modes.enum_in(view)?);
+    let (last, assignment) = members.last()?;
+    if members.iter().any(|(name, _)| name.eq_ignore_ascii_case(&modes.target)) {
+        return None;
     }
-    let last = values.last().copied().unwrap_or("");
-    if let Some(quote) = last.chars().next().filter(|c| *c == '"' || *c == '\'') {
-        let content = last.trim_matches(quote);
-        let spelled = if content == content.to_ascii_uppercase() {
-            target.to_ascii_uppercase()
-        } else {
-            target.to_ascii_lowercase()
-        };
-        return format!("{quote}{spelled}{quote}");
-    }
-    // `auto()` and whatever else counts by itself.
-    last.to_owned()
+    let values: Vec<&str> =
+        members.iter().filter_map(|(_, a)| index.sides(*a)).map(|(_, value)| index.text_of(value)).collect();
+    let blanks = index.text_of(*assignment)[last.len()..].chars().take_while(|c| *c == ' ').count();
+    let width = last.len() + blanks;
+    let text = format!("{:<width$}= {}", modes.target, free_value(&values, &modes.target, usual));
+    let statement = view.statement_of(*assignment)?;
+    Some(Wish::new(view, *assignment, vec![Change::Insert { at: statement, after: true, text }]))
+}
+
+/// One more choice behind the last.
+fn choice(view: &FileView<'_>, modes: &Modes, last: python::Id) -> Wish {
+    let end = view.index.item(last).end;
+    let quote = view.index.text_of(last).chars().next().unwrap_or('"');
+    let text = format!(", {quote}{}{quote}", modes.target);
+    Wish::new(view, last, vec![Change::Raw { range: end..end, text }])
 }

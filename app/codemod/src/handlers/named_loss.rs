@@ -1,32 +1,100 @@
-//! A loss that is computed and differentiated in one expression, `criterion(net(x), y).backward()`: it gets a name first, so
-//! that the step reads as forward pass, loss, backward pass. That is only done if the step is ported then: a step that is
-//! refused keeps its lines.
+//! What makes a step simpler to read, and is done only if the step is ported then: a step that is refused keeps its lines. A loss that
+//! is computed and differentiated in one expression, `criterion(net(x), y).backward()`, gets a name first, so that the step reads as
+//! forward pass, loss, backward pass; statements that share a line get one each.
 
 use super::{Input, Wish};
-use crate::change::{Change, dedent, splices};
-use crate::facts::{FileView, line_indent};
-use crate::names::{called_name, dotted};
-use crate::tree::{Id, Tree, fields, kinds};
+use crate::definitions::Said;
+use python::edit::{Change, Splice, dedent, splices};
+use python::lines::line_indent;
+use python::tree::{Id, Tree, kinds};
 use std::ops::Range;
+use training::step::unnamed_loss;
+use training::{FileInProject, FileView, Obstacle};
 
 /// Why a step can't be ported, and where in the file.
-pub(super) struct Reason {
-    pub(super) at: usize,
-    pub(super) text: String,
+struct Reason {
+    at: usize,
+    text: String,
 }
+
+/// What a verb makes of a step, or everything that is in its way.
+pub(super) type Planned = Result<Vec<Wish>, Vec<Obstacle>>;
+
+type Ported = Result<Vec<Wish>, Vec<Reason>>;
+
+/// Ports the step that `whole` holds as `plan` says, once it is simple enough; otherwise says all that is in the way.
+pub(super) fn port_step(
+    input: &Input<'_, '_>,
+    view: &FileView<'_>,
+    whole: Id,
+    plan: impl for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, Id) -> Planned,
+) -> Vec<Wish> {
+    let planned = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| {
+        let file = FileInProject { view, project: input.project };
+        plan(input, file, whole).map_err(|obstacles| reasons(input, view, obstacles))
+    };
+    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| {
+        let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &planned);
+        let named = name_loss(input, view, whole, &refused);
+        named.map_or_else(|| planned(input, view, whole), |named| named.map(|wish| vec![wish]))
+    };
+    let done = ported(input, view, whole).or_else(|reasons| {
+        let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &ported);
+        split_lines(input, view, whole, &refused).map_or(Err(reasons), |split| split.map(|wish| vec![wish]))
+    });
+    done.unwrap_or_else(|reasons| {
+        tell(input, reasons);
+        Vec::new()
+    })
+}
+
+/// What is against the one step of a file.
+fn refusals(
+    input: &Input<'_, '_>,
+    view: &FileView<'_>,
+    port: &dyn Fn(&Input<'_, '_>, &FileView<'_>, Id) -> Ported,
+) -> Vec<Reason> {
+    match view.steps.training.as_slice() {
+        &[whole] => port(input, view, whole).err().unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+/// Tells of obstacles, once each, in the order of the text.
+pub(super) fn refuse(input: &Input<'_, '_>, view: &FileView<'_>, obstacles: Vec<Obstacle>) {
+    tell(input, reasons(input, view, obstacles));
+}
+
+fn reasons(input: &Input<'_, '_>, view: &FileView<'_>, mut obstacles: Vec<Obstacle>) -> Vec<Reason> {
+    obstacles.sort_by_key(|o| o.at);
+    obstacles.dedup();
+    let text = |said: &Said| input.settings.definitions.message(said).0;
+    let reason =
+        |Obstacle { name, at, slots }| Reason { at: view.index.item(at).start, text: text(&Said { name, slots }) };
+    obstacles.into_iter().map(reason).collect()
+}
+
+fn tell(input: &Input<'_, '_>, reasons: Vec<Reason>) {
+    for Reason { at, text } in reasons {
+        input.refuse_step_at(at, &text);
+    }
+}
+
+/// What is against a step as it reads in a view.
+type Refused<'r> = dyn Fn(&Input<'_, '_>, &FileView<'_>) -> Vec<Reason> + 'r;
 
 /// Gives the loss of a step its name, if `refused` has nothing against the step as it reads then. None where the loss has a
 /// name, and in a project with compute modes, whose other modes keep their code.
-pub(super) fn name_loss(
+fn name_loss(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
     step: Id,
-    refused: &dyn Fn(&Input<'_, '_>, &FileView<'_>) -> Option<Reason>,
-) -> Option<Result<Wish, Reason>> {
+    refused: &Refused<'_>,
+) -> Option<Result<Wish, Vec<Reason>>> {
     if input.project.modes.is_some() {
         return None;
     }
-    let (statement, loss) = unnamed(view, step)?;
+    let (statement, loss) = unnamed_loss(view, step)?;
     let index = &view.index;
     let mut bracketed = loss;
     while let Some(outer) = index.parent(bracketed).filter(|p| index.kind(*p) == kinds().parenthesized_expression) {
@@ -41,50 +109,78 @@ pub(super) fn name_loss(
     let rest = [whole.start..part.start, part.end..whole.end].map(plain).join(&name);
     let text = format!("{name} = {}\n{rest}", plain(given));
     let change = Change::Replace { first: statement, last: statement, text };
-    let mut named = index.text.to_owned();
-    let mut length = 0;
-    for splice in splices(view, &change) {
-        length = splice.text.len();
-        named.replace_range(splice.range, &splice.text);
+    if change.has_no_place(view) {
+        return None;
     }
-    let tree = Tree::parse(&named);
+    if_ported(input, view, statement, vec![change], refused)
+}
+
+/// Changes, in the order of the text, that make a step simpler to read, if the step is ported then.
+fn if_ported(
+    input: &Input<'_, '_>,
+    view: &FileView<'_>,
+    at: Id,
+    changes: Vec<Change>,
+    refused: &Refused<'_>,
+) -> Option<Result<Wish, Vec<Reason>>> {
+    let splices: Vec<Splice> = changes.iter().flat_map(|change| splices(view, change)).collect();
+    let mut text = view.index.text.to_owned();
+    for splice in splices.iter().rev() {
+        text.replace_range(splice.range.clone(), &splice.text);
+    }
+    let tree = Tree::parse(&text);
     let then = FileView::read(view.path, &tree);
-    let input = Input { text: &named, view: Some(&then), ..*input };
-    let reason = if tree.has_error() { return None } else { refused(&input, &then) };
-    Some(match reason {
-        None => Ok(Wish { at: whole.start, changes: vec![change], imports: Vec::new() }),
-        Some(Reason { at, text }) => {
-            // Behind the statement everything has moved.
-            let at = if at >= whole.start + length { at - length + whole.len() } else { at.min(whole.start) };
-            Err(Reason { at, text })
-        }
-    })
-}
-
-/// The statement of the step's one `backward()`, and the loss in it, where that is an expression.
-fn unnamed(view: &FileView<'_>, step: Id) -> Option<(Id, Id)> {
-    let index = &view.index;
-    let mut calls = view.calls("backward").iter().copied().filter(|c| index.is_within(*c, step));
-    let call = calls.next().filter(|_| calls.next().is_none())?;
-    let loss = loss_of(view, call);
-    let statement = index.parent(call).filter(|s| index.kind(*s) == kinds().expression_statement)?;
-    (loss != call && dotted(index, loss).is_none()).then_some((statement, loss))
-}
-
-/// The expression that `backward()` is called on, without a scaler around it.
-pub(super) fn loss_of(view: &FileView<'_>, backward: Id) -> Id {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let object = index.field(backward, f.function).and_then(|g| index.field(g, f.object)).unwrap_or(backward);
-    let scaled = (index.kind(object) == k.call && called_name(index, object) == Some("scale"))
-        .then(|| index.field(object, f.arguments).and_then(|a| index.parts(a).next()))
-        .flatten()
-        .unwrap_or(object);
-    let mut inner = scaled;
-    while index.kind(inner) == k.parenthesized_expression {
-        inner = index.parts(inner).next().unwrap_or(inner);
+    let input = Input { text: &text, view: Some(&then), ..*input };
+    if tree.has_error() {
+        return None;
     }
-    inner
+    let mut reasons = refused(&input, &then);
+    if reasons.is_empty() {
+        return Some(Ok(Wish::new(view, at, changes)));
+    }
+    for Reason { at, .. } in &mut reasons {
+        *at = before(&splices, *at);
+    }
+    Some(Err(reasons))
+}
+
+/// A place as it was before splices, which are in the order of the text: where they begin, for a place inside of one.
+fn before(splices: &[Splice], at: usize) -> usize {
+    let (mut old, mut new) = (0, 0);
+    for Splice { range, text } in splices {
+        let start = new + range.start - old;
+        if at < start + text.len() {
+            return if at < start { at - new + old } else { range.start };
+        }
+        (old, new) = (range.end, start + text.len());
+    }
+    at - new + old
+}
+
+/// Gives each statement of a step that shares its line a line of its own, if the step is ported then; none where all have one.
+fn split_lines(
+    input: &Input<'_, '_>,
+    view: &FileView<'_>,
+    step: Id,
+    refused: &Refused<'_>,
+) -> Option<Result<Wish, Vec<Reason>>> {
+    let index = &view.index;
+    let indent_of = |id: Id| line_indent(index.text, index.item(id).start);
+    let plain = |id: &Id| dedent(&index.text_of(*id).replace("\r\n", "\n"), indent_of(*id));
+    let mut changes = Vec::new();
+    for &block in index.of_kind_in(kinds().block, step).iter().filter(|_| input.project.modes.is_none()) {
+        let statements: Vec<Id> = index.parts(block).collect();
+        let shares = |a: &Id, b: &Id| !index.text[index.item(*a).end..index.item(*b).start].contains('\n');
+        for line in statements.chunk_by(shares).filter(|line| line.len() > 1) {
+            let (first, last) = (line[0], line[line.len() - 1]);
+            let text = line.iter().map(plain).collect::<Vec<_>>().join("\n");
+            changes.push(Change::Replace { first, last, text });
+        }
+    }
+    changes.retain(|change| !change.has_no_place(view) && !change.swallows_comment(view));
+    changes.sort_by_key(Change::node);
+    let at = changes.first().and_then(Change::node)?;
+    if_ported(input, view, at, changes, refused)
 }
 
 /// `loss`, or what else the file does not say.

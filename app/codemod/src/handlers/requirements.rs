@@ -1,33 +1,27 @@
 //! `comment-requirements`: packages that come with the target's software are not to be replaced by pip.
 
 use super::{Input, Wish};
-use crate::change::Change;
+use python::edit::Change;
 
-const VENDOR_BUILT: [&str; 8] =
-    ["torch", "torchvision", "torchaudio", "pytorch", "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly"];
+/// The packages whose builds are the vendor's, each with what the comment says.
+pub(super) const PACKAGES: &str = "packages_of_the_vendor";
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
-    let name = input.path.rsplit('/').next().unwrap_or(input.path);
-    if !(name.starts_with("requirements") && name.ends_with(".txt")) {
+    let file = input.path.rsplit('/').next().unwrap_or(input.path);
+    if !(file.starts_with("requirements") && file.ends_with(".txt")) {
         return Vec::new();
     }
-    let software = input.settings.target.software.as_deref().unwrap_or("the accelerator's software");
-    let note = format!("  # comes with {software}");
+    let packages = input.settings.definitions.names(PACKAGES);
     let mut wishes = Vec::new();
     let mut start = 0;
     for line in input.text.split_inclusive('\n') {
-        let content = line.trim_end_matches(['\n', '\r']);
-        let package = content.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next().unwrap_or("");
-        if VENDOR_BUILT.contains(&package.to_ascii_lowercase().replace('_', "-").as_str()) {
-            let end = start + content.trim_end().len();
-            wishes.push(Wish {
-                at: start,
-                changes: vec![
-                    Change::Raw { range: start..start, text: "# ".to_owned() },
-                    Change::Raw { range: end..end, text: note.clone() },
-                ],
-                imports: Vec::new(),
-            });
+        let requirement = line.trim_end();
+        let name = requirement.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next().unwrap_or("");
+        if let Some(package) = packages.iter().find(|p| p.name == name.to_ascii_lowercase().replace('_', "-")) {
+            let end = start + requirement.len();
+            let insert = |at, text| Change::Raw { range: at..at, text };
+            let changes = vec![insert(start, "# ".to_owned()), insert(end, format!("  # {}", package.remark))];
+            wishes.push(Wish { at: start, changes, imports: Vec::new() });
         }
         start += line.len();
     }

@@ -1,11 +1,13 @@
 //! A branch for the target beside the vendor's.
 
 use super::joined::{first_of, is_target_import, target_imports};
-use crate::change::{Change, Fix, Splice, at_indent, dedent, line_start, splices, statement_end};
-use crate::facts::modes::Modes;
-use crate::facts::{FileView, ProjectFacts, line_indent};
-use crate::order::sort_by_key;
-use crate::tree::{Id, ROOT, Tree, fields, kinds};
+use crate::fix::Fix;
+use python::edit::{Change, Splice, at_indent, dedent, splices, statement_end};
+use python::lines::line_indent;
+use python::lines::line_start;
+use python::tree::{Id, ROOT, Tree, kinds};
+use training::modes::Modes;
+use training::{FileView, ProjectFacts};
 
 /// A branch for the target beside the vendor's: the vendor's body, ported in place.
 pub(super) fn branch(
@@ -16,11 +18,11 @@ pub(super) fn branch(
     clause: Id,
     fixes: Vec<Fix>,
 ) -> Option<Fix> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &view.index;
     let text = index.text;
-    let body = index.field(clause, f.consequence)?;
-    let test = modes.retarget(index, index.field(clause, f.condition)?)?;
+    let body = index.consequence(clause)?;
+    let test = modes.retarget(index, index.condition(clause)?)?;
     let last = index.children(body).last()?;
     let (start, end) = (index.item(body).start, statement_end(view, last).max(index.item(body).end));
     let mut edits: Vec<Splice> = fixes
@@ -28,7 +30,7 @@ pub(super) fn branch(
         .flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c)))
         .filter(|s| s.range.start >= line_start(text, start).min(start) && s.range.end <= text.len())
         .collect();
-    sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
+    edits.sort_by_key(|s| (s.range.start, s.range.end));
     let mut new = String::new();
     let mut at = start;
     for edit in edits {
@@ -59,8 +61,7 @@ pub(super) fn branch(
         return None;
     }
     // Where `else` does the same, the target takes it already.
-    let else_body =
-        index.children(chain).find(|c| index.kind(*c) == k.else_clause).and_then(|c| index.field(c, f.body));
+    let else_body = index.children(chain).find(|c| index.kind(*c) == k.else_clause).and_then(|c| index.body(c));
     if imports.is_empty() && else_body.is_some_and(|e| bare(index.text_of(e)) == bare(&flat)) {
         return None;
     }
@@ -76,10 +77,10 @@ pub(super) fn branch(
     let mut behind = end;
     for later in index.children(chain).filter(|c| index.kind(*c) == k.elif_clause && *c > clause) {
         let other = index
-            .field(later, f.condition)
+            .condition(later)
             .and_then(|c| modes.tested(index, c))
             .is_some_and(|members| !members.contains(&modes.target));
-        let block = index.field(later, f.consequence);
+        let block = index.consequence(later);
         let Some(last) = block.filter(|_| other).and_then(|b| index.children(b).last()) else { break };
         behind = statement_end(view, last).max(index.item(later).end);
     }
@@ -107,7 +108,7 @@ fn bare(text: &str) -> String {
 
 /// `if a: x else: x` is `x`, as long as asking for `a` does nothing.
 fn simplified(body: &str) -> String {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let tree = Tree::parse(body);
     let index = tree.index();
     let statements: Vec<Id> = index.parts(ROOT).collect();
@@ -115,14 +116,14 @@ fn simplified(body: &str) -> String {
     if index.kind(*only) != k.if_statement {
         return body.to_owned();
     }
-    let mut bodies: Vec<Id> = index.field(*only, f.consequence).into_iter().collect();
+    let mut bodies: Vec<Id> = index.consequence(*only).into_iter().collect();
     let mut has_else = false;
     for clause in index.children(*only) {
         if index.kind(clause) == k.elif_clause {
-            bodies.extend(index.field(clause, f.consequence));
+            bodies.extend(index.consequence(clause));
         } else if index.kind(clause) == k.else_clause {
             has_else = true;
-            bodies.extend(index.field(clause, f.body));
+            bodies.extend(index.body(clause));
         }
     }
     let calls_in_tests =

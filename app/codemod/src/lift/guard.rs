@@ -2,11 +2,14 @@
 
 use super::Stranded;
 use super::joined::{first_of, is_target_import, target_imports};
-use crate::change::{Change, Fix, Splice, at_indent, dedent, lines_in_strings, owns_its_lines, splices, statement_end};
-use crate::facts::modes::Modes;
-use crate::facts::{FileView, ProjectFacts, line_indent};
-use crate::order::{Map, sort_by_key};
-use crate::tree::{Id, fields, kinds};
+use crate::fix::Fix;
+use crate::messages;
+use python::edit::{Change, Splice, at_indent, dedent, lines_in_strings, owns_its_lines, splices, statement_end};
+use python::lines::line_indent;
+use python::tree::{Id, kinds};
+use std::collections::BTreeMap;
+use training::modes::Modes;
+use training::{FileView, ProjectFacts};
 
 /// What happens to one statement.
 #[derive(Default)]
@@ -29,16 +32,16 @@ pub(super) fn guard_all(
     stranded: &mut Vec<Stranded>,
 ) {
     let index = &view.index;
-    let mut units: Map<Id, Unit> = Map::new();
-    let mut rewrites: Map<Id, Vec<(Fix, Vec<Splice>)>> = Map::new();
+    let mut units: BTreeMap<Id, Unit> = BTreeMap::new();
+    let mut rewrites: BTreeMap<Id, Vec<(Fix, Vec<Splice>)>> = BTreeMap::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else { continue };
         let Some(statement) = view.statement_of(node) else {
-            stranded.push(Stranded { fix, reason: "it stands in no statement that could be put under a test" });
+            stranded.push(Stranded { fix, reason: messages::no_statement_for_a_test() });
             continue;
         };
         let Some(guard) = guard_for(view, project, modes, statement) else {
-            stranded.push(Stranded { fix, reason: "the compute mode can't be read at this place" });
+            stranded.push(Stranded { fix, reason: messages::no_mode_for_a_test() });
             continue;
         };
         let expressions = fix.changes.iter().all(|c| matches!(c, Change::Expression { .. }));
@@ -47,20 +50,20 @@ pub(super) fn guard_all(
         if expressions && (compound || !owns_its_lines(view, statement, statement)) {
             match conditional(view, modes, &fix, &guard, statement) {
                 Some(fix) => out.push(fix),
-                None => stranded.push(Stranded { fix, reason: "a test can't be written here" }),
+                None => stranded.push(Stranded { fix, reason: messages::no_test_here() }),
             }
             continue;
         }
         if expressions {
             let edits = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
-            rewrites.get_or_default(statement).push((fix, edits));
+            rewrites.entry(statement).or_default().push((fix, edits));
             continue;
         }
         let mut ok = true;
         for change in &fix.changes {
             match change {
                 Change::Insert { at, after, text } => {
-                    let unit = units.get_or_default(*at);
+                    let unit = units.entry(*at).or_default();
                     if *after {
                         unit.after.push(text.clone())
                     } else {
@@ -73,7 +76,7 @@ pub(super) fn guard_all(
                         ok = false;
                         break;
                     }
-                    let unit = units.get_or_default(*first);
+                    let unit = units.entry(*first).or_default();
                     unit.new = Some(text.clone());
                     unit.last = *last;
                 }
@@ -82,20 +85,20 @@ pub(super) fn guard_all(
         }
         let first = fix.changes.iter().filter_map(Change::node).min().unwrap_or(statement);
         if ok {
-            units.get_or_default(first).fixes.push(fix);
+            units.entry(first).or_default().fixes.push(fix);
         } else {
             units.remove(&first);
-            stranded.push(Stranded { fix, reason: "it shares its line with other code" });
+            stranded.push(Stranded { fix, reason: messages::shares_its_line_in_a_branch() });
         }
     }
     for (statement, group) in rewrites {
-        let unit = units.get_or_default(statement);
+        let unit = units.entry(statement).or_default();
         if unit.new.is_some() {
             continue;
         }
         let range = index.range(statement);
         let mut edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
-        sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
+        edits.sort_by_key(|s| (s.range.start, s.range.end));
         let mut new = String::new();
         let mut at = range.start;
         for edit in edits {
@@ -147,7 +150,7 @@ fn write_run(
     project: &ProjectFacts,
     guard: &str,
     run: &[Id],
-    units: &mut Map<Id, Unit>,
+    units: &mut BTreeMap<Id, Unit>,
 ) -> Vec<Fix> {
     let index = &view.index;
     let text = index.text;
@@ -223,11 +226,11 @@ fn indent_all(text: &str, unit: &str) -> String {
 
 /// The test for the target, where it can be read: not before `self` has its arguments.
 fn guard_for(view: &FileView<'_>, project: &ProjectFacts, modes: &Modes, statement: Id) -> Option<String> {
-    let guard = modes.guard_at(view, project, statement)?;
+    let guard = modes.guard_at(view, &project.classes, statement)?;
     if guard.starts_with("self.")
         && let Some(function) = view.function_of(statement)
         && view.name_of(function) == "__init__"
-        && !initialised(view, function, statement, guard.split('.').nth(1).unwrap_or(""))
+        && !training::modes::initialised(view, function, statement, guard.split('.').nth(1).unwrap_or(""))
     {
         return None;
     }
@@ -235,28 +238,16 @@ fn guard_for(view: &FileView<'_>, project: &ProjectFacts, modes: &Modes, stateme
     Some(guard)
 }
 
-/// Whether `__init__` has handed `self` its attribute before a statement: by assignment or through a base class.
-pub(crate) fn initialised(view: &FileView<'_>, init: Id, statement: Id, attribute: &str) -> bool {
-    let (k, f) = (kinds(), fields());
-    let index = &view.index;
-    let before = |id: Id| index.item(id).end <= index.item(statement).start;
-    let name = format!("self.{}", attribute.split(['[', '(', ' ']).next().unwrap_or(attribute));
-    index
-        .of_kind_in(k.assignment, init)
-        .iter()
-        .any(|a| before(*a) && index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name))
-        || view.calls("__init__").iter().any(|c| index.is_within(*c, init) && before(*c))
-}
-
 /// `(new if guard else old)` for an expression in the header of a compound statement.
 fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, statement: Id) -> Option<Fix> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &view.index;
     let node = fix.changes.first().and_then(Change::node)?;
     if index.kind(statement) == k.decorated_definition
         || index.kind(statement) == k.class_definition
-        || (index.kind(statement) == k.function_definition
-            && index.field(statement, f.parameters).is_some_and(|p| index.is_within(node, p)))
+        || index
+            .function(statement)
+            .is_some_and(|f| f.parameter_list().is_some_and(|parameters| index.is_within(node, parameters)))
     {
         return None;
     }
@@ -265,7 +256,7 @@ fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, state
     }
     let range = index.range(node);
     let mut edits: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
-    sort_by_key(&mut edits, |s| (s.range.start, s.range.end));
+    edits.sort_by_key(|s| (s.range.start, s.range.end));
     let mut new = String::new();
     let mut at = range.start;
     for edit in edits {

@@ -1,21 +1,22 @@
 //! Insertions that several recipes or branches make, before they are put under a test: each stands once.
 
-use crate::change::{Change, Fix};
-use crate::facts::FileView;
-use crate::facts::modes::Modes;
-use crate::order::Map;
-use crate::tree::{Id, fields, kinds};
+use crate::fix::Fix;
+use python::edit::Change;
+use python::tree::{Id, kinds};
+use std::collections::BTreeMap;
+use training::FileView;
+use training::modes::Modes;
 
 /// Moves an insertion that every branch of an `if`/`else` makes behind the `if`. Branches that the target never takes
 /// have no say.
 pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<Fix>) {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &view.index;
     loop {
-        let mut groups: Map<(String, String), Vec<(usize, Id)>> = Map::new();
+        let mut groups: BTreeMap<(String, String), Vec<(usize, Id)>> = BTreeMap::new();
         for (n, fix) in fixes.iter().enumerate() {
             if let [Change::Insert { at, after: true, text }] = fix.changes.as_slice() {
-                groups.get_or_default((fix.recipe.clone(), text.clone())).push((n, *at));
+                groups.entry((fix.recipe.clone(), text.clone())).or_default().push((n, *at));
             }
         }
         let mut moved = false;
@@ -37,10 +38,9 @@ pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<
                 let has_else = clauses.iter().any(|c| index.kind(*c) == k.else_clause);
                 let mut inside: Vec<usize> = Vec::new();
                 let all = clauses.iter().all(|clause| {
-                    let body =
-                        index.field(*clause, if index.kind(*clause) == k.else_clause { f.body } else { f.consequence });
+                    let body = index.clause_body(*clause);
                     let reached = index
-                        .field(*clause, f.condition)
+                        .condition(*clause)
                         .is_none_or(|c| modes.is_none_or(|m| m.tested(index, c).is_none_or(|t| t.contains(&m.target))));
                     let here: Vec<usize> = members
                         .iter()

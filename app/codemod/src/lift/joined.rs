@@ -1,7 +1,7 @@
 //! Several fixes as one: where it stands, how safe it is, and the imports that only the target's machine can serve.
 
-use crate::change::{Fix, Lift};
-use crate::facts::ProjectFacts;
+use crate::fix::{Fix, Lift};
+use training::ProjectFacts;
 
 pub(super) fn first_of(fixes: &[Fix]) -> Fix {
     let mut fix = fixes.iter().min_by_key(|f| (f.rank, f.at)).cloned().unwrap_or_else(|| fixes[0].clone());

@@ -2,9 +2,9 @@
 
 use super::lines::Line;
 use super::shape::{Block, Clause, Compound, Form, Item, Statement};
-use crate::pattern::{NodePattern, node_pattern};
 use crate::template::{Lines, Part, variable_name};
-use crate::tree::{Root, TsNode, fields, kinds};
+use python::pattern::NodePattern;
+use python::tree::{Id, Index, kinds};
 
 /// Where the parts of a block stand in the fence, beside [`Block`]: first and last line and the column.
 pub(super) struct Extent {
@@ -21,7 +21,7 @@ pub(super) struct Span {
 }
 
 pub(super) struct Builder<'r, 'l, 'c> {
-    pub(super) root: &'r Root,
+    pub(super) index: &'r Index<'r>,
     pub(super) lines: &'l [&'l Line<'l>],
     pub(super) counter: &'c mut usize,
     /// Lines that [`wrap_clause`] put in front.
@@ -33,8 +33,8 @@ impl Builder<'_, '_, '_> {
         line.checked_sub(self.offset).and_then(|l| self.lines.get(l)).map_or(' ', |l| l.marker)
     }
 
-    pub(super) fn block(&mut self, statements: &[TsNode<'_>]) -> (Block, Extent) {
-        let indent = statements.first().map_or(0, |s| s.start_position().column);
+    pub(super) fn block(&mut self, statements: &[Id]) -> (Block, Extent) {
+        let indent = statements.first().map_or(0, |s| self.index.column(*s));
         let mut block = Block::default();
         let mut extent = Extent { indent, statements: Vec::new() };
         for node in statements {
@@ -45,10 +45,10 @@ impl Builder<'_, '_, '_> {
         (block, extent)
     }
 
-    fn statement(&mut self, node: TsNode<'_>) -> (Statement, Span) {
-        let (first, last) = (node.start_position().row, last_row(node));
-        let source = self.root.source();
-        let text = &source[node.byte_range()];
+    fn statement(&mut self, node: Id) -> (Statement, Span) {
+        let index = self.index;
+        let (first, last) = (index.row(node), index.last_row(node));
+        let text = index.text_of(node);
         let deleted_line = |b: &Self, l: usize| b.marker(l) == '-';
         let all_deleted = (first..=last).all(|l| deleted_line(self, l));
         if let Some(name) = text.strip_prefix("µµµ")
@@ -57,77 +57,54 @@ impl Builder<'_, '_, '_> {
             let form = Form::Many(name.to_owned());
             return (Statement { deleted: all_deleted, form }, Span { first, last, body: None, clauses: Vec::new() });
         }
-        let inner = if node.kind_id() == kinds().decorated_definition {
-            node.child_by_field_id(fields().definition).unwrap_or(node)
-        } else {
-            node
-        };
-        let body_field = if inner.kind_id() == kinds().if_statement { fields().consequence } else { fields().body };
-        if let Some(body) = inner.child_by_field_id(body_field)
-            && body.kind_id() == kinds().block
+        let inner = index.definition(node).unwrap_or(node);
+        if let Some(body) = index.clause_body(inner)
+            && index.kind(body) == kinds().block
         {
             let (compound, span) = self.compound(inner, body, first, last);
             return (Statement { deleted: all_deleted, form: Form::Compound(Box::new(compound)) }, span);
         }
-        let pattern = node_pattern(self.root, node, self.counter);
+        let pattern = NodePattern::of_node(index, node, self.counter);
         let span = Span { first, last, body: None, clauses: Vec::new() };
         (Statement { deleted: all_deleted, form: Form::Simple(pattern) }, span)
     }
 
-    fn compound(&mut self, node: TsNode<'_>, body: TsNode<'_>, first: usize, last: usize) -> (Compound, Span) {
+    fn compound(&mut self, node: Id, body: Id, first: usize, last: usize) -> (Compound, Span) {
+        let (index, k) = (self.index, kinds());
         let header = self.header(node, body);
-        let (body, extent) = self.block(&statements_of(body));
+        let (body, extent) = self.block(&statements_of(index, body));
         let mut clauses = Vec::new();
         let mut clause_spans = Vec::new();
-        let mut cursor = node.walk();
-        let k = kinds();
-        for clause in node.named_children(&mut cursor) {
-            if ![k.elif_clause, k.else_clause, k.except_clause, k.finally_clause].contains(&clause.kind_id()) {
-                continue;
-            }
-            let mut inner = clause.walk();
-            let Some(clause_body) = clause.named_children(&mut inner).find(|c| c.kind_id() == k.block) else {
+        for clause in index.children(node).filter(|c| is_clause(index, *c)) {
+            let Some(clause_body) = index.children(clause).find(|c| index.kind(*c) == k.block) else {
                 continue;
             };
             let header = self.header(clause, clause_body);
-            let (clause_block, clause_extent) = self.block(&statements_of(clause_body));
-            clauses.push(Clause { kind: clause.kind_id(), header, body: clause_block, before: None });
-            clause_spans.push((clause.start_position().row, clause_extent));
+            let (clause_block, clause_extent) = self.block(&statements_of(index, clause_body));
+            clauses.push(Clause { kind: index.kind(clause), header, body: clause_block, before: None });
+            clause_spans.push((index.row(clause), clause_extent));
         }
-        let compound = Compound { kind: node.kind_id(), header, new_header: None, body, clauses };
+        let compound = Compound { kind: index.kind(node), header, new_header: None, body, clauses };
         (compound, Span { first, last, body: Some(extent), clauses: clause_spans })
     }
 
-    fn header(&mut self, node: TsNode<'_>, body: TsNode<'_>) -> Vec<(u16, NodePattern)> {
-        let k = kinds();
-        let mut out = Vec::new();
-        let mut cursor = node.walk();
-        if cursor.goto_first_child() {
-            loop {
-                let child = cursor.node();
-                let clause =
-                    [k.elif_clause, k.else_clause, k.except_clause, k.finally_clause].contains(&child.kind_id());
-                if child.is_named() && child.id() != body.id() && !clause && child.kind_id() != k.comment {
-                    let field = cursor.field_id().map_or(0, std::num::NonZero::get);
-                    out.push((field, node_pattern(self.root, child, self.counter)));
-                }
-                if !cursor.goto_next_sibling() {
-                    break;
-                }
-            }
-        }
-        out
+    fn header(&mut self, node: Id, body: Id) -> Vec<(u16, NodePattern)> {
+        let index = self.index;
+        index
+            .parts(node)
+            .filter(|child| *child != body && !is_clause(index, *child))
+            .map(|child| (index.item(child).field, NodePattern::of_node(index, child, self.counter)))
+            .collect()
     }
 }
 
-fn last_row(node: TsNode<'_>) -> usize {
-    let end = node.end_position();
-    if end.column == 0 && end.row > node.start_position().row { end.row - 1 } else { end.row }
+fn is_clause(index: &Index<'_>, id: Id) -> bool {
+    let k = kinds();
+    [k.elif_clause, k.else_clause, k.except_clause, k.finally_clause].contains(&index.kind(id))
 }
 
-fn statements_of(block: TsNode<'_>) -> Vec<TsNode<'_>> {
-    let mut cursor = block.walk();
-    block.named_children(&mut cursor).filter(|n| !n.is_extra()).collect()
+fn statements_of(index: &Index<'_>, block: Id) -> Vec<Id> {
+    index.parts(block).collect()
 }
 
 /// Puts `+` lines at their place: `at` is the pattern line they follow.

@@ -22,6 +22,12 @@ pub(super) fn is_import(line: &Line<'_>) -> bool {
     line.marker == '+' && line.indent == 0 && (line.code.starts_with("import ") || line.code.starts_with("from "))
 }
 
+/// The block that a `+ {{block NAME}}` line brings along.
+pub(super) fn block_of<'a>(line: &Line<'a>) -> Option<&'a str> {
+    let word = line.code.strip_prefix("{{block ")?.strip_suffix("}}")?;
+    (line.marker == '+' && line.indent == 0).then(|| word.trim())
+}
+
 pub(super) fn read_lines(text: &str) -> Result<Vec<Line<'_>>, PatchError> {
     let mut lines = Vec::new();
     for (n, raw) in text.lines().enumerate() {

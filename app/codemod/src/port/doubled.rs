@@ -1,10 +1,11 @@
 //! Values of a list that a port would make equal: `choices=["cpu", "cuda"]` is no choice when both are the CPU.
 
-use crate::change::{Change, Fix};
-use crate::facts::FileView;
-use crate::names::called_name;
-use crate::order::Map;
-use crate::tree::{Id, kinds};
+use crate::fix::Fix;
+use python::edit::Change;
+use python::names::called_name;
+use python::tree::{Id, kinds};
+use std::collections::BTreeMap;
+use training::FileView;
 
 /// Leaves out fixes that would write a value beside an equal one, where the values differed. What stays is reported as what
 /// is left of the source vendor.
@@ -23,10 +24,10 @@ pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
         }
         _ => None,
     };
-    let mut new: Map<Id, String> = Map::new();
+    let mut new: BTreeMap<Id, String> = BTreeMap::new();
     for fix in fixes.iter() {
         for (_, node, text) in fix.changes.iter().filter_map(value) {
-            new.get_or_insert(node, text);
+            new.entry(node).or_insert(text);
         }
     }
     fixes.retain(|fix| {

@@ -1,9 +1,9 @@
 //! Statements that a port has emptied: `if on_gpu: pass` does nothing, so it goes too.
 
-use crate::change::{Change, splices};
-use crate::facts::FileView;
 use crate::rope::{Replacement, Rope};
-use crate::tree::{Id, fields, kinds};
+use python::edit::{Change, splices};
+use python::tree::{Id, kinds};
+use training::FileView;
 
 /// Takes away what only holds a `pass` that the port wrote, where the header does nothing by itself and no comment is lost.
 pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
@@ -31,7 +31,7 @@ pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> 
             continue;
         };
         let meets =
-            |s: &crate::change::Splice| out.iter().any(|r| r.range.start < s.range.end && s.range.start < r.range.end);
+            |s: &python::edit::Splice| out.iter().any(|r| r.range.start < s.range.end && s.range.start < r.range.end);
         if !splices.iter().any(meets) {
             blocks.push(block);
             let written = splices.into_iter().map(|s| Replacement { range: s.range, text: s.text, by: by.clone() });
@@ -41,9 +41,10 @@ pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> 
     out
 }
 
-/// An `if` without an `else`, or a `for` whose names nothing reads behind it, with a header that calls nothing.
+/// An `if` without an `else`, or a `for` whose names nothing reads behind it, with a header that calls nothing; a `try` that
+/// has no more to catch.
 fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &view.index;
     let quiet = |header: Id| {
         let acts = [k.call, k.named_expression].iter().any(|kind| !index.of_kind_in(*kind, header).is_empty());
@@ -56,22 +57,26 @@ fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
     if index.children(owner).any(|c| [k.elif_clause, k.else_clause].contains(&index.kind(c))) {
         return false;
     }
-    if index.kind(owner) == k.if_statement {
-        return index.field(owner, f.condition).is_some_and(quiet);
+    if index.kind(owner) == k.try_statement {
+        return !index.children(owner).any(|c| index.kind(c) == k.finally_clause);
     }
-    let (Some(left), Some(right)) = (index.field(owner, f.left), index.field(owner, f.right)) else { return false };
-    let names = std::iter::once(left).chain(index.of_kind_in(k.identifier, left).iter().copied());
-    let is_read = |name: Id| view.identifiers(index.text_of(name)).iter().any(|id| !index.is_within(*id, left));
-    index.kind(owner) == k.for_statement && quiet(right) && !names.into_iter().any(is_read)
+    if let Some(branch) = index.if_statement(owner) {
+        return branch.condition().is_some_and(quiet);
+    }
+    let Some(turns) = index.for_statement(owner) else { return false };
+    let (Some(target), Some(iterable)) = (turns.target(), turns.iterable()) else { return false };
+    let names = std::iter::once(target).chain(index.of_kind_in(k.identifier, target).iter().copied());
+    let is_read = |name: Id| view.identifiers(index.text_of(name)).iter().any(|id| !index.is_within(*id, target));
+    quiet(iterable) && !names.into_iter().any(is_read)
 }
 
 /// The statement in front of an `else` that only passes, without it.
-fn without_else(view: &FileView<'_>, clause: Id) -> Option<crate::change::Splice> {
+fn without_else(view: &FileView<'_>, clause: Id) -> Option<python::edit::Splice> {
     let index = &view.index;
     let owner =
         index.parent(clause).filter(|o| [kinds().if_statement, kinds().for_statement].contains(&index.kind(*o)))?;
     let before = index.children(owner).filter(|c| *c < clause).map(|c| index.item(c).end).max()?;
     let between = index.text[before..index.item(clause).start].trim().is_empty();
     let range = before..index.item(clause).end;
-    between.then(|| crate::change::Splice { range, text: String::new() })
+    between.then(|| python::edit::Splice { range, text: String::new() })
 }

@@ -5,10 +5,8 @@ use super::plan::{Notes, Plan};
 use super::state::State;
 use super::wishes::matched;
 use crate::condition::Situation;
-use crate::facts::modes::Region;
-use crate::facts::{FileView, ProjectFacts};
-use crate::ledger::{Precision, changed};
-use crate::order::{Map, sort_by};
+use crate::definitions::Sentence;
+use crate::messages;
 use crate::place::{self, Places, Remark};
 use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Span, Style};
 use crate::recipe::{RecipeSet, hex};
@@ -16,6 +14,10 @@ use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use training::ledger::{Precision, changed};
+use training::modes::Region;
+use training::{FileView, ProjectFacts};
 
 /// Diagnostics, certificate and the result.
 pub(super) fn finish(
@@ -29,40 +31,42 @@ pub(super) fn finish(
 ) -> Ported {
     let mut files = Vec::new();
     let mut left = Vec::new();
-    let mut hashes = Map::new();
+    let mut hashes = BTreeMap::new();
     let (mut parses, mut untouched, mut comments) = (true, true, true);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
         let edits = state.rope.edits();
         let mut remarks = notes.remove(&n).unwrap_or_default();
         remarks.extend(state.blocked.clone());
-        let places = Places::new(&state.rope, &state.text);
+        let places = Places::new(&state.rope, &state.text, plan.settings.definitions);
         if let Some(view) = &views[n] {
             let manual = reports(plan, view, facts);
             if let (Some(class), Some(modes)) = (missing, &facts.modes)
                 && let Some(range) = modes.first_mention(view, class)
             {
-                let message = format!(
-                    "`{class}` is defined in a file that was not given: give it its member `{}` there, or port the project as a whole",
-                    modes.target
-                );
-                remarks.push(Remark::warning(range, "engine#compute-mode", message));
+                let message = messages::modes_defined_elsewhere(class, &modes.target);
+                remarks.push(Remark::of_engine(range, Severity::Warning, message));
             }
             for Found { range, severity, message } in residue(view, facts, plan.branch) {
                 let told = manual.iter().any(|r| r.range.start <= range.start && range.end <= r.range.end);
                 let text = &view.index.text[range.clone()];
-                let remark = Remark { severity, ..Remark::warning(range, "engine#residue", message) };
+                let remark = Remark::of_engine(range, severity, message);
                 let Span { line, column, .. } = places.diagnostic(remark.clone()).original;
                 left.push(format!("{}:{line}:{column} {text}", state.source.path));
                 remarks.extend((!told).then_some(remark));
             }
             remarks.extend(manual);
             let unread = unread(view).into_iter();
-            remarks.extend(unread.map(|Unread { range, message }| Remark::warning(range, "engine#unread", message)));
+            let said = |Unread { range, message }| Remark::of_engine(range, Severity::Warning, message);
+            remarks.extend(unread.map(said));
         }
         let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(|remark| places.diagnostic(remark)).collect();
         let types = views[n].as_ref().and_then(|view| precision(plan, state, view, n));
         diagnostics.extend(types.map(|(at, remark)| places.of_original(at, remark)));
+        for lacking in plan.lacking.borrow().get(&n).into_iter().flatten() {
+            let (at, place) = (lacking.range.start, ported_place(state, lacking.range.start));
+            diagnostics.push(places.of_original(at, Remark { range: place..place, ..lacking.clone() }));
+        }
         let changed = state.is_changed();
         parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
         untouched &= apply_edits(&state.source.text, &edits) == state.text;
@@ -70,7 +74,7 @@ pub(super) fn finish(
             let after = place::comments(&view.index);
             comments &= origin.comments.iter().all(|(c, n)| after.get(c).is_some_and(|m| m >= n));
         }
-        sort_by(&mut diagnostics, |a, b| {
+        diagnostics.sort_by(|a, b| {
             let key = |d: &Diagnostic| (d.original.line, d.original.column, d.ported.line, d.ported.column);
             (key(a), &a.recipe).cmp(&(key(b), &b.recipe))
         });
@@ -113,10 +117,17 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
     let original = &plan.origins.get(file).filter(|_| state.is_changed())?.precision;
     let (old, at) = original.before()?;
     let mut now = Precision::default();
-    now.read(view);
+    now.read(view, &plan.settings.target.ledger);
     let new = now.after(original);
     let severity = if new.is_some() { Severity::Info } else { Severity::Warning };
     let new = new.map_or_else(|| "float32".to_owned(), |figure| figure.text);
+    let place = ported_place(state, at);
+    let remark = Remark::warning(place..place, "engine#precision", changed(&old.text, &new));
+    (old.text != new).then_some((at, Remark { severity, ..remark }))
+}
+
+/// Where a place of the original is in the ported text.
+fn ported_place(state: &State<'_>, at: usize) -> usize {
     let mut place = at;
     for edit in state.rope.edits().iter().take_while(|edit| edit.start <= at) {
         let there = place - (at - edit.start);
@@ -126,8 +137,7 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
             there + edit.text.len() + (at - edit.end)
         };
     }
-    let remark = Remark::warning(place..place, "engine#precision", changed(&old.text, &new));
-    (old.text != new).then_some((at, Remark { severity, ..remark }))
+    place
 }
 
 fn hash(text: &str) -> String {
@@ -153,24 +163,23 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                         matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
                     });
                 let range = view.index.range(found.node);
-                if elsewhere || out.iter().any(|r| r.range == range && r.recipe == recipe.id) {
+                if elsewhere || out.iter().any(|r| r.range == range && r.recipe.as_ref() == Some(&recipe.id)) {
                     continue;
                 }
                 plan.fired(recipe, rule);
                 let (severity, message) = if offered {
-                    (
-                        Severity::Hint,
-                        format!(
-                            "{}: not applied because it may change behaviour. `--unsafe`, on the page \"Apply unsafe changes too\", makes it",
-                            recipe.title
-                        ),
-                    )
+                    (Severity::Hint, Sentence::Said(messages::offered(&recipe.title)))
                 } else {
-                    (Severity::Warning, format!("{}. {}", recipe.title, recipe.reason))
+                    let captured = |name: &str| found.env.range(name).map(|range| &view.index.text[range]);
+                    let said =
+                        rule.says.as_ref().and_then(|name| plan.settings.definitions.message_of_rule(name, captured));
+                    let said = said.unwrap_or_else(|| format!("{}. {}", recipe.title, recipe.reason));
+                    (Severity::Warning, Sentence::Text(said))
                 };
+                let stops_step = rule.stops_step && view.steps.in_training(view, found.node);
                 let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
                 let range = range.start..line.max(range.start + 1).min(range.end);
-                out.push(Remark { severity, ..Remark::warning(range, &recipe.id, message) });
+                out.push(Remark { severity, stops_step, ..Remark::warning(range, &recipe.id, message) });
             }
         }
     }

@@ -1,22 +1,22 @@
 //! Fixes that meet: which of them a round takes.
 
 use super::plan::Plan;
-use crate::change::{Change, Fix};
-use crate::facts::FileView;
-use crate::order::sort_by_cached_key;
-use crate::order::{Map, Set};
-use crate::tree::{Id, fields, kinds};
-use std::ops::Range;
+use crate::fix::Fix;
+use python::edit::Change;
+use python::tree::{Id, kinds};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, Range};
+use training::FileView;
 
 /// An expression that matched is its rule's for the round, with all that is inside; of a method's call only the call,
 /// not what it is called on.
 pub(super) fn own(view: &FileView<'_>, node: Id) -> Range<usize> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &view.index;
     let receiver = index
-        .field(node, f.function)
+        .callee(node)
         .filter(|function| index.kind(*function) == k.attribute && view.names.qualify(index, *function).is_none())
-        .and_then(|function| index.field(function, f.object));
+        .and_then(|function| index.owner(function));
     let end = index.item(node).end;
     receiver.map_or(index.item(node).start, |r| index.item(r).end)..end
 }
@@ -24,7 +24,7 @@ pub(super) fn own(view: &FileView<'_>, node: Id) -> Range<usize> {
 /// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
 /// surroundings; then the order of the guide.
 pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
-    sort_by_cached_key(fixes, |fix| {
+    fixes.sort_by_cached_key(|fix| {
         let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
         let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
         let end = extents.iter().map(|r| r.end).max().unwrap_or(0);
@@ -63,20 +63,24 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
 /// Ranges that fixes have taken; none of them overlap.
 #[derive(Default)]
 struct Taken {
-    ranges: Map<usize, (usize, String)>,
-    points: Map<usize, String>,
+    ranges: BTreeMap<usize, (usize, String)>,
+    points: BTreeMap<usize, String>,
 }
 
 impl Taken {
     /// The taken range that a range overlaps: the range, the taken one and its recipe. Two insertions at one place don't.
     fn meeting(&self, range: &Range<usize>) -> Option<(Range<usize>, Range<usize>, String)> {
         let before = if range.is_empty() { range.start } else { range.end };
-        if let Some((start, (end, recipe))) = self.ranges.last_below(&before)
+        if let Some((start, (end, recipe))) = self.ranges.range(..before).next_back()
             && *end > range.start
         {
             return Some((range.clone(), *start..*end, recipe.clone()));
         }
-        let point = self.points.first_above(&range.start).filter(|(at, _)| **at < range.end);
+        let point = self
+            .points
+            .range((Bound::Excluded(range.start), Bound::Unbounded))
+            .next()
+            .filter(|(at, _)| **at < range.end);
         point.map(|(at, recipe)| (range.clone(), *at..*at, recipe.clone()))
     }
 
@@ -97,13 +101,13 @@ pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
         _ => None,
     };
     // Deleted statements by block, each with the first statement of its change.
-    let mut gone: Map<Id, Map<Id, Id>> = Map::new();
+    let mut gone: BTreeMap<Id, BTreeMap<Id, Id>> = BTreeMap::new();
     for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
         let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
-        let statements = gone.get_or_default(block);
+        let statements = gone.entry(block).or_default();
         statements.extend(index.parts(block).filter(|s| (first..=last).contains(s)).map(|s| (s, first)));
     }
-    let stay: Set<Id> = gone
+    let stay: BTreeSet<Id> = gone
         .iter()
         .filter(|(block, statements)| index.parts(**block).count() == statements.len())
         .filter_map(|(_, statements)| statements.values().next_back().copied())

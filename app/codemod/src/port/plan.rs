@@ -2,18 +2,19 @@
 
 use super::Trace;
 use super::state::Origin;
-use crate::facts::modes::Region;
-use crate::facts::{FileView, ProjectFacts};
-use crate::order::Map;
+use crate::messages;
 use crate::place::Remark;
 use crate::ported::Options;
 use crate::recipe::{CompiledRule, Recipe, Target};
 use crate::settings::Settings;
-use crate::tree::Id;
+use python::tree::Id;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use training::modes::Region;
+use training::{FileView, ProjectFacts};
 
 /// Remarks by file.
-pub(super) type Notes = Map<usize, Vec<Remark>>;
+pub(super) type Notes = BTreeMap<usize, Vec<Remark>>;
 
 /// What is decided for the whole port.
 pub(super) struct Plan<'a> {
@@ -26,6 +27,8 @@ pub(super) struct Plan<'a> {
     pub(super) origins: Vec<Origin>,
     /// Matches of this round that could not be written, by file.
     pub(super) refused: RefCell<Notes>,
+    /// What no round could write for want of a value, by places of the original.
+    pub(super) lacking: RefCell<Notes>,
 }
 
 impl Plan<'_> {
@@ -58,13 +61,26 @@ impl Plan<'_> {
         if elsewhere {
             return;
         }
-        let what = match fact {
-            "bridge" => "the target's library is not loaded where this code can reach it",
-            _ => "the compute mode can't be read at this place",
+        let message = match fact {
+            "bridge" => messages::bridge_out_of_reach(&recipe.reason),
+            _ => messages::mode_out_of_reach(&recipe.reason),
         };
         let start = index.item(node).start;
-        let message = format!("not ported: {what}. {}", recipe.reason);
-        self.refused.borrow_mut().get_or_default(file).push(Remark::warning(start..start, &recipe.id, message));
+        self.refused.borrow_mut().entry(file).or_default().push(Remark::warning(start..start, &recipe.id, message));
+    }
+
+    /// That a rule writes a value which the release does not have; `at` is its place in the original. Rules that do without
+    /// the value may change the text so that this one matches no more, and it has to be told all the same.
+    pub(super) fn lacks_value(&self, file: usize, at: usize, recipe: &Recipe, fact: &str) {
+        let name = fact.strip_prefix("variable.").unwrap_or(fact);
+        let (variable, meaning) = name.split_once('.').unwrap_or((name, ""));
+        let message = messages::no_value_in_release(variable, meaning, &self.settings.sdk, &recipe.reason);
+        let remark = Remark::warning(at..at, &recipe.id, message);
+        let mut lacking = self.lacking.borrow_mut();
+        let known = lacking.entry(file).or_default();
+        if !known.iter().any(|other| other.range == remark.range && other.recipe == remark.recipe) {
+            known.push(remark);
+        }
     }
 
     pub(super) fn rejected(&self, recipe: &Recipe) -> bool {

@@ -6,14 +6,17 @@ use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
 use super::state::State;
 use super::wishes::wishes;
-use crate::change::{Change, Fix, Splice, splices};
-use crate::facts::{FileView, ProjectFacts};
-use crate::order::{Map, sort_by, sort_by_key};
+use crate::fix::Fix;
+use crate::lift;
+use crate::messages;
 use crate::place::Remark;
 use crate::ported::{Applicability, Options};
 use crate::rope::{Provenance, Replacement};
-use crate::tree::Id;
-use crate::{importer, lift};
+use python::edit::{Change, Splice, splices, statement_end};
+use python::importer;
+use python::tree::{Id, ROOT, kinds};
+use std::collections::{BTreeMap, BTreeSet};
+use training::{FileView, ProjectFacts};
 
 /// All fixes of one round, as replacements by file.
 pub(super) fn round(
@@ -21,8 +24,8 @@ pub(super) fn round(
     states: &[State<'_>],
     views: &[Option<FileView<'_>>],
     facts: &ProjectFacts,
-) -> (Map<usize, Vec<Replacement>>, Notes) {
-    let mut out = Map::new();
+) -> (BTreeMap<usize, Vec<Replacement>>, Notes) {
+    let mut out = BTreeMap::new();
     let mut notes = Notes::new();
     plan.refused.take();
     for (n, state) in states.iter().enumerate() {
@@ -35,15 +38,14 @@ pub(super) fn round(
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
         }
         fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id));
-        sort_by_key(&mut fixes, |f| (f.rank, f.at));
+        fixes.sort_by_key(|f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {
                 fixes.retain(|fix| {
                     let lost = fix.changes.iter().any(|c| c.has_no_place(view) || c.swallows_comment(view));
                     if lost {
-                        let message = "not ported: the code shares its line with a header, or a comment stands inside it. \
-                                       Put it on lines of its own";
-                        notes.get_or_default(n).push(Remark::warning(fix.at..fix.at, &fix.recipe, message));
+                        let remark = Remark::warning(fix.at..fix.at, &fix.recipe, messages::shares_its_line());
+                        notes.entry(n).or_default().push(remark);
                     }
                     !lost
                 });
@@ -59,17 +61,16 @@ pub(super) fn round(
                     let (lifted, stranded) = lift::lift(view, facts, modes, fixes);
                     fixes = lifted;
                     for s in stranded {
-                        let message = format!("not ported: {}. Do it by hand, or port in place", s.reason);
-                        let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, message);
-                        notes.get_or_default(n).push(remark);
+                        let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, s.reason);
+                        notes.entry(n).or_default().push(remark);
                     }
                 }
                 outermost_first(view, &mut fixes);
                 fixes.extend(wraps);
                 fixes = without_overlaps(plan, view, fixes);
-                sort_by_key(&mut fixes, |f| (f.rank, f.at));
+                fixes.sort_by_key(|f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
-                let replacements = written(view, facts, fixes);
+                let replacements = written(plan, view, facts, fixes);
                 if replacements.is_empty() { emptied(view, &state.rope) } else { replacements }
             }
             None => {
@@ -82,7 +83,7 @@ pub(super) fn round(
         out.insert(n, replacements);
     }
     for (n, refused) in plan.refused.take() {
-        notes.get_or_default(n).extend(refused);
+        notes.entry(n).or_default().extend(refused);
     }
     (out, notes)
 }
@@ -108,22 +109,53 @@ fn raw(fix: Fix) -> Vec<Replacement> {
         .collect()
 }
 
+/// Definitions below the imports of a file, two empty lines around them.
+fn below_imports(view: &FileView<'_>, definitions: &str) -> Splice {
+    let (index, newline) = (&view.index, view.layout.newline);
+    let is_import = |id: &Id| {
+        [kinds().import_statement, kinds().import_from_statement, kinds().future_import_statement]
+            .contains(&index.kind(*id))
+    };
+    let definitions = definitions.replace('\n', newline);
+    let statements: Vec<Id> = index.parts(ROOT).collect();
+    let Some(last) = statements.iter().rposition(is_import) else {
+        let is_text =
+            |id: &Id| index.kind(*id) == kinds().expression_statement && index.text_of(*id).ends_with(['"', '\'']);
+        let first = statements.iter().find(|id| !is_text(id)).map_or(index.text.len(), |id| index.item(*id).start);
+        return Splice { range: first..first, text: format!("{definitions}{}", newline.repeat(3)) };
+    };
+    let end = statement_end(view, statements[last]);
+    let next = statements.get(last + 1).map(|id| index.item(*id).start);
+    let empty = next.map_or(2, |next| index.text[end..next].matches('\n').count().saturating_sub(1));
+    let gap = newline.repeat(2usize.saturating_sub(empty));
+    // What begins with an import goes with the imports above.
+    let lead = if ["try:", "import ", "from "].iter().any(|import| definitions.starts_with(import)) { 2 } else { 3 };
+    Splice { range: end..end, text: format!("{}{definitions}{gap}", newline.repeat(lead)) }
+}
+
 /// Replacements of a Python file, the imports that the new code needs included.
-fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Replacement> {
+fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Replacement> {
     let mut imports: Vec<Replacement> = Vec::new();
     let mut out: Vec<(usize, Replacement)> = Vec::new();
     let statement = |fix: &Fix| view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
     // Of the fixes of one block that ask for an import, the first brings it.
-    let mut brings: Map<(Option<Id>, String), Id> = Map::new();
+    let mut brings: BTreeMap<(Option<Id>, String), Id> = BTreeMap::new();
     for fix in &fixes {
         for (line, at) in fix.imports.iter().filter_map(|line| statement(fix).map(|at| (line, at))) {
-            let place = brings.get_or_insert((view.index.parent(at), line.clone()), at);
+            let place = brings.entry((view.index.parent(at), line.clone())).or_insert(at);
             *place = at.min(*place);
         }
     }
+    let mut blocks: BTreeSet<String> = BTreeSet::new();
     for (order, fix) in fixes.into_iter().enumerate() {
         let by = Provenance { recipe: fix.recipe.clone(), applicability: fix.applicability, id: fix.id.clone() };
         let mut own: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
+        for block in &fix.blocks {
+            if blocks.insert(block.name.clone()) {
+                own.push(below_imports(view, &block.text));
+                plan.trace.borrow_mut().blocks.push((block.name.clone(), block.text.clone()));
+            }
+        }
         for line in &fix.imports {
             let used_at = own.iter().map(|s| s.range.start).min().unwrap_or(fix.at);
             if lift::is_target_import(facts, line) {
@@ -143,10 +175,10 @@ fn written(view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Re
         }
         out.extend(own.into_iter().map(|s| (order + 1, Replacement { range: s.range, text: s.text, by: by.clone() })));
     }
-    sort_by(&mut imports, |a, b| a.text.cmp(&b.text));
+    imports.sort_by(|a, b| a.text.cmp(&b.text));
     let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
     // At one place imports come first, insertions before what replaces, and otherwise the order of the guide holds.
-    sort_by_key(&mut all, |(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
+    all.sort_by_key(|(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
     let mut done = 0;
     let mut result: Vec<Replacement> = Vec::new();
     for (_, r) in all {

@@ -1,13 +1,15 @@
 //! A file while it is being ported, and what is remembered of it as it was given.
 
-use crate::facts::FileView;
-use crate::handlers;
-use crate::ledger::Precision;
-use crate::order::{Map, Set};
+use crate::definitions::Said;
+use crate::messages::output_is_not_python;
 use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
 use crate::rope::{Replacement, Rope};
-use crate::tree::{Splice, Tree};
+use guide::LedgerTerms;
+use python::tree::Tree;
+use std::collections::{BTreeMap, BTreeSet};
+use training::FileView;
+use training::ledger::Precision;
 
 /// A file while it is being ported.
 pub(super) struct State<'a> {
@@ -24,7 +26,7 @@ impl<'a> State<'a> {
     pub(super) fn open(source: &'a SourceFile) -> Self {
         let mut state =
             Self { source, rope: Rope::new(&source.text), text: source.text.clone(), tree: None, blocked: None };
-        let python = is_python(&source.path);
+        let python = python::is_python(&source.path);
         if let Some(blocked) = place::unreadable(source) {
             state.blocked = Some(blocked);
         } else if python {
@@ -42,15 +44,12 @@ impl<'a> State<'a> {
         self.rope.apply(replacements);
         let text = self.rope.text();
         if let Some(tree) = &self.tree {
-            let spans: Vec<_> =
-                replacements.iter().map(|r| Splice { range: r.range.clone(), len: r.text.len() }).collect();
+            let spans: Vec<_> = replacements.iter().map(|r| (r.range.clone(), r.text.len())).collect();
             let new = tree.reparse(&text, &spans);
             if new.has_error() {
-                let recipes: Set<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
+                let recipes: BTreeSet<&str> = replacements.iter().map(|r| r.by.recipe.as_str()).collect();
                 let recipes = recipes.into_iter().collect::<Vec<_>>().join(", ");
-                self.give_up(&format!(
-                    "the ported text would not be Python (after {recipes}), so the file is left as it was"
-                ));
+                self.give_up(output_is_not_python(recipes));
                 return;
             }
             self.tree = Some(new);
@@ -62,42 +61,36 @@ impl<'a> State<'a> {
         self.text != self.source.text
     }
 
-    pub(super) fn give_up(&mut self, message: &str) {
+    pub(super) fn give_up(&mut self, why: Said) {
         self.rope = Rope::new(&self.source.text);
         self.text.clone_from(&self.source.text);
         if self.tree.is_some() {
             self.tree = Some(Tree::parse(&self.text));
         }
-        self.blocked = Some(Remark { severity: Severity::Error, ..Remark::warning(0..0, "engine#output", message) });
+        self.blocked = Some(Remark::of_engine(0..0, Severity::Error, why));
     }
 }
 
 /// What is remembered of a file as it was given.
 #[derive(Default)]
 pub(super) struct Origin {
-    pub(super) comments: Map<String, usize>,
+    pub(super) comments: BTreeMap<String, usize>,
     /// Imported names that it used, with what they stand for.
-    pub(super) used: Set<(String, String)>,
+    pub(super) used: BTreeSet<(String, String)>,
     /// What it computed in.
     pub(super) precision: Precision,
 }
 
 impl Origin {
-    pub(super) fn read(view: &Option<FileView<'_>>) -> Self {
+    pub(super) fn read(view: &Option<FileView<'_>>, terms: &LedgerTerms) -> Self {
         let mut origin = Self::default();
         if let Some(view) = view {
             origin.comments = place::comments(&view.index);
-            origin.used = handlers::used(view);
-            origin.precision.read(view);
+            origin.used = python::imports::read_imports(view);
+            origin.precision.read(view, terms);
         }
         origin
     }
-}
-
-/// Whether a path names Python source.
-pub(crate) fn is_python(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.ends_with(".py") || name.ends_with(".pyw") || !name.contains('.')
 }
 
 /// The files as they are, where they are Python that can be ported.

@@ -3,18 +3,23 @@
 use super::overlap::own;
 use super::plan::Plan;
 use super::state::State;
-use crate::change::{Change, Fix, Lift};
 use crate::condition::{Situation, nodes_of_type};
-use crate::facts::{FileView, ProjectFacts};
+use crate::definitions::{Said, Style};
+use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Input, Note, Wish};
 use crate::matching::{Match, Met, matches};
+use crate::patch::{Patch, Shape};
 use crate::place::Remark;
 use crate::ported::Applicability;
 use crate::recipe::{Body, CompiledRule};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::settings::fields_in_project;
+use crate::step_parts::obstacles;
+use python::Id;
+use python::edit::Change;
 use std::cell::RefCell;
 use std::ops::Range;
+use training::{FileView, Obstacle, ProjectFacts};
 
 /// What all rules want to do in one file.
 pub(super) fn wishes(
@@ -25,6 +30,8 @@ pub(super) fn wishes(
     n: usize,
 ) -> Vec<Fix> {
     let mut fixes = Vec::new();
+    // Whether a rule keeps the training step of this file from being ported; asked when a handler wants to port it.
+    let mut stopped: Option<bool> = None;
     let may_add = plan.recipes.recipes.iter().any(|r| {
         !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field"))
     });
@@ -33,12 +40,16 @@ pub(super) fn wishes(
     } else {
         Vec::new()
     };
+    if let Some(view) = &views[n] {
+        let told = step_obstacles(plan, view, facts);
+        plan.refused.borrow_mut().entry(n).or_default().extend(told);
+    }
     for (rank, recipe) in plan.recipes.recipes.iter().enumerate() {
         if plan.rejected(recipe) {
             continue;
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
-            let fix = |at: usize, owned: Range<usize>, changes: Vec<Change>, imports: Vec<String>| Fix {
+            let fix = |at: usize, owned: Range<usize>, changes: Vec<Change>, imports: Vec<String>, blocks| Fix {
                 rule: rule.line,
                 owned,
                 rank,
@@ -55,6 +66,7 @@ pub(super) fn wishes(
                 },
                 changes,
                 imports,
+                blocks,
             };
             match &rule.body {
                 Body::Handler(handler) => {
@@ -62,7 +74,7 @@ pub(super) fn wishes(
                     if !rule.framework.as_ref().is_none_or(of_framework) {
                         continue;
                     }
-                    let told = RefCell::default();
+                    let (told, written) = (RefCell::default(), RefCell::default());
                     let input = Input {
                         notes: &told,
                         path: &states[n].source.path,
@@ -74,18 +86,34 @@ pub(super) fn wishes(
                         files: &states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
                         settings: &plan.settings,
                         fields: &fields,
+                        written: &written,
                     };
-                    for Wish { at, changes, imports } in (handler.run)(&input) {
-                        fixes.push(fix(at, at..at, changes, imports));
+                    let wishes = (handler.run)(&input);
+                    plan.trace.borrow_mut().blocks.extend(written.take());
+                    let stopped = handler.ports_step
+                        && *stopped
+                            .get_or_insert_with(|| views[n].as_ref().is_some_and(|v| is_stopped(plan, v, facts)));
+                    if !stopped {
+                        let wishes = wishes.into_iter();
+                        fixes.extend(
+                            wishes.map(|Wish { at, changes, imports }| fix(at, at..at, changes, imports, vec![])),
+                        );
                     }
                     for Note { range, message, stops_step } in told.take() {
+                        // What goes for a step that is ported does not for one that stays.
+                        if stopped && !stops_step {
+                            continue;
+                        }
                         plan.fired(recipe, rule);
                         let remark = Remark { stops_step, ..Remark::warning(range, &recipe.id, message) };
-                        plan.refused.borrow_mut().get_or_default(n).push(remark);
+                        plan.refused.borrow_mut().entry(n).or_default().push(remark);
                     }
                 }
                 Body::Patch(patch) => {
                     let Some(view) = &views[n] else { continue };
+                    if rule.of_step && *stopped.get_or_insert_with(|| is_stopped(plan, view, facts)) {
+                        continue;
+                    }
                     let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
                     for found in matched(rule, &situation) {
                         let cx = Context { view, project: facts, settings: &plan.settings, fields: &fields };
@@ -94,9 +122,14 @@ pub(super) fn wishes(
                                 let item = view.index.item(found.node);
                                 let expression = matches!(found.met, Met::Expression);
                                 let owned = if expression { own(view, found.node) } else { item.start..item.start };
-                                fixes.push(fix(item.start, owned, changes, imports));
+                                let blocks = brought(plan, view, patch);
+                                fixes.push(fix(item.start, owned, changes, imports, blocks));
                             }
                             Ok(_) => {}
+                            Err(Refusal::UnknownFact(fact)) if fact.starts_with("variable.") => {
+                                let at = states[n].rope.origin(view.index.item(found.node).start);
+                                plan.lacks_value(n, at, recipe, &fact);
+                            }
                             Err(Refusal::UnknownFact(fact)) => {
                                 plan.refuse(facts, view, n, recipe, found.node, &fact);
                             }
@@ -109,6 +142,40 @@ pub(super) fn wishes(
     fixes
 }
 
+/// What keeps the steps of a file from being followed, told by the first recipe that would port them.
+fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
+    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
+    let would = |rule: &CompiledRule| {
+        rule.of_step && plan.takes(rule) && rule.conditions.iter().all(|c| c.holds_for_file(&situation))
+    };
+    let mut recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe));
+    let Some(recipe) = recipes.find(|recipe| recipe.rules.iter().any(would)) else { return Vec::new() };
+    let told = obstacles(view, facts).into_iter().map(|Obstacle { name, at, slots }| {
+        let at = view.index.item(at).start;
+        Remark { stops_step: true, ..Remark::warning(at..at, &recipe.id, Said { name, slots }) }
+    });
+    told.collect()
+}
+
+/// Whether a rule with `stops=step` matches inside a training step of a file.
+fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> bool {
+    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
+    let recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe));
+    let rules = recipes.flat_map(|recipe| &recipe.rules).filter(|rule| rule.stops_step && plan.takes(rule));
+    rules.flat_map(|rule| matched(rule, &situation)).any(|found| view.steps.in_training(view, found.node))
+}
+
+/// The blocks that a patch brings along, as far as the file does not have them.
+fn brought(plan: &Plan<'_>, view: &FileView<'_>, patch: &Patch) -> Vec<BroughtBlock> {
+    let definitions = plan.settings.definitions;
+    let style = Style { indent: &view.layout.indent, quote: view.layout.quote };
+    let values = plan.settings.facts();
+    let missing = patch.blocks.iter().filter(|name| !definitions.defined_by(name).iter().all(|n| view.defines(n)));
+    missing
+        .filter_map(|name| Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style)? }))
+        .collect()
+}
+
 /// Where a patch rule matches, its conditions included.
 pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<Match<'t>> {
     let Body::Patch(patch) = &rule.body else { return Vec::new() };
@@ -118,8 +185,19 @@ pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) ->
     {
         return Vec::new();
     }
-    let typed =
-        |variable: &str| rule.conditions.iter().find_map(|c| c.typed(variable)).map(|t| nodes_of_type(situation, &t));
+    let typed = |variable: &str| {
+        let types = rule.conditions.iter().map(|c| c.types(variable)).find(|types| !types.is_empty())?;
+        let mut nodes: Vec<Id> = types.iter().flat_map(|t| nodes_of_type(situation, t)).collect();
+        if rule.of_step {
+            // A part that is a statement of its own counts as that where statements are matched, and only there.
+            let is_statement = |id: &Id| situation.view.statement_of(*id) == Some(*id);
+            let statements = matches!(patch.shape, Shape::Statements(_));
+            nodes.retain(|id| is_statement(id) == statements);
+        }
+        nodes.sort();
+        nodes.dedup();
+        Some(nodes)
+    };
     let mut found = matches(situation.view, patch, &typed);
     found.retain(|m| rule.conditions.iter().all(|c| c.holds(situation, m)));
     found

@@ -1,6 +1,7 @@
 //! The hash of recipes by what they do. Every part says how long it is, so that recipes that differ have different bytes in it.
 
 use super::hex;
+use guide::{Condition, Defined};
 use sha2::{Digest, Sha256};
 
 /// Recipes so far.
@@ -16,6 +17,9 @@ impl Content {
             is_unsafe,
             manual,
             shared,
+            stops_step,
+            of_step,
+            says,
             sdk,
             style,
             framework,
@@ -24,14 +28,41 @@ impl Content {
             conditions,
         } = rule;
         self.text(recipe);
-        self.0.update([*is_unsafe, *manual, *shared].map(u8::from));
-        for setting in [sdk, style, framework, option, handler] {
+        self.0.update([*is_unsafe, *manual, *shared, *stops_step, *of_step].map(u8::from));
+        for setting in [says, sdk, style, framework, option, handler] {
             self.number(setting.iter().len());
             setting.iter().for_each(|text| self.text(text));
         }
         self.text(patch);
+        self.conditions(conditions);
+    }
+
+    /// Takes in what a guide defines, whichever line it stands on.
+    pub(super) fn definition(&mut self, definition: &guide::Definition) {
+        let guide::Definition { name, line: _, what } = definition;
+        self.text(name);
+        match what {
+            Defined::Names(names) => self.texts("names", names.iter().map(|listed| &listed.name)),
+            Defined::Message(text) => self.texts("message", [text]),
+            Defined::Block(text) => self.texts("block", [text]),
+            Defined::Conditions(conditions) => self.conditions(conditions),
+            Defined::Signature(parameters) => self.texts("signature", parameters),
+        }
+    }
+
+    fn conditions(&mut self, conditions: &[Condition]) {
         self.number(conditions.len());
-        conditions.iter().for_each(|condition| self.text(&condition.text));
+        for condition in conditions {
+            self.text(&condition.text);
+            self.conditions(&condition.any_of);
+        }
+    }
+
+    fn texts<'t>(&mut self, kind: &str, texts: impl IntoIterator<Item = &'t String>) {
+        self.text(kind);
+        let texts: Vec<&String> = texts.into_iter().collect();
+        self.number(texts.len());
+        texts.into_iter().for_each(|text| self.text(text));
     }
 
     /// SHA-256 in hex.
@@ -61,6 +92,9 @@ mod tests {
             is_unsafe: false,
             manual: false,
             shared: false,
+            stops_step: false,
+            of_step: false,
+            says: None,
             sdk: None,
             style: None,
             framework: None,
@@ -86,8 +120,15 @@ mod tests {
     fn what_differs_hashes_apart() {
         let text = |text: &str| Some(text.to_owned());
         let where_ = |lines: &[&str]| {
-            let conditions = lines.iter().map(|line| Condition { line: 9, text: (*line).to_owned() }).collect();
+            let conditions =
+                lines.iter().map(|line| Condition { line: 9, text: (*line).to_owned(), any_of: Vec::new() }).collect();
             with(|rule| rule.conditions = conditions)
+        };
+        let one_of = |inner: &[&str], outer: &[&str]| {
+            let mut rule = where_(outer);
+            let any_of = where_(inner).conditions;
+            rule.conditions.insert(0, Condition { line: 9, text: "any of:".to_owned(), any_of });
+            rule
         };
         let sets = [
             vec![],
@@ -98,6 +139,9 @@ mod tests {
             vec![("t#a", with(|r| r.is_unsafe = true))],
             vec![("t#a", with(|r| r.manual = true))],
             vec![("t#a", with(|r| r.shared = true))],
+            vec![("t#a", with(|r| r.stops_step = true))],
+            vec![("t#a", with(|r| r.of_step = true))],
+            vec![("t#a", with(|r| r.says = text("")))],
             vec![("t#a", with(|r| r.sdk = text("")))],
             vec![("t#a", with(|r| r.style = text("")))],
             vec![("t#a", with(|r| r.framework = text("")))],
@@ -112,6 +156,8 @@ mod tests {
             vec![("t#a", where_(&["b"])), ("c", rule())],
             vec![("t#a", where_(&["b", "c"])), ("t#a", rule())],
             vec![("t#a", where_(&["b", "c", "t#a"]))],
+            vec![("t#a", one_of(&["b"], &["c"]))],
+            vec![("t#a", one_of(&["b", "c"], &[]))],
         ];
         let hashes: Vec<String> = sets.iter().map(|rules| hash(rules)).collect();
         for (n, one) in hashes.iter().enumerate() {

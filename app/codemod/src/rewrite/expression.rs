@@ -1,10 +1,11 @@
 //! An expression in the place of another: as few bytes as possible, and between the captures where that is enough.
 
-use super::filler::{Filler, Refusal, requote};
-use crate::change::Change;
-use crate::facts::line_indent;
+use super::filler::{Filler, Refusal};
 use crate::template::{Part, Template};
-use crate::tree::kinds;
+use python::edit::Change;
+use python::lines::line_indent;
+use python::strings::requote;
+use python::tree::kinds;
 use std::ops::Range;
 
 /// Bytes between two captures, and what stands there instead.

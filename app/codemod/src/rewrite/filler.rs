@@ -1,14 +1,15 @@
 //! The text of a replacement: captures and facts filled in, in the style of the user's file.
 
-use crate::facts::{FileView, ProjectFacts};
 use crate::matching::Match;
 use crate::patch::{Patch, Shape};
-use crate::pattern::extent;
 use crate::settings::Settings;
+use crate::step_parts;
 use crate::template::{Lines, Part, Template};
-use crate::tree::{Id, kinds};
+use python::strings::requote;
+use python::tree::{Id, kinds};
 use std::cell::RefCell;
 use std::ops::Range;
+use training::{FileView, ProjectFacts};
 
 /// What a rewrite needs to know beside the match.
 pub(crate) struct Context<'a, 't> {
@@ -40,8 +41,8 @@ const KNOWN_MODULES: [&str; 4] = ["torch", "os", "contextlib", "sys"];
 impl Filler<'_, '_, '_, '_> {
     pub(super) fn captured(&self, part: &Part) -> Option<Range<usize>> {
         match part {
-            Part::One(name) => self.found.env.get_match(name).map(|n| n.range()),
-            Part::Many(name) => extent(&self.found.env.get_multiple_matches(name)),
+            Part::One(name) => self.found.env.range(name),
+            Part::Many(name) => self.found.env.range_of_many(name),
             _ => None,
         }
     }
@@ -136,7 +137,7 @@ impl Filler<'_, '_, '_, '_> {
     fn own_spelling(&self, word: &str) -> Option<String> {
         let Shape::Expression { pattern, .. } = &self.patch.shape else { return None };
         let variable = pattern.qualified(word)?;
-        self.found.env.get_match(variable).map(|n| n.text().into_owned())
+        self.found.env.range(variable).map(|range| self.cx.view.index.text[range].to_owned())
     }
 
     fn need(&self, import: String) {
@@ -163,25 +164,26 @@ impl Filler<'_, '_, '_, '_> {
     }
 }
 
-/// Double-quoted strings of a rule in the file's own quotes.
-pub(crate) fn requote(text: &str, quote: char) -> String {
-    if quote == '\'' && !text.contains('\'') { text.replace('"', "'") } else { text.to_owned() }
-}
-
 /// A fact that a rule may write.
 fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
     let modes = cx.project.modes.as_ref();
     match name {
-        "guard" => modes?.guard_at(cx.view, cx.project, node),
-        "mode" => modes?.expression_at(cx.view, cx.project, node),
+        "guard" => modes?.guard_at(cx.view, &cx.project.classes, node),
+        "mode" => modes?.expression_at(cx.view, &cx.project.classes, node),
         "bridge" => bridge(cx, node),
         _ => {
             if let Some(option) = name.strip_prefix("option.") {
                 return cx.settings.values.get(option).cloned();
             }
+            if let Some(variable) = name.strip_prefix("variable.") {
+                return cx.settings.variable(variable).map(str::to_owned);
+            }
+            if name.starts_with("step.") {
+                return step_parts::fact(cx.view, cx.project, node, name);
+            }
             let field = name.strip_prefix("config.")?;
             let mode = match modes {
-                Some(modes) => Some(modes.expression_at(cx.view, cx.project, node)?),
+                Some(modes) => Some(modes.expression_at(cx.view, &cx.project.classes, node)?),
                 None => None,
             };
             let known = |f: &str| cx.fields.iter().any(|known| known == f);
@@ -195,7 +197,7 @@ fn bridge(cx: &Context<'_, '_>, node: Id) -> Option<String> {
     let bridge = cx.settings.target.bridge.as_ref()?;
     let class = cx.view.class_of(node).map(|c| cx.view.name_of(c));
     if let Some(class) = class
-        && cx.project.bridge_classes.iter().any(|b| cx.project.related(b, class))
+        && cx.project.bridge_classes.iter().any(|b| cx.project.classes.related(b, class))
     {
         return Some(format!("self.{}", bridge.name));
     }

@@ -1,12 +1,12 @@
 //! Statements in the place of others.
 
 use super::filler::{Filler, Refusal};
-use crate::change::Change;
-use crate::facts::FileView;
 use crate::matching::Aligned;
 use crate::patch::{Block, Form, Item};
-use crate::tree::{Id, kinds};
+use python::edit::Change;
+use python::tree::{Id, kinds};
 use std::ops::Range;
+use training::FileView;
 
 impl Filler<'_, '_, '_, '_> {
     pub(super) fn statements(&self, block: &Block, aligned: &[Aligned]) -> Result<Vec<Change>, Refusal> {

@@ -2,7 +2,7 @@ use super::{Document, Link};
 use crate::Guide;
 
 fn document(body: &str) -> Document {
-    let text = format!("---\ntitle: T\n---\n{body}");
+    let text = format!("+++\ntitle = \"T\"\n+++\n{body}");
     let guide = Guide::parse("guides/t.md", &text).expect("the test's guide is right");
     Document::new(&guide, &text)
 }

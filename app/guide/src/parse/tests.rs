@@ -1,6 +1,6 @@
 use crate::Guide;
 
-const FRONT: &str = "---\ntitle: T\ntarget: hpu\nsdks: 1.8, 1.20\n---\n";
+const FRONT: &str = "+++\ntitle = \"T\"\ntarget = \"hpu\"\nsdks = [\"1.8\", \"1.20\"]\n+++\n";
 
 /// The guide as a short outline: one line a section, a rule, a condition, a case.
 fn outline(guide: &Guide) -> String {
@@ -24,7 +24,13 @@ fn outline(guide: &Guide) -> String {
             out += "\n";
             for condition in &rule.conditions {
                 out += &format!("    {} where {}\n", condition.line, condition.text);
+                for alternative in &condition.any_of {
+                    out += &format!("      {} or {}\n", alternative.line, alternative.text);
+                }
             }
+        }
+        for definition in &section.definitions {
+            out += &format!("  {} {} = {:?}\n", definition.line, definition.name, definition.what);
         }
         for case in section.cases() {
             out += &format!("  {} {:?} -> {:?}", case.input.line, case.input.text, case.expected());
@@ -56,7 +62,13 @@ fn check(body: &str, expected: &str) {
 /// The one fault of a page begins with this.
 #[track_caller]
 fn check_fault(body: &str, expected: &str) {
-    let found = outcome(&format!("{FRONT}{body}"));
+    check_fault_of_page(&format!("{FRONT}{body}"), expected);
+}
+
+/// The same of a page with front matter of its own.
+#[track_caller]
+fn check_fault_of_page(page: &str, expected: &str) {
+    let found = outcome(page);
     assert!(found.starts_with(expected) && found.lines().count() == 1, "expected {expected:?}, found\n{found}");
 }
 
@@ -79,7 +91,7 @@ fn a_recipe_with_everything() {
     check(
         "Intro.\n\n## Move *the* `model` {#model}\nWhy `this`\nis so.\n\nMore.\n\n\
          ```diff rule unsafe shared sdk=\">=1.8, <1.20\" style=branch framework=torch option=lazy=on\n- $M.cuda()\n+ $M.to(\"hpu\")\n```\n\
-         ```where\n$M: model\n\n  inside def train\n```\n\
+         ```where\n$M: model\n\ninside def train\n```\n\
          ```python before unsafe file=a.py\nx.cuda()\n```\n\
          ```python after sdk=1.8\nx.to(\"hpu\")\n```\n\
          ```python after style=branch\n```\n\
@@ -131,22 +143,14 @@ fn headings() {
 
 #[test]
 fn front_matter() {
-    let faults = |text: &str| outcome(text);
-    assert_eq!(faults(""), "1: a guide begins with front matter: `---`, then `title: …`, then `---`\n");
-    assert_eq!(faults("---\ntitle: x\n"), "1: the front matter has no closing `---` line\n");
-    assert_eq!(faults("---\norder: 2\n---\n"), "1: the front matter has no title: add a line `title: …`\n");
-    assert_eq!(
-        faults("---\ntitle: x\ntitel: y\ntitle: z\nwords\ntarget: H P\norder: first\nsdks: 1.20, 1.8, new\n---\n"),
-        "3: unknown front-matter key `titel`; the known ones are title, target, description, sdks, order, \
-         extends, mode, modules, bridge, autoload, software, `option NAME`, `field NAME`\n\
-         4: `title` stands here a second time; keep one\n\
-         5: `words` is not `key: value`\n\
-         6: target `H P` is not a name of lowercase letters and digits\n\
-         7: order `first` is not a whole number\n\
-         8: `new` in sdks is not a version such as 1.20\n\
-         8: sdks go from the oldest to the newest; the last is the default\n"
+    check_fault_of_page("", "1: a guide begins with front matter: `+++`, then");
+    check_fault_of_page("---\ntitle: x\n---\n", "1: front matter is TOML between two `+++` lines, not");
+    check_fault_of_page("+++\ntitle = \"x\"\n", "1: the front matter has no closing `+++` line");
+    check_fault_of_page(
+        "+++\ntitle = \"x\"\n\ntitel = \"y\"\n+++\n",
+        "4: unknown field `titel`, expected one of `title`",
     );
-    assert_eq!(faults("---\ntitle: \"a: b\"\n---\nText\n\n---\n\nMore\n"), "");
+    assert_eq!(outcome("+++\ntitle = \"a: b\"\n+++\nText\n\n+++\n\n---\n\nMore\n"), "");
 }
 
 #[test]
@@ -158,7 +162,7 @@ fn fences() {
     check_fault("```python", "6: this fence is not closed");
     check_fault("````markdown\n```python\n```\n", "6: this fence is not closed");
     check("````markdown\n```python\n```\n<b>\n````\n~~~sh\n~~~\n> ```sh\n> ls\n> ```\n", "");
-    check_fault("```python befor\n```\n", "6: unknown word `befor` after `python`; use before, after or unchanged");
+    check_fault("```python befor\n```\n", "6: unknown word `befor` after `python`; use before, after, unchanged or,");
     check_fault("```diff rules\n```\n", "6: unknown word `rules` after `diff`");
     check_fault("```where x\n```\n", "6: unknown word `x` after `where`");
 }
@@ -182,7 +186,7 @@ fn rules() {
     check_fault("## A\n```diff rule\n- a\n```\n", "6: this recipe gives no reason");
     check_fault("## A\nWhy.\n```where\nx\n```\n", "8: `where` stands right below its `diff rule`");
     check_fault(&(rule("", "- a\n") + "But:\n```where\nx\n```\n"), "12: `where` stands right below");
-    check_fault(&(rule("", "- a\n") + "```where\n\n```\n"), "11: this `where` has no condition");
+    check_fault(&(rule("", "- a\n") + "```where\n\n```\n"), "11: this fence has no condition");
 }
 
 #[test]
@@ -212,11 +216,61 @@ fn raw_html_is_refused_where_it_is_markup() {
 fn all_faults_are_told_at_once() {
     check(
         "## A\nWhy.\n```diff rule unsave\n- a\n```\n```pyton\n```\n<i>x</i>\n## A\n",
-        "8: unknown word `unsave` after `diff rule`; the known ones are unsafe, manual, shared, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
-         11: unknown fence language `pyton`; use one of python, text, diff, where, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
+        "8: unknown word `unsave` after `diff rule`; the known ones are unsafe, manual, shared, step, stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
+         11: unknown fence language `pyton`; use one of python, text, diff, where, names, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
          13: raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks\n\
          14: anchor `a` is already that of line 6; give this heading its own {#anchor}\n",
     );
     let faults = Guide::parse("guides/hpu.md", "").unwrap_err();
     assert!(faults[0].to_string().starts_with("guides/hpu.md:1: a guide begins"));
+}
+
+#[test]
+fn definitions() {
+    check(
+        "## A\n```names optimizers\ntorch.optim.SGD  # without Nesterov\n\nAdam\n```\n\
+         ```message step_is_split\nThe step is in {{place}},\n  too.\n```\n\
+         ```python block helper\ndef f():\n    pass\n```\n\
+         ```signatures\ntorch.autocast(device_type, dtype, *, enabled)\n```\n",
+        "6 hpu#a A: \n\
+         \x20 7 optimizers = Names([ListedName { name: \"torch.optim.SGD\", remark: \"without Nesterov\" }, \
+         ListedName { name: \"Adam\", remark: \"\" }])\n\
+         \x20 12 step_is_split = Message(\"The step is in {{place}}, too.\")\n\
+         \x20 16 helper = Block(\"def f():\\n    pass\\n\")\n\
+         \x20 21 torch.autocast = Signature([\"device_type\", \"dtype\"])\n",
+    );
+    check_fault("## A\n```names\na\n```\n", "7: one name stands behind `names`");
+    check_fault("## A\n```message No-Name\na\n```\n", "7: `No-Name` is not a name of lowercase letters");
+    check_fault("## A\n```python block\na\n```\n", "7: one name stands behind `python block`");
+    check_fault("## A\n```message a\n```\n", "7: this fence is empty");
+    check_fault("## A\n```names a\nb\nc\nb  # again\n```\n", "10: `b` stands in this list already");
+    check_fault("## A\n```names a\nb\n```\n## B\n```names a\nc\n```\n", "11: `a` is already defined in line 7");
+    check_fault("```names a\nb\n```\n", "6: a definition needs a heading above it");
+    check_fault("## A\n```signatures\ntorch.autocast\n```\n", "8: `torch.autocast` is not `module.function(");
+    check_fault("## A\n```signatures\nf(a, b=1)\n```\n", "8: `b=1` is not a parameter's name");
+}
+
+#[test]
+fn alternatives() {
+    check(
+        "## A\nWhy.\n```diff rule\n  a\n```\n```where\nnot any of:\n  inside a loop\n\n  inside def f\nfile trains\n```\n",
+        "6 hpu#a A: Why.\n\
+         \x20 9 rule \"  a\\n\"\n\
+         \x20   12 where not any of:\n\
+         \x20     13 or inside a loop\n\
+         \x20     15 or inside def f\n\
+         \x20   16 where file trains\n",
+    );
+    let rule = "## A\nWhy.\n```diff rule\n  a\n```\n```where\n";
+    check_fault(&format!("{rule}any of:\nfile trains\n```\n"), "12: below `any of:` stand the conditions");
+    check_fault(&format!("{rule}file trains\n  inside a loop\n```\n"), "13: only what stands below `any of:`");
+}
+
+#[test]
+fn only_reports_stop_a_step() {
+    let rule = |words: &str, body: &str| format!("## A\nWhy.\n```diff rule {words}\n{body}\n```\n");
+    check_fault(&rule("stops=step", "- a"), "8: `stops=…` is for rules that only report");
+    check_fault(&rule("says=a", "- a"), "8: `says=…` is for rules that only report");
+    check(&rule("stops=step says=a", "  a"), "6 hpu#a A: Why.\n  9 rule \"  a\\n\"\n");
+    check(&rule("manual stops=step", "- a"), "6 hpu#a A: Why.\n  9 rule \"- a\\n\" manual\n");
 }

@@ -1,28 +1,70 @@
 //! Which fields there are: they depend on target, site, script, scheduler, launcher and machines.
 
-mod more;
-
 use super::{FieldKind, Fields, FormField, FormGroup, OWN_SITE, scheduler_of, script, site, target, text};
-use crate::request::{Scheduler, Script, Target};
-use crate::site::{Field, Site, sites};
-use more::more;
+use crate::draft::Draft;
+use crate::request::{Request, Scheduler, Script};
+use crate::site::site_named;
+use crate::site::{Site, sites};
+use crate::table::{Counting, Field, JoinedBy, Kind, LaunchTable};
+use crate::target::Target;
 
 /// The fields of the form as it stands, by group. They depend on target, site, scheduler and launcher alone.
 #[must_use]
 pub fn form(fields: &Fields) -> Vec<FormGroup> {
-    let target = target(fields).unwrap_or(Target::Hpu);
+    let target = target(fields).unwrap_or_default();
     let known = site(fields).ok();
     let script = script(fields);
+    let own = own_fields(fields, target, script, known.as_ref());
+    let mut program = program(script);
+    program.extend(own.iter().filter(|(group, _)| group == "program").map(|(_, field)| field.clone()));
+    let mut more = more(target, script);
+    more.extend(own.into_iter().filter(|(group, _)| group != "program").map(|(_, field)| field));
+    more.retain(|field| known.as_ref().is_none_or(|site| site.field.iter().all(|own| own.name != field.name)));
     let mut groups = vec![
-        FormGroup { title: "What to run", fields: program(target, script), folded: false },
+        FormGroup { title: "What to run", fields: program, folded: false },
         FormGroup { title: "Where", fields: place(fields, target, script, known.as_ref()), folded: false },
     ];
     if script == Script::Train {
         groups.push(FormGroup { title: "How much", fields: size(fields, target), folded: false });
-        groups.push(FormGroup { title: "More about the project", fields: said_by_program(target), folded: true });
+        let about = said_by_program(target.table());
+        groups.push(FormGroup { title: "More about the project", fields: about, folded: true });
     }
-    groups.push(FormGroup { title: "More", fields: more(fields, target, script, known.as_ref()), folded: false });
+    groups.push(FormGroup { title: "More", fields: more, folded: false });
     groups
+}
+
+/// What the target's table asks for, by group.
+fn own_fields(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -> Vec<(String, FormField)> {
+    let name = match script {
+        Script::Train => "train",
+        Script::Setup => "setup",
+        Script::Collect => "collect",
+    };
+    // A request with as much of the form as conditions look at.
+    let mut request = Request::new(target, "");
+    request.scheduler = scheduler_of(fields, site);
+    request.nodes = text(fields, "nodes").parse().unwrap_or(1);
+    request.launcher = Some(text(fields, "launcher").to_string()).filter(|name| !name.is_empty());
+    let Some(site) = site.cloned().or_else(|| site_named("generic", target).ok()) else { return Vec::new() };
+    let draft = Draft::for_conditions(&request, &site);
+    let used = |field: &&Field| match field.scripts.is_empty() {
+        true => script == Script::Train,
+        false => field.scripts.iter().any(|script| script == name),
+    };
+    let asked = target.table().field.iter().filter(used).filter(|field| draft.holds(&field.when));
+    asked.map(|field| (field.group.clone(), shown(field))).collect()
+}
+
+fn shown(own: &Field) -> FormField {
+    let kind = match own.kind {
+        Kind::Number => FieldKind::Number,
+        Kind::Switch => FieldKind::Switch,
+        _ => FieldKind::Text,
+    };
+    let mut shown = field(&own.name, &own.label, &own.help, kind);
+    shown.required = own.required;
+    shown.default = own.default.clone().unwrap_or_default();
+    shown
 }
 
 fn field(name: &str, label: &str, help: &str, kind: FieldKind) -> FormField {
@@ -50,20 +92,15 @@ fn choices(values: &[(&str, &str)]) -> FieldKind {
     FieldKind::Choice(values.iter().map(|(value, label)| ((*value).to_string(), (*label).to_string())).collect())
 }
 
-fn program(target: Target, script: Script) -> Vec<FormField> {
-    let targets = [
-        ("hpu", "HPU (Intel Gaudi)"),
-        ("rdu", "RDU (SambaNova)"),
-        ("ipu", "IPU (Graphcore), one process"),
-        ("popdist", "PopDist (Graphcore), many processes"),
-    ];
+fn program(script: Script) -> Vec<FormField> {
+    let targets: Vec<(&str, &str)> = Target::all().map(|target| (target.name(), target.label())).collect();
     let scripts = [
         ("train", "that trains"),
         ("setup", "that makes the virtual environment, once"),
         ("collect", "that collects results and logs"),
     ];
     let mut fields = vec![
-        usually("hpu", field("target", "Target", "", choices(&targets))),
+        usually(Target::default().name(), field("target", "Target", "", choices(&targets))),
         usually("train", field("script", "A script", "", choices(&scripts))),
     ];
     if script == Script::Train {
@@ -75,9 +112,6 @@ fn program(target: Target, script: Script) -> Vec<FormField> {
         )));
         let help = "Split as a shell would; nothing in them is expanded.";
         fields.push(field("args", "Its arguments", help, FieldKind::Text));
-    }
-    if matches!(target, Target::Ipu | Target::Popdist) && script != Script::Collect {
-        fields.push(field("tensorflow", "The program is TensorFlow's", "", FieldKind::Switch));
     }
     fields
 }
@@ -104,19 +138,25 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         list.push(usually(first, field("scheduler", "Scheduler", "", FieldKind::Choice(values))));
     }
     let asked = |site: &Site, own: &Field| site.asks_for(own, script);
-    for own in site.into_iter().flat_map(|site| site.fields.iter().filter(|own| asked(site, own))) {
+    for own in site.into_iter().flat_map(|site| site.field.iter().filter(|own| asked(site, own))) {
         let mut shown = field(&own.name, &own.name, &own.label, FieldKind::Text);
         shown.required = own.required;
         shown.default = own.default.clone().unwrap_or_default();
         list.push(shown);
     }
     if script == Script::Train && scheduler_of(fields, site) != Scheduler::Bash {
-        let own = |name: &str| site.is_some_and(|site| site.fields.iter().any(|field| field.name == name));
+        let own = |name: &str| site.is_some_and(|site| site.field.iter().any(|field| field.name == name));
         let common = [
             ("partition", "Partition or queue", "Where the job waits."),
             ("account", "Account", "Who pays for it."),
             ("time", "Wall time", "Hours, minutes and seconds: 01:00:00."),
             ("job", "Name of the job", "As the queue shows it; its log has it too."),
+            ("qos", "Quality of service", "Slurm's, where the site has several."),
+            ("mail", "Mail to", "When the job ends or fails."),
+            ("array", "Job array", "Indices, such as 0-9: one job for each."),
+            ("array-key", "Key for the index", "Key or option that takes it, such as --seed."),
+            ("after", "After the job", "Number of the job that has to end well first."),
+            ("memory", "Memory", "Of a machine, such as 64G; the site's usual share when empty."),
         ];
         for (name, label, help) in common.into_iter().filter(|(name, ..)| !own(name)) {
             let mut shown = field(name, label, help, FieldKind::Text);
@@ -125,7 +165,16 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
             }
             list.push(shown);
         }
-        if scheduler_of(fields, site) == Scheduler::Pbs && !own("select") {
+        let is_pbs = scheduler_of(fields, site) == Scheduler::Pbs;
+        list.retain(|field| !is_pbs || !matches!(&*field.name, "qos" | "memory"));
+        for (name, label, help) in [
+            ("requeue", "Start again", "Before its time is up the job goes back into the queue."),
+            ("exclusive", "Whole machines", "No other job on them."),
+        ] {
+            list.push(field(name, label, help, FieldKind::Switch));
+        }
+        list.push(field("directive", "More directives", "One a line, such as --constraint=x.", FieldKind::Lines));
+        if is_pbs && !own("select") {
             let help = "What PBS calls them and how many, such as ngpus=8; none where a job has whole machines.";
             let mut shown = field("select", "Devices of a machine", help, FieldKind::Text);
             shown.default = site.and_then(|site| site.select.clone()).unwrap_or_default();
@@ -138,42 +187,30 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
 
 fn size(fields: &Fields, target: Target) -> Vec<FormField> {
     let mut list = Vec::new();
-    let many = target != Target::Ipu;
-    if many {
+    let table = target.table();
+    if table.only_one.is_empty() {
         list.push(usually("1", field("nodes", "Machines", "", FieldKind::Number)));
-        let help = match target {
-            Target::Hpu => "One for each card, all machines together.",
-            Target::Rdu => "Copies of the program, all machines together.",
-            _ => "Processes that poprun starts, all machines together.",
-        };
-        list.push(field("instances", "Processes", help, FieldKind::Number));
+        list.push(field("instances", "Processes", &table.processes_help, FieldKind::Number));
     }
-    if matches!(target, Target::Ipu | Target::Popdist) {
-        let help = "Copies of the model, all processes together.";
-        list.push(field("replicas", "Replicas", help, FieldKind::Number));
-        let help = "IPUs that one copy of the model takes.";
-        list.push(usually("1", field("ipus-per-replica", "IPUs for a replica", help, FieldKind::Number)));
+    if table.processes == Counting::Replicas {
+        list.push(field("replicas", "Replicas", &table.replicas_help, FieldKind::Number));
+        let help = format!("{}s that one copy of the model takes.", table.device);
+        let label = format!("{}s for a replica", table.device);
+        list.push(usually("1", field("devices-per-replica", &label, &help, FieldKind::Number)));
     }
     let help = "Samples of one micro-batch of one copy of the model; shows the samples of a step.";
     list.push(field("batch", "Batch", help, FieldKind::Number));
     let help = "Micro-batches that one step adds up; what the arguments say, else 1.";
     list.push(field("accumulation", "Accumulation", help, FieldKind::Number));
-    let launchers: &[(&str, &str)] = match target {
-        Target::Hpu => &[
-            ("", "the usual one"),
-            ("mpirun", "mpirun"),
-            ("torchrun", "torchrun"),
-            ("lightning", "Lightning's Trainer"),
-            ("deepspeed", "DeepSpeed"),
-        ],
-        Target::Rdu => &[("", "the usual one"), ("mpirun", "mpirun"), ("srun", "srun")],
-        _ => &[],
-    };
+    let named = table.launcher.iter().filter(|entry| !entry.label.is_empty());
+    let launchers: Vec<(&str, &str)> = named.map(|entry| (&*entry.name, &*entry.label)).collect();
     if !launchers.is_empty() {
-        list.push(field("launcher", "Started by", "Who starts the processes of one training.", choices(launchers)));
+        let help = "Who starts the processes of one training.";
+        let values = [("", "the usual one")].into_iter().chain(launchers).collect::<Vec<_>>();
+        list.push(field("launcher", "Started by", help, choices(&values)));
     }
     let nodes = text(fields, "nodes");
-    if !nodes.is_empty() && nodes != "1" && matches!(target, Target::Hpu | Target::Popdist) {
+    if !nodes.is_empty() && nodes != "1" && table.only_one.is_empty() && table.joined_by != JoinedBy::Options {
         let help = "Names of the machines with commas between them, where no scheduler knows them.";
         list.push(field("hosts", "Hosts", help, FieldKind::Text));
     }
@@ -181,40 +218,81 @@ fn size(fields: &Fields, target: Target) -> Vec<FormField> {
 }
 
 /// What `--project`, or a link from a port, reads out of the code.
-fn said_by_program(target: Target) -> Vec<FormField> {
+fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     let mut list = Vec::new();
-    if target != Target::Rdu {
-        let help =
-            "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
-        list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
-    }
-    if target != Target::Rdu {
-        let help = "Key or option that takes the micro-batches of a step. The script sets it when you say how many.";
-        list.push(field("accumulation-key", "Key for accumulation", help, FieldKind::Text));
-    }
+    let help = "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
+    list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
+    let help = "Key or option that takes the micro-batches of a step. The script sets it when you say how many.";
+    list.push(field("accumulation-key", "Key for accumulation", help, FieldKind::Text));
     for (name, label) in
         [("batch-from", "Where the batch was read"), ("accumulation-from", "Where the accumulation was read")]
     {
         list.push(field(name, label, "Shown beside the sum.", FieldKind::Text));
     }
-    if target == Target::Hpu {
+    if table.joined_by == JoinedBy::Options {
+        let help = "Then what the target reads stands in front, and the program's own arguments behind it.";
+        list.push(field("divided", "Its command line is divided at --", help, FieldKind::Switch));
+        let help = "Its options that stand in front all the same, with commas between them.";
+        list.push(field("ahead", "Options in front", help, FieldKind::Text));
+    }
+    if table.joined_by == JoinedBy::Program {
+        let help = "Words without which its processes don't join, such as --dist-url=env://. The script adds them.";
+        list.push(field("join-args", "Arguments that join", help, FieldKind::Text));
+        let help = "Option with which it starts processes itself; a launcher's would then start some each.";
+        list.push(field("spawn-key", "Option that starts processes", help, FieldKind::Text));
         let help =
             "The line that divides the batch by the number of processes; empty where each process takes all of it.";
         list.push(field("shared-batch", "Where processes share the batch", help, FieldKind::Text));
     }
-    if target != Target::Rdu {
-        let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
-                    sets it as the numbers above ask.";
-        list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
+    let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
+                sets it as the numbers above ask.";
+    list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
+    if !table.alone_label.is_empty() {
+        list.push(field("alone", &table.alone_label, &table.alone_help, FieldKind::Switch));
     }
-    let alone = match target {
-        Target::Hpu => Some(("Nothing in it joins processes", "Then several would train apart, and are refused.")),
-        Target::Popdist => Some(("It does not start PopDist", "Then several would train apart, and are refused.")),
-        Target::Rdu => Some(("It does not read SambaFlow's options", "Then it knows neither compile nor run.")),
-        Target::Ipu => None,
-    };
-    list.extend(alone.map(|(label, help)| field("alone", label, help, FieldKind::Switch)));
     let help = "Keys and options that the program does not start without, with commas between them.";
     list.push(field("needs", "Arguments it asks for", help, FieldKind::Text));
     list
+}
+
+/// Fields that most launches leave as they are.
+fn more(target: Target, script: Script) -> Vec<FormField> {
+    let venv = field("venv", "Virtual environment", "Folder of it.", FieldKind::Text);
+    match script {
+        Script::Train => {
+            let mut list = vec![
+                venv,
+                field("load", "Environment modules", "To load, with commas between them.", FieldKind::Text),
+                field("env", "Variables", "Your own, NAME=VALUE, one a line.", FieldKind::Lines),
+            ];
+            let help = "Folder of them, or a pattern such as output/*.ckpt: a job goes on from the newest.";
+            list.push(field("checkpoints", "Checkpoints", help, FieldKind::Text));
+            let help = "Key or option that takes a checkpoint, such as --resume.";
+            list.push(field("resume-key", "Key for a checkpoint", help, FieldKind::Text));
+            let containers = &target.table().container;
+            if !containers.is_empty() {
+                let values: Vec<(&str, &str)> =
+                    std::iter::once(("", "none")).chain(containers.iter().map(|one| (&*one.by, &*one.by))).collect();
+                list.push(field("container", "Container", "", choices(&values)));
+                list.push(field("image", "Its image", "Docker's name of it, or Apptainer's file.", FieldKind::Text));
+            }
+            if target.table().field.iter().all(|field| field.name != "cores") {
+                list.push(field("cores", "Cores", "Of a process.", FieldKind::Number));
+            }
+            list
+        }
+        Script::Setup => {
+            let help = "File of packages, without PyTorch and TensorFlow: those are the vendor's.";
+            vec![required(venv), field("requirements", "The project's packages", help, FieldKind::Text)]
+        }
+        Script::Collect => {
+            let help = "Folder or file that the program writes its results to.";
+            let results = required(field("results", "Results", help, FieldKind::Text));
+            let name = format!("portolan-{}", target.name());
+            let help = "Name of the folder that it makes, and of the archive beside it.";
+            let archive = usually(&name, field("archive", "Archive", help, FieldKind::Text));
+            let job = usually(&name, field("job", "Name of the job", "Its logs have it.", FieldKind::Text));
+            vec![venv, results, archive, job]
+        }
+    }
 }

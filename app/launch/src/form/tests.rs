@@ -38,7 +38,7 @@ fn fields_follow_from_target_and_site() {
 #[test]
 fn what_cannot_be_read_is_said_at_its_field() {
     refused(&[("entry", "a.py"), ("nodes", "two")], "nodes", "no whole number");
-    refused(&[("entry", "a.py"), ("instances", "10000")], "instances", "from 1 to 4096");
+    refused(&[("entry", "a.py"), ("instances", "200000")], "instances", "from 1 to 131072");
     refused(&[("entry", "a.py"), ("args", "'x")], "args", "a quote is left open");
     refused(&[("entry", "a.py"), ("port", "80")], "port", "from 1024");
     refused(&[("entry", "a.py"), ("site", "mars")], "site", "no site is called");
@@ -147,7 +147,7 @@ fn releases_of_gaudi() {
     assert!(mode("1.11.0").contains("PT_HPU_LAZY_MODE=2\n"));
     assert!(mode("1.13.0").contains("PT_HPU_LAZY_MODE=0\n"));
     assert!(mode("1.24").contains("PT_HPU_LAZY_MODE=0\n"));
-    refused(&[("entry", "a.py"), ("sdk", "1.12.0")], "sdk", "--lazy");
+    refused(&[("entry", "a.py"), ("sdk", "1.12.0")], "sdk", "no value of PT_HPU_LAZY_MODE");
     refused(&[("entry", "a.py"), ("sdk", "new")], "sdk", "a release such as");
     assert!(script(&[("entry", "a.py"), ("sdk", "1.12.0"), ("lazy", "on")]).contains("PT_HPU_LAZY_MODE=1\n"));
 }
@@ -174,10 +174,46 @@ fn wall_times() {
 fn every_option_is_a_field_of_some_form() {
     let mut shown = std::collections::BTreeSet::new();
     for target in ["hpu", "rdu", "ipu", "popdist"] {
-        for (site, nodes) in [("", "1"), ("own", "2")] {
-            shown.extend(names_of(&[("target", target), ("site", site), ("nodes", nodes)]));
+        for (site, nodes, scheduler) in [("", "1", "slurm"), ("own", "2", "")] {
+            shown.extend(names_of(&[("target", target), ("site", site), ("nodes", nodes), ("scheduler", scheduler)]));
         }
     }
     let missing: Vec<_> = OPTIONS.iter().filter(|name| !shown.contains(**name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// A program that joins under a condition is told so, or there is no script.
+#[test]
+fn what_joins_is_said() {
+    let of = |more: &[(&'static str, &'static str)]| {
+        let mut all =
+            vec![("entry", "a.py"), ("instances", "8"), ("launcher", "torchrun"), ("join-args", "--dist-url=env://")];
+        all.extend(more);
+        all
+    };
+    assert!(script(&of(&[])).contains(" a.py --dist-url=env://"));
+    assert!(script(&of(&[("args", "--dist-url env://")])).contains(" a.py --dist-url env://\n"));
+    assert!(!script(&[("entry", "a.py"), ("join-args", "--dist-url=env://")]).contains("dist-url"));
+    refused(&of(&[("args", "--dist-url=tcp://h:1")]), "args", "`--dist-url` must be env://");
+    let spawns = [("spawn-key", "--spawn"), ("args", "--spawn --lr 1")];
+    refused(&of(&spawns), "args", "each of the 8 processes would start others");
+}
+
+/// SambaFlow's words stand in front of `--`, the program's own behind it, at compile and at run.
+#[test]
+fn a_divided_command_line() {
+    let fields = [
+        ("target", "rdu"),
+        ("entry", "a.py"),
+        ("divided", "on"),
+        ("ahead", "--image-shape"),
+        ("args", "run.compute_mode=RDU --image-shape 3 224 -1 --lr 1"),
+        ("batch", "4"),
+        ("batch-key", "--batch-size"),
+        ("distributed-key", "run.distributed"),
+    ];
+    let own = "--image-shape 3 224 -1 -- run.compute_mode=RDU --lr 1 run.distributed=False --batch-size=4";
+    let script = script(&fields).replace(" \\\n ", "");
+    assert!(script.contains(&format!("compile -b=4 --pef-name=model --output-folder=out {own}\n")), "{script}");
+    assert!(script.contains(&format!("run -b=4 --pef=out/model/model.pef {own}\n")), "{script}");
 }

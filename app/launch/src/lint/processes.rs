@@ -2,15 +2,15 @@
 
 use super::Look;
 use super::shell::{Command, Token};
-use crate::request::Target;
+use crate::table::JoinedBy;
 
 pub(super) fn check(look: &mut Look<'_>) {
     look.each(|look, command| {
         bare_mca(look, command);
-        match look.target {
-            Target::Hpu => separate(look, command),
-            Target::Popdist => joined_twice(look, command),
-            Target::Rdu | Target::Ipu => {}
+        match look.table.joined_by {
+            JoinedBy::Program => separate(look, command),
+            JoinedBy::Launcher => joined_twice(look, command),
+            JoinedBy::Options => {}
         }
     });
 }
@@ -46,17 +46,21 @@ fn say(look: &mut Look<'_>, word: &Token, value: &str) {
 }
 
 fn separate(look: &mut Look<'_>, command: &Command) {
-    let starters: [(&str, &[&str]); 6] = [
+    let starters: [(&str, &[&str]); 5] = [
         ("mpirun", &["-n", "-np", "--n", "--np", "-c"]),
         ("mpiexec", &["-n", "-np", "--n", "--np", "-c"]),
         ("srun", &["-n", "--ntasks", "--ntasks-per-node"]),
         ("torchrun", &["--nproc_per_node", "--nproc-per-node"]),
         ("torch.distributed.run", &["--nproc_per_node", "--nproc-per-node"]),
-        ("gaudi_spawn.py", &["--world_size"]),
     ];
-    let several = starters
-        .iter()
-        .any(|(name, flags)| command.runs(name).is_some() && command.number(flags).is_some_and(|count| count > 1));
+    let starts = |name: &str, flags: &[&str]| {
+        command.runs(name).is_some() && command.number(flags).is_some_and(|count| count > 1)
+    };
+    let of_target = |starter: &crate::table::Starter| {
+        starts(&starter.program, &starter.flags.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let several =
+        starters.iter().any(|(name, flags)| starts(name, flags)) || look.table.lint.starter.iter().any(of_target);
     if let Some(word) = distributed(command, "false").filter(|_| several) {
         let message = "each process trains a model of its own; this must be True";
         look.found(word.range.start, "separate-trainings", message);
@@ -65,8 +69,9 @@ fn separate(look: &mut Look<'_>, command: &Command) {
 }
 
 fn joined_twice(look: &mut Look<'_>, command: &Command) {
-    if let Some(word) = distributed(command, "true").filter(|_| command.runs("poprun").is_some()) {
-        let message = "poprun joins the instances, not the program; this must be False";
+    let Some(shares) = &look.table.lint.shares else { return };
+    if let Some(word) = distributed(command, "true").filter(|_| command.runs(&shares.program).is_some()) {
+        let message = format!("{} joins the instances, not the program; this must be False", shares.program);
         look.found(word.range.start, "joined-twice", message);
         say(look, word, "False");
     }

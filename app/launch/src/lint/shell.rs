@@ -65,6 +65,12 @@ impl Command {
         self.value(flags)?.0.parse().ok()
     }
 
+    /// The words behind the Python program that is started.
+    pub(super) fn arguments(&self) -> &[Token] {
+        let program = self.words.iter().position(|word| word.text.ends_with(".py"));
+        program.map_or(&[], |at| &self.words[at + 1..])
+    }
+
     pub(super) fn has(&self, text: &str) -> bool {
         self.words.iter().any(|word| word.text == text)
     }

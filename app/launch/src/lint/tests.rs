@@ -1,7 +1,8 @@
-use super::{Target, lint};
+use super::lint;
 
 #[track_caller]
-fn check(target: Target, before: &str, after: &str, rules: &[&str]) {
+fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
+    let target = super::Target::named(target).expect("a target");
     let done = lint(before, target);
     assert_eq!(done.fixed, after);
     assert_eq!(done.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), rules, "{:?}", done.findings);
@@ -11,31 +12,32 @@ fn check(target: Target, before: &str, after: &str, rules: &[&str]) {
 
 /// Found, and there is no one right answer.
 #[track_caller]
-fn found(target: Target, script: &str, rules: &[&str]) {
+fn found(target: &str, script: &str, rules: &[&str]) {
     check(target, script, script, rules);
 }
 
 #[test]
 fn published_faults() {
-    use Target::*;
     let tilde = "export TF_POPLAR_FLAGS=--executable_cache_path=~/tmp\n";
-    check(Ipu, tilde, "export TF_POPLAR_FLAGS=--executable_cache_path=$HOME/tmp\n", &["literal-tilde"]);
+    check("ipu", tilde, "export TF_POPLAR_FLAGS=--executable_cache_path=$HOME/tmp\n", &["literal-tilde"]);
     let cache = "poprun --num-replicas=4 --executable-cache-path=$PYTORCH_CACHE_DIR python3 t.py";
-    check(Popdist, cache, &cache.replace("PYTORCH", "POPTORCH"), &["cache-variable"]);
-    check(Ipu, "export PYTORCH_CACHE_DIR=/x\n", "export POPTORCH_CACHE_DIR=/x\n", &["cache-variable"]);
+    found("popdist", cache, &["cache-variable"]);
+    let set = format!("export POPTORCH_CACHE_DIR=/c\n{cache}");
+    check("popdist", &set, &set.replace("PYTORCH", "POPTORCH"), &["cache-variable"]);
+    check("ipu", "export PYTORCH_CACHE_DIR=/x\n", "export POPTORCH_CACHE_DIR=/x\n", &["cache-variable"]);
     let mca = "mpirun -n 16 --mca \\\n  --bind-to core python t.py\n";
-    check(Hpu, mca, "mpirun -n 16 \\\n  --bind-to core python t.py\n", &["bare-mca"]);
-    check(Ipu, "for i in {1}; do\n", "for i in 1; do\n", &["literal-braces"]);
-    check(Rdu, "python a.py --pef=“x.pef”\n", "python a.py --pef=\"x.pef\"\n", &["curly-quotes"]);
-    check(Rdu, "ONM_NUM_THREADS=4 srun a\n", "OMP_NUM_THREADS=4 srun a\n", &["unknown-name"]);
-    check(Rdu, "watch snstat\n", "watch sntilestat\n", &["unknown-name"]);
-    found(Rdu, "snrun python a.py\n", &["unknown-name"]);
+    check("hpu", mca, "mpirun -n 16 \\\n  --bind-to core python t.py\n", &["bare-mca"]);
+    check("ipu", "for i in {1}; do\n", "for i in 1; do\n", &["literal-braces"]);
+    check("rdu", "python a.py --pef=“x.pef”\n", "python a.py --pef=\"x.pef\"\n", &["curly-quotes"]);
+    check("rdu", "ONM_NUM_THREADS=4 srun a\n", "OMP_NUM_THREADS=4 srun a\n", &["unknown-name"]);
+    check("rdu", "watch snstat\n", "watch sntilestat\n", &["unknown-name"]);
+    found("rdu", "snrun python a.py\n", &["unknown-name"]);
     let twice = "poprun --num-instances=3 --num-replicas 4 python e.py run.distributed=True\n";
-    check(Popdist, twice, &twice.replace("True", "False"), &["joined-twice", "uneven-replicas"]);
-    check(Ipu, "cd /home/jane/x\n", "cd $HOME/x\n", &["home-folder"]);
-    found(Hpu, "python e.py --hmp run.id=x\n", &["unknown-flag"]);
-    check(Hpu, "PT_HPU_LAZY_MODE=2 python t.py", "PT_HPU_LAZY_MODE=0 python t.py", &["lazy-mode"]);
-    check(Hpu, "mpirun -x 'PT_HPU_LAZY_MODE=2' a", "mpirun -x 'PT_HPU_LAZY_MODE=0' a", &["lazy-mode"]);
+    check("popdist", twice, &twice.replace("True", "False"), &["joined-twice", "uneven-replicas"]);
+    check("ipu", "cd /home/jane/x\n", "cd $HOME/x\n", &["home-folder"]);
+    found("hpu", "python e.py --hmp run.id=x\n", &["unknown-flag"]);
+    check("hpu", "PT_HPU_LAZY_MODE=2 python t.py", "PT_HPU_LAZY_MODE=0 python t.py", &["old-value"]);
+    check("hpu", "mpirun -x 'PT_HPU_LAZY_MODE=2' a", "mpirun -x 'PT_HPU_LAZY_MODE=0' a", &["old-value"]);
 }
 
 #[test]
@@ -46,65 +48,64 @@ fn many_trainings_in_place_of_one() {
         "srun --ntasks 8 python e.py 'run.distributed=False'\n",
         "python gaudi_spawn.py --world_size 8 --use_mpi e.py --distributed=False\n",
     ] {
-        check(Target::Hpu, line, &line.replace("False", "True"), &["separate-trainings"]);
+        check("hpu", line, &line.replace("False", "True"), &["separate-trainings"]);
     }
-    found(Target::Hpu, "mpirun -n 1 python e.py run.distributed=False\n", &[]);
+    found("hpu", "mpirun -n 1 python e.py run.distributed=False\n", &[]);
 }
 
 #[test]
 fn a_tilde_that_stays() {
-    let check = |before: &str, after: &str| check(Target::Popdist, before, after, &["literal-tilde"]);
+    let check = |before: &str, after: &str| check("popdist", before, after, &["literal-tilde"]);
     check("poprun --executable-cache-path=~/c python t.py", "poprun --executable-cache-path=$HOME/c python t.py");
     check("export A=\"~/tmp\"", "export A=\"$HOME/tmp\"");
     check("A='--executable_cache_path=~/tmp' b", "A='--executable_cache_path='\"$HOME\"'/tmp' b");
     check("python e.py data.dir=~/d", "python e.py data.dir=$HOME/d");
     for fine in ["cd ~/x", "export A=~/tmp:~/b", "echo \"~/x\"", "A=~/x b", "python t.py --to ~/x", "# a=~/x"] {
-        found(Target::Popdist, fine, &[]);
+        found("popdist", fine, &[]);
     }
 }
 
 #[test]
 fn what_is_run_was_compiled() {
-    use Target::Rdu;
+    found("rdu", "python a.py compile --pef-name=n.pef\npython a.py run --pef=out/n/n.pef\n", &[]);
     let script =
         "python a.py compile -b=1 --pef-name=net --output-folder=pef\npython a.py run -b=1 --pef=pef/net.pef\n";
-    check(Rdu, script, &script.replace("--pef=pef/net.pef", "--pef=pef/net/net.pef"), &["pef-path"]);
+    check("rdu", script, &script.replace("--pef=pef/net.pef", "--pef=pef/net/net.pef"), &["pef-path"]);
     let script = "python a.py compile --pef-name=n\nsrun python a.py run --data-parallel --pef=out/n/n.pef\n";
-    check(Rdu, script, &script.replace("compile", "compile --data-parallel -ws 2"), &["data-parallel"]);
-    found(Rdu, "python a.py compile -b=1 --pef-name=n\npython a.py run -b 2 --pef=./out/n/n.pef\n", &["batch"]);
-    found(Rdu, "python a.py compile --pef-name=\"$N\"\npython a.py run --pef=\"out/$N/$N.pef\"\n", &[]);
+    check("rdu", script, &script.replace("compile", "compile --data-parallel -ws 2"), &["data-parallel"]);
+    found("rdu", "python a.py compile -b=1 --pef-name=n\npython a.py run -b 2 --pef=./out/n/n.pef\n", &["batch"]);
+    found("rdu", "python a.py compile --pef-name=\"$N\"\npython a.py run --pef=\"out/$N/$N.pef\"\n", &[]);
 }
 
 #[test]
 fn environments() {
-    use Target::*;
     let opened = "python3 -m venv --system-site-packages env\n";
-    for target in [Hpu, Rdu] {
+    for target in ["hpu", "rdu"] {
         check(target, "python3 -m venv env\n", opened, &["closed-venv"]);
         found(target, opened, &[]);
     }
-    check(Ipu, "virtualenv -p python3 env\n", "virtualenv -p python3.8 env\n", &["python-version"]);
-    found(Hpu, "pip install -U 'torch>=2' numpy\n", &["stock-framework"]);
-    found(Ipu, "pip install $POPLAR_SDK_ROOT/poptorch-*.whl torchvision\nconda activate x\n", &["conda"]);
-    found(Ipu, "pip install $POPLAR_SDK_ROOT/tensorflow-2.6.3+*.whl\n", &["keras-wheel"]);
-    found(Ipu, "export IPUOF_VIPU_API_HOST=10.1.3.101\n", &["exported-server"]);
-    found(Ipu, "IPUOF_VIPU_API_HOST=10.1.3.101 gc-monitor\n", &[]);
-    found(Hpu, "export HABANA_VISIBLE_MODULES=\"1,2\" PT_RECIPE_CACHE_PATH=/c\n", &["modules", "old-name"]);
+    check("ipu", "virtualenv -p python3 env\n", "virtualenv -p python3.8 env\n", &["python-version"]);
+    found("hpu", "pip install -U 'torch>=2' numpy\n", &["stock-framework"]);
+    found("ipu", "pip install $POPLAR_SDK_ROOT/poptorch-*.whl torchvision\nconda activate x\n", &["conda"]);
+    found("ipu", "pip install $POPLAR_SDK_ROOT/tensorflow-2.6.3+*.whl\n", &["missing-wheel"]);
+    found("ipu", "export IPUOF_VIPU_API_HOST=10.1.3.101\n", &["exported-server"]);
+    found("ipu", "IPUOF_VIPU_API_HOST=10.1.3.101 gc-monitor\n", &[]);
+    found("hpu", "export HABANA_VISIBLE_MODULES=\"1,2\" PT_RECIPE_CACHE_PATH=/c\n", &["modules", "old-name"]);
 }
 
 #[test]
 fn names_of_the_other_vendor() {
-    let check = |before: &str, after: &str, rules: &[&str]| check(Target::Hpu, before, after, rules);
-    let found = |script: &str, rules: &[&str]| found(Target::Hpu, script, rules);
-    check("CUDA_VISIBLE_DEVICES=0,1 python t.py", "HABANA_VISIBLE_MODULES=0,1 python t.py", &["cuda-devices"]);
+    let check = |before: &str, after: &str, rules: &[&str]| check("hpu", before, after, rules);
+    let found = |script: &str, rules: &[&str]| found("hpu", script, rules);
+    check("CUDA_VISIBLE_DEVICES=0,1 python t.py", "HABANA_VISIBLE_MODULES=0,1 python t.py", &["foreign-devices"]);
     check(
         "export CUDA_VISIBLE_DEVICES=\"4,5,6,7\"\n",
         "export HABANA_VISIBLE_MODULES=\"4,5,6,7\"\n",
-        &["cuda-devices"],
+        &["foreign-devices"],
     );
-    found("CUDA_VISIBLE_DEVICES=$1 python t.py\n", &["cuda-devices"]);
-    found("export CUDA_VISIBLE_DEVICES=0\n", &["cuda-devices"]);
-    found("export CUDA_VISIBLE_DEVICES=0,1\nexport HABANA_VISIBLE_MODULES=0,1\n", &["cuda-devices"]);
+    found("CUDA_VISIBLE_DEVICES=$1 python t.py\n", &["foreign-devices"]);
+    found("export CUDA_VISIBLE_DEVICES=0\n", &["foreign-devices"]);
+    found("export CUDA_VISIBLE_DEVICES=0,1\nexport HABANA_VISIBLE_MODULES=0,1\n", &["foreign-devices"]);
     for line in [
         "torchrun --nproc_per_node=8 t.py --backend nccl\n",
         "python t.py --dist-backend=nccl --lr 1\n",
@@ -112,7 +113,7 @@ fn names_of_the_other_vendor() {
         "python t.py run.dist.backend=NCCL\n",
         "export BACKEND=\"nccl\"\n",
     ] {
-        check(line, &line.replace("nccl", "hccl").replace("NCCL", "hccl"), &["nccl"]);
+        check(line, &line.replace("nccl", "hccl").replace("NCCL", "hccl"), &["backend"]);
     }
     for fine in [
         "python t.py --backend hccl\n",
@@ -122,12 +123,12 @@ fn names_of_the_other_vendor() {
     ] {
         found(fine, &[]);
     }
-    self::found(Target::Ipu, "CUDA_VISIBLE_DEVICES= python t.py --backend nccl\n", &[]);
+    self::found("ipu", "CUDA_VISIBLE_DEVICES= python t.py --backend nccl\n", &[]);
 }
 
 #[test]
 fn a_wall_time_of_minutes() {
-    for target in Target::ALL {
+    for target in super::Target::all().map(super::Target::name) {
         for line in [
             "#SBATCH --time=1:0\n",
             "#SBATCH -N 1 --time 48:00   # two days\n",
@@ -158,7 +159,7 @@ fn a_wall_time_of_minutes() {
             found(target, fine, &[]);
         }
     }
-    let said = |line: &str| lint(line, Target::Hpu).findings.remove(0).message;
+    let said = |line: &str| lint(line, super::Target::named("hpu").expect("a target")).findings.remove(0).message;
     assert!(said("#SBATCH --time=1:0").starts_with("1:0 is 1 minute to Slurm, not hours: 01:00:00 or 00:01:00 "));
     assert!(
         said("#PBS -l walltime=90:30").starts_with("90:30 is 90 min 30 s to PBS, not hours: 90:30:00 or 01:30:30 ")
@@ -167,32 +168,79 @@ fn a_wall_time_of_minutes() {
 
 #[test]
 fn numbers_of_ipus() {
-    let check = |line: &str, rules: &[&str]| found(Target::Popdist, line, rules);
-    check("poprun --num-instances=3 --num-replicas=3 python t.py", &["number-of-ipus"]);
-    check("srun --ipus=2 poprun --num-replicas=4 python t.py", &["asked-ipus"]);
+    let check = |line: &str, rules: &[&str]| found("popdist", line, rules);
+    check("poprun --num-instances=3 --num-replicas=3 python t.py", &["number-of-devices"]);
+    check("srun --ipus=2 poprun --num-replicas=4 python t.py", &["asked-devices"]);
     check("srun --ipus=8 poprun --num-replicas=4 --ipus-per-replica 2 python t.py", &[]);
     check("poprun --num-instances=\"$N\" --num-replicas=$((4 * N)) python t.py", &[]);
 }
 
 #[test]
 fn what_only_looks_like_a_fault() {
-    use Target::*;
-    found(Ipu, "for i in {1..4}; do\n", &[]);
-    found(Ipu, "# for i in {1}\necho a # cd /home/jane\n", &[]);
-    found(Ipu, "echo \"it’s done\" 'so ’it is'\n", &[]);
-    found(Popdist, "PYTORCH_CACHE_DIR=/x\npoprun --executable-cache-path=$PYTORCH_CACHE_DIR python t.py\n", &[]);
-    found(Hpu, "cat > run.txt <<END\nfor i in {1}; do “x”\nEND\ncd \"/home/$USER\"\n", &[]);
-    found(Hpu, "export PT_HPU_LAZY_MODE=20\nmpirun -n 8 --mca btl_tcp_if_include eno1 python t.py\n", &[]);
+    found("ipu", "for i in {1..4}; do\n", &[]);
+    found("ipu", "# for i in {1}\necho a # cd /home/jane\n", &[]);
+    found("ipu", "echo \"it’s done\" 'so ’it is'\n", &[]);
+    found("popdist", "PYTORCH_CACHE_DIR=/x\npoprun --executable-cache-path=$PYTORCH_CACHE_DIR python t.py\n", &[]);
+    found("hpu", "cat > run.txt <<END\nfor i in {1}; do “x”\nEND\ncd \"/home/$USER\"\n", &[]);
+    found("hpu", "export PT_HPU_LAZY_MODE=20\nmpirun -n 8 --mca btl_tcp_if_include eno1 python t.py\n", &[]);
+}
+
+#[test]
+fn a_script_as_a_whole() {
+    for target in ["hpu", "rdu", "ipu", "popdist"] {
+        let check = |before: &str, after: &str, rules: &[&str]| check(target, before, after, rules);
+        check("#!/bin/bash\r\ncd x\r\n", "#!/bin/bash\ncd x\n", &["line-ends"]);
+        let lost = "mpirun -n 8 \\\n  --bind-to core\n  --map-by slot python t.py\n";
+        check(lost, &lost.replace("core\n", "core \\\n"), &["lost-continuation"]);
+        check("srun a \\ \n  -b\n", "srun a \\\n  -b\n", &["lost-continuation"]);
+        let late = "#!/bin/bash\n#SBATCH -N 1\nmodule load x\n#SBATCH --time=01:00:00\nsrun a\n";
+        let moved = "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --time=01:00:00\nmodule load x\nsrun a\n";
+        check(late, moved, &["late-directive"]);
+        check("for i in {1, 2}; do\n", "for i in 1 2; do\n", &["literal-braces"]);
+        check("#SBATCH --time=4h\n", "#SBATCH --time=04:00:00\n", &["wall-time"]);
+        check("#PBS -l walltime=90m\n", "#PBS -l walltime=01:30:00\n", &["wall-time"]);
+        check("#SBATCH -N 1\nsrun a &\n", "#SBATCH -N 1\nsrun a &\nwait\n", &["left-behind"]);
+    }
+    let left = "#SBATCH --ipus=2\npoprun --num-replicas=2 python t.py > log &";
+    check("popdist", left, &format!("{left}\nwait\n"), &["left-behind"]);
+    found("popdist", "poprun --num-replicas 2 2 python t.py\n", &["stray-word"]);
+    found("hpu", "for i in {1, 2. 3}; do\n", &["literal-braces"]);
+    found("hpu", "export PYTHONPATH=$HOME/x:$(which python)\n", &["python-path"]);
+    let twice = "poprun\n  -vv \\\n  --args=\"a\" \n  --num-replicas=2 python t.py\n";
+    let mended = "poprun \\\n  -vv \\\n  --args=\"a\" \\\n  --num-replicas=2 python t.py\n";
+    check("popdist", twice, mended, &["lost-continuation", "lost-continuation"]);
+    for fine in [
+        "#SBATCH -N 1\nsrun a &\nwait\n",
+        "srun a &\n",
+        "#SBATCH -N 1\nsrun a && b\n",
+        "cat > job <<E\n#SBATCH -N 1\nE\n",
+        "poprun -vv --num-replicas 2 numactl -N 0 python t.py --num-replicas 3\n",
+        "srun a \\\n  -b\n",
+    ] {
+        found("popdist", fine, &[]);
+    }
+}
+
+/// A flag that Hydra refuses is a program's own anywhere else.
+#[test]
+fn programs_that_are_not_hydras() {
+    found("hpu", "PT_HPU_LAZY_MODE=1 python t.py --hmp --lr 1\n", &[]);
+    found("hpu", "python t.py --hmp run.id=x\n", &["unknown-flag"]);
 }
 
 #[test]
 fn the_diff_names_lines() {
     let script = "a\nfor i in {1}; do";
-    let diff = lint(script, Target::Ipu).diff(script, "run.sh");
+    let diff = lint(script, super::Target::named("ipu").expect("a target")).diff("run.sh");
     assert!(diff.contains("@@ -2 +2 @@\n-for i in {1}; do\n\\ No newline"), "{diff}");
+    let script = "#SBATCH -N 1\na\n#SBATCH -n 2\nb {\nsrun c &\n";
+    let linted = lint(script, super::Target::named("hpu").expect("a target"));
+    let expected =
+        "--- a/x\n+++ b/x\n@@ -1,0 +2 @@\n+#SBATCH -n 2\n@@ -3 +3,0 @@\n-#SBATCH -n 2\n@@ -5,0 +6 @@\n+wait\n";
+    assert_eq!(linted.diff("x"), expected);
 }
 
-/// Whatever is pasted, lines stay lines.
+/// Whatever is pasted, the hunks lead from the script to the mended one.
 #[test]
 fn odd_scripts() {
     for script in [
@@ -209,9 +257,15 @@ fn odd_scripts() {
         "--mca",
         "poprun --num-replicas=",
     ] {
-        for target in Target::ALL {
+        for target in super::Target::all() {
             let done = lint(script, target);
-            assert_eq!(done.fixed.matches('\n').count(), script.matches('\n').count(), "{script:?}");
+            let mut lines: Vec<String> = script.split_inclusive('\n').map(str::to_string).collect();
+            for hunk in done.hunks.iter().rev() {
+                let from = if hunk.old.is_empty() { hunk.line } else { hunk.line - 1 };
+                let old: Vec<String> = lines.splice(from..from + hunk.old.len(), hunk.new.clone()).collect();
+                assert_eq!(old, hunk.old, "{script:?}");
+            }
+            assert_eq!(lines.concat(), done.fixed, "{script:?}");
         }
     }
 }

@@ -74,6 +74,15 @@ fn time_of<'w>(word: &'w str, next: Option<&'w str>) -> Option<&'w str> {
 
 fn say(look: &mut Look<'_>, at: usize, scheduler: &str, said: &str) {
     let said = said.trim_matches(['"', '\'']);
+    if let Some(time) = with_unit(said) {
+        let message = format!("{scheduler} knows no units: {time}");
+        look.found(at, "wall-time", message);
+        let line = look.script[at..].lines().next().unwrap_or_default();
+        if let Some(place) = line.find(said) {
+            look.mend(at + place..at + place + said.len(), time);
+        }
+        return;
+    }
     let Some((minutes, seconds)) = said.split_once(':') else { return };
     let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
     let (Some(minutes), Some(seconds)) = (number(minutes), number(seconds)) else { return };
@@ -88,4 +97,19 @@ fn say(look: &mut Look<'_>, at: usize, scheduler: &str, said: &str) {
          plain to everybody"
     );
     look.found(at, "wall-time", message);
+}
+
+/// `4h`, `30min`, `2d` as hours, minutes and seconds.
+fn with_unit(said: &str) -> Option<String> {
+    let digits = said.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?;
+    let number: u64 = said[..digits].parse().ok()?;
+    let seconds = match &*said[digits..].to_ascii_lowercase() {
+        "s" | "sec" | "secs" | "seconds" => 1,
+        "m" | "min" | "mins" | "minutes" => 60,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600,
+        "d" | "day" | "days" => 86400,
+        _ => return None,
+    };
+    let all = number.checked_mul(seconds)?;
+    Some(format!("{:02}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60))
 }

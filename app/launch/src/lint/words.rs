@@ -12,6 +12,7 @@ pub(super) fn check(look: &mut Look<'_>) {
             name(look, word, "ONM_NUM_THREADS", "OMP_NUM_THREADS", "no library reads it; OMP_NUM_THREADS is meant");
         }
         literal_braces(look, command);
+        python_path(look, command);
         packages(look, command);
     });
 }
@@ -93,16 +94,46 @@ fn home_folder(look: &mut Look<'_>, word: &Token) {
     }
 }
 
-/// `for i in {1}`: braces around one number are letters.
+/// `for i in {1}` and `for i in {1, 2}`: braces around one number, or with blanks between them, are letters.
 fn literal_braces(look: &mut Look<'_>, command: &Command) {
     let Some(at) = command.words.iter().position(|word| word.text == "for") else { return };
-    for word in command.words.iter().skip(at + 3) {
+    let values = command.words.get(at + 3..).unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    for word in values {
         let inner = word.text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-        let number = inner.filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
-        if let Some(number) = number {
+        if let Some(number) = inner.filter(|text| is_number(text)) {
             let message = format!("{{{number}}} is not a range: the loop sees the braces");
             look.found(word.range.start, "literal-braces", message);
             look.mend(word.range.clone(), number);
+        }
+    }
+    let first = values.iter().position(|word| word.text.starts_with('{') && !word.text.contains('}'));
+    let last = values.iter().position(|word| word.text.ends_with('}') && !word.text.contains('{'));
+    if let (Some(first), Some(last)) = (first, last)
+        && first < last
+    {
+        let range = values[first].range.start..values[last].range.end;
+        let inner = look.script[range.clone()].trim_matches(['{', '}']).replace(',', " ");
+        let words: Vec<&str> = inner.split_whitespace().collect();
+        look.found(
+            range.start,
+            "literal-braces",
+            "braces with blanks between them are letters: write the values alone",
+        );
+        if words.iter().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric() || "_-/".contains(c))) {
+            look.mend(range, words.join(" "));
+        }
+    }
+}
+
+/// PYTHONPATH lists folders of modules.
+fn python_path(look: &mut Look<'_>, command: &Command) {
+    for word in &command.words {
+        let program = |value: &str| {
+            ["$(which python", "`which python", "$(command -v python"].iter().any(|own| value.contains(own))
+        };
+        if word.assigned().is_some_and(|(name, value)| name == "PYTHONPATH" && program(value)) {
+            look.found(word.range.start, "python-path", "names the program; PYTHONPATH lists folders of modules");
         }
     }
 }

@@ -1,13 +1,13 @@
 use super::{Input, Kit, Page, build};
 use std::collections::{BTreeMap, BTreeSet};
 
-const HPU: &str = r#"---
-title: To <HPU>
-target: hpu
-description: How.
-sdks: 1.8, 1.20
-order: 2
----
+const HPU: &str = r#"+++
+title = "To <HPU>"
+target = "hpu"
+description = "How."
+sdks = ["1.8", "1.20"]
+order = 2
++++
 ## Move {#move}
 Because. See [recipes](writing.md#how).
 
@@ -42,7 +42,7 @@ ls <x
 ```
 ## Next
 "#;
-const WRITING: &str = "---\ntitle: Writing\ndescription: How to.\norder: 9\n---\n## How\n";
+const WRITING: &str = "+++\ntitle = \"Writing\"\ndescription = \"How to.\"\norder = 9\n+++\n## How\n";
 
 fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<String, String>, String> {
     let guides: Vec<Page> =
@@ -104,8 +104,8 @@ fn a_recipe_shows_what_the_engine_does() {
     for expected in [
         "<title>To &lt;HPU&gt; – Portolan</title>",
         "<p>Because. See <a href=\"../writing/#how\">recipes</a>.</p>",
-        "<li class=\"badge safe\">Safe: applied</li>",
-        "<li class=\"badge manual\">Reported, for you to do</li>",
+        "<li class=\"badge safe\">Automatic</li>",
+        "<li class=\"badge manual\">Manual</li>",
         "<li><code>not inside def keep</code></li>",
         "<figcaption><span>a.py · in place · SDK 1.8 · lazy: on · with unsafe edits</span>\
          <a class=\"try\" href=\"../../port/#example=hpu/move/1\">",
@@ -179,9 +179,9 @@ fn nothing_leads_nowhere() {
 fn all_faults_come_with_their_lines() {
     let found = outcome(
         &[
-            ("guides/a.md", "---\ntitle: A\n---\n## B\n[x](#c) and\n[y](b.md)\n\n[](https://x.org)\n"),
-            ("guides/b.md", "---\ntitle: B\n---\n### \n"),
-            ("more/a.md", "---\ntitle: A\n---\n"),
+            ("guides/a.md", "+++\ntitle = \"A\"\n+++\n## B\n[x](#c) and\n[y](b.md)\n\n[](https://x.org)\n"),
+            ("guides/b.md", "+++\ntitle = \"B\"\n+++\n### \n"),
+            ("more/a.md", "+++\ntitle = \"A\"\n+++\n"),
         ],
         Some("<p>"),
     );
@@ -206,7 +206,7 @@ fn a_page_that_ports_is_framed() {
 
 #[test]
 fn a_rule_that_the_engine_does_not_understand_is_told() {
-    let guide = "---\ntitle: A\ntarget: a\n---\n## B\nWhy.\n```diff rule\n- f(\n+ g(\n```\n";
+    let guide = "+++\ntitle = \"A\"\ntarget = \"a\"\n+++\n## B\nWhy.\n```diff rule\n- f(\n+ g(\n```\n";
     let found = outcome(&[("guides/a.md", guide)], None).unwrap_err();
     assert!(found.starts_with("guides/a.md:"), "{found}");
 }

@@ -9,20 +9,7 @@ use crate::network::PLANES;
 use crate::stage::{Stage, show};
 use crate::tensor::Tensor;
 
-use super::layer::Layer;
-
-/// Which planes a map holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Planes {
-    /// All, an image each, picture by picture.
-    All,
-    /// One, an image a picture.
-    One(usize),
-    /// All, joined in the channels, an image a picture.
-    Joined,
-    /// All, an image each, of a module that has them joined.
-    Joining,
-}
+use super::layer::{Layer, Planes};
 
 /// A map to show.
 pub(crate) struct Capture {

@@ -3,8 +3,6 @@
 use crate::kernels::Map;
 use crate::network::PLANES;
 
-use super::capture::Planes;
-
 /// A map and its real channels; `channels` of the map counts the padding too.
 #[derive(Clone, Copy)]
 pub(crate) struct Layer {
@@ -32,6 +30,19 @@ impl Layer {
     pub(super) fn numbers(&self) -> usize {
         self.map.images * self.map.image_step
     }
+}
+
+/// Which planes a map holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Planes {
+    /// All, an image each, picture by picture.
+    All,
+    /// One, an image a picture.
+    One(usize),
+    /// All, joined in the channels, an image a picture.
+    Joined,
+    /// All, an image each, of a module that has them joined.
+    Joining,
 }
 
 /// Images that take their way through a level together.

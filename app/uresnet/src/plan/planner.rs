@@ -6,9 +6,9 @@ use crate::reference::SLOPE;
 use crate::weights::Parameters;
 
 use super::arena::Arena;
-use super::capture::{Capture, Planes};
+use super::capture::Capture;
 use super::fold::Folded;
-use super::layer::{Group, Layer};
+use super::layer::{Group, Layer, Planes};
 use super::packing::Packing;
 use super::{Method, Step};
 

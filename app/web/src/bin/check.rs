@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    web::check::page::start();
+    web::check::work::mount();
 }
 
 /// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.

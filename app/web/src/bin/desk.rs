@@ -6,7 +6,7 @@ fn main() {}
 #[cfg(target_arch = "wasm32")]
 mod interface {
     use wasm_bindgen::prelude::*;
-    use web::check::worker;
+    use web::check::work::worker;
 
     /// Answers the page's questions until it ends the worker; `program` is what `forward.js` makes of a module.
     #[wasm_bindgen]

@@ -1,45 +1,35 @@
 //! Everything the page knows, in one struct. No element and no event in here: what a click does is a method.
 
+mod choice;
 mod files;
 mod former;
+pub mod lines;
+mod painted;
+pub mod paper;
 mod rejected;
 mod result;
+pub mod rows;
 #[cfg(test)]
 mod tests;
+pub mod todo;
+pub mod tree;
+mod trials;
 
+pub use choice::{Choice, target_name};
 pub use files::{Delivery, File};
+pub use painted::PaintedLine;
 pub use rejected::{Rejected, RejectedEdit, Tally};
-pub use result::{Phase, View, count, needs_person};
+pub use result::{Phase, View, needs_person};
+pub use trials::Trials;
 
-use crate::port::protocol::{Catalogue, Outcome};
-use crate::port::trials::Trials;
-use codemod::{Map, Options, RecipeInfo, Style, TargetInfo};
+use crate::port::work::protocol::{Catalogue, Outcome, Table};
+use codemod::{Options, RecipeInfo};
 use former::{Asked, Former};
-use serde::{Deserialize, Serialize};
-use std::hash::{Hash, Hasher};
+use result::Good;
+use rows::Layout;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Target, style and the like.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
-    /// Target id.
-    pub target: String,
-    /// Port style.
-    pub style: Style,
-    /// SDK version; the newest when none.
-    pub sdk: Option<String>,
-    /// Apply unsafe edits.
-    pub allow_unsafe: bool,
-    /// Named options of the recipes.
-    pub options: Map<String, String>,
-}
-
-impl Hash for Choice {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.target, self.style as u8, &self.sdk, self.allow_unsafe, &self.options).hash(state);
-    }
-}
 
 /// The worker's health.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +64,17 @@ pub struct Notice {
     pub bad: bool,
     /// The message.
     pub text: String,
+    /// What can be undone of it.
+    pub undo: Option<Undo>,
+}
+
+/// What a notice offers to undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Undo {
+    /// The former project comes back.
+    Project,
+    /// The removed file comes back.
+    Removal,
 }
 
 /// What the result shows.
@@ -111,7 +112,7 @@ pub enum Jump {
 #[derive(Clone, Debug, Default)]
 pub struct SideBySide {
     /// The table; until the columns of a new one are all there, the one before.
-    pub html: String,
+    pub table: Option<Arc<Table>>,
     /// Columns that are there.
     pub done: usize,
     /// Columns there will be; 0 before the first.
@@ -153,6 +154,16 @@ pub struct State {
     pub outcome: Option<Arc<Outcome>>,
     /// The file shown, after the last port.
     pub view: Option<Arc<View>>,
+    /// The last port of the file shown that changed something: it stays in sight while the file does not parse.
+    good: Option<Good>,
+    /// The file that was removed last, and its place.
+    removed: Option<(usize, File)>,
+    /// What is left to do, as the reader looks at it.
+    pub todo: todo::Look,
+    /// Entries of it that are ticked off.
+    pub ticked: BTreeSet<u64>,
+    /// How the list of files is looked at.
+    pub tree: tree::Look,
     /// The latest message.
     pub notice: Option<Notice>,
     /// What the result shows.
@@ -166,6 +177,10 @@ pub struct State {
     /// Where to scroll next, with a number that tells two wishes apart.
     pub jump: Option<(u64, Jump)>,
     jumps: u64,
+    /// The row that the last step from change to change led to.
+    stepped_to: Option<usize>,
+    /// Where the last step from change to change led: `3 of 14`.
+    pub step_said: String,
     /// Where to scroll once the next port is here.
     pub jump_after_port: Option<Jump>,
     /// All targets side by side.
@@ -195,43 +210,6 @@ impl State {
         self.catalogue = Arc::new(catalogue);
         self.settle_choice();
         self.heed_address();
-    }
-
-    /// Keeps the choice within what there is.
-    pub fn settle_choice(&mut self) {
-        let catalogue = self.catalogue.clone();
-        if catalogue.targets.is_empty() {
-            return;
-        }
-        let target = match catalogue.targets.iter().find(|t| t.id == self.choice.target) {
-            Some(target) => target,
-            None => &catalogue.targets[0],
-        };
-        self.choice.target = target.id.clone();
-        let known = |sdk: &String| target.sdks.contains(sdk) && target.sdks.last() != Some(sdk);
-        self.choice.sdk = self.choice.sdk.take().filter(known);
-        let admits = |name: &String, value: &String| {
-            target.options.iter().any(|option| option.name == *name && option.kind.admits(value))
-        };
-        self.choice.options.retain(|name, value| admits(name, value));
-    }
-
-    /// The user chooses. What was chosen stays for the next project too.
-    pub fn choose(&mut self, change: impl Fn(&mut Choice)) {
-        // A project that was given is still as it was given.
-        self.edits += 1;
-        self.set_choice(change);
-    }
-
-    fn set_choice(&mut self, change: impl Fn(&mut Choice)) {
-        change(&mut self.choice);
-        self.own_choice.iter_mut().for_each(change);
-        self.settle_choice();
-    }
-
-    /// The chosen target.
-    pub fn target(&self) -> Option<&TargetInfo> {
-        self.catalogue.targets.iter().find(|t| t.id == self.choice.target)
     }
 
     /// A recipe by id.
@@ -289,7 +267,10 @@ impl State {
         let Some(outcome) = self.outcome.clone().filter(|_| std::mem::take(&mut self.unread)) else { return };
         let changed = |index: &usize| outcome.files.get(*index).is_some_and(|file| file.changed);
         let first = (0..outcome.files.len()).find(changed);
-        if let Some(worthy) = outcome.program.filter(changed).or(first) {
+        // The program comes first, unless the port has nothing to say of it.
+        let told =
+            |index: &usize| changed(index) || outcome.files.get(*index).is_some_and(|f| !f.diagnostics.is_empty());
+        if let Some(worthy) = outcome.program.filter(told).or(first) {
             self.select(worthy);
         }
     }
@@ -310,6 +291,29 @@ impl State {
     pub fn jump_to(&mut self, jump: Jump) {
         self.jumps += 1;
         self.jump = Some((self.jumps, jump));
+    }
+
+    /// The row of the next change below a scroll position, or of the one before, and says which of how many it is; none
+    /// behind the last, and before the first, which is said too.
+    pub fn stepped(&mut self, layout: &Layout, top: f64, forward: bool) -> Option<usize> {
+        let heads: Vec<usize> = layout.heads().collect();
+        let last = self.stepped_to.filter(|row| heads.contains(row) && layout.is_near(*row, top));
+        let row = match (last, forward) {
+            (Some(last), true) => heads.iter().copied().find(|row| *row > last),
+            (Some(last), false) => heads.iter().copied().rev().find(|row| *row < last),
+            (None, _) => layout.step(top, forward),
+        };
+        self.step_said = match row {
+            Some(row) => {
+                let place = heads.iter().position(|head| *head == row).map_or(0, |place| place + 1);
+                format!("{place} of {}", heads.len())
+            }
+            None if heads.is_empty() => "No changes".to_owned(),
+            None if forward => "Last change".to_owned(),
+            None => "First change".to_owned(),
+        };
+        self.stepped_to = row.or(last);
+        row
     }
 
     /// Asks the page to scroll to the next change, or the one before.

@@ -1,38 +1,31 @@
-//! The open work, as the page's scripts see it: they keep it in the browser (`keep.js`), and this file turns it into bytes
-//! and back. Nothing else of the page is offered to them.
+//! What lies between the page's state and everything else: the worker, files, links, storage, downloads.
 
-use crate::browser;
-use crate::port::app::Session;
-use crate::port::fragment::Share;
-use crate::port::project;
-use crate::port::state::State;
-use js_sys::{Object, Reflect, Uint8Array};
-use reactive_graph::prelude::*;
-use wasm_bindgen::prelude::*;
+pub mod archive;
+pub mod desk;
+pub mod fragment;
+pub mod project;
+pub mod protocol;
 
-/// Whether there is a script that keeps the work; it calls `begin` once it has looked.
-pub(crate) fn is_kept() -> bool {
-    Reflect::has(&browser::window(), &"portolanKeeps".into()).unwrap_or_default()
-}
+#[cfg(target_arch = "wasm32")]
+mod downloads;
+#[cfg(target_arch = "wasm32")]
+mod engine;
+#[cfg(target_arch = "wasm32")]
+mod kept;
+#[cfg(target_arch = "wasm32")]
+mod opening;
+#[cfg(target_arch = "wasm32")]
+mod session;
+#[cfg(target_arch = "wasm32")]
+mod wire;
+#[cfg(target_arch = "wasm32")]
+pub mod worker;
 
-/// Puts `portolanWork` into the window: `bytes()`, empty when nothing is open; `beside()`, what is kept with them;
-/// `begin(bytes, beside)`, which opens what was kept, then what the address names; and `forget()`, for what was replaced.
-pub(crate) fn offer(session: Session) {
-    let work = Object::new();
-    let put = |name: &str, function: JsValue| drop(Reflect::set(&work, &name.into(), &function));
-    let bytes_of = move |look: fn(&State) -> Vec<u8>| {
-        Closure::<dyn Fn() -> Uint8Array>::new(move || Uint8Array::from(&*session.with_work(look))).into_js_value()
-    };
-    put("bytes", bytes_of(|state| if state.is_empty() { Vec::new() } else { state.share().to_bytes() }));
-    put("beside", bytes_of(State::beside));
-    let begin = Closure::<dyn Fn(Uint8Array, Uint8Array)>::new(move |bytes: Uint8Array, beside: Uint8Array| {
-        let share = Share::from_bytes(&bytes.to_vec());
-        let share = share.filter(|share| project::check_project(&share.files).is_ok());
-        session.change_and_port(|state| state.restore(share, &beside.to_vec()));
-        session.read_fragment();
-    });
-    put("begin", begin.into_js_value());
-    let forget = Closure::<dyn Fn()>::new(move || session.state.update(State::forget_former));
-    put("forget", forget.into_js_value());
-    let _ = Reflect::set(&browser::window(), &"portolanWork".into(), &work);
-}
+#[cfg(target_arch = "wasm32")]
+pub(super) use downloads::{copy, file, patch, report, share, zip};
+#[cfg(target_arch = "wasm32")]
+pub(super) use opening::{open_dropped, open_list, open_sample};
+#[cfg(target_arch = "wasm32")]
+pub(super) use session::Session;
+#[cfg(target_arch = "wasm32")]
+pub use session::mount;

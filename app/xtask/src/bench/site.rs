@@ -107,7 +107,7 @@ fn write_guides(project: &Path, count: usize) -> Result<()> {
         let body = body(number, count);
         fs::write(
             guides.join(format!("g{number}.md")),
-            format!("---\ntitle: Guide {number}\ndescription: Made up.\norder: {number}\n---\n{body}"),
+            format!("+++\ntitle = \"Guide {number}\"\ndescription = \"Made up.\"\norder = {number}\n+++\n{body}"),
         )?;
         fs::write(book.join(format!("g{number}.md")), format!("# Guide {number}\n\n{body}"))?;
         summary += &format!("- [Guide {number}](g{number}.md)\n");

@@ -1,15 +1,101 @@
 //! Python packages, in environments of their own.
 
-use crate::step::{on_path, run};
-use anyhow::{Context, Result};
+use super::{cache, missing, there};
+use crate::step::{ask, on_path, run, seconds};
+use crate::workspace;
+use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
+
+/// A PyTorch that programs are run with in tests, in an environment of its own that is kept between runs.
+pub(crate) struct PyTorch {
+    /// Name of the list of packages in `app/xtask/python`, and of the folder in the cache.
+    name: &'static str,
+    /// Versions of Python it has wheels for, the best first.
+    pythons: &'static [&'static str],
+    /// What is downloaded, and what it takes installed.
+    size: &'static str,
+}
+
+/// The one that tests run with.
+pub(crate) const NEWEST: PyTorch = PyTorch {
+    name: "newest",
+    pythons: &["3.11", "3.12", "3.13"],
+    size: "0.7 GB to download, 1.3 GB installed; 1 to 3 minutes",
+};
+
+/// The oldest that the rehearsal kit runs on: `cargo xtask setup --oldest-pytorch`, then `PORTOLAN_PYTHON`.
+pub(crate) const OLDEST: PyTorch =
+    PyTorch { name: "oldest", pythons: &["3.11"], size: "0.7 GB to download, 1.2 GB installed; 1 to 3 minutes" };
+
+impl PyTorch {
+    /// Installs it unless the last installation was of the same packages.
+    pub(crate) fn ensure(&self) -> Result<PathBuf> {
+        let thing = format!("PyTorch ({})", self.name);
+        let own = workspace::root().join("app/xtask/python");
+        let list = own.join(format!("{}.txt", self.name));
+        let without_cuda = own.join("without_cuda.py");
+        let read =
+            |file: &Path| std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()));
+        let wanted = read(&list)? + &read(&without_cuda)?;
+        let folder = cache()?.join("python").join(self.name);
+        let program = program_in(&folder);
+        let stamp = folder.join("installed-requirements.txt");
+        if program.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+            there(&thing, program.display());
+            return Ok(program);
+        }
+        let python = self.python()?;
+        missing(&thing, format!("pip downloads it; {}, once", self.size));
+        let start = Instant::now();
+        make_environment(&python, &folder)?;
+        // For x86-64 Linux the wheels are those for CUDA, and their dependencies three gigabytes that nothing here calls.
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r"];
+        run(Command::new(&program).args(pip).arg(&list))?;
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            run(Command::new(&program).arg(&without_cuda))?;
+        }
+        run(Command::new(&program).args(["-c", "import torch; torch.ones(2, requires_grad=True).sum().backward()"]))
+            .context("the installed PyTorch cannot be used")?;
+        std::fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
+        println!("    {thing} installed in {}", seconds(start));
+        Ok(program)
+    }
+
+    /// A Python of a version that there are wheels for: by its own name, or as `python3`.
+    fn python(&self) -> Result<PathBuf> {
+        let version = "import sys; print('%d.%d' % sys.version_info[:2])";
+        let fits =
+            |path: &PathBuf| ask(path, &["-c", version]).is_some_and(|said| self.pythons.contains(&said.as_str()));
+        let plain = on_path("python3").filter(fits);
+        let numbered = || self.pythons.iter().find_map(|number| on_path(&format!("python{number}")).filter(fits));
+        let Some(python) = plain.or_else(numbered) else {
+            bail!("PyTorch needs Python {}, and none of them is on PATH", self.pythons.join(", "));
+        };
+        Ok(python)
+    }
+}
+
+/// The Python in an environment.
+fn program_in(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+}
+
+/// Makes an environment anew. Debian's Python needs a package for it.
+fn make_environment(python: &Path, folder: &Path) -> Result<()> {
+    if ask(python, &["-c", "import ensurepip"]).is_none() {
+        super::system::python_venv()?;
+    }
+    std::fs::remove_dir_all(folder).ok();
+    run(Command::new(python).args(["-m", "venv"]).arg(folder))
+}
 
 /// The Python of an environment in `folder` with the packages of a list, made once for each list.
 pub(crate) fn python_with_packages(folder: &Path, list: &Path) -> Result<PathBuf> {
     let python = on_path("python3").context("python3 is not on PATH: run cargo xtask setup")?;
     let folder = folder.join("python");
-    let own = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let own = program_in(&folder);
     let wanted = std::fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
     let stamp = folder.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

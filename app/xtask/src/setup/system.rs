@@ -42,6 +42,11 @@ pub(super) fn ensure(need: Need) -> Result<()> {
     Ok(())
 }
 
+/// What Debian's Python makes environments with.
+pub(super) fn python_venv() -> Result<()> {
+    Package { apt: &["python3-venv"], brew: "python", dnf: "python3" }.install("Python's venv")
+}
+
 impl Package {
     /// Installs the package, or says how.
     pub(super) fn install(&self, thing: &str) -> Result<()> {

@@ -1,6 +1,7 @@
 """The bridge: reads PT_HPU_LAZY_MODE once, at import, and makes `hpu` a device."""
 
 import os
+import sys
 
 from contracts import refused
 from stand_in_calls import MACHINE, record
@@ -22,14 +23,12 @@ def check_mode():
         raise RuntimeError(f"PT_HPU_LAZY_MODE was {LAZY_MODE} when habana_frameworks was imported and is {now} now")
 
 
+import stand_in_devices as devices  # noqa: E402
 import torch  # noqa: E402
 
-torch.READY.add("hpu")
+devices.start_hpu()
 
 from . import core, hpu  # noqa: E402,F401
 
 torch.hpu = hpu
-
-import sys  # noqa: E402
-
 sys.modules["torch.hpu"] = hpu

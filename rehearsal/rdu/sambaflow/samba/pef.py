@@ -1,12 +1,14 @@
-"""The file that compiling leaves: here only what the run must agree with.
+"""The file that compiling leaves: here what the run must agree with, and the numbers that are compiled in.
 
 Source: https://docs.sambanova.ai/developer/latest/: `compile --pef-name NAME --output-folder DIR` writes `DIR/NAME/NAME.pef`.
 """
 
 import json
 import os
+import re
 
-from contracts import refused, require
+import twin
+from contracts import expect, refused, require
 
 from .tensor import SambaTensor
 
@@ -24,10 +26,10 @@ def described(inputs):
     return out
 
 
-def written(path, inputs, trains, host_loss):
+def written(path, **program):
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
-        json.dump({"inputs": inputs, "trains": trains, "output_grads": host_loss}, out)
+        json.dump(program, out)
 
 
 def read(path):
@@ -36,7 +38,9 @@ def read(path):
     if not os.path.isfile(path):
         raise refused("rdu.pef", f"there is no PEF {path}: compile first")
     with open(path, encoding="utf-8") as source:
-        return json.load(source)
+        text = source.read()
+    # Where two runs are compared in float32, what was compiled for types of half the size is run with float32 too.
+    return json.loads(re.sub(r"torch\.b?float16", "torch.float32", text) if twin.precision() == "float32" else text)
 
 
 def agree(compiled, inputs):
@@ -45,3 +49,18 @@ def agree(compiled, inputs):
 
 def told(inputs):
     return ", ".join(f"{item['name']}{item['shape']} {item['dtype'].split('.')[-1]}" for item in inputs)
+
+
+def check_weights(compiled, weights):
+    """The model of the run has the weights of the one that was compiled: names, shapes and types."""
+    if compiled is not None:
+        require("rdu.weights-agree", compiled == weights, "the model is another than the one that was compiled: "
+                + next((f"{a} then, {b} now" for a, b in zip(compiled, weights) if a != b), f"{len(compiled)} weights then, {len(weights)} now"))
+
+
+def check_numbers(compiled, now, given):
+    """A number that the run does not hand over is the one that was compiled in."""
+    for then, group in zip(compiled or [], now):
+        other = sorted(name for name in then if name in group and then[name] != group[name] and name not in given)
+        expect("rdu.hyperparameters", not other,
+               ", ".join(f"{name} {then[name]} was compiled in and is {group[name]} now" for name in other) + ": hand it over in hyperparam_dict")

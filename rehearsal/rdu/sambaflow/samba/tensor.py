@@ -4,6 +4,7 @@ Source: `samba.randn`, `samba.from_torch_tensor`, `samba.to_torch` as used in ht
 """
 
 import torch
+import twin
 from contracts import refused, require
 
 
@@ -34,6 +35,12 @@ class SambaTensor:
     def size(self, *args):
         return self.torch_tensor.size(*args)
 
+    def __getitem__(self, index):
+        return SambaTensor(self.torch_tensor[index], self.sn_name, self.batch_dim)
+
+    def dim(self):
+        return self.torch_tensor.dim()
+
     def _as(self, kind):
         return SambaTensor(getattr(self.torch_tensor, kind)(), self.sn_name, self.batch_dim)
 
@@ -49,6 +56,9 @@ class SambaTensor:
     def int(self):
         return self._as("int")
 
+    def short(self):
+        return self._as("short")
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
@@ -61,6 +71,8 @@ class SambaTensor:
 def from_torch_tensor(tensor, name=None, batch_dim=None):
     require("rdu.host-tensors", isinstance(tensor, torch.Tensor), f"from_torch_tensor takes a torch tensor, not {type(tensor).__name__}")
     require("rdu.host-tensors", tensor.device.type == "cpu", f"a tensor on {tensor.device} goes to the RDU by way of the host")
+    if twin.precision() == "float32" and tensor.dtype in (torch.float16, torch.bfloat16):
+        tensor = tensor.float()
     return SambaTensor(tensor, name, batch_dim)
 
 

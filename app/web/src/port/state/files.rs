@@ -1,10 +1,11 @@
 //! The project on the page: its files, what is typed into them, and what the worker has of them.
 
-use crate::port::fragment::Share;
-use crate::port::lines::{Lines, Splice};
-use crate::port::protocol::Example;
-use crate::port::state::{Choice, Panel, State};
-use codemod::SourceFile;
+use crate::port::state::lines::{Lines, Splice};
+use crate::port::state::{Choice, Notice, Panel, State, Undo};
+use crate::port::work::fragment::Share;
+use crate::port::work::project::name_in;
+use crate::port::work::protocol::Example;
+use python::SourceFile;
 
 /// A file of the project.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +14,12 @@ pub struct File {
     pub path: String,
     /// Its text, byte for byte.
     pub lines: Lines,
+    /// The name was made up here: what was pasted has none.
+    pub unnamed: bool,
 }
+
+/// The name of what was pasted and has none.
+const UNNAMED: &str = "trainer.py";
 
 /// Files to hand to the worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +73,7 @@ impl State {
 
     /// Puts a project into the place of the one that is open.
     pub(super) fn put(&mut self, share: Share) {
-        let file = |f: SourceFile| File { path: f.path, lines: Lines::new(f.text.into()) };
+        let file = |f: SourceFile| File { path: f.path, lines: Lines::new(f.text.into()), unnamed: false };
         self.files = share.files.into_iter().map(file).collect();
         self.selected = share.selected.min(self.files.len().saturating_sub(1));
         self.choice = share.choice;
@@ -76,8 +82,9 @@ impl State {
         self.past.clear();
         self.future.clear();
         self.set_outcome(None);
-        self.view = None;
+        (self.view, self.good, self.removed) = (None, None, None);
         self.unfolded.clear();
+        self.ticked.clear();
         self.notice = None;
         self.panel = Panel::Changes;
         self.unread = false;
@@ -117,7 +124,10 @@ impl State {
     pub fn type_text(&mut self, splice: &Splice) {
         self.touch();
         if self.files.is_empty() {
-            self.files.push(File { path: "trainer.py".into(), lines: Lines::default() });
+            let name = name_in(&splice.text);
+            let unnamed = name.is_none();
+            let path = name.unwrap_or_else(|| UNNAMED.to_owned());
+            self.files.push(File { path, lines: Lines::default(), unnamed });
             self.project += 1;
         }
         let index = self.selected;
@@ -147,11 +157,17 @@ impl State {
             return;
         }
         self.touch();
+        self.files[index].unnamed = false;
         let old = std::mem::replace(&mut self.files[index].path, path.to_owned());
         for edit in self.rejected.edits.iter_mut().filter(|e| e.path == old) {
             edit.path = path.to_owned();
         }
         self.unsent = None;
+    }
+
+    /// Whether the user, or the code itself, has given every file its name.
+    pub fn is_named(&self) -> bool {
+        self.files.iter().all(|file| !file.unnamed)
     }
 
     /// Shows another file.
@@ -169,6 +185,9 @@ impl State {
             self.touch();
             let gone = self.files.remove(index);
             self.rejected.edits.retain(|edit| edit.path != gone.path);
+            let text = format!("Removed {}.", gone.path);
+            self.notice = Some(Notice { bad: false, text, undo: Some(Undo::Removal) });
+            self.removed = Some((index, gone));
             if self.selected >= index {
                 self.selected = self.selected.saturating_sub(1);
             }
@@ -178,6 +197,20 @@ impl State {
             self.project += 1;
             self.unsent = None;
         }
+    }
+
+    /// Puts the file back that was removed last.
+    pub fn restore_removed(&mut self) {
+        let Some((index, file)) = self.removed.take() else { return };
+        self.touch();
+        let index = index.min(self.files.len());
+        self.files.insert(index, file);
+        self.selected = index;
+        self.view = None;
+        self.set_outcome(None);
+        self.notice = None;
+        self.project += 1;
+        self.unsent = None;
     }
 
     /// What the worker lacks; it counts as sent from now on.

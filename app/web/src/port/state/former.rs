@@ -1,8 +1,9 @@
 //! What is given and what is the user's own: the project that the present one replaced, and the choice that came with one.
 
-use crate::port::fragment::Share;
 use crate::port::state::{Choice, Notice, State};
+use crate::port::work::fragment::Share;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A project that was replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,10 +26,11 @@ struct Beside {
     former: Option<Box<Former>>,
     given: bool,
     own_choice: Option<Choice>,
+    ticked: BTreeSet<u64>,
 }
 
 /// Changes when what follows it does.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 impl State {
     /// The user did something to the project or to the choice: it is the user's own from now on.
@@ -95,8 +97,11 @@ impl State {
     pub(super) fn heed_address(&mut self) {
         let catalogue = self.catalogue.clone();
         let Some(asked) = self.asked.take_if(|_| !catalogue.targets.is_empty()) else { return };
-        let unknown =
-            |what: &str, name: &str| Notice { bad: true, text: format!("There is no {what} “{name}” here.") };
+        let unknown = |what: &str, name: &str| Notice {
+            bad: true,
+            text: format!("There is no {what} “{name}” here."),
+            undo: None,
+        };
         if let Some(name) = asked.target {
             match catalogue.targets.iter().any(|target| target.id == name) {
                 true => self.set_choice(|choice| choice.target.clone_from(&name)),
@@ -113,12 +118,15 @@ impl State {
 
     /// What is to be kept beside the project; nothing when the project is all there is.
     pub fn beside(&self) -> Vec<u8> {
-        if !self.given && !self.has_former() && self.own_choice.is_none() {
+        if !self.given && !self.has_former() && self.own_choice.is_none() && self.ticked.is_empty() {
             return Vec::new();
         }
         let (former, own_choice) = (self.former.clone(), self.own_choice.clone());
         let mut bytes = vec![VERSION];
-        bytes.extend(postcard::to_allocvec(&Beside { former, given: self.given, own_choice }).unwrap_or_default());
+        bytes.extend(
+            postcard::to_allocvec(&Beside { former, given: self.given, own_choice, ticked: self.ticked.clone() })
+                .unwrap_or_default(),
+        );
         bytes
     }
 
@@ -131,7 +139,7 @@ impl State {
         let beside = beside.strip_prefix(&[VERSION]).and_then(|bytes| postcard::from_bytes::<Beside>(bytes).ok());
         if let Some(beside) = beside {
             self.former = beside.former.or_else(|| self.former.take());
-            (self.given, self.own_choice) = (beside.given, beside.own_choice);
+            (self.given, self.own_choice, self.ticked) = (beside.given, beside.own_choice, beside.ticked);
         }
     }
 }

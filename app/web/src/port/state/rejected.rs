@@ -1,8 +1,7 @@
 //! What the user turned off, with its history.
 
-use crate::port::lines::Splice;
-use crate::port::order::sort_few;
 use crate::port::state::State;
+use crate::port::state::lines::Splice;
 use serde::{Deserialize, Serialize};
 
 /// An edit that the user turned off.
@@ -76,7 +75,7 @@ impl State {
                 next.edits.push(RejectedEdit { path, id: edit.id, recipe: edit.recipe, start: edit.start });
             }
         }
-        sort_few(&mut next.edits, |a, b| (&a.path, a.start, &a.id) < (&b.path, b.start, &b.id));
+        next.edits.sort_by(|a, b| (&a.path, a.start, &a.id).cmp(&(&b.path, b.start, &b.id)));
         self.set_rejected(next);
     }
 
@@ -147,7 +146,7 @@ impl State {
         self.rejected.edits.iter().for_each(|edit| count(&edit.recipe, 0, 1, false));
         self.rejected.recipes.iter().for_each(|(id, had)| count(id, 0, *had, true));
         let place = |entry: &Tally| self.catalogue.recipes.iter().position(|recipe| recipe.id == entry.id);
-        sort_few(&mut tally, |a, b| place(a) < place(b));
+        tally.sort_by_key(place);
         tally
     }
 }

@@ -1,9 +1,12 @@
 //! What the page has to say of the last port.
 
-use crate::port::lines::Lines;
-use crate::port::protocol::{FileOutcome, Outcome, Shown};
-use crate::port::state::{Engine, Run, State};
-use codemod::{Diagnostic, Highlight, Severity};
+use crate::port::state::lines::Lines;
+use crate::port::state::{Engine, Run, State, target_name};
+use crate::port::work::project::{Kind, kind, not_python};
+use crate::port::work::protocol::{FileOutcome, Outcome, Shown};
+use crate::shared::text::count;
+use codemod::{Diagnostic, Severity};
+use python::Highlight;
 use std::sync::Arc;
 
 /// A file of the last port, ready for display.
@@ -23,6 +26,14 @@ pub struct View {
     pub new_colours: Arc<Highlight>,
 }
 
+/// The last port of a file that changed something.
+#[derive(Clone, Debug)]
+pub(super) struct Good {
+    path: String,
+    file: FileOutcome,
+    view: Arc<View>,
+}
+
 /// What the result pane has to say.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
@@ -36,7 +47,7 @@ pub enum Phase {
     Working,
     /// The user stopped the port.
     Stopped,
-    /// The file can't be ported.
+    /// The file can't be ported. What was there before it is shown, where there is such.
     Failed {
         /// What is wrong.
         message: String,
@@ -56,6 +67,31 @@ impl State {
     pub fn set_outcome(&mut self, outcome: Option<Arc<Outcome>>) {
         self.outcome = outcome;
         self.ports += 1;
+    }
+
+    /// The file shown has come.
+    pub fn set_view(&mut self, view: View) {
+        let view = Arc::new(view);
+        if let Some(file) = self.outcome_of(view.shown.index).filter(|file| file.changed).cloned() {
+            self.good = Some(Good { path: file.path.clone(), file, view: view.clone() });
+        }
+        self.view = Some(view);
+    }
+
+    /// The port of the file shown that is in sight, and whether it is an earlier one: the last that changed something, while
+    /// the file does not parse.
+    pub fn in_sight(&self) -> Option<(&FileOutcome, &Arc<View>, bool)> {
+        let (file, view) = (self.outcome_of(self.selected)?, self.view.as_ref()?);
+        let failed = !file.changed && file.diagnostics.iter().any(|d| d.severity == Severity::Error);
+        match self.good.as_ref().filter(|good| failed && good.path == file.path) {
+            Some(good) => Some((&good.file, &good.view, true)),
+            None => Some((file, view, false)),
+        }
+    }
+
+    /// Whether the diff in sight is an earlier one.
+    pub fn is_stale(&self) -> bool {
+        self.in_sight().is_some_and(|(_, _, stale)| stale)
     }
 
     /// What the last port says of a file.
@@ -111,6 +147,63 @@ impl State {
         }
     }
 
+    /// What is said of a file that the port leaves as it is.
+    pub fn unchanged(&self) -> String {
+        let messages = self.outcome_of(self.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
+        let todo = messages.iter().filter(|d| needs_person(d)).count();
+        let path = self.file().map(|file| file.path.as_str()).unwrap_or_default();
+        let here = |line: &&String| line.strip_prefix(path).is_some_and(|rest| rest.starts_with(':'));
+        let residue = self.outcome.iter().flat_map(|o| &o.residue).filter(here).count();
+        let target = target_name(&self.choice.target);
+        if let Some(what) = self.not_python() {
+            return what.to_owned();
+        }
+        match (todo, residue) {
+            (0, 0) if self.has_refused() => format!("No {target} recipe changes this file, with what you turned off."),
+            (0, 0) => format!("No {target} recipe changes this file. No CUDA or NVIDIA references in it."),
+            (0, _) => format!("No {target} recipe changes this file, but CUDA or NVIDIA references remain in it."),
+            (n, _) => format!("No {target} recipe changes this file automatically: {n} to do by hand."),
+        }
+    }
+
+    /// Whether the user turned something off that is about the file shown.
+    pub fn has_refused(&self) -> bool {
+        let path = self.file().map(|file| file.path.as_str()).unwrap_or_default();
+        !self.rejected.recipes.is_empty() || self.rejected.edits.iter().any(|edit| edit.path == path)
+    }
+
+    /// What the file shown is that is not Python, as an advice.
+    pub fn not_python(&self) -> Option<&'static str> {
+        let file =
+            self.file().filter(|file| kind(&file.path) != Kind::Configuration && !file.path.ends_with(".txt"))?;
+        not_python(file.lines.text())
+    }
+
+    /// Whether another style is the remedy: the fault is at no line of the file.
+    pub fn wants_in_place(&self) -> bool {
+        let messages = self.outcome_of(self.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
+        messages.iter().any(|message| message.recipe == "engine#no-compute-modes")
+    }
+
+    /// Other files that the port changes: number, path, changed places.
+    pub fn changed_elsewhere(&self) -> Vec<(usize, String, usize)> {
+        let files = self.outcome.iter().flat_map(|o| o.files.iter().enumerate());
+        files.filter(|(_, file)| file.hunks > 0).map(|(index, file)| (index, file.path.clone(), file.hunks)).collect()
+    }
+
+    /// What is said aloud of the last port.
+    pub fn spoken(&self) -> String {
+        if self.run != Run::Idle {
+            return String::new();
+        }
+        match self.phase() {
+            Phase::Changes | Phase::Nothing => self.summary(),
+            Phase::Failed { message, line, column } => format!("Line {line}, column {column}: {message}"),
+            Phase::Broken(_) => "The engine stopped.".to_owned(),
+            _ => String::new(),
+        }
+    }
+
     /// The sentence that is announced after a port.
     pub fn summary(&self) -> String {
         let Some(outcome) = &self.outcome else { return String::new() };
@@ -124,7 +217,7 @@ impl State {
             (n, _) => count(n, "change"),
         };
         if needs > 0 {
-            text += &format!(", {needs} {} you", if needs == 1 { "needs" } else { "need" });
+            text += &format!(", {needs} to do");
         }
         if failed > 0 {
             text += &format!("; {} could not be ported", count(failed, "file"));
@@ -133,12 +226,7 @@ impl State {
     }
 }
 
-/// Whether a message wants a person before the port runs right.
+/// Whether a message wants a person before the port runs correctly.
 pub fn needs_person(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity <= Severity::Warning
-}
-
-/// `1 change`, `2 changes`.
-pub fn count(n: usize, thing: &str) -> String {
-    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }

@@ -1,10 +1,11 @@
 use super::*;
-use crate::port::fragment::Share;
-use crate::port::lines::Splice;
-use crate::port::protocol::EditNote;
-use crate::port::protocol::FileOutcome;
+use crate::port::state::lines::Splice;
+use crate::port::work::fragment::Share;
+use crate::port::work::protocol::EditNote;
+use crate::port::work::protocol::FileOutcome;
 use codemod::Applicability;
-use codemod::{Diagnostic, Severity, SourceFile, Span};
+use codemod::{Diagnostic, Severity, Span, Style, TargetInfo};
+use python::SourceFile;
 
 fn source(path: &str, text: &str) -> SourceFile {
     SourceFile { path: path.into(), text: text.into() }
@@ -45,11 +46,11 @@ fn ported() -> State {
 #[test]
 fn the_summary_counts_what_is_there() {
     let mut state = ported();
-    assert_eq!(state.summary(), "2 changes in 1 file, 1 needs you");
+    assert_eq!(state.summary(), "2 changes in 1 file, 1 to do");
     let outcome = Arc::make_mut(state.outcome.as_mut().unwrap());
     outcome.files[1].diagnostics = vec![message(Severity::Error), message(Severity::Warning)];
     outcome.files[0].hunks = 1;
-    assert_eq!(state.summary(), "1 change in 1 file, 3 need you; 1 file could not be ported");
+    assert_eq!(state.summary(), "1 change in 1 file, 3 to do; 1 file could not be ported");
     assert_eq!(State::default().summary(), "");
 }
 
@@ -315,4 +316,75 @@ fn a_place_of_another_port() {
     assert!(state.go_to_port("ipu".into(), 1, 5));
     assert_eq!((state.selected, state.choice.target.as_str(), state.panel), (1, "ipu", Panel::Changes));
     assert_eq!(state.jump_after_port, Some(Jump::New(4)));
+}
+
+/// The project after a port that changed nothing and found these.
+fn unchanged(text: &str, diagnostics: Vec<Diagnostic>, residue: &[&str]) -> State {
+    let mut state = State { engine: Engine::Ready, ..State::default() };
+    state.open(vec![SourceFile { path: "a.py".into(), text: text.into() }]);
+    let files = vec![FileOutcome { path: "a.py".into(), diagnostics, ..FileOutcome::default() }];
+    let residue = residue.iter().map(|line| line.to_string()).collect();
+    state.set_outcome(Some(Arc::new(Outcome { files, residue, ..Outcome::default() })));
+    state.set_view(View::default());
+    state
+}
+
+fn told(severity: Severity) -> Diagnostic {
+    let place = Span { line: 3, column: 5, end_line: 3, end_column: 6 };
+    let (recipe, message) = ("engine#x".into(), "a < b".into());
+    Diagnostic { original: place, ported: place, severity, recipe, message, stops_step: false }
+}
+
+#[test]
+fn that_nothing_remains_is_said_only_when_it_is_true() {
+    let nothing = "No CUDA or NVIDIA references";
+    assert!(unchanged("x = 1\n", vec![], &[]).unchanged().contains(nothing));
+    assert!(!unchanged("x = 1\n", vec![], &["a.py:1:1 torch.cuda"]).unchanged().contains(nothing));
+    assert!(!unchanged("x = 1\n", vec![told(Severity::Warning)], &[]).unchanged().contains(nothing));
+    assert!(unchanged("{\"cells\": [], \"nbformat\": 4}", vec![], &[]).unchanged().contains("notebook"));
+}
+
+#[test]
+fn a_failure_has_its_place() {
+    let failed = unchanged("x = 1\n", vec![told(Severity::Error)], &[]).phase();
+    assert_eq!(failed, Phase::Failed { message: "a < b".into(), line: 3, column: 5 });
+}
+
+#[test]
+fn the_last_good_port_stays_while_the_file_does_not_parse() {
+    let mut state = unchanged("x = 1\n", vec![], &[]);
+    let port = |state: &mut State, changed: bool, diagnostics: Vec<Diagnostic>| {
+        let file = FileOutcome { path: "a.py".into(), changed, diagnostics, ..FileOutcome::default() };
+        state.set_outcome(Some(Arc::new(Outcome { files: vec![file], ..Outcome::default() })));
+        state.set_view(View { serial: u64::from(changed), ..View::default() });
+    };
+    port(&mut state, false, vec![told(Severity::Error)]);
+    assert!(!state.is_stale(), "there was none before");
+    port(&mut state, true, vec![]);
+    port(&mut state, false, vec![told(Severity::Error)]);
+    assert!(state.is_stale() && state.in_sight().is_some_and(|(file, view, _)| file.changed && view.serial == 1));
+    port(&mut state, false, vec![]);
+    assert!(!state.is_stale(), "the file parses, and nothing changes");
+}
+
+#[test]
+fn a_removed_file_comes_back() {
+    let file = |path: &str| SourceFile { path: path.into(), text: "x\n".into() };
+    let mut state = State::default();
+    state.open(vec![file("a.py"), file("b.py")]);
+    state.close(0);
+    assert_eq!(state.notice.as_ref().and_then(|notice| notice.undo), Some(Undo::Removal));
+    state.restore_removed();
+    assert_eq!(state.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["a.py", "b.py"]);
+}
+
+#[test]
+fn what_is_pasted_is_named_by_its_own_text() {
+    let paste = |text: &str| {
+        let mut state = State::default();
+        state.type_text(&Splice { start: 0, end: 0, text: text.into() });
+        (state.files[0].path.clone(), state.is_named())
+    };
+    assert_eq!(paste("# fit.py\nimport torch\n"), ("fit.py".to_owned(), true));
+    assert_eq!(paste("import torch\n"), ("trainer.py".to_owned(), false));
 }

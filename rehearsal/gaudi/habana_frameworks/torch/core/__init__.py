@@ -9,7 +9,7 @@ import sys
 
 from contracts import expect
 from stand_in_calls import record
-from torch._tensor import SEEN_BY
+from torch_calls import SEEN_BY
 
 from .. import LAZY_MODE, check_mode
 
@@ -30,7 +30,7 @@ def _seen(call):
 
 
 for _call, _told in SEEN_BY.items():
-    _told.append(lambda call=_call: _seen(call))
+    _told.append(lambda _, call=_call: _seen(call))
 
 
 def mark_step(device_str="", sync=False):

@@ -1,5 +1,12 @@
-"""torch.hpu. No empty_cache, no ipc_collect: the real one has none."""
+"""torch.hpu. No empty_cache, no ipc_collect: the real one has none.
 
+Source: https://docs.habana.ai/en/latest/PyTorch/Reference/Python_Packages.html.
+"""
+
+import contextlib
+
+import torch
+from stand_in_device_modules import Event, NoContext, Properties, Stream, answers, recorded  # noqa: F401
 from stand_in_calls import record
 
 ABSENT = ("empty_cache", "ipc_collect")
@@ -17,6 +24,14 @@ def current_device():
     return 0
 
 
+def is_initialized():
+    return True
+
+
+def init():
+    pass
+
+
 def set_device(which):
     index = getattr(which, "index", which)
     if index not in (None, 0, "hpu"):
@@ -24,42 +39,66 @@ def set_device(which):
     record("torch.hpu.set_device")
 
 
-def _quiet(name, answer):
-    def function(*_, **__):
-        record(f"torch.hpu.{name}")
-        return answer
-
-    return function
-
-
 for _name, _answer in {
-    "synchronize": None, "memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0, "max_memory_reserved": 0,
-    "memory_stats": {}, "memory_summary": "", "mem_get_info": (0, 0), "reset_peak_memory_stats": None, "manual_seed": None,
-    "manual_seed_all": None, "get_rng_state": 0, "set_rng_state": None, "get_rng_state_all": [], "set_rng_state_all": None,
-    "initial_seed": 0, "get_device_name": "GAUDI", "get_device_properties": None, "get_device_capability": "1.23",
-    "is_bf16_supported": True, "utilization": 0, "current_stream": None, "default_stream": None, "stream": None,
+    **answers(), "get_device_name": "GAUDI", "get_device_capability": "1.23", "is_bf16_supported": True, "manual_seed": None,
+    "manual_seed_all": None, "set_rng_state": None, "get_rng_state_all": [], "set_rng_state_all": None,
 }.items():
-    globals()[_name] = _quiet(_name, _answer)
+    globals().setdefault(_name, recorded(_name, _answer))
 
 
-class Event:
-    def __init__(self, *_, **__):
-        record("torch.hpu.Event")
-
-    def record(self, *_):
-        pass
-
-    def synchronize(self):
-        pass
-
-    def elapsed_time(self, _):
-        return 1.0
+def get_rng_state(*_):
+    return torch.zeros(16, dtype=torch.uint8)
 
 
-class Stream(Event):
-    pass
+def get_autocast_hpu_dtype():
+    return torch.bfloat16
+
+
+def get_amp_supported_dtype():
+    return [torch.bfloat16, torch.float16]
+
+
+def stream(which=None):
+    return NoContext(which, "stream")
+
+
+device = NoContext
+
+
+# HPU Graphs run again what was recorded; here nothing is recorded, and each call computes.
 
 
 def wrap_in_hpu_graph(module, **_):
     record("wrap_in_hpu_graph")
     return module
+
+
+def make_graphed_callables(module, sample_args, **_):
+    record("make_graphed_callables")
+    return module
+
+
+def ModuleCacher(max_graphs=10, **_):
+    def cached(model=None, inplace=True, **_):
+        record("ModuleCacher")
+        return model
+
+    return cached
+
+
+class HPUGraph:
+    def capture_begin(self, *_, **__):
+        record("HPUGraph.capture_begin")
+
+    def capture_end(self):
+        record("HPUGraph.capture_end")
+
+    def replay(self, *_, **__):
+        record("HPUGraph.replay")
+
+
+@contextlib.contextmanager
+def graph(hpu_graph, *_, **__):
+    hpu_graph.capture_begin()
+    yield
+    hpu_graph.capture_end()

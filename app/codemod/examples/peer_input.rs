@@ -1,0 +1,80 @@
+//! Writes what `cargo xtask bench port` gives to a port and to its peers: a project of 8,000 lines, and the patterns of a guide as
+//! rules of ast-grep.
+//!
+//! `peer_input FOLDER`: `FOLDER/project/*.py`, `FOLDER/rules/*.yml`, `FOLDER/sgconfig.yml`. A rule that replaces statements one by
+//! one is as many rules there: ast-grep matches one node at a time.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The fixture project's sources; a file of the bench is one of them.
+const SOURCES: [&str; 7] = [
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/trainer.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/distributed.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/core/base_trainer.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/run.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/mode.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/unet.py"),
+    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/loss.py"),
+];
+
+const LINES: usize = 8_000;
+const TARGET: &str = "hpu";
+
+fn main() -> std::io::Result<()> {
+    let folder = std::env::args().nth(1).expect("usage: peer_input FOLDER");
+    let folder = Path::new(&folder);
+    let (project, rules) = (folder.join("project"), folder.join("rules"));
+    for part in [&project, &rules] {
+        let _ = std::fs::remove_dir_all(part);
+        std::fs::create_dir_all(part)?;
+    }
+    let mut lines = 0;
+    for (number, text) in SOURCES.iter().cycle().enumerate() {
+        if lines >= LINES {
+            break;
+        }
+        lines += text.lines().count();
+        std::fs::write(project.join(format!("part_{number}.py")), text)?;
+    }
+    let mut written = 0;
+    for guide in codemod::embedded_guides().iter().filter(|guide| guide.front.target.as_deref() == Some(TARGET)) {
+        for rule in guide.sections.iter().flat_map(|section| &section.rules) {
+            for pattern in patterns(&rule.patch) {
+                let mut yaml = format!("id: rule-{written}\nlanguage: python\nrule:\n  pattern: |\n");
+                for line in pattern.lines() {
+                    let _ = writeln!(yaml, "    {line}");
+                }
+                std::fs::write(rules.join(format!("rule_{written}.yml")), yaml)?;
+                written += 1;
+            }
+        }
+    }
+    std::fs::write(folder.join("sgconfig.yml"), "ruleDirs:\n  - rules\n")?;
+    println!("{lines} lines, {written} rules");
+    Ok(())
+}
+
+/// The lines to match of a patch, one text a statement of the outermost level.
+fn patterns(patch: &str) -> Vec<String> {
+    let matched = patch.lines().filter(|line| !line.starts_with('+'));
+    let code: Vec<&str> = matched.map(|line| line.get(2..).unwrap_or_default()).collect();
+    let source = code.join("\n");
+    // Facts of the project are nothing that ast-grep knows; a clause alone is no node to it.
+    if source.contains("{{") || ["elif", "else", "except"].iter().any(|clause| source.starts_with(clause)) {
+        return Vec::new();
+    }
+    let mut out: Vec<String> = Vec::new();
+    for line in code.into_iter().filter(|line| !line.trim().is_empty()) {
+        match out.last_mut().filter(|_| line.starts_with([' ', ')', ']', '}'])) {
+            Some(statement) => {
+                statement.push('\n');
+                statement.push_str(line);
+            }
+            None => out.push(line.to_owned()),
+        }
+    }
+    // A metavariable alone matches everything, whatever its type.
+    out.retain(|pattern| !pattern.trim_start_matches('$').chars().all(|c| c.is_ascii_uppercase() || c == '_'));
+    out
+}

@@ -1,0 +1,288 @@
+//! What guides define by name for rules and verbs: lists of names, messages, blocks of Python, conditions, signatures.
+//!
+//! A guide with a target defines for its target, and for those that extend it; a guide without one (`guides/engine.md`) for
+//! all. Nothing is defined that nothing asks for, and nothing is asked for that no guide defines: [`Wanted`] collects what is
+//! asked for while recipes are compiled, and the rest is an error.
+
+mod block;
+mod message;
+mod slots;
+
+pub(crate) use block::{Block, Style, Values};
+pub(crate) use message::{Message, MessageShape, Said, Sentence, messages};
+
+use crate::error::RecipeError;
+use guide::{Condition, Defined, Guide, ListedName};
+use slots::SlotText;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A block that some code writes, and what it fills it with: slots and flags by their names, lists, and `list.slot` for what
+/// an item of a list has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockShape {
+    pub(crate) name: &'static str,
+    pub(crate) fills: &'static [&'static str],
+}
+
+/// What the engine fills in whatever code writes a block: options, environment variables, fields of the configuration.
+const FACTS: [&str; 3] = ["option.", "variable.", "config."];
+
+/// Where something is defined.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    path: Arc<str>,
+    line: usize,
+}
+
+/// Definitions of one kind, by name.
+#[derive(Clone, Debug)]
+struct Table<T>(BTreeMap<String, (Place, Arc<T>)>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T> Table<T> {
+    /// Adds a definition, or says where the name is taken.
+    fn add(&mut self, name: &str, place: Place, what: T) -> Result<(), Place> {
+        match self.0.get(name) {
+            Some((first, _)) => Err(first.clone()),
+            None => {
+                self.0.insert(name.to_owned(), (place, Arc::new(what)));
+                Ok(())
+            }
+        }
+    }
+
+    fn extend(&mut self, base: &Self) {
+        for (name, defined) in &base.0 {
+            self.0.entry(name.clone()).or_insert_with(|| defined.clone());
+        }
+    }
+
+    fn places(&self) -> impl Iterator<Item = (&str, &Place)> {
+        self.0.iter().map(|(name, (place, _))| (name.as_str(), place))
+    }
+
+    fn get(&self, name: &str) -> Option<&(Place, Arc<T>)> {
+        self.0.get(name)
+    }
+}
+
+/// All that is defined for one target.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Definitions {
+    names: Table<Vec<ListedName>>,
+    messages: Table<Message>,
+    blocks: Table<Block>,
+    conditions: Table<Vec<Condition>>,
+    signatures: Table<Vec<String>>,
+}
+
+/// Which definitions are asked for.
+#[derive(Default)]
+pub(crate) struct Wanted(RefCell<BTreeSet<Place>>);
+
+impl Definitions {
+    /// Adds what one guide defines; what is wrong with it is returned.
+    pub(crate) fn add(&mut self, guide: &Guide) -> Vec<RecipeError> {
+        let path: Arc<str> = guide.path.as_str().into();
+        let mut errors = Vec::new();
+        for section in &guide.sections {
+            for definition in &section.definitions {
+                let place = Place { path: path.clone(), line: definition.line };
+                let name = definition.name.as_str();
+                let added = match &definition.what {
+                    Defined::Names(names) => Ok(self.names.add(name, place, names.clone())),
+                    Defined::Conditions(conditions) => Ok(self.conditions.add(name, place, conditions.clone())),
+                    Defined::Signature(parameters) => Ok(self.signatures.add(name, place, parameters.clone())),
+                    Defined::Message(text) => SlotText::parse(text)
+                        .map(|text| Message { text, section: format!("{}#{}", guide.name, section.id) })
+                        .map(|message| self.messages.add(name, place, message))
+                        .map_err(|message| (definition.line, message)),
+                    Defined::Block(body) => Block::compile(body)
+                        .map(|block| self.blocks.add(name, place, block))
+                        .map_err(|(line, message)| (definition.line + 1 + line, message)),
+                };
+                let fault = match added {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(first)) => {
+                        (definition.line, format!("`{name}` is already defined in {}:{}", first.path, first.line))
+                    }
+                    Err(fault) => fault,
+                };
+                errors.push(RecipeError { path: guide.path.clone(), line: fault.0, message: fault.1 });
+            }
+        }
+        errors
+    }
+
+    /// Takes over what is defined elsewhere, where these are silent.
+    pub(crate) fn extend(&mut self, base: &Self) {
+        self.names.extend(&base.names);
+        self.messages.extend(&base.messages);
+        self.blocks.extend(&base.blocks);
+        self.conditions.extend(&base.conditions);
+        self.signatures.extend(&base.signatures);
+    }
+
+    /// A list of names.
+    pub(crate) fn names(&self, list: &str) -> &[ListedName] {
+        self.names.get(list).map_or(&[], |(_, names)| names)
+    }
+
+    /// A message's sentence and the section it stands in.
+    pub(crate) fn message(&self, said: &Said) -> (String, &str) {
+        match self.messages.get(said.name) {
+            Some((_, message)) => (message.fill(said), &message.section),
+            None => (said.name.replace('_', " "), ""),
+        }
+    }
+
+    /// A message that a rule says, with the text of its metavariables.
+    pub(crate) fn message_of_rule<'v>(&self, name: &str, value: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
+        self.messages.get(name)?.1.text.fill(value)
+    }
+
+    /// The functions and classes that a block defines.
+    pub(crate) fn defined_by(&self, block: &str) -> Vec<&str> {
+        self.blocks.get(block).map_or_else(Vec::new, |(_, block)| block.defines())
+    }
+
+    /// A block as Python.
+    pub(crate) fn block(&self, name: &str, values: &Values, style: Style<'_>) -> Option<String> {
+        self.blocks.get(name)?.1.write(values, style)
+    }
+
+    /// The parameters of a function that may be given by place, by the dotted name that rules give it.
+    pub(crate) fn signature(&self, function: &str) -> Option<&[String]> {
+        self.signatures.get(function).map(|(_, parameters)| parameters.as_slice())
+    }
+
+    /// Functions by their dotted names, with the parameters that may be given by place.
+    pub(crate) fn signatures(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.signatures.0.iter().map(|(name, (_, parameters))| (name.as_str(), parameters.as_slice()))
+    }
+
+    /// The values of a list that a condition asks for.
+    pub(crate) fn wanted_names(&self, list: &str, wanted: &Wanted) -> Result<&[ListedName], String> {
+        let found = self.names.get(list).ok_or_else(|| format!("there is no list of `names {list}`"))?;
+        wanted.note(&found.0);
+        Ok(&found.1)
+    }
+
+    /// The conditions under a name that a rule asks for.
+    pub(crate) fn wanted_conditions(&self, name: &str, wanted: &Wanted) -> Result<&[Condition], String> {
+        let found = self.conditions.get(name).ok_or_else(|| format!("there are no `conditions {name}`"))?;
+        wanted.note(&found.0);
+        Ok(&found.1)
+    }
+
+    /// That a rule says a message, whose slots are the rule's metavariables.
+    pub(crate) fn wanted_message(&self, name: &str, variables: &[&str], wanted: &Wanted) -> Result<(), String> {
+        let (place, message) = self.messages.get(name).ok_or_else(|| format!("there is no `message {name}`"))?;
+        wanted.note(place);
+        match message.text.slots().find(|slot| !variables.contains(slot)) {
+            Some(slot) => Err(format!("`message {name}` has a slot `{slot}`, and the rule has no `${slot}`")),
+            None => Ok(()),
+        }
+    }
+
+    /// That a rule brings a block along, which may ask for options only.
+    pub(crate) fn wanted_block(&self, name: &str, wanted: &Wanted) -> Result<(), String> {
+        let (place, block) = self.blocks.get(name).ok_or_else(|| format!("there is no `python block {name}`"))?;
+        wanted.note(place);
+        if block.defines().is_empty() {
+            return Err(format!("`python block {name}` defines no function and no class at its left margin"));
+        }
+        match block.asks().into_iter().find(|slot| !slot.starts_with("option.") && !slot.starts_with("variable.")) {
+            Some(slot) => Err(format!(
+                "`python block {name}` has a slot `{slot}`; a rule fills `option.NAME` and `variable.NAME.MEANING`"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes what some code says, writes and reads; what the guides lack of it is returned.
+    pub(crate) fn want(
+        &self,
+        messages: &[MessageShape],
+        blocks: &[BlockShape],
+        lists: &[&str],
+        wanted: &Wanted,
+    ) -> Vec<String> {
+        let mut missing = Vec::new();
+        for shape in messages {
+            let Some((place, message)) = self.messages.get(shape.name) else {
+                missing.push(format!("there is no `message {}`", shape.name));
+                continue;
+            };
+            wanted.note(place);
+            let unknown = message.text.slots().filter(|slot| !shape.slots.contains(slot));
+            missing.extend(unknown.map(|slot| {
+                let known = if shape.slots.is_empty() { "none".to_owned() } else { shape.slots.join(", ") };
+                format!("`message {}` has no slot `{slot}`; there are: {known}", shape.name)
+            }));
+        }
+        for shape in blocks {
+            let Some((place, block)) = self.blocks.get(shape.name) else {
+                missing.push(format!("there is no `python block {}`", shape.name));
+                continue;
+            };
+            wanted.note(place);
+            let general = |slot: &str| FACTS.iter().any(|start| slot.starts_with(start));
+            let unknown =
+                block.asks().into_iter().filter(|slot| !shape.fills.contains(&slot.as_str()) && !general(slot));
+            missing.extend(unknown.map(|slot| {
+                format!("`python block {}` is not given `{slot}`; there are: {}", shape.name, shape.fills.join(", "))
+            }));
+        }
+        for list in lists {
+            match self.names.get(list) {
+                Some((place, _)) => wanted.note(place),
+                None => missing.push(format!("there is no list of `names {list}`")),
+            }
+        }
+        missing
+    }
+
+    /// Notes the signatures of functions whose name stands in a text of a rule.
+    pub(crate) fn want_signatures(&self, text: &str, wanted: &Wanted) {
+        for (name, place) in self.signatures.places() {
+            if text.contains(name) {
+                wanted.note(place);
+            }
+        }
+    }
+
+    /// What nothing asked for, with its kind and its name.
+    pub(crate) fn unused(&self, wanted: &Wanted) -> Vec<RecipeError> {
+        let all = (self.names.places().map(|(name, place)| (format!("`@{name}`: no rule reads this list"), place)))
+            .chain(self.messages.places().map(|(name, place)| (format!("`{name}`: nothing says this message"), place)))
+            .chain(self.blocks.places().map(|(name, place)| (format!("`{name}`: nothing writes this block"), place)))
+            .chain(
+                self.conditions
+                    .places()
+                    .map(|(name, place)| (format!("`@{name}`: no rule has these conditions"), place)),
+            )
+            .chain(self.signatures.places().map(|(name, place)| (format!("`{name}`: no rule speaks of it"), place)));
+        let wanted = wanted.0.borrow();
+        all.filter(|(_, place)| !wanted.contains(place))
+            .map(|(what, place)| RecipeError {
+                path: place.path.to_string(),
+                line: place.line,
+                message: format!("{what}; remove it"),
+            })
+            .collect()
+    }
+}
+
+impl Wanted {
+    fn note(&self, place: &Place) {
+        self.0.borrow_mut().insert(place.clone());
+    }
+}

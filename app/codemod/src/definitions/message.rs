@@ -1,0 +1,92 @@
+//! Messages: what the engine has to say stands in the guides, under a name; here are the names and what fills their slots.
+
+use super::slots::SlotText;
+
+/// A message that some code says, and the slots that it fills. A guide has to have the sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MessageShape {
+    pub(crate) name: &'static str,
+    pub(crate) slots: &'static [&'static str],
+}
+
+/// A message with what fills its slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) name: &'static str,
+    pub(crate) slots: Vec<(&'static str, String)>,
+}
+
+/// Words for the user: a message of the guides, or text that is made of a guide already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sentence {
+    Text(String),
+    Said(Said),
+}
+
+impl From<String> for Sentence {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Sentence {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Sentence {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<Said> for Sentence {
+    fn from(said: Said) -> Self {
+        Self::Said(said)
+    }
+}
+
+/// A message's sentence.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) text: SlotText,
+    /// The section it stands in, `engine#residue`.
+    pub(crate) section: String,
+}
+
+impl Message {
+    /// The sentence; a slot that nothing fills keeps its name, which the compiler of guides rules out.
+    pub(crate) fn fill(&self, said: &Said) -> String {
+        let value = |slot: &str| said.slots.iter().find(|(name, _)| *name == slot).map(|(_, value)| value.as_str());
+        self.text.fill(|slot| Some(value(slot).unwrap_or("?"))).unwrap_or_default()
+    }
+}
+
+/// Declares messages: a function for each, which takes the values of its slots, and `MESSAGES`, the list of them all.
+///
+/// ```text
+/// messages! {
+///     step_is_split(place);
+///     no_update();
+/// }
+/// input.refuse_step(view, node, step_is_split("train.py:12"));
+/// ```
+macro_rules! messages {
+    ($($name:ident($($slot:ident),*);)*) => {
+        $(
+            pub(crate) fn $name($($slot: impl Into<String>),*) -> $crate::definitions::Said {
+                $crate::definitions::Said {
+                    name: stringify!($name),
+                    slots: vec![$((stringify!($slot), $slot.into())),*],
+                }
+            }
+        )*
+
+        pub(crate) const MESSAGES: &[$crate::definitions::MessageShape] = &[
+            $($crate::definitions::MessageShape { name: stringify!($name), slots: &[$(stringify!($slot)),*] }),*
+        ];
+    };
+}
+
+pub(crate) use messages;

@@ -1,0 +1,68 @@
+//! `compile-and-run`: the training step on a target that compiles forward pass and update and leaves the loss to the host, as the user
+//! wrote it. A model that gives its loss first takes the whole step in one run.
+//!
+//! Does the whole of it or nothing: what only makes sense beside it, such as the import, asks for the class it adds.
+
+mod edits;
+mod entry;
+mod messages;
+mod optimizer;
+mod plan;
+
+use super::named_loss::{port_step, refuse};
+use super::{Handler, Input, Wish};
+use crate::definitions::{Said, Values};
+use messages::{BLOCKS, FORWARD, MESSAGES, NAMES, RUNTIME, START};
+use plan::Plan;
+use python::tree::Id;
+use training::{FileView, Obstacle};
+
+/// The verb.
+pub(super) const HANDLER: Handler = Handler {
+    messages: MESSAGES,
+    blocks: BLOCKS,
+    names: NAMES,
+    ports_step: true,
+    ..Handler::new("compile-and-run", run)
+};
+
+fn run(input: &Input<'_, '_>) -> Vec<Wish> {
+    let Some(view) = input.view else { return Vec::new() };
+    let is_ported = input.settings.definitions.defined_by(RUNTIME).iter().all(|name| view.defines(name));
+    if input.project.modes.is_some() {
+        if let Some(wish) = entry::wish(input, view) {
+            return vec![wish];
+        }
+        if is_ported {
+            note_limits(input, view);
+        }
+    }
+    // A step that has the target's modules is somebody's own port.
+    let by_hand = input.settings.target.modules.iter().any(|module| view.names.imports(module));
+    if is_ported || by_hand || view.steps.training.is_empty() || view.names.is_of_other_framework() {
+        return Vec::new();
+    }
+    let whole = match view.steps.training.as_slice() {
+        [whole] => *whole,
+        several => {
+            let several = several[1..].iter().map(|step| Obstacle::new("several_steps", *step)).collect();
+            refuse(input, view, several);
+            return Vec::new();
+        }
+    };
+    port_step(input, view, whole, |input, file, whole| Plan::read(input, file, whole).map(|plan| edits::wishes(&plan)))
+}
+
+/// What a ported trainer of a project with compute modes leaves to a person: it is told where it happens.
+fn note_limits(input: &Input<'_, '_>, view: &FileView<'_>) {
+    let forward = input.block(view, FORWARD, &Values::default().flag("one_run", false).flag("other_modes", true));
+    let start = input.block(view, START, &Values::default().text("optimizer", ""));
+    for (code, name) in [(forward, "host_infers"), (start, "compiling_opens_data")] {
+        let callee = code.as_deref().and_then(|c| c.split('(').next()).unwrap_or_default().to_owned();
+        let calls = |c: &Id| view.index.callee(*c).is_some_and(|g| view.index.is_text(g, &callee));
+        let method = callee.rsplit('.').next().unwrap_or_default();
+        if let Some(call) = view.calls(method).iter().copied().find(calls) {
+            input.note(view, call, Said { name, slots: Vec::new() });
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The optimizer of a script: how it is made, and what it becomes on the target.
+
+use super::super::Input;
+use super::messages::{ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
+use crate::definitions::Values;
+use python::names::dotted;
+use python::syntax::Argument;
+use python::tree::{Id, kinds};
+use std::ops::Range;
+use training::step::OptimizerMade;
+use training::{FileInProject, Obstacle};
+
+/// The statement that makes the optimizer.
+pub(super) struct Optimizer<'t> {
+    pub(super) statement: Id,
+    pub(super) call: Id,
+    pub(super) name: &'t str,
+    pub(super) model: &'t str,
+    /// `SGD`.
+    pub(super) class: String,
+    /// What the call becomes: every argument named, nothing that is off, the weight decay spelled out.
+    pub(super) text: String,
+}
+
+/// An optimizer that the target has too; `limit` is what gradients are clipped to.
+pub(super) fn read<'t>(
+    input: &Input<'_, '_>,
+    file: FileInProject<'_, 't>,
+    made: &OptimizerMade<'t>,
+    limit: Option<&str>,
+) -> Result<Optimizer<'t>, Vec<Obstacle>> {
+    let index = &file.view.index;
+    let definitions = input.settings.definitions;
+    let remark =
+        |list: &str| definitions.names(list).iter().find(|n| n.name == made.qualified).map(|n| n.remark.as_str());
+    let Some(counterpart) = remark(OPTIMIZERS) else {
+        return Err(vec![Obstacle::new("optimizer_missing", made.call).quoting("optimizer", made.class())]);
+    };
+    let mut obstacles = Vec::new();
+    let statement = file.statement_of(made.call).zip(made.name);
+    if statement.is_none() {
+        obstacles.push(Obstacle::new("optimizer_unnamed", made.call));
+    }
+    let given: Vec<Id> = index.arguments(made.call).ids().collect();
+    let whole = given
+        .first()
+        .and_then(|a| index.call(*a))
+        .filter(|c| c.name() == Some("parameters") && c.arguments().is_empty());
+    let model = whole.and_then(|c| c.receiver()).filter(|m| dotted(index, *m).is_some());
+    if model.is_none() {
+        obstacles.push(Obstacle::new("parameter_groups", made.call));
+    }
+    let prefix = format!("{}.", made.class());
+    let known: Vec<(&str, bool)> = definitions
+        .names(ARGUMENTS)
+        .iter()
+        .filter_map(|n| Some((n.name.strip_prefix(&prefix)?, n.remark.is_empty())))
+        .collect();
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut named: Vec<&str> = Vec::new();
+    for (place, argument) in index.arguments(made.call).iter().enumerate().skip(1) {
+        let (name, value) = match argument {
+            Argument::Keyword { name, value } => (name, value),
+            Argument::Positional(value) => (known.get(place - 1).map_or("", |(name, _)| *name), value),
+            Argument::Unpacked(value) | Argument::UnpackedTable(value) => ("", value),
+        };
+        let text = index.text_of(value);
+        if !known.contains(&(name, true)) {
+            // A setting that is off asks for nothing.
+            if matches!(argument, Argument::Keyword { .. }) && matches!(text, "False" | "None") {
+                edits.push((index.item(given[place - 1]).end..index.item(given[place]).end, String::new()));
+            } else {
+                obstacles.push(
+                    Obstacle::new("optimizer_argument", given[place]).quoting("argument", index.text_of(given[place])),
+                );
+            }
+            continue;
+        }
+        if name == "weight_decay" && remark(DECAY_DIFFERS).is_some() && !is_zero(text) {
+            obstacles.push(Obstacle::new("decay_differs", given[place]));
+        }
+        if matches!(argument, Argument::Positional(_)) {
+            let at = index.item(value).start;
+            edits.push((at..at, format!("{name}=")));
+        }
+        named.push(name);
+    }
+    if remark(RATE_REQUIRED).is_some() && !named.contains(&"lr") {
+        obstacles.push(Obstacle::new("rate_missing", made.call));
+    }
+    let end = given.last().map_or(0, |last| index.item(*last).end);
+    if let Some(decay) = remark(DECAYS).filter(|_| !named.contains(&"weight_decay")) {
+        edits.push((end..end, format!(", weight_decay={decay}")));
+    }
+    if let Some(limit) = limit {
+        if remark(CLIPPING).is_none() {
+            obstacles.push(Obstacle::new("clipping_missing", made.call).quoting("optimizer", made.class()));
+        }
+        let argument = input.block(file.view, CLIP, &Values::default().text("limit", limit)).unwrap_or_default();
+        edits.push((end..end, format!(", {argument}")));
+    }
+    edits.extend(index.callee(made.call).map(|g| (index.range(g), counterpart.to_owned())));
+    let (Some((statement, name)), Some(model)) = (statement, model) else { return Err(obstacles) };
+    let text = edited(index.text, index.range(made.call), edits);
+    let (model, class) = (index.text_of(model), made.class().to_owned());
+    let made = Optimizer { statement, call: made.call, name, model, class, text };
+    if obstacles.is_empty() { Ok(made) } else { Err(obstacles) }
+}
+
+/// A range of a text with edits in it.
+fn edited(text: &str, range: Range<usize>, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut out = String::new();
+    let mut at = range.start;
+    for (range, new) in edits {
+        out.push_str(&text[at..range.start]);
+        out.push_str(&new);
+        at = range.end;
+    }
+    out + &text[at..range.end]
+}
+
+/// What is in the way of a plain script's one optimizer: it is made once, and in no other way.
+pub(super) fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], whole: Id) -> Vec<Obstacle> {
+    let index = &file.view.index;
+    let [first, others @ ..] = made else { return vec![Obstacle::new("no_optimizer", whole)] };
+    let mut out: Vec<Obstacle> = others.iter().map(|o| Obstacle::new("several_optimizers_made", o.call)).collect();
+    let in_step = file.function_of(first.call) == Some(whole);
+    if in_step && index.ancestors(first.call).any(|a| index.kind(a) == kinds().for_statement && a > whole) {
+        out.push(Obstacle::new("optimizer_in_loop", first.call));
+    }
+    let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call;
+    let otherwise = index
+        .assignments()
+        .find(|a| first.name.is_some_and(|name| a.assigns(name)) && a.value().is_some_and(calls_else))
+        .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
+    out.extend(otherwise.map(|a| Obstacle::new("optimizer_made_otherwise", a.id())));
+    out
+}
+
+/// Whether a literal is nought, in any of its spellings: `0`, `0.`, `.0`, `0e0`.
+fn is_zero(literal: &str) -> bool {
+    let digits = literal.split(['e', 'E']).next().unwrap_or_default();
+    digits.contains('0') && digits.chars().all(|c| matches!(c, '0' | '.' | '_'))
+}

@@ -1,0 +1,138 @@
+//! What has to be known of a script before its step is rewritten, and everything that is in the way.
+
+use super::super::Input;
+use super::messages::{INSTANCE, OPTIMIZERS, PROCESSES};
+use super::optimizer::{self, Optimizer};
+use crate::definitions::Values;
+use python::tree::{Id, kinds};
+use training::step::{Norm, OptimizerMade, is_optional, is_statement, optimizers_made, qualified};
+use training::turn::{Turn, command_line, starts};
+use training::{FileInProject, Obstacle};
+
+/// A step whose model, optimizer and turns were all followed.
+pub(super) struct Plan<'a, 't> {
+    pub(super) input: &'a Input<'a, 't>,
+    pub(super) turn: Turn<'a, 't>,
+    /// The optimizers that the target can come to.
+    pub(super) optimizers: Vec<Optimizer<'t>>,
+    /// Statements that make optimizers which the target lacks, among others that it has.
+    pub(super) missing: Vec<(Id, String)>,
+    /// The statements that clip gradients.
+    pub(super) clipping: Vec<Id>,
+}
+
+impl<'a, 't> Plan<'a, 't> {
+    /// Whether the program runs on other machines, too.
+    pub(super) fn other_modes(&self) -> bool {
+        self.input.project.modes.is_some()
+    }
+
+    /// Whether one run does the whole step.
+    pub(super) fn in_one_run(&self) -> bool {
+        !self.other_modes() && self.turn.gives_loss_first()
+    }
+
+    pub(super) fn read(
+        input: &'a Input<'a, 't>,
+        file: FileInProject<'a, 't>,
+        whole: Id,
+    ) -> Result<Self, Vec<Obstacle>> {
+        let other_modes = input.project.modes.is_some();
+        let mut obstacles = Vec::new();
+        if input.project.is_lightning(file.view, whole) {
+            return Err(vec![Obstacle::new("lightning_step", whole)]);
+        }
+        let instance = input.block(file.view, INSTANCE, &Values::default()).unwrap_or_default();
+        if file.has_word(&instance) {
+            obstacles.push(Obstacle::new("name_taken", whole).quoting("name", instance));
+        }
+        if !other_modes {
+            let starts = file.index.calls().map(|c| c.id()).filter(|c| !is_optional(&file, *c));
+            let mut processes =
+                starts.filter(|c| qualified(&file, *c).is_some_and(|name| input.lists(PROCESSES, &name)));
+            obstacles.extend(processes.next().map(|call| Obstacle::new("several_processes", call)));
+        }
+        let turn = Turn::read(file, whole).map_err(|found| obstacles.extend(found)).ok();
+        let (limit, clipping) = match turn.as_ref().map(clipping) {
+            Some(Ok(clipped)) => clipped,
+            Some(Err(found)) => {
+                obstacles.extend(found);
+                (None, Vec::new())
+            }
+            None => (None, Vec::new()),
+        };
+        let made: Vec<OptimizerMade<'t>> =
+            optimizers_made(&file).into_iter().filter(|m| file.is_reached(m.call)).collect();
+        let known_at = |at: Id| {
+            let clippings = turn.iter().flat_map(|t| &t.step.clipping);
+            clippings.into_iter().all(|c| c.is_known_at(file, whole, at))
+        };
+        obstacles.extend(made.iter().find(|m| !known_at(m.call)).map(|m| Obstacle::new("limit_unknown", m.call)));
+        let (mut optimizers, mut missing) = (Vec::new(), Vec::new());
+        if !other_modes {
+            obstacles.extend(optimizer::unlike_others(file, &made, whole));
+        }
+        for made in &made {
+            let lacks = other_modes && !input.lists(OPTIMIZERS, &made.qualified) && is_chosen(file, made.call);
+            match file.statement_of(made.call).filter(|_| lacks) {
+                Some(statement) => missing.push((statement, made.class().to_owned())),
+                None => match optimizer::read(input, file, made, limit.as_deref()) {
+                    Ok(optimizer) => optimizers.push(optimizer),
+                    Err(found) => obstacles.extend(found),
+                },
+            }
+        }
+        obstacles.extend(starts_elsewhere(input, file, &optimizers, whole));
+        if other_modes {
+            let first = optimizers.first();
+            let differs = |o: &&Optimizer<'_>| first.is_some_and(|f| o.model != f.model || o.name != f.name);
+            obstacles.extend(optimizers.iter().find(differs).map(|o| Obstacle::new("several_optimizers_made", o.call)));
+            if made.is_empty() || (optimizers.is_empty() && obstacles.is_empty()) {
+                obstacles.push(Obstacle::new("no_optimizer", whole));
+            }
+        }
+        match turn.filter(|_| obstacles.is_empty()) {
+            Some(turn) => Ok(Self { input, turn, optimizers, missing, clipping }),
+            None => Err(obstacles),
+        }
+    }
+}
+
+/// What gradients are clipped to, and the statements that do it.
+fn clipping(turn: &Turn<'_, '_>) -> Result<(Option<String>, Vec<Id>), Vec<Obstacle>> {
+    let file = turn.step.file;
+    let mut found = (None, Vec::new());
+    for clipping in &turn.step.clipping {
+        let statement = file.statement_of(clipping.call).filter(|_| is_statement(&file, clipping.call));
+        let limit = clipping.limit.filter(|_| clipping.norm == Norm::Two && clipping.test.is_none());
+        let (Some(statement), Some(limit), None) = (statement, limit, &found.0) else {
+            return Err(vec![Obstacle::new("other_clipping", clipping.call)]);
+        };
+        found = (Some(file.view.index.text_of(limit).to_owned()), vec![statement]);
+    }
+    Ok(found)
+}
+
+/// Whether a test in its function chooses a call.
+fn is_chosen(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let k = kinds();
+    let function = file.function_of(call).unwrap_or(0);
+    let tests = file.index.ancestors(call).take_while(|a| *a > function);
+    tests.into_iter().any(|a| [k.if_statement, k.elif_clause, k.else_clause].contains(&file.index.kind(a)))
+}
+
+/// A program whose start is not among the files: the target's part of the command line has to be taken off there.
+fn starts_elsewhere(
+    input: &Input<'_, '_>,
+    file: FileInProject<'_, '_>,
+    optimizers: &[Optimizer<'_>],
+    whole: Id,
+) -> Option<Obstacle> {
+    if input.project.modes.is_some() {
+        let none = starts(input.files, file.view.path).is_empty();
+        return none.then(|| Obstacle::new("starts_elsewhere", whole));
+    }
+    let call = optimizers.first()?.call;
+    let none = file.function_of(call).is_some() && command_line(file.view, call).is_none();
+    none.then(|| Obstacle::new("starts_elsewhere", call))
+}

@@ -1,0 +1,95 @@
+//! Every batch of the loader is one of an update now: tests hold, what skips goes, and a loop over micro-batches has one turn.
+
+use super::Input;
+use super::normalise::{always, one_turn};
+use super::plan::Plan;
+use crate::definitions::{Said, Values};
+use python::edit::{Change, dedent, statement_end};
+use python::lines::line_indent;
+use python::tree::{Id, fields, kinds};
+use training::FileView;
+use training::step::{Accumulation, Counter, divides, ends_step, steps_scheduler};
+
+/// The edits in a program for the target alone.
+pub(super) fn at_every_turn(plan: &mut Plan<'_, '_>, accumulation: &Accumulation) {
+    let f = fields();
+    let file = plan.step.file;
+    let index = &file.view.index;
+    let whole = |node: Id, text: &str| Change::Expression { node, range: index.range(node), text: text.to_owned() };
+    let conditions: Vec<Id> = accumulation.tests.iter().filter_map(|t| index.field(*t, f.condition)).collect();
+    let (always, one) = (always(plan.input), one_turn(plan.input));
+    for &condition in &conditions {
+        plan.edit(condition, whole(condition, always));
+    }
+    match &accumulation.by {
+        Counter::Around => {}
+        &Counter::Skip(at) => plan.replace(at, ""),
+        &Counter::Turns(turns) => plan.edit(turns, whole(turns, one)),
+        Counter::Parts(cut, part) => {
+            for &number in &cut.chunks.numbers {
+                plan.edit(number, whole(number, one));
+            }
+            plan.edit(cut.batch, whole(cut.batch, part));
+        }
+    }
+    let Some((assignment, holds)) = accumulation.named else { return };
+    let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
+        return;
+    };
+    let goes = |id: Id| {
+        let skipped = matches!(accumulation.by, Counter::Skip(at) if index.is_within(id, at));
+        skipped || id == left || conditions.iter().any(|c| index.is_within(id, *c))
+    };
+    let plain = index.kind(left) == kinds().identifier;
+    let statement = file.statement_of(assignment).filter(|_| plain);
+    match statement.filter(|_| file.identifiers(index.text_of(left)).iter().all(|id| goes(*id))) {
+        Some(at) => plan.replace(at, ""),
+        None => plan.edit(right, whole(right, if holds { "True" } else { "False" })),
+    }
+}
+
+/// `len(loader) // n` is `len(loader)` where the loader's batches are those of a whole step.
+pub(super) fn lengths(plan: &mut Plan<'_, '_>, accumulation: &Accumulation) {
+    let file = plan.step.file;
+    for (quotient, left) in accumulation.counts_of_updates(file) {
+        let range = file.index.item(left).end..file.index.item(quotient).end;
+        plan.edit(quotient, Change::Expression { node: quotient, range, text: String::new() });
+    }
+}
+
+/// The body of a test that counts without the test, without the updates, and with what follows a scheduler.
+pub(super) fn unwrap(plan: &mut Plan<'_, '_>, test: Id) {
+    let file = plan.step.file;
+    let index = &file.view.index;
+    let mut out: Vec<String> = Vec::new();
+    for statement in index.field(test, fields().consequence).into_iter().flat_map(|b| index.children(b)) {
+        if ends_step(file, statement) {
+            continue;
+        }
+        let start = index.item(statement).start;
+        let text = &index.text[start..statement_end(&file, statement)];
+        out.push(dedent(&text.replace("\r\n", "\n"), line_indent(index.text, start)));
+        if steps_scheduler(file, statement) {
+            out.push(plan.block("step_rate", &Values::default().text("optimizer", plan.step.optimizer)));
+        }
+    }
+    plan.replace(test, &out.join("\n"));
+}
+
+/// Says of a loader's batches that were divided what must hold for a step to have the samples it had.
+pub(super) fn note_division(input: &Input<'_, '_>, view: &FileView<'_>) {
+    let index = &view.index;
+    let of_loaders = view.calls("DataLoader").iter().flat_map(|call| index.of_kind_in(kinds().binary_operator, *call));
+    for &quotient in of_loaders {
+        let mut sides = index.parts(quotient);
+        let (Some(batch), Some(number)) = (sides.next(), sides.next()) else { continue };
+        let floors = index.text[index.item(batch).end..index.item(number).start].trim() == "//";
+        let text = index.text_of(quotient);
+        let is_new = index.text.matches(text).count() > input.original.matches(text).count();
+        let (samples, number) = (index.text_of(batch), index.text_of(number));
+        if floors && is_new && divides(view, batch, number).is_none() {
+            let slots = vec![("number", number.to_owned()), ("batch", samples.to_owned())];
+            input.note(view, quotient, Said { name: "batch_divided", slots });
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a port leaves of a test that always holds and of a loop with one turn: their statements, without them.
+
+use super::{Input, Wish};
+use python::edit::{Change, dedent};
+use python::lines::line_end;
+use python::lines::line_indent;
+use python::tree::{Id, fields, kinds};
+use training::FileView;
+use training::counting::chunks;
+use training::step::is_left_early;
+
+/// How a condition that always holds, and the number of turns of a loop with one, are written for this module to find: as nobody
+/// would, where the program has such a test or loop of its own.
+pub(super) fn always(input: &Input<'_, '_>) -> &'static str {
+    if input.original.contains("if True:") { "True is not False" } else { "True" }
+}
+
+pub(super) fn one_turn(input: &Input<'_, '_>) -> &'static str {
+    if ["range(1)", ".chunk(1)"].iter().any(|own| input.original.contains(own)) { "+1" } else { "1" }
+}
+
+/// Takes statements out of the tests and loops that the port has made superfluous.
+pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let (always, one) = (always(input), one_turn(input));
+    let mut found: Vec<Id> = Vec::new();
+    found.extend(index.of_kind(k.if_statement).iter().copied().filter(|at| {
+        let holds = index.field(*at, f.condition).is_some_and(|c| index.text_of(c) == always);
+        holds && index.field(*at, f.alternative).is_none()
+    }));
+    found.extend(index.of_kind(k.for_statement).iter().copied().filter(|at| {
+        let (Some(left), Some(right)) = (index.field(*at, f.left), index.field(*at, f.right)) else { return false };
+        let turn = index.text_of(right).strip_prefix("range(").and_then(|n| n.strip_suffix(')')) == Some(one)
+            && view.identifiers(index.text_of(left)).iter().filter(|id| index.is_within(**id, *at)).count() == 1;
+        let part = chunks(view, *at).is_some_and(|c| c.numbers.iter().all(|n| index.text_of(*n) == one));
+        (turn || part) && !is_left_early(view, *at)
+    }));
+    found.sort();
+    let mut done = 0;
+    found.retain(|at| {
+        let free = index.item(*at).start >= done;
+        done = done.max(index.item(*at).end);
+        free
+    });
+    let wish =
+        |at: Id| Some(Wish { at: index.item(at).start, changes: vec![body_alone(view, at)?], imports: Vec::new() });
+    found.into_iter().filter_map(wish).collect()
+}
+
+/// A compound statement's body in its place, comments above it included.
+fn body_alone(view: &FileView<'_>, at: Id) -> Option<Change> {
+    let f = fields();
+    let index = &view.index;
+    let text = index.text;
+    let block = index.field(at, f.consequence).or_else(|| index.field(at, f.body))?;
+    let head = index.field(at, f.condition).or_else(|| index.field(at, f.right))?;
+    let first = index.item(block).start;
+    let below = text[index.item(head).end..first].contains('\n');
+    let from = if below {
+        let lines = line_end(text, index.item(head).end);
+        lines + text[lines..].find(|c: char| !c.is_whitespace())?
+    } else {
+        first
+    };
+    let named = chunks(view, at).zip(index.field(at, f.left)).map_or_else(String::new, |(parts, left)| {
+        let whole: Vec<&str> = parts.tensors.iter().map(|t| index.text_of(*t)).collect();
+        let (left, whole) = (index.text_of(left), whole.join(", "));
+        if left == whole { String::new() } else { format!("{left} = {whole}\n") }
+    });
+    let body = dedent(&text[from..index.item(at).end].replace("\r\n", "\n"), line_indent(text, first));
+    Some(Change::Replace { first: at, last: at, text: named + &body })
+}

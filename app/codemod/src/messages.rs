@@ -1,0 +1,51 @@
+//! What the engine itself says, whatever the target. The sentences stand in `guides/engine.md`.
+
+// What stands in the way of a step is said by the name that `training` gives it, not by its function.
+#![allow(dead_code)]
+
+use crate::definitions::messages;
+
+messages! {
+    file_too_large(size, limit);
+    file_is_binary();
+    python_2();
+    ends_early();
+    not_python(shown);
+    cell_not_read(magic);
+    written_file_not_read(magic);
+    output_is_not_python(recipes);
+    output_has_an_empty_block();
+    port_does_not_end();
+    no_compute_modes();
+    shares_its_line();
+    bridge_out_of_reach(reason);
+    mode_out_of_reach(reason);
+    no_statement_for_a_test();
+    no_mode_for_a_test();
+    no_test_here();
+    shares_its_line_in_a_branch();
+    undecided_branch();
+    no_value_in_release(variable, meaning, sdk, reason);
+    offered(title);
+    several_steps();
+    gradients_in_loss();
+    backward_by_helper(helper);
+    loss_handed_in();
+    closure();
+    several_optimizers();
+    no_update();
+    mode_unreadable();
+    backward_not_reached();
+    backward_in_no_statement();
+    several_updates();
+    several_backward();
+    modes_defined_elsewhere(class, member);
+    asks_for_cuda(name);
+    asks_for_cuda_in_a_branch(name);
+    cuda_name_left(name);
+    cuda_call_left();
+    cuda_import_left(name);
+    cuda_import_hides_names(module);
+    cuda_device_left();
+    nccl_left();
+}

@@ -1,0 +1,321 @@
+//! From guides to recipes.
+
+use super::content::Content;
+use super::{Body, CompiledRule, Recipe, RecipeSet, Target, embedded_guides};
+use crate::condition::{Compiler, Condition};
+use crate::definitions::{Definitions, Wanted};
+use crate::error::RecipeError;
+use crate::handlers;
+use crate::messages::MESSAGES;
+use crate::patch::Patch;
+use crate::step_parts::as_metavariables;
+use crate::template::Template;
+use guide::sdk::Requirement;
+use guide::{Defined, Guide, Rule, Section};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Compiles the recipes of guides; all faults are returned together.
+pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
+    let mut errors = Vec::new();
+    let mut content = Content::default();
+    let mut targets: BTreeMap<String, Target> = BTreeMap::new();
+    for guide in guides {
+        guide.sections.iter().flat_map(|s| &s.definitions).for_each(|definition| content.definition(definition));
+        errors.extend(front_matter(guide, &mut targets));
+    }
+    let extensions = extensions(guides, &targets, &mut errors);
+    let own = Own::of(guides, &mut errors);
+    for (name, target) in targets.iter_mut() {
+        target.definitions = Arc::new(own.all_of(name, &extensions));
+    }
+
+    let wanted = Wanted::default();
+    for guide in guides {
+        let Some(target) = guide.front.target.as_ref().and_then(|name| targets.get_mut(name)) else { continue };
+        for section in guide.sections.iter().filter(|s| !s.rules.is_empty()) {
+            let recipe = recipe(guide, section, &target.definitions, &wanted, &mut content, &mut errors);
+            target.recipes.push(Arc::new(recipe));
+        }
+    }
+    for (_, name, base) in &extensions {
+        let Some(base) = targets.get(*base).cloned() else { continue };
+        if let Some(target) = targets.get_mut(*name) {
+            for rule in base.recipes.iter().flat_map(|recipe| &recipe.rules) {
+                // What this target says otherwise than its base is asked for by the base's rules.
+                if let Body::Handler(handler) = &rule.body {
+                    target.definitions.want(handler.messages, handler.blocks, handler.names, &wanted);
+                }
+            }
+            target.extend(base);
+        }
+    }
+    for guide in guides {
+        let target = guide.front.target.as_ref().and_then(|t| targets.get(t));
+        errors.extend(target.into_iter().flat_map(|t| undeclared(guide, t)));
+    }
+    let modes = compute_modes(guides);
+    targets.values_mut().for_each(|target| target.facts.compute_modes.clone_from(&modes));
+    errors.extend(own.unasked(&targets, &wanted));
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(RecipeSet { targets, shared: Arc::new(own.shared), hash: content.hash() })
+}
+
+/// Names of compute modes: every target's own, and those that a guide lists beside.
+fn compute_modes(guides: &[Guide]) -> Vec<String> {
+    // A guide alone is tried in a project that may have the modes of all.
+    let built_in = embedded_guides();
+    let fronts = || guides.iter().chain(&built_in).map(|guide| &guide.front);
+    let own = fronts().filter_map(|front| Some(front.mode.as_ref().map_or(front.target.as_ref()?, |mode| &mode.name)));
+    let mut names: Vec<String> =
+        own.chain(fronts().flat_map(|front| &front.compute_modes)).map(|n| n.to_ascii_lowercase()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Takes in what a guide says of its target.
+fn front_matter(guide: &Guide, targets: &mut BTreeMap<String, Target>) -> Option<RecipeError> {
+    let name = guide.front.target.as_ref()?;
+    let target = targets.entry(name.clone()).or_default();
+    if target.title.is_empty() {
+        target.title.clone_from(&guide.front.title);
+    }
+    for sdk in &guide.front.sdks {
+        if !target.sdks.contains(sdk) {
+            target.sdks.push(sdk.clone());
+        }
+    }
+    let fault = target.facts.add(name, &guide.front).err()?;
+    Some(RecipeError { path: guide.path.clone(), line: 2, message: fault })
+}
+
+/// Guides whose target extends another, with the names of the two.
+fn extensions<'g>(
+    guides: &'g [Guide],
+    targets: &BTreeMap<String, Target>,
+    errors: &mut Vec<RecipeError>,
+) -> Vec<(&'g Guide, &'g str, &'g str)> {
+    let said = |guide: &'g Guide| Some((guide, guide.front.target.as_deref()?, guide.front.extends.as_deref()?));
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        guides.iter().filter_map(said).partition(|(.., base)| targets.get(*base).is_some());
+    let names: Vec<&str> = targets.keys().map(|id| &**id).collect();
+    errors.extend(unknown.into_iter().map(|(guide, _, base)| RecipeError {
+        path: guide.path.clone(),
+        line: guide.front.extends_line,
+        message: format!("`extends = \"{base}\"` names no target of these guides; there are {}", names.join(", ")),
+    }));
+    known
+}
+
+/// What guides define, before targets take over from others.
+struct Own {
+    targets: BTreeMap<String, Definitions>,
+    /// Of guides without a target.
+    shared: Definitions,
+    /// The guides do not say it themselves.
+    shared_is_built_in: bool,
+}
+
+impl Own {
+    fn of(guides: &[Guide], errors: &mut Vec<RecipeError>) -> Self {
+        let mut targets: BTreeMap<String, Definitions> = BTreeMap::new();
+        for guide in guides {
+            if let Some(name) = &guide.front.target {
+                errors.extend(targets.entry(name.clone()).or_default().add(guide));
+            }
+        }
+        let is_shared = |guide: &&Guide| {
+            guide.front.target.is_none() && guide.sections.iter().any(|section| !section.definitions.is_empty())
+        };
+        let mut shared = Definitions::default();
+        let shared_is_built_in = !guides.iter().any(|guide| is_shared(&guide));
+        if shared_is_built_in {
+            for guide in embedded_guides().iter().filter(is_shared) {
+                errors.extend(shared.add(guide));
+            }
+        } else {
+            guides.iter().filter(is_shared).for_each(|guide| errors.extend(shared.add(guide)));
+        }
+        Self { targets, shared, shared_is_built_in }
+    }
+
+    /// All that is defined for a target: its own, that of the targets it extends, that of all.
+    fn all_of(&self, target: &str, extensions: &[(&Guide, &str, &str)]) -> Definitions {
+        let mut all = Definitions::default();
+        let mut next = Some(target);
+        for _ in 0..=extensions.len() {
+            let Some(name) = next else { break };
+            if let Some(own) = self.targets.get(name) {
+                all.extend(own);
+            }
+            next = extensions.iter().find(|(_, extending, _)| *extending == name).map(|(.., base)| *base);
+        }
+        all.extend(&self.shared);
+        all
+    }
+
+    /// What nobody asks for, and what the engine asks for in vain.
+    fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
+        let mut errors = Vec::new();
+        for message in self.shared.want(MESSAGES, &[], &[], wanted) {
+            errors.push(RecipeError { path: "guides/engine.md".to_owned(), line: 1, message });
+        }
+        for name in targets.keys() {
+            errors.extend(self.targets.get(name).map(|own| own.unused(wanted)).unwrap_or_default());
+        }
+        if !self.shared_is_built_in {
+            errors.extend(self.shared.unused(wanted));
+        }
+        errors
+    }
+}
+
+fn recipe(
+    guide: &Guide,
+    section: &Section,
+    definitions: &Definitions,
+    wanted: &Wanted,
+    content: &mut Content,
+    errors: &mut Vec<RecipeError>,
+) -> Recipe {
+    let mut recipe = Recipe {
+        id: format!("{}#{}", guide.name, section.id),
+        title: section.title.clone(),
+        reason: section.reason.clone(),
+        holds_for: section.holds_for.clone(),
+        source: section.source.clone(),
+        citations: section.citations.clone(),
+        rules: Vec::new(),
+    };
+    for rule in &section.rules {
+        content.rule(&recipe.id, rule);
+        match compile_rule(rule, definitions, wanted) {
+            Ok(compiled) => recipe.rules.push(compiled),
+            Err(faults) => errors.extend(faults.into_iter().map(|(line, message)| RecipeError {
+                path: guide.path.clone(),
+                line,
+                message,
+            })),
+        }
+    }
+    recipe
+}
+
+/// Faults with their lines.
+type Faults = Vec<(usize, String)>;
+
+fn compile_rule(rule: &Rule, definitions: &Definitions, wanted: &Wanted) -> Result<CompiledRule, Faults> {
+    let fence = rule.line.saturating_sub(1);
+    let fault = |message: String| vec![(fence, message)];
+    let sdk = Requirement::parse(rule.sdk.as_deref().unwrap_or("")).map_err(fault)?;
+    let at_line = |(line, message): (usize, String)| vec![(rule.line + line, message)];
+    let (text, parts) = match rule.of_step {
+        true => as_metavariables(&rule.patch).map_err(at_line)?,
+        false => (rule.patch.clone(), Vec::new()),
+    };
+    if let Some(line) = text.lines().position(|line| !line.starts_with('+') && line.contains("{{step.")) {
+        return Err(at_line((line, "parts of the step are matched by a `diff rule step`".to_owned())));
+    }
+    let mut conditions =
+        Compiler { definitions, wanted }.conditions(&rule.conditions).map_err(|condition| vec![condition])?;
+    definitions.want_signatures(&rule.patch, wanted);
+    let body = match &rule.handler {
+        Some(name) => {
+            let handler = handlers::all().iter().find(|h| h.name == name);
+            let handler = handler.ok_or_else(|| fault(format!("there is no handler `{name}` in the engine")))?;
+            let missing = definitions.want(handler.messages, handler.blocks, handler.names, wanted);
+            if !missing.is_empty() {
+                return Err(missing.into_iter().map(|m| (fence, format!("handler `{name}`: {m}"))).collect());
+            }
+            Body::Handler(handler)
+        }
+        None => {
+            conditions.extend(parts.into_iter().map(|(variable, part)| Condition::of_step(variable, part)));
+            let mut patch = Patch::compile(&text).map_err(|e| vec![(rule.line + e.line, e.message)])?;
+            patch.take_by_place(&|function| definitions.signature(function));
+            for variable in conditions.iter().flat_map(|condition| condition.variables()) {
+                if !text.contains(&format!("${variable}")) {
+                    return Err(fault(format!("a condition speaks of `${variable}`, which the rule does not have")));
+                }
+            }
+            for block in &patch.blocks {
+                definitions.wanted_block(block, wanted).map_err(fault)?;
+            }
+            Body::Patch(Box::new(patch))
+        }
+    };
+    if let Some(message) = &rule.says {
+        let lines = Template::parse(&rule.patch);
+        definitions.wanted_message(message, &lines.variables().collect::<Vec<_>>(), wanted).map_err(fault)?;
+    }
+    let report_only = matches!(&body, Body::Patch(p) if p.report_only);
+    Ok(CompiledRule {
+        line: rule.line,
+        is_unsafe: rule.is_unsafe,
+        manual: rule.manual || report_only,
+        shared: rule.shared,
+        stops_step: rule.stops_step,
+        of_step: rule.of_step,
+        says: rule.says.clone(),
+        sdk,
+        branch: rule.style.as_deref().map(|s| s == "branch"),
+        option: rule.option.as_deref().and_then(|o| o.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned())),
+        framework: rule.framework.clone(),
+        body,
+        conditions,
+    })
+}
+
+impl Target {
+    /// Takes the recipes of another target in front of its own.
+    fn extend(&mut self, base: Self) {
+        self.facts.extend(&base.facts);
+        if self.sdks.is_empty() {
+            self.sdks = base.sdks;
+        }
+        let own = std::mem::replace(&mut self.recipes, base.recipes);
+        self.recipes.extend(own);
+    }
+}
+
+/// Rules and blocks that ask for an option, a value of one, or a variable that no guide of the target declares.
+fn undeclared(guide: &Guide, target: &Target) -> Vec<RecipeError> {
+    let rules = || guide.sections.iter().flat_map(|s| &s.rules);
+    let blocks = guide.sections.iter().flat_map(|s| &s.definitions).filter_map(|definition| match &definition.what {
+        Defined::Block(text) => Some((definition.line, text)),
+        _ => None,
+    });
+    let texts = rules().map(|rule| (rule.line.saturating_sub(1), &rule.patch)).chain(blocks);
+    let variables = texts.flat_map(|(line, text)| {
+        let asked = text.split("{{variable.").skip(1).filter_map(|rest| rest.split("}}").next());
+        asked.filter(|name| !has_variable(target, name)).map(move |name| RecipeError {
+            path: guide.path.clone(),
+            line,
+            message: format!(
+                "`variable.{name}` is not declared: add it to the front matter, as `[[variable.NAME.value]]`"
+            ),
+        })
+    });
+    let options = rules().filter_map(|rule| {
+        let (name, value) = rule.option.as_deref()?.split_once('=')?;
+        let declared = target.facts.options.iter().find(|o| o.name == name);
+        let message = match declared {
+            None => {
+                format!("option `{name}` is not declared: add a table `[option.{name}]` to the front matter")
+            }
+            Some(option) if !option.kind.admits(value) => format!("`{value}` is no value of option `{name}`"),
+            Some(_) => return None,
+        };
+        Some(RecipeError { path: guide.path.clone(), line: rule.line.saturating_sub(1), message })
+    });
+    options.chain(variables).collect()
+}
+
+/// Whether an environment variable has a value of that meaning in some release.
+fn has_variable(target: &Target, name: &str) -> bool {
+    let found = name.split_once('.').and_then(|(name, meaning)| Some((target.facts.variables.get(name)?, meaning)));
+    found.is_some_and(|(variable, meaning)| variable.value.iter().any(|value| value.is == meaning))
+}

@@ -1,0 +1,174 @@
+//! `diff rule step`: `{{step.update}}` and the like in a rule are the parts of a training step.
+//!
+//! On a line to match, a part is a metavariable whose candidates are the nodes of that part in the steps that can be followed.
+//! On a `+` line it is the text of the part that the rule matched, or one of the facts of the step around the match.
+
+use python::tree::{Id, fields};
+use training::roles::Role;
+use training::step::{TrainingStep, model_calls, schedules};
+use training::{FileInProject, FileView, Obstacle, ProjectFacts};
+
+/// A part of a training step that a rule can match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The calls of the model.
+    Forward,
+    /// The expression that is differentiated.
+    Loss,
+    /// The call of `backward()`.
+    Backward,
+    /// The calls that update the weights.
+    Update,
+    /// The calls that clear the gradients.
+    Clear,
+    /// The calls that clip the gradients.
+    Clip,
+    /// The steps of schedulers.
+    Schedule,
+}
+
+const PARTS: [(&str, Part); 7] = [
+    ("forward", Part::Forward),
+    ("loss", Part::Loss),
+    ("backward", Part::Backward),
+    ("update", Part::Update),
+    ("clear", Part::Clear),
+    ("clip", Part::Clip),
+    ("schedule", Part::Schedule),
+];
+
+/// What only a `+` line may ask for: the model, what it is called with, and the optimizer, as the program writes them.
+const FACTS: [&str; 3] = ["step.model", "step.inputs", "step.optimizer"];
+
+/// Metavariables with the parts that they stand for.
+pub(crate) type Bound = Vec<(String, Part)>;
+
+/// A patch over parts, with metavariables in their place, and the parts that these stand for.
+pub(crate) fn as_metavariables(patch: &str) -> Result<(String, Bound), (usize, String)> {
+    let known = || PARTS.map(|(name, _)| format!("{{{{step.{name}}}}}")).join(", ");
+    let mut bound = Bound::new();
+    let mut lines: Vec<String> = Vec::new();
+    for (number, line) in patch.lines().enumerate() {
+        let mut out = String::new();
+        let mut rest = line;
+        while let Some((before, name)) = rest.split_once("{{step.") {
+            let (name, after) = name.split_once("}}").ok_or_else(|| (number, "`{{` is not closed".to_owned()))?;
+            out.push_str(before);
+            rest = after;
+            let variable = format!("STEP_{}", name.to_ascii_uppercase());
+            let part = PARTS.iter().find(|(known, _)| *known == name).map(|(_, part)| *part);
+            let is_bound = bound.iter().any(|(bound, _)| *bound == variable);
+            match part {
+                Some(part) if !line.starts_with('+') => {
+                    if !is_bound {
+                        bound.push((variable.clone(), part));
+                    }
+                    out.push_str(&format!("${variable}"));
+                }
+                Some(_) if is_bound => out.push_str(&format!("${variable}")),
+                None if line.starts_with('+') && FACTS.contains(&format!("step.{name}").as_str()) => {
+                    out.push_str(&format!("{{{{step.{name}}}}}"));
+                }
+                Some(_) => return Err((number, format!("`{{{{step.{name}}}}}` is written but never matched"))),
+                None => return Err((number, format!("a step has no part `{name}`; a rule matches {}", known()))),
+            }
+        }
+        out.push_str(rest);
+        lines.push(out);
+    }
+    if bound.is_empty() {
+        return Err((0, format!("a rule over the step matches at least one of its parts: {}", known())));
+    }
+    Ok((lines.join("\n") + "\n", bound))
+}
+
+/// The nodes of a part in a file, in the steps that nothing keeps from being followed.
+pub(crate) fn nodes(view: &FileView<'_>, project: &ProjectFacts, part: Part) -> Vec<Id> {
+    let file = FileInProject { view, project };
+    let mut nodes: Vec<Id> = steps(view, project).flat_map(|step| of_step(file, &step, part)).collect();
+    nodes.sort();
+    nodes.dedup();
+    nodes
+}
+
+/// The statement that is nothing but this part.
+pub(crate) fn statement(view: &FileView<'_>, node: Id) -> Option<Id> {
+    view.statement_of(node).filter(|statement| view.index.range(*statement) == view.index.range(node))
+}
+
+/// What keeps the steps of a file from being followed.
+pub(crate) fn obstacles(view: &FileView<'_>, project: &ProjectFacts) -> Vec<Obstacle> {
+    let file = FileInProject { view, project };
+    let read = |whole: &Id| match TrainingStep::read(file, *whole) {
+        Ok(step) => step.obstacles,
+        Err(obstacles) => obstacles,
+    };
+    let mut obstacles: Vec<Obstacle> = view.steps.training.iter().flat_map(read).collect();
+    obstacles.sort_by_key(|obstacle| obstacle.at);
+    obstacles.dedup();
+    obstacles
+}
+
+/// A fact of the step around a node: `step.optimizer`.
+pub(crate) fn fact(view: &FileView<'_>, project: &ProjectFacts, node: Id, name: &str) -> Option<String> {
+    let file = FileInProject { view, project };
+    let index = &view.index;
+    let step = steps(view, project).find(|step| index.is_within(node, step.whole))?;
+    let forward = || of_step(file, &step, Part::Forward).into_iter().next();
+    match name {
+        "step.optimizer" => Some(step.optimizer.to_owned()),
+        "step.model" => Some(index.text_of(index.field(forward()?, fields().function)?).to_owned()),
+        "step.inputs" => {
+            let arguments = index.text_of(index.field(forward()?, fields().arguments)?);
+            Some(arguments.strip_prefix('(')?.strip_suffix(')')?.to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn steps<'a, 't>(view: &'a FileView<'t>, project: &'a ProjectFacts) -> impl Iterator<Item = TrainingStep<'a, 't>> {
+    let file = FileInProject { view, project };
+    let read = move |whole: &Id| TrainingStep::read(file, *whole).ok().filter(|step| step.obstacles.is_empty());
+    view.steps.training.iter().filter_map(read)
+}
+
+fn of_step(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, part: Part) -> Vec<Id> {
+    let index = &file.view.index;
+    let here = |call: &Id| index.is_within(*call, step.whole) && step.is_alive(*call);
+    match part {
+        Part::Forward => model_calls(file).filter(here).collect(),
+        Part::Loss => vec![step.loss],
+        Part::Backward => vec![step.backward],
+        Part::Update => step.updates.iter().map(|update| update.call).filter(here).collect(),
+        Part::Clear => {
+            let clears = |call: &Id| {
+                let role = index.receiver(*call).and_then(|object| file.role(object));
+                matches!(role, Some(Role::Optimizer | Role::Model))
+            };
+            file.calls("zero_grad").iter().copied().filter(here).filter(clears).collect()
+        }
+        Part::Clip => step.clipping.iter().map(|clipping| clipping.call).filter(here).collect(),
+        Part::Schedule => schedules(file).steps.into_iter().map(|(call, _)| call).filter(here).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_metavariables;
+
+    #[test]
+    fn parts_are_metavariables() {
+        let (patch, parts) =
+            as_metavariables("- {{step.update}}\n+ run({{step.update}}, {{step.optimizer}})\n").unwrap();
+        assert_eq!(patch, "- $STEP_UPDATE\n+ run($STEP_UPDATE, {{step.optimizer}})\n");
+        assert_eq!(parts.len(), 1);
+        let refused = |patch: &str, line: usize, start: &str| {
+            let (at, message) = as_metavariables(patch).unwrap_err();
+            assert!(at == line && message.starts_with(start), "{at}: {message}");
+        };
+        refused("- {{step.updates}}\n", 0, "a step has no part `updates`; a rule matches {{step.forward}}, ");
+        refused("- {{step.model}}\n", 0, "a step has no part `model`");
+        refused("- {{step.update}}\n+ {{step.loss}}\n", 1, "`{{step.loss}}` is written but never matched");
+        refused("- a\n+ b\n", 0, "a rule over the step matches at least one of its parts");
+    }
+}

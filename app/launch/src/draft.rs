@@ -1,0 +1,378 @@
+//! From a request and a site to a plan: what is checked and set for every target. What one target needs beyond that is
+//! said by its table.
+
+mod collect;
+mod command;
+mod counts;
+mod job;
+mod program;
+mod setup;
+mod train;
+
+use crate::plan::{Asked, Plan, Resources, Setting, Step};
+use crate::request::{Problem, Request, Scheduler, Script};
+use crate::site::{Site, Status};
+use crate::table::{CommandEntry, Kind, LaunchTable};
+use crate::word::Word;
+use command::Command;
+use counts::Counts;
+
+pub use program::said;
+
+/// More of anything than any machine has.
+const MOST: u32 = 1 << 17;
+
+const PIP: &str = "https://pip.pypa.io/en/stable/cli/pip_install/";
+const PYTHON: &str = "https://docs.python.org/3/using/cmdline.html";
+
+/// The plan, or everything that is wrong with the request, each at its field.
+///
+/// # Errors
+/// Problems, at least one.
+pub fn plan(request: &Request, site: &Site) -> Result<Plan, Vec<Problem>> {
+    let mut draft = Draft::new(request, site);
+    draft.check();
+    if draft.problems.is_empty() {
+        match request.script {
+            Script::Setup => draft.set_up(),
+            Script::Collect => draft.collect(),
+            Script::Train => draft.train(),
+        }
+    }
+    if draft.problems.is_empty() { Ok(draft.plan) } else { Err(draft.problems) }
+}
+
+/// A plan in the making.
+pub(crate) struct Draft<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) site: &'a Site,
+    pub(crate) table: &'static LaunchTable,
+    pub(crate) counts: Counts,
+    /// Who starts the processes.
+    pub(crate) launcher: String,
+    plan: Plan,
+    problems: Vec<Problem>,
+    /// Arguments that follow from the numbers, and why; they stand behind the user's.
+    own_args: Vec<(Word, String)>,
+    /// Cores of a task.
+    pub(crate) cpus: Option<u32>,
+    /// Variables that only the script itself uses.
+    inner: Vec<String>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(request: &'a Request, site: &'a Site) -> Draft<'a> {
+        let table = request.target.table();
+        let own = |name: &str| {
+            let value = site.value(request, name)?.to_string();
+            let source = if request.values.contains_key(name) { String::new() } else { site.source.clone() };
+            Some(Asked { value, source })
+        };
+        let of_site = |value: &String| Asked { value: value.clone(), source: site.source.clone() };
+        let text = |name: &str| site.value(request, name).map(str::to_string);
+        let of_site_directives =
+            site.directives.iter().map(|text| Asked { value: site.filled(request, text), source: site.source.clone() });
+        let of_user = request.directives.iter().map(|text| Asked { value: text.clone(), source: String::new() });
+        let resources = Resources {
+            name: site.value(request, "job").map_or(format!("portolan-{}", request.target.name()), str::to_string),
+            nodes: request.nodes,
+            partition: own("partition").or_else(|| site.partition.as_ref().map(of_site)),
+            account: own("account"),
+            time: own("time"),
+            mail: text("mail"),
+            qos: text("qos").or_else(|| site.qos.clone()),
+            array: text("array"),
+            after: text("after"),
+            requeue: text("requeue").is_some(),
+            extra: of_site_directives.chain(of_user).collect(),
+            ..Resources::default()
+        };
+        let mut notes = vec![format!("Site: {} ({})", site.title, site.source)];
+        if site.status == Status::Archival {
+            notes.push("Archival: written from pages that are no longer published.".into());
+        }
+        notes.extend(site.notes.iter().cloned());
+        let plan = Plan {
+            title: String::new(),
+            start: match (request.script, request.scheduler) {
+                (Script::Train, Scheduler::Slurm) => format!("sbatch {}", request.file_name()),
+                (Script::Train, Scheduler::Pbs) => format!("qsub {}", request.file_name()),
+                _ => format!("bash {}", request.file_name()),
+            },
+            scheduler: if request.script == Script::Train { request.scheduler } else { Scheduler::Bash },
+            resources,
+            steps: Vec::new(),
+            arithmetic: Vec::new(),
+            monitors: site.monitors.clone(),
+            notes,
+        };
+        Draft {
+            request,
+            site,
+            table,
+            counts: Counts::default(),
+            launcher: String::new(),
+            plan,
+            problems: Vec::new(),
+            own_args: Vec::new(),
+            cpus: None,
+            inner: Vec::new(),
+        }
+    }
+
+    /// Enough of one to ask conditions.
+    pub(crate) fn for_conditions(request: &'a Request, site: &'a Site) -> Draft<'a> {
+        let mut draft = Draft::new(request, site);
+        draft.launcher = request.launcher.clone().unwrap_or_default();
+        draft
+    }
+
+    pub(crate) fn problem(&mut self, field: &str, message: impl Into<String>) {
+        self.problems.push(Problem::new(field, message));
+    }
+
+    fn check(&mut self) {
+        let (request, site) = (self.request, self.site);
+        if !site.targets.contains(&request.target) {
+            self.problem("site", format!("{} has no {}", site.title, request.target.name()));
+        }
+        if request.script == Script::Train && !site.schedulers.contains(&request.scheduler) {
+            let names: Vec<_> = site.schedulers.iter().map(|scheduler| scheduler.name()).collect();
+            self.problem("scheduler", format!("{} is known to take {}", site.title, names.join(" or ")));
+        }
+        if request.script != Script::Train {
+            // The program is not run.
+        } else if request.entry.is_empty() {
+            self.problem("entry", "is required: the program that trains");
+        } else if request.entry.starts_with('-') {
+            self.problem("entry", "would be read as an option; write ./ before it");
+        }
+        let keys = [&request.batch_key, &request.distributed_key].into_iter().flatten();
+        let texts = std::iter::once(&request.entry).chain(keys).chain(&request.args).chain(request.values.values());
+        if texts.chain(&request.hosts).any(|text| text.contains('\0')) {
+            self.problem("args", "no argument of a command can hold a NUL byte");
+        }
+        let numbers = [
+            ("nodes", Some(request.nodes)),
+            ("instances", request.instances),
+            ("replicas", request.replicas),
+            ("devices-per-replica", Some(request.devices_per_replica)),
+            ("batch", request.batch),
+            ("accumulation", request.accumulation),
+        ];
+        for (field, number) in numbers {
+            if number.is_some_and(|number| !(1..=MOST).contains(&number)) {
+                self.problem(field, format!("must be from 1 to {MOST}"));
+            }
+        }
+        if let Some(nodes) = site.nodes.filter(|nodes| *nodes < request.nodes) {
+            self.problem("nodes", format!("{} has {nodes}", site.title));
+        }
+        for host in &request.hosts {
+            if host.starts_with('-') || !host.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
+                self.problem("hosts", format!("`{}` is no name of a machine", host.escape_debug()));
+            }
+        }
+        self.directives();
+        self.fields();
+        if request.script == Script::Train {
+            self.check_job();
+            self.needs();
+        }
+        self.problems.extend(site.missing(request));
+    }
+
+    /// What becomes part of a directive is never quoted, so it is held to what needs no quotes.
+    fn directives(&mut self) {
+        let asked = self.plan.resources.clone();
+        let value = |asked: Option<Asked>| asked.map(|asked| asked.value);
+        let (site, request) = (self.site, self.request);
+        let own = |field| (field, site.value(request, field).map(str::to_string));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-:".contains(c);
+        let named = [("partition", value(asked.partition)), ("account", value(asked.account)), own("job")];
+        for (field, value) in named.into_iter().chain(site.directive_fields().map(own)) {
+            if value.is_some_and(|value| value.starts_with('-') || !value.chars().all(plain)) {
+                self.problem(field, "takes letters, digits and . _ - : only");
+            }
+        }
+        if request.scheduler == Scheduler::Pbs && request.script == Script::Train {
+            let select = site.value(request, "select");
+            let plain = |c: char| plain(c) || c == '=';
+            match select {
+                None if site.select.is_none() => {
+                    let message = "is required: what PBS calls the devices of a machine and how many, such as ngpus=8, or \
+                                   none where a job has whole machines";
+                    self.problem("select", message);
+                }
+                Some(select) if select.starts_with([':', '-']) || !select.chars().all(plain) => {
+                    self.problem("select", "takes letters, digits and . _ - : = only");
+                }
+                _ => {}
+            }
+        }
+        let days = request.scheduler != Scheduler::Pbs;
+        if value(asked.time).is_some_and(|time| !is_wall_time(&time, days)) {
+            let days = if days { ", or days before it: 1-12:00:00" } else { "" };
+            self.problem("time", format!("takes hours, minutes and seconds: 01:30:00{days}"));
+        }
+    }
+
+    fn step(&mut self, command: Command, why: impl Into<String>) {
+        self.plan.steps.push(command.step(why));
+    }
+
+    /// Whether an earlier step sets the variable.
+    fn is_set(&self, name: &str) -> bool {
+        self.plan.steps.iter().any(|step| matches!(step, Step::Set(setting) if setting.name == name))
+    }
+
+    /// The variables that the site's file names.
+    fn site_settings(&mut self) {
+        let (site, request) = (self.site, self.request);
+        for setting in site.settings.iter().filter(|setting| request.nodes > 1 || !setting.several_nodes) {
+            let (value, source) = (site.word(request, &setting.value), site.source.clone());
+            let (name, why) = (setting.name.clone(), setting.why.clone());
+            self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
+        }
+    }
+
+    /// The commands of the training: where the site has some for the launcher, they take the place of the target's.
+    fn commands(&self) -> Vec<&'a CommandEntry> {
+        let fits = |entry: &&CommandEntry| entry.by.is_empty() || entry.by == self.launcher;
+        let own: Vec<&CommandEntry> = self.site.command.iter().filter(fits).collect();
+        if own.is_empty() { self.table.command.iter().filter(fits).collect() } else { own }
+    }
+
+    /// What the user, or else the site or the target, says for a field. Empty is nothing.
+    pub(crate) fn value(&self, name: &str) -> Option<&'a str> {
+        self.site.value(self.request, name)
+    }
+
+    /// The site's files of shell settings.
+    fn enable(&mut self) {
+        let site = self.site;
+        if !site.enable.is_empty() {
+            self.plan.steps.push(Step::Source {
+                files: site.enable.iter().map(|file| site.word(self.request, file)).collect(),
+                unless: site.enabled_by.clone(),
+                why: "Puts the SDK on the paths, unless a login did.".into(),
+                source: site.source.clone(),
+            });
+        }
+    }
+
+    /// The texts of the site, else of the target, for a name.
+    pub(crate) fn word_of_site(&self, name: &str) -> Option<&'a [String]> {
+        let texts = self.site.words.get(name).or_else(|| self.table.words.get(name))?;
+        Some(texts.all())
+    }
+
+    /// The same as words of a command; a problem where there are none.
+    pub(crate) fn words_of_site(&mut self, name: &str) -> Vec<Word> {
+        let (site, request) = (self.site, self.request);
+        let Some(texts) = self.word_of_site(name) else {
+            self.problem("site", format!("{} has no `words.{name}`, which this script needs", site.title));
+            return Vec::new();
+        };
+        texts.iter().map(|text| site.word(request, text)).collect()
+    }
+
+    /// Whether the fields hold what they take.
+    fn fields(&mut self) {
+        for field in self.site.field.iter().chain(&self.table.field) {
+            let Some(value) = self.value(&field.name) else { continue };
+            let is_plain = |more: &str| value.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c));
+            let message = match field.kind {
+                Kind::Number if !value.parse::<u32>().is_ok_and(|number| (1..=MOST).contains(&number)) => {
+                    format!("must be a number from 1 to {MOST}")
+                }
+                Kind::Name if value.starts_with('-') || value.contains('/') => "is a name, not a path".to_string(),
+                Kind::Network if !is_plain("._-/:,") => {
+                    "takes the name of an interface or a network such as 10.1.3.0/24".to_string()
+                }
+                Kind::Release if !guide::sdk::is_version(value) => {
+                    format!("takes a release such as {}", self.request.target.newest())
+                }
+                _ => continue,
+            };
+            self.problem(&field.name, message);
+        }
+    }
+
+    /// A virtual environment, when the user has one.
+    fn activate(&mut self) {
+        if let Some(venv) = self.site.value(self.request, "venv") {
+            let files = vec![Word::text(format!("{}/bin/activate", here(venv)))];
+            let why = "The virtual environment with the project's packages.".to_string();
+            self.plan.steps.push(Step::Source { files, unless: None, why, source: String::new() });
+        }
+    }
+
+    /// What a command on a device starts with: nothing inside a job, the site's own way by hand.
+    fn prefix(&self) -> Vec<Word> {
+        if self.request.scheduler != Scheduler::Bash {
+            return Vec::new();
+        }
+        let devices = self.counts.asked;
+        let texts = self.site.prefix.iter();
+        texts.map(|text| self.site.word(self.request, &text.replace("{devices}", &devices.to_string()))).collect()
+    }
+
+    /// The scheduler's word for that many devices, as a directive. PBS counts them by machine, and no two sites call them
+    /// the same.
+    fn ask_for_devices(&mut self) {
+        let (site, request, devices) = (self.site, self.request, self.counts.asked);
+        let filled = |text: &str| site.filled(request, &text.replace("{devices}", &devices.to_string()));
+        let of_site = |text: &String| Asked { value: filled(text), source: site.source.clone() };
+        self.plan.resources.devices = match request.scheduler {
+            Scheduler::Bash | Scheduler::Slurm => site.request.as_ref().map(of_site),
+            Scheduler::Pbs => match site.value(request, "select") {
+                Some("none") => None,
+                Some(own) => Some(Asked { value: own.to_string(), source: String::new() }),
+                None => site.select.as_ref().map(of_site),
+            },
+        };
+    }
+}
+
+/// `HH:MM:SS`, which both schedulers take; Slurm also takes days before it.
+fn is_wall_time(text: &str, days: bool) -> bool {
+    let (day, time) = match text.split_once('-') {
+        Some((day, time)) if days => (day, time),
+        Some(_) => return false,
+        None => ("0", text),
+    };
+    let number = |text: &str, most: usize| {
+        let is_number = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse::<u32>().ok()).flatten()
+    };
+    let parts: Vec<&str> = time.split(':').collect();
+    let [hours, minutes, seconds] = parts[..] else { return false };
+    let below_sixty = |text: &str| text.len() == 2 && number(text, 2).is_some_and(|number| number < 60);
+    let is_something = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    number(day, 3).is_some()
+        && number(hours, 4).is_some()
+        && below_sixty(minutes)
+        && below_sixty(seconds)
+        && is_something
+}
+
+/// `1 card`, `8 cards`.
+pub(crate) fn count(number: impl Into<u64>, one: &str) -> String {
+    let number = number.into();
+    let ending = match number {
+        1 => "",
+        _ if one.ends_with(['s', 'h']) => "es",
+        _ => "s",
+    };
+    format!("{number} {one}{ending}")
+}
+
+/// A path that `.` or a command doesn't take for an option or look up in PATH.
+pub(crate) fn here(path: &str) -> String {
+    if path.starts_with('/') || path.starts_with("./") || path.starts_with("../") {
+        path.to_string()
+    } else {
+        format!("./{path}")
+    }
+}

@@ -1,0 +1,156 @@
+//! A command of a table as a step: each flag together with its reason.
+
+use super::{Draft, PYTHON};
+use crate::plan::{Flag, Step};
+use crate::table::{CommandEntry, Phrase, Reasoned, Texts};
+use crate::word::Word;
+
+/// A command in the making.
+#[derive(Default)]
+pub(super) struct Command {
+    argv: Vec<Word>,
+    flags: Vec<Flag>,
+    source: String,
+}
+
+impl Command {
+    /// A command that starts with these words; its flags are described at `source`.
+    pub(super) fn new<const N: usize>(words: [&str; N], source: &str) -> Command {
+        Command { argv: words.map(Word::from).to_vec(), flags: Vec::new(), source: source.into() }
+    }
+
+    pub(super) fn words<const N: usize>(mut self, words: [&str; N]) -> Command {
+        self.argv.extend(words.map(Word::from));
+        self
+    }
+
+    /// A flag, with its value when it has one, and what it is for.
+    pub(super) fn flag<const N: usize>(mut self, words: [Word; N], why: &str) -> Command {
+        let source = self.source.clone();
+        self.reasoned(words.to_vec(), why.to_string(), source, "");
+        self
+    }
+
+    fn reasoned(&mut self, words: Vec<Word>, why: String, source: String, shown: &str) {
+        let shown = match shown {
+            "" => words.iter().map(Word::quoted).collect::<Vec<_>>().join(" "),
+            shown => shown.to_string(),
+        };
+        self.flags.push(Flag { words: shown, why, source });
+        self.argv.extend(words);
+    }
+
+    /// The step that runs it.
+    pub(super) fn step(self, why: impl Into<String>) -> Step {
+        Step::Run { argv: self.argv, flags: self.flags, why: why.into(), source: self.source }
+    }
+}
+
+impl Draft<'_> {
+    /// A command of a table, as a step.
+    pub(super) fn run(&mut self, entry: &CommandEntry) {
+        let command = self.command(entry);
+        let why = self.text(&entry.why);
+        self.step(command, why);
+    }
+
+    pub(super) fn command(&mut self, entry: &CommandEntry) -> Command {
+        let source = match &*entry.source {
+            "{site}" => self.site.source.clone(),
+            source => source.to_string(),
+        };
+        let mut command = Command { source, ..Command::default() };
+        for phrase in &entry.words {
+            match phrase {
+                Phrase::Bare(words) => self.bare(&mut command, words.split_whitespace()),
+                Phrase::Reasoned(phrase) if self.holds(&phrase.when) => self.phrase(&mut command, phrase),
+                Phrase::Reasoned(_) => {}
+            }
+        }
+        command
+    }
+
+    fn bare<'t>(&mut self, command: &mut Command, templates: impl Iterator<Item = &'t str>) {
+        for template in templates {
+            match template {
+                "{python}" => {
+                    command.argv.push("python3".into());
+                    let why = "its lines are printed at once, not when a buffer is full".to_string();
+                    command.reasoned(vec!["-u".into()], why, PYTHON.into(), "");
+                    self.program(command);
+                }
+                "{program}" => self.program(command),
+                "{container}" => self.container(command),
+                "{own_args}" => self.own_part(command),
+                template => command.argv.extend(self.expanded(template)),
+            }
+        }
+    }
+
+    fn phrase(&mut self, command: &mut Command, phrase: &Reasoned) {
+        let templates: Vec<&str> = match &phrase.words {
+            Texts::One(words) => words.split_whitespace().collect(),
+            Texts::Several(words) => words.iter().map(String::as_str).collect(),
+        };
+        if phrase.why.is_empty() {
+            return self.bare(command, templates.into_iter());
+        }
+        let words = templates.into_iter().flat_map(|template| self.expanded(template)).collect();
+        let source = if phrase.source.is_empty() { command.source.clone() } else { phrase.source.clone() };
+        let why = self.text(&phrase.why);
+        command.reasoned(words, why, source, &phrase.shown);
+    }
+
+    /// A template that may stand for several words.
+    fn expanded(&mut self, template: &str) -> Vec<Word> {
+        match template {
+            "{prefix}" => self.prefix(),
+            "{args}" => self.divided_args().0.into_iter().map(Word::text).collect(),
+            "{exports}" => self.exports("-x").iter().map(|word| Word::text(word.clone())).collect(),
+            "{variables}" => self.exports("-e").iter().map(|word| Word::text(word.clone())).collect(),
+            template => match template.strip_prefix("{site.").and_then(|rest| rest.strip_suffix('}')) {
+                Some(name) => self.words_of_site(name),
+                None => vec![self.word(template)],
+            },
+        }
+    }
+
+    /// The program and its arguments. The user's own stand as they are; those that follow from the numbers come behind
+    /// them, with their reasons.
+    fn program(&mut self, command: &mut Command) {
+        command.argv.push(self.request.entry.as_str().into());
+        command.argv.extend(self.request.args.iter().map(|arg| Word::text(arg.clone())));
+        for (arg, why) in &self.own_args {
+            command.reasoned(vec![arg.clone()], why.clone(), String::new(), "");
+        }
+    }
+
+    /// `--` and the program's own arguments, where its command line is divided.
+    fn own_part(&mut self, command: &mut Command) {
+        let behind = self.divided_args().1;
+        if !self.request.divided || (behind.is_empty() && self.own_args.is_empty()) {
+            return;
+        }
+        let why = "what follows is the program's own".to_string();
+        command.reasoned(vec!["--".into()], why, String::new(), "");
+        command.argv.extend(behind.into_iter().map(Word::text));
+        for (arg, why) in &self.own_args {
+            command.reasoned(vec![arg.clone()], why.clone(), String::new(), "");
+        }
+    }
+
+    /// What starts the container that the user has chosen, with the reasons of its own words.
+    fn container(&mut self, command: &mut Command) {
+        let chosen = self.value("container");
+        let Some(entry) = self.table.container.iter().find(|entry| Some(&*entry.by) == chosen) else { return };
+        let own = self.command(entry);
+        let of_own = |mut flag: Flag| {
+            if flag.source.is_empty() {
+                flag.source.clone_from(&own.source);
+            }
+            flag
+        };
+        command.argv.extend(own.argv);
+        command.flags.extend(own.flags.into_iter().map(of_own));
+    }
+}

@@ -1,0 +1,149 @@
+//! The numbers of a launch, checked against one another and against the site.
+
+use super::{Draft, count};
+use crate::table::{Counting, JoinedBy};
+
+/// Numbers that follow from the request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    /// Processes, all machines together.
+    pub(crate) processes: u32,
+    /// Processes of one machine.
+    pub(crate) local: u32,
+    /// Copies of the model, all processes together.
+    pub(crate) replicas: u32,
+    /// Devices that the site is asked for: those of a machine, or of all where the target shares them out itself.
+    pub(crate) asked: u32,
+    /// Devices that a machine has.
+    pub(crate) devices_per_node: u32,
+    /// Whether processes have to know where they meet.
+    pub(crate) meets: bool,
+    /// Whether the program joins its processes.
+    pub(crate) joins: bool,
+}
+
+impl Draft<'_> {
+    /// Fills in the numbers; None when a problem was reported that leaves nothing to go on with.
+    pub(super) fn count(&mut self) -> Option<()> {
+        let (request, table) = (self.request, self.table);
+        let nodes = request.nodes;
+        let has = self.site.devices_per_node.or(table.devices_per_node).unwrap_or(1);
+        let chosen = self.chosen()?;
+        let usual = match (table.processes, chosen) {
+            (Counting::Devices, 0) if nodes > 1 => nodes * has,
+            (Counting::Devices, 0) => 1,
+            (Counting::Devices, chosen) => chosen,
+            _ => nodes,
+        };
+        let processes = request.instances.unwrap_or(usual);
+        let noun = table.process.as_deref().unwrap_or("process");
+        if !table.only_one.is_empty() && (processes > 1 || nodes > 1) {
+            let field = if processes > 1 { "instances" } else { "nodes" };
+            self.problem(field, &*table.only_one);
+            return None;
+        }
+        if !processes.is_multiple_of(nodes) {
+            let message = format!("{} can't be shared evenly by {nodes} machines", count(processes, noun));
+            self.problem("instances", message);
+            return None;
+        }
+        let local = processes / nodes;
+        if chosen > 0 && chosen != local {
+            self.problem("modules", format!("{} for {}", count(chosen, "module"), count(local, noun)));
+            return None;
+        }
+        self.counts =
+            Counts { processes, local, replicas: processes, asked: local, devices_per_node: has, ..Counts::default() };
+        match table.processes {
+            Counting::Replicas => self.replicas(),
+            _ => {
+                let each = table.per_device.unwrap_or(1);
+                if local > has.saturating_mul(each) {
+                    let (local, devices) = (count(local, noun), count(has, &table.device));
+                    let message = format!("{local} on a machine of {devices}; one {} takes {each}", table.device);
+                    self.problem("instances", message);
+                    return None;
+                }
+                if request.replicas.is_some_and(|replicas| replicas != processes) {
+                    let message = format!("one {} holds one copy of the model: {processes} here", table.copy);
+                    self.problem("replicas", message);
+                    return None;
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// Copies of the model that take devices of their own, shared out to processes.
+    fn replicas(&mut self) -> Option<()> {
+        let (request, table) = (self.request, self.table);
+        let processes = self.counts.processes;
+        let replicas = request.replicas.unwrap_or(processes);
+        let noun = table.process.as_deref().unwrap_or("process");
+        if !replicas.is_multiple_of(processes) {
+            let message = format!("{replicas} can't be shared evenly by {}", count(processes, noun));
+            self.problem("replicas", message);
+            return None;
+        }
+        let each = request.devices_per_replica;
+        let devices = u64::from(replicas) * u64::from(each);
+        if table.power_of_two && !devices.is_power_of_two() {
+            let message = format!("{replicas} × {each} = {}; a power of two is needed", count(devices, &table.device));
+            self.problem("replicas", message);
+            return None;
+        }
+        if let Some(most) = self.site.devices.filter(|most| u64::from(*most) < devices) {
+            let devices = count(devices, &table.device);
+            self.problem("replicas", format!("{devices} asked for; {} has {most}", self.site.title));
+            return None;
+        }
+        self.counts.replicas = replicas;
+        self.counts.asked = u32::try_from(devices).unwrap_or(u32::MAX);
+        Some(())
+    }
+
+    /// How many devices of a shared machine the user has named; 0 when none.
+    fn chosen(&mut self) -> Option<u32> {
+        let groups = &self.table.groups;
+        let Some(own) = self.value("modules").filter(|_| !groups.is_empty()) else { return Some(0) };
+        let own: String = own.split_whitespace().collect();
+        if self.request.nodes != 1 || !groups.contains(&own) {
+            self.problem("modules", format!("takes one of {}, on one machine", groups.join(" ")));
+            return None;
+        }
+        u32::try_from(own.split(',').count()).ok()
+    }
+
+    /// Who starts the processes: the one that was chosen, else the target's usual one.
+    pub(super) fn choose_launcher(&mut self) -> Option<()> {
+        let table = self.table;
+        let named = self.request.launcher.as_deref();
+        let found = match named {
+            Some(name) => table.launcher.iter().find(|entry| entry.name == name && !entry.label.is_empty()),
+            None => table.launcher.iter().find(|entry| entry.usual.iter().flatten().any(|usual| self.holds(usual))),
+        };
+        let Some(entry) = found else {
+            let mut names: Vec<&str> =
+                table.launcher.iter().filter(|entry| !entry.label.is_empty()).map(|entry| &*entry.name).collect();
+            names.dedup();
+            let message = match names.is_empty() {
+                true => "is for other targets: this one has one way to start".to_string(),
+                false => format!("takes {} for this target", names.join(", ")),
+            };
+            self.problem("launcher", message);
+            return None;
+        };
+        self.launcher = entry.name.clone();
+        if let Some(refusal) = entry.refused.iter().find(|refusal| self.holds(&refusal.when)) {
+            let field = if refusal.field.is_empty() { "launcher" } else { &refusal.field };
+            self.problem(field, &*refusal.why);
+            return None;
+        }
+        let several = self.counts.processes > 1;
+        self.counts.meets = several || entry.meets_alone;
+        self.counts.joins = table.joined_by == JoinedBy::Program && (several || entry.joins_alone);
+        let tasks = entry.tasks.filter(|_| self.holds(&entry.tasks_when));
+        self.tasks(tasks);
+        Some(())
+    }
+}

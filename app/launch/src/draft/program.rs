@@ -1,0 +1,234 @@
+//! What the program's own arguments say, and what follows from the choice of launcher and numbers for them.
+
+use super::{Draft, count};
+use crate::request::Problem;
+use crate::table::{Counting, JoinedBy};
+
+impl Draft<'_> {
+    /// Samples of a step, when the batch is known. Copies of the model average their gradients.
+    pub(super) fn samples(&mut self) {
+        let (copies, what) = match self.table.processes {
+            Counting::Replicas => (self.counts.replicas, &self.table.copy),
+            _ => (self.counts.processes, &self.table.copy),
+        };
+        let (batch, accumulation) = (self.batch(), self.accumulation());
+        let Some(batch) = batch else { return };
+        let request = self.request;
+        let one_step = u64::from(batch) * u64::from(accumulation);
+        let (samples, parts) = (count(batch, "sample"), count(accumulation, "micro-batch"));
+        let all_copies = count(copies, what);
+        // A program that doesn't join its processes itself learns nothing of a world to share with.
+        let shares = self.table.joined_by == JoinedBy::Program && copies > 1;
+        let line = match request.shared_batch.as_deref().filter(|_| shares) {
+            Some(place) if !batch.is_multiple_of(copies) => {
+                let message = format!("{samples} can't be shared evenly by {all_copies}, as {place} does");
+                return self.problem("batch", message);
+            }
+            Some(place) => {
+                let own = batch / copies;
+                let step = count(one_step, "sample");
+                format!("{samples} ÷ {all_copies} = {own} each ({place}); × {parts} = {step} a step")
+            }
+            None => {
+                let all = count(one_step * u64::from(copies), "sample");
+                format!("{samples} × {parts} × {all_copies} = {all} a step")
+            }
+        };
+        self.plan.arithmetic.push(line);
+    }
+
+    /// The batch that runs: what the request says, else what the arguments say. Where the request has it from the code
+    /// an argument overrides it, as it does in the program.
+    fn batch(&mut self) -> Option<u32> {
+        let request = self.request;
+        let key = request.batch_key.as_deref().filter(|_| self.has_own_words());
+        let key = key.filter(|key| self.is_key("batch-key", key));
+        let told = key.and_then(|key| said(&request.args, key));
+        let Some(batch) = request.batch else { return told?.parse().ok() };
+        match (key, told) {
+            (Some(key), Some(told)) if told != batch.to_string() => {
+                if request.batch_from.is_some() {
+                    return told.parse().ok();
+                }
+                self.problem("batch", format!("is {batch} here and `{told}` among the arguments: {key}"));
+                return None;
+            }
+            (Some(key), None) => {
+                self.own_args.push((format!("{key}={batch}").into(), "the batch of the sum above".into()))
+            }
+            _ => {}
+        }
+        if let Some(from) = request.batch_from.as_deref().filter(|_| told.is_none()) {
+            self.plan.arithmetic.push(format!("batch {batch}: {from}"));
+        }
+        Some(batch)
+    }
+
+    fn accumulation(&mut self) -> u32 {
+        let request = self.request;
+        let key = request.accumulation_key.as_deref().filter(|_| self.has_own_words());
+        let key = key.filter(|key| self.is_key("accumulation-key", key));
+        let told = key.and_then(|key| said(&request.args, key));
+        let Some(accumulation) = request.accumulation else {
+            return told.and_then(|told| told.parse().ok()).filter(|told| *told > 0).unwrap_or(1);
+        };
+        match (key, told, &request.accumulation_from) {
+            (Some(key), Some(told), None) if told != accumulation.to_string() => {
+                self.problem("accumulation", format!("is {accumulation} here and `{told}` among the arguments: {key}"));
+            }
+            (Some(_), Some(told), Some(_)) => {
+                return told.parse().ok().filter(|told| *told > 0).unwrap_or(accumulation);
+            }
+            // The program has it from its own code: a key that only some of its configurations know stays unsaid.
+            (_, None, Some(from)) => self.plan.arithmetic.push(format!("accumulation {accumulation}: {from}")),
+            (Some(key), None, None) => {
+                let why = "the micro-batches of a step in the sum above".into();
+                self.own_args.push((format!("{key}={accumulation}").into(), why));
+            }
+            _ => {}
+        }
+        accumulation
+    }
+
+    /// A key such as `run.distributed` says whether the program itself joins its processes. When an argument says
+    /// otherwise than the choice of launcher, N processes are N trainings, or a launcher's work is done twice.
+    pub(super) fn joined(&mut self) {
+        let (request, processes, wanted) = (self.request, self.counts.processes, self.counts.joins);
+        if !self.has_own_words() {
+            return;
+        }
+        self.join_args();
+        if let Some(key) = request.distributed_key.as_deref()
+            && self.is_key("distributed-key", key.strip_suffix('=').unwrap_or(key))
+        {
+            let why_own = match (wanted, &self.table.joined_why) {
+                (true, _) => format!("{} are one training", count(processes, "process")),
+                (false, Some(why)) => why.clone(),
+                (false, None) => "one process has nobody to join".to_string(),
+            };
+            let is_switch = key.starts_with('-') && !key.ends_with('=');
+            let key = key.strip_suffix('=').unwrap_or(key);
+            if is_switch {
+                let given = request.args.iter().any(|arg| arg == key);
+                if given && !wanted {
+                    let why = self.why_joined(wanted);
+                    self.problem("args", format!("`{key}` must not be here: {why}"));
+                } else if wanted && !given {
+                    self.own_args.push((key.into(), why_own));
+                }
+            } else if said(&request.args, key).is_none() {
+                let value = if wanted { "True" } else { "False" };
+                self.own_args.push((format!("{key}={value}").into(), why_own));
+            }
+        }
+        for arg in &request.args {
+            let Some((key, value)) = arg.trim_start_matches('-').split_once('=') else { continue };
+            let said = match &*value.to_ascii_lowercase() {
+                "true" | "1" | "yes" => true,
+                "false" | "0" | "no" => false,
+                _ => continue,
+            };
+            let known = request.distributed_key.as_deref().map(|name| name.trim_matches(['-', '=']));
+            if (key.rsplit('.').next() == Some("distributed") || Some(key) == known) && said != wanted {
+                let right = if wanted { "True" } else { "False" };
+                let why = self.why_joined(wanted);
+                self.problems.push(Problem::new("args", format!("`{key}` must be {right} here: {why}")));
+            }
+        }
+    }
+
+    /// Words without which processes don't join: what is read from the environment counts under a condition.
+    fn join_args(&mut self) {
+        let request = self.request;
+        let several = self.counts.joins && self.counts.processes > 1;
+        for word in request.join_args.iter().filter(|_| several) {
+            let (key, value) = word.split_once('=').map_or((word.as_str(), None), |(key, value)| (key, Some(value)));
+            let told = said(&request.args, key);
+            match (value, told) {
+                (Some(value), Some(told)) if told != value => {
+                    let message =
+                        format!("`{key}` must be {value} here: otherwise every process is a training of its own");
+                    self.problem("args", message);
+                }
+                (None, None) if request.args.iter().any(|arg| arg == key) => {}
+                (_, None) => {
+                    let why = "without it every process is a training of its own".to_string();
+                    self.own_args.push((word.as_str().into(), why));
+                }
+                _ => {}
+            }
+        }
+        let spawns = |key: &&String| request.args.iter().any(|arg| arg.split('=').next() == Some(key.as_str()));
+        if let Some(key) = request.spawn_key.as_ref().filter(spawns).filter(|_| several) {
+            let count = count(self.counts.processes, "process");
+            self.problem("args", format!("`{key}` must not be here: each of the {count} would start others"));
+        }
+    }
+
+    /// Whether the program has words of its own on the command line, beside those that the target reads.
+    fn has_own_words(&self) -> bool {
+        self.table.joined_by != JoinedBy::Options || self.request.divided
+    }
+
+    /// The user's arguments in two parts: those that stand in front of `--`, and the rest. All are in front where the
+    /// program does not divide its command line.
+    pub(super) fn divided_args(&self) -> (Vec<String>, Vec<String>) {
+        let request = self.request;
+        if !request.divided {
+            return (request.args.clone(), Vec::new());
+        }
+        let (mut ahead, mut behind) = (Vec::new(), Vec::new());
+        let mut is_ahead = false;
+        for arg in &request.args {
+            // Values follow their option.
+            if arg.starts_with('-') && !arg.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) {
+                let key = arg.split('=').next().unwrap_or_default();
+                is_ahead = request.ahead.iter().any(|own| own == key);
+            } else if arg.contains('=') {
+                is_ahead = false;
+            }
+            if is_ahead { ahead.push(arg.clone()) } else { behind.push(arg.clone()) }
+        }
+        (ahead, behind)
+    }
+
+    fn why_joined(&self, wanted: bool) -> &'static str {
+        match (wanted, &self.table.joined_why) {
+            (true, _) => "otherwise every process is a training of its own",
+            (false, Some(why)) => why,
+            (false, None) => "there is one process",
+        }
+    }
+
+    /// Arguments that the program asks for and nobody gave. Their values are the user's to know.
+    pub(super) fn needs(&mut self) {
+        for key in &self.request.needs {
+            if said(&self.request.args, key).is_none() {
+                let example = if key.starts_with('-') { format!("{key} …") } else { format!("{key}=…") };
+                self.problems.push(Problem::new("args", format!("the program asks for `{key}`: add {example}")));
+            }
+        }
+    }
+
+    fn is_key(&mut self, field: &str, key: &str) -> bool {
+        let is_key = !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=');
+        if !is_key {
+            self.problem(field, "takes the key alone, such as run.distributed or --batch-size");
+        }
+        is_key
+    }
+}
+
+/// What the arguments say for a key or an option; the last word counts. Hydra's `+key` and `++key` are the key too.
+pub fn said<'a>(args: &'a [String], key: &str) -> Option<&'a str> {
+    let is_option = key.starts_with('-');
+    let mut found = None;
+    for (at, arg) in args.iter().enumerate() {
+        match arg.split_once('=') {
+            Some((name, value)) if name.trim_start_matches('+') == key => found = Some(value),
+            None if is_option && arg == key => found = Some(args.get(at + 1).map_or("", String::as_str)),
+            _ => {}
+        }
+    }
+    found
+}

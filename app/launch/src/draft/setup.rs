@@ -1,0 +1,29 @@
+//! The script that makes the virtual environment.
+
+use super::command::Command;
+use super::{Draft, PIP, here};
+
+impl Draft<'_> {
+    pub(super) fn set_up(&mut self) {
+        let Some(venv) = self.value("venv") else {
+            return self.problem("venv", "is required: folder for the virtual environment");
+        };
+        let setup = &self.table.setup;
+        self.plan.title = self.text(&setup.title);
+        self.enable();
+        for entry in &setup.set {
+            self.set(entry);
+        }
+        for command in setup.command.iter() {
+            if self.holds(&command.when) {
+                self.run(command);
+            }
+        }
+        if let Some(file) = self.value("requirements") {
+            let pip = format!("{}/bin/pip", here(venv));
+            let why = "the file must not name PyTorch or TensorFlow: pip would put its own in the vendor's place";
+            let command = Command::new([&pip, "install"], PIP).flag(["-r".into(), here(file).into()], why);
+            self.step(command, "The project's own packages.");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A training: its numbers, what it sets, and the commands that start it.
+
+use super::Draft;
+use crate::plan::{Setting, Step};
+use crate::table::SetEntry;
+
+impl Draft<'_> {
+    pub(super) fn train(&mut self) {
+        if self.count().is_none() || self.choose_launcher().is_none() {
+            return;
+        }
+        let table = self.table;
+        for refusal in table.refused.iter().filter(|refusal| self.holds(&refusal.when)).collect::<Vec<_>>() {
+            self.problem(&refusal.field, &*refusal.why);
+        }
+        for field in table.field.iter().filter(|field| field.required && self.holds(&field.when)).collect::<Vec<_>>() {
+            if self.value(&field.name).is_none() {
+                self.problem(&field.name, format!("is required: {}", field.help));
+            }
+        }
+        if self.request.alone && !table.alone.is_empty() {
+            match &table.alone_field {
+                Some(field) => self.problem(field, &*table.alone),
+                None if self.counts.processes > 1 => self.problem("instances", &*table.alone),
+                None => {}
+            }
+        }
+        self.joined();
+        let titles = table.titles.iter().find(|title| self.holds(&title.when));
+        self.plan.title = self.text(titles.map_or(&table.title, |title| &title.text));
+        for line in &table.numbers {
+            match &**line {
+                "{samples}" => self.samples(),
+                line => {
+                    let line = self.text(line);
+                    self.plan.arithmetic.push(line);
+                }
+            }
+        }
+        if table.without_devices.as_ref().is_some_and(|when| self.holds(when)) {
+            self.plan.resources.nodes = 1;
+            self.plan.resources.tasks_per_node = Some(1);
+            (self.plan.resources.exclusive, self.plan.resources.memory) = (false, None);
+        } else {
+            self.ask_for_devices();
+        }
+        // What is read first may be what knows `module`.
+        self.enable();
+        self.load();
+        self.activate();
+        self.site_settings();
+        for entry in table.set.iter().chain(&self.site.set) {
+            self.set(entry);
+        }
+        self.of_the_job();
+        for note in table.note.iter().filter(|note| self.holds(&note.when)).collect::<Vec<_>>() {
+            let text = self.text(&note.text);
+            self.plan.notes.push(text);
+        }
+        for command in self.commands() {
+            if self.holds(&command.when) {
+                self.run(command);
+            }
+        }
+    }
+
+    /// A variable, unless its condition says otherwise, or it is asked for and was set before.
+    pub(super) fn set(&mut self, entry: &SetEntry) {
+        if !self.holds(&entry.when) {
+            return;
+        }
+        if let Some(is) = &entry.is {
+            return self.set_by_release(&entry.name, is);
+        }
+        if let Some(value) = &entry.value {
+            let (value, why) = (self.word(value), self.text(&entry.why));
+            let setting = Setting { name: entry.name.clone(), value, why, source: entry.source.clone() };
+            if entry.inner {
+                self.inner.push(entry.name.clone());
+            }
+            self.plan.steps.push(Step::Set(setting));
+        } else if let Some(message) = entry.ask.as_ref().filter(|_| !self.is_set(&entry.name)) {
+            self.plan.steps.push(Step::Require { name: entry.name.clone(), message: message.clone() });
+        }
+    }
+
+    /// A variable whose value depends on the release.
+    fn set_by_release(&mut self, name: &str, is: &str) {
+        let target = self.request.target;
+        let sdk = self.value("sdk").unwrap_or(target.newest());
+        match target.variables().get(name).and_then(|fact| fact.value_for(is, sdk)) {
+            Some(fact) => {
+                let (name, value) = (name.to_string(), fact.value.as_str().into());
+                let (why, source) = (fact.why.clone(), fact.source.clone());
+                self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
+            }
+            None => self.problem(
+                "sdk",
+                format!("{sdk} has no value of {name} for {is}: take another release, or another mode"),
+            ),
+        }
+    }
+
+    /// `-x NAME` for each variable that is set, for a launcher that hands them on to other machines; `-e NAME` for a
+    /// container.
+    pub(crate) fn exports(&self, option: &str) -> Vec<String> {
+        let names = self.plan.steps.iter().filter_map(|step| match step {
+            Step::Set(setting) if !self.inner.contains(&setting.name) => Some(&setting.name),
+            _ => None,
+        });
+        names.flat_map(|name| [option.to_string(), name.clone()]).collect()
+    }
+}

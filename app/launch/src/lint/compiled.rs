@@ -1,0 +1,85 @@
+//! A program that is compiled before it runs: what is run must be what was compiled.
+
+use super::Look;
+use super::shell::Command;
+use crate::table::CompiledWords;
+use crate::word::Word;
+
+pub(super) fn check(look: &mut Look<'_>, words: &CompiledWords) {
+    // With several programs in one script nothing says which file belongs to which.
+    let compiled: Vec<Compiled> = look.commands.iter().filter_map(|command| Compiled::of(command, words)).collect();
+    let [compiled] = &compiled[..] else { return };
+    look.each(|look, command| {
+        if let Some((path, place)) = command.value(&[&words.file]).filter(|_| command.has(&words.run)) {
+            compiled.check(look, command, path, place.start, words);
+        }
+    });
+}
+
+/// What a command `compile` makes.
+struct Compiled {
+    path: String,
+    batch: Option<String>,
+    data_parallel: bool,
+    /// The place behind the word `compile`.
+    place: usize,
+}
+
+impl Compiled {
+    fn of(command: &Command, words: &CompiledWords) -> Option<Compiled> {
+        let verb = command.words.iter().find(|word| word.text == words.compile)?;
+        let (name, _) = command.value(&[&words.name])?;
+        let folder = command.value(&[&words.folder]).map_or(&*words.usual_folder, |(folder, _)| folder);
+        // A name that has the file's own ending keeps one.
+        let ending = words.path.rsplit('}').next().unwrap_or_default();
+        let name = name.strip_suffix(ending).unwrap_or(name);
+        let path = words.path.replace("{folder}", folder.trim_end_matches('/')).replace("{name}", name);
+        Some(Compiled {
+            path,
+            batch: batch_of(command, words),
+            data_parallel: command.has(&words.parallel),
+            place: verb.range.end,
+        })
+    }
+
+    fn check(&self, look: &mut Look<'_>, run: &Command, path: &str, word: usize, words: &CompiledWords) {
+        let at = run.words[word].range.start;
+        let plain = |path: &str| {
+            let path = path.trim_start_matches("$(pwd)/").trim_start_matches("${PWD}/").trim_start_matches("$PWD/");
+            path.trim_start_matches("./").to_string()
+        };
+        if plain(path) != plain(&self.path) {
+            look.found(at, "pef-path", format!("the compiled file is {}", self.path));
+            self.mend_path(look, run, path, word, &words.file);
+        }
+        if run.has(&words.parallel) && !self.data_parallel {
+            let message = format!("what runs data-parallel is compiled so: {}", words.parallel_compile);
+            look.found(self.place, "data-parallel", message);
+            look.mend(self.place..self.place, format!(" {}", words.parallel_compile));
+        }
+        let flags: Vec<&str> = words.batch.iter().map(String::as_str).collect();
+        if let (Some(compiled), Some((batch, place))) = (&self.batch, run.value(&flags))
+            && compiled != batch
+        {
+            let message = format!("compiled for {compiled} samples and run with {batch}: the shape is fixed");
+            look.found(run.words[place.start].range.start, "batch", message);
+        }
+    }
+
+    fn mend_path(&self, look: &mut Look<'_>, run: &Command, path: &str, word: usize, option: &str) {
+        let own = &run.words[word];
+        let (token, before) =
+            if own.text == option { (&run.words[word + 1], String::new()) } else { (own, format!("{option}=")) };
+        let own = format!("{before}{}", self.path);
+        // A variable in the path stays one.
+        let new = if self.path.contains('$') { format!("\"{own}\"") } else { Word::text(own).quoted() };
+        if !path.is_empty() && !self.path.contains(['"', '\\', '`']) {
+            look.mend(token.range.clone(), new);
+        }
+    }
+}
+
+fn batch_of(command: &Command, words: &CompiledWords) -> Option<String> {
+    let flags: Vec<&str> = words.batch.iter().map(String::as_str).collect();
+    command.value(&flags).map(|(batch, _)| batch.to_string())
+}

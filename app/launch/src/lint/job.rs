@@ -1,0 +1,120 @@
+//! Faults of a script as a whole: line ends, continued lines, directives that come too late, commands left behind.
+
+use super::Look;
+use super::shell::Command;
+
+pub(super) fn check(look: &mut Look<'_>) {
+    line_ends(look);
+    continuations(look);
+    late_directives(look);
+    left_behind(look);
+}
+
+/// bash reads the `\r` of `\r\n` as part of the last word.
+fn line_ends(look: &mut Look<'_>) {
+    let places: Vec<usize> = look.script.match_indices("\r\n").map(|(at, _)| at).collect();
+    if let Some(first) = places.first() {
+        look.found(*first, "line-ends", "lines end in CR and LF; bash takes the CR for a letter");
+        for at in places {
+            look.mend(at..at + 1, "");
+        }
+    }
+}
+
+/// A line that begins with an option goes on from one that lacks its backslash; a blank behind a backslash ends it.
+fn continuations(look: &mut Look<'_>) {
+    let blanks: Vec<(usize, usize)> = lines(look.script)
+        .filter_map(|(at, line)| {
+            let text = line.trim_end_matches(['\r', '\n']);
+            let bare = text.trim_end_matches([' ', '\t']);
+            (bare.len() < text.len() && bare.ends_with('\\') && !text.trim_start().starts_with('#'))
+                .then_some((at + bare.len(), at + text.len()))
+        })
+        .collect();
+    for (from, to) in &blanks {
+        look.found(*from, "lost-continuation", "a blank behind the backslash: the line does not go on");
+        look.mend(*from..*to, "");
+    }
+    look.each(|look, command| {
+        let Some(first) = command.words.first() else { return };
+        let start = first.range.start;
+        let line = look.script[..start].rfind('\n').map_or(0, |at| at + 1);
+        let is_option = first.text.len() > 1 && first.text.starts_with('-');
+        if !is_option || !look.script[line..start].trim().is_empty() || line == 0 {
+            return;
+        }
+        let end = look.script[..line - 1].trim_end().len();
+        if look.script[..line].ends_with("\n\n") || look.script[..end].ends_with('\\') {
+            return;
+        }
+        let before = look.script[..end].rfind('\n').map_or(0, |at| at + 1);
+        if look.script[before..end].trim_start().starts_with('#') {
+            return;
+        }
+        let message = "begins with an option: the line before it lacks the backslash that goes on";
+        look.found(start, "lost-continuation", message);
+        look.mend(end..line - 1, " \\");
+    });
+}
+
+fn lines(script: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    script.split_inclusive('\n').map(move |line| {
+        at += line.len();
+        (at - line.len(), line)
+    })
+}
+
+/// A scheduler reads directives up to the first command.
+fn late_directives(look: &mut Look<'_>) {
+    let Some(first) = look.commands.first().and_then(|command| command.words.first()).map(|word| word.range.start)
+    else {
+        return;
+    };
+    let script = look.script;
+    let is_directive = |line: &str| ["#SBATCH ", "#PBS "].iter().any(|mark| line.starts_with(mark));
+    let late: Vec<(usize, &str)> =
+        lines(script).filter(|(at, line)| *at > first && is_directive(line) && !inside_document(look, *at)).collect();
+    if late.is_empty() {
+        return;
+    }
+    let own = lines(script).filter(|(at, line)| *at < first && (is_directive(line) || line.starts_with("#!"))).last();
+    let place = own.map_or(0, |(at, line)| at + line.len());
+    let mut moved = String::new();
+    for (at, line) in late {
+        look.found(at, "late-directive", "stands behind a command: the scheduler does not read it");
+        moved += line.trim_end_matches(['\r', '\n']);
+        moved.push('\n');
+        look.mend(at..at + line.len(), "");
+    }
+    look.mend(place..place, moved);
+}
+
+/// A script that writes another one has its directives in a here-document.
+fn inside_document(look: &Look<'_>, at: usize) -> bool {
+    look.script[..at].contains("<<")
+}
+
+/// What starts a training; a job ends with its script, whatever still runs beside it.
+const STARTERS: [&str; 7] = ["mpirun", "mpiexec", "srun", "torchrun", "python", "python3", "accelerate"];
+
+fn left_behind(look: &mut Look<'_>) {
+    let waits = look.commands.iter().any(|command| command.runs("wait") == Some(0));
+    let is_job = look.script.lines().any(|line| line.starts_with("#SBATCH") || line.starts_with("#PBS"));
+    if waits || !is_job {
+        return;
+    }
+    let of_target = look.table.lint.shares.as_ref().map(|shares| shares.program.as_str());
+    let starts = |command: &Command| STARTERS.iter().copied().chain(of_target).any(|name| command.runs(name).is_some());
+    let script = look.script;
+    let left = |command: &&Command| {
+        let end = command.words.last().map_or(0, |word| word.range.end);
+        // Behind the last word: redirections have words of their own.
+        let rest = script[end..].lines().next().unwrap_or_default().trim_start();
+        starts(command) && rest.starts_with('&') && !rest.starts_with("&&") && !rest.starts_with("&>")
+    };
+    let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };
+    look.found(at, "left-behind", "runs beside the script, and the job ends with the script: wait for it");
+    let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };
+    look.mend(script.len()..script.len(), line);
+}

@@ -1,0 +1,76 @@
+//! A launcher that shares replicas out to processes: its numbers, and what stands between it and the program.
+
+use super::Look;
+use super::shell::Command;
+use crate::table::Shares;
+
+pub(super) fn check(look: &mut Look<'_>, shares: &Shares) {
+    look.each(|look, command| {
+        if let Some(start) = command.runs(&shares.program) {
+            of_command(look, command, start, shares);
+        }
+    });
+}
+
+/// What may stand in front of a program and starts it.
+const WRAPPERS: [&str; 12] =
+    ["numactl", "time", "env", "bash", "sh", "nice", "taskset", "stdbuf", "timeout", "gdb", "perf", "strace"];
+
+fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Shares) {
+    let end = program(command, start, shares);
+    stray(look, command, end);
+    // Options behind the program are the program's own.
+    let own = Command { words: command.words[..end].to_vec() };
+    let number = |flag: &str, usual| match own.value(&[flag]) {
+        Some((text, _)) => text.parse::<u64>().ok(),
+        None => Some(usual),
+    };
+    let place = |flag: &str| own.value(&[flag]).map_or(start, |(_, words)| words.start);
+    let at = own.words[place(&shares.replicas)].range.start;
+    let instances = number(&shares.instances, 1);
+    // Without a number of their own there is a replica for each process.
+    let replicas = number(&shares.replicas, 1);
+    if let (Some(instances), Some(replicas)) = (instances, replicas)
+        && (instances == 0 || !replicas.is_multiple_of(instances))
+    {
+        let message = format!("{replicas} replicas can't be shared evenly by {instances} instances");
+        look.found(at, "uneven-replicas", message);
+    }
+    let Some(devices) = replicas.and_then(|count| count.checked_mul(number(&shares.devices_per_replica, 1)?)) else {
+        return;
+    };
+    let device = &look.table.device;
+    if look.table.power_of_two && !devices.is_power_of_two() {
+        look.found(at, "number-of-devices", format!("{devices} {device}s; a power of two is needed"));
+    }
+    if let Some((text, words)) = own.value(&[&shares.asked])
+        && words.end <= start
+        && text.parse::<u64>().is_ok_and(|asked| asked != devices)
+    {
+        let message = format!("{text} {device}s are asked for and {devices} used: replicas × {device}s of a replica");
+        look.found(own.words[words.start].range.start, "asked-devices", message);
+    }
+}
+
+/// Where the program stands that it starts.
+fn program(command: &Command, start: usize, shares: &Shares) -> usize {
+    let mut at = start + 1;
+    while let Some(word) = command.words.get(at).filter(|word| word.text.starts_with('-')) {
+        let alone = word.text.contains('=') || shares.alone.contains(&word.text);
+        at += if alone { 1 } else { 2 };
+    }
+    at.min(command.words.len())
+}
+
+/// A word in front of Python that is no program is taken for one.
+fn stray(look: &mut Look<'_>, command: &Command, at: usize) {
+    let Some(word) = command.words.get(at) else { return };
+    let name = word.text.rsplit('/').next().unwrap_or_default();
+    let is_python = |text: &str| text.rsplit('/').next().is_some_and(|name| name.starts_with("python"));
+    let later = command.words[at..].iter().position(|word| is_python(&word.text));
+    let could_be = name.ends_with(".py") || name.ends_with(".sh") || name.contains('$') || WRAPPERS.contains(&name);
+    if !could_be && later.is_some_and(|later| later > 0) {
+        let message = format!("`{}` would be started in place of what stands behind it", word.text);
+        look.found(word.range.start, "stray-word", message);
+    }
+}

@@ -1,0 +1,367 @@
+//! Changes of a file's text: expressions and statements replaced, inserted, removed and wrapped, with the file's own
+//! indentation and line ends.
+
+use crate::file::PythonFile;
+use crate::lines::{line_end, line_indent, line_start};
+use crate::tree::{Id, Tree, kinds};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// One change of the text. Lines of new code are separated by `\n` and indented by the file's own unit.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// A part of a statement.
+    Expression {
+        /// The expression.
+        node: Id,
+        /// Its bytes.
+        range: Range<usize>,
+        /// What stands there instead.
+        text: String,
+    },
+    /// New statements before or after one.
+    Insert {
+        /// The statement they stand beside.
+        at: Id,
+        /// Whether they follow it.
+        after: bool,
+        /// The new statements.
+        text: String,
+    },
+    /// Statements of one block, replaced; an empty text deletes them.
+    Replace {
+        /// The first statement that goes.
+        first: Id,
+        /// The last one.
+        last: Id,
+        /// What stands there instead.
+        text: String,
+    },
+    /// A new clause before an existing one.
+    Clause {
+        /// The clause that follows.
+        before: Id,
+        /// The new clause, its header included.
+        text: String,
+    },
+    /// Statements of one block under a new header, or with none, into the block in front of them.
+    Wrap {
+        /// The first statement that moves in.
+        first: Id,
+        /// The last one.
+        last: Id,
+        /// The header, with its colon; empty for none.
+        header: String,
+    },
+    /// Text anywhere, for files that are no Python and for imports.
+    Raw {
+        /// The bytes that go.
+        range: Range<usize>,
+        /// What stands there instead.
+        text: String,
+    },
+}
+
+impl Change {
+    /// The code that it brings.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Expression { text, .. }
+            | Self::Insert { text, .. }
+            | Self::Replace { text, .. }
+            | Self::Clause { text, .. }
+            | Self::Raw { text, .. }
+            | Self::Wrap { header: text, .. } => text,
+        }
+    }
+
+    /// The bytes that no other change may touch in the same round.
+    pub fn extents(&self, file: &PythonFile<'_>) -> Vec<Range<usize>> {
+        match self {
+            Self::Wrap { first, last, .. } => {
+                std::iter::once(file.index.item(*first).start..file.index.item(*last).end).collect()
+            }
+            _ => splices(file, self).into_iter().map(|s| s.range).collect(),
+        }
+    }
+
+    /// Whether it would write over a comment that it does not write again.
+    pub fn swallows_comment(&self, file: &PythonFile<'_>) -> bool {
+        let (range, text) = match self {
+            Self::Expression { range, text, .. } => (range.clone(), text),
+            Self::Replace { first, last, text } if !text.is_empty() => {
+                (file.index.item(*first).start..file.index.item(*last).end, text)
+            }
+            _ => return false,
+        };
+        file.index.of_kind(kinds().comment).iter().any(|c| {
+            let item = file.index.item(*c);
+            range.start <= item.start && item.end <= range.end && !text.contains(file.index.text_of(*c))
+        })
+    }
+
+    /// A node at which the change happens.
+    pub fn node(&self) -> Option<Id> {
+        match self {
+            Self::Expression { node, .. } => Some(*node),
+            Self::Insert { at, .. } => Some(*at),
+            Self::Replace { first, .. } | Self::Wrap { first, .. } => Some(*first),
+            Self::Clause { before, .. } => Some(*before),
+            Self::Raw { .. } => None,
+        }
+    }
+}
+
+/// A replacement of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splice {
+    /// The bytes that go.
+    pub range: Range<usize>,
+    /// What stands there instead.
+    pub text: String,
+}
+
+/// Indents every line but the first, and ends lines as the file does. Lines that begin inside a string stay.
+pub fn at_indent(text: &str, indent: &str, newline: &str) -> String {
+    let inside = lines_in_strings(text);
+    let mut out = String::new();
+    for (n, line) in text.split('\n').enumerate() {
+        if n > 0 {
+            out.push_str(newline);
+            if !line.is_empty() && !inside.contains(&n) {
+                out.push_str(indent);
+            }
+        }
+        out.push_str(line);
+    }
+    out
+}
+
+/// Takes one indentation off every line but the first; lines that begin inside a string stay.
+pub fn dedent(text: &str, indent: &str) -> String {
+    let inside = lines_in_strings(text);
+    let mut out = String::new();
+    for (n, line) in text.split('\n').enumerate() {
+        if n > 0 {
+            out.push('\n');
+        }
+        let shift = n > 0 && !inside.contains(&n);
+        out.push_str(if shift { line.strip_prefix(indent).unwrap_or(line) } else { line });
+    }
+    out
+}
+
+/// Numbers, from 0, of the lines whose first character is inside a string: moving them would change what it says.
+pub fn lines_in_strings(text: &str) -> BTreeSet<usize> {
+    // Only these can run over a line.
+    if !(text.contains("\"\"\"") || text.contains("'''") || text.contains("\\\n")) {
+        return BTreeSet::new();
+    }
+    let tree = Tree::parse(text);
+    let index = tree.index();
+    let mut lines = BTreeSet::new();
+    for string in index.of_kind(kinds().string) {
+        let range = index.range(*string);
+        let first = text[..range.start].matches('\n').count();
+        let breaks = text[range].matches('\n').count();
+        lines.extend(first + 1..=first + breaks);
+    }
+    lines
+}
+
+/// Whether a statement has its lines to itself: no `;` neighbour and no header in front of it.
+pub fn owns_its_lines(file: &PythonFile<'_>, first: Id, last: Id) -> bool {
+    let text = file.index.text;
+    let (start, end) = (file.index.item(first).start, file.index.item(last).end);
+    let before = &text[line_start(text, start)..start];
+    let after = text[end..line_end(text, end)].trim_start();
+    before.trim_start_matches('\u{feff}').trim().is_empty() && (after.is_empty() || after.starts_with('#'))
+}
+
+/// How one change is written into the text as it is (in place).
+pub fn splices(file: &PythonFile<'_>, change: &Change) -> Vec<Splice> {
+    let text = file.index.text;
+    let newline = file.layout.newline;
+    match change {
+        Change::Expression { range, text, .. } | Change::Raw { range, text } => {
+            vec![Splice { range: range.clone(), text: text.clone() }]
+        }
+        Change::Insert { at, after, text: new } => {
+            let item = file.index.item(*at);
+            let indent = line_indent(text, item.start);
+            if !owns_its_lines(file, *at, *at) {
+                return beside(file, *at, *after, new);
+            }
+            if *after {
+                let end = statement_end(file, *at);
+                let lead = if new.starts_with('\n') { "" } else { indent };
+                vec![Splice { range: end..end, text: format!("{newline}{lead}{}", at_indent(new, indent, newline)) }]
+            } else {
+                let new = at_indent(new, indent, newline);
+                vec![Splice { range: item.start..item.start, text: format!("{new}{newline}{indent}") }]
+            }
+        }
+        Change::Replace { first, last, text: new } if !new.is_empty() => {
+            let (start, end) = (file.index.item(*first).start, file.index.item(*last).end);
+            let indent = line_indent(text, start);
+            vec![Splice { range: start..end, text: at_indent(new, indent, newline) }]
+        }
+        Change::Replace { first, last, .. } => vec![deletion(file, *first, *last)],
+        Change::Wrap { first, last, header } => wrapping(file, *first, *last, header),
+        Change::Clause { before, text: new } => {
+            let start = file.index.item(*before).start;
+            let indent = line_indent(text, start);
+            vec![Splice { range: start..start, text: format!("{}{newline}{indent}", at_indent(new, indent, newline)) }]
+        }
+    }
+}
+
+/// Statements that share their line: the new one takes a line of its own where the line belongs to a block, and joins the
+/// line where it hangs on a header (`if x: a`) and has no block itself.
+fn beside(file: &PythonFile<'_>, at: Id, after: bool, new: &str) -> Vec<Splice> {
+    let index = &file.index;
+    let text = index.text;
+    let newline = file.layout.newline;
+    let item = index.item(at);
+    if hangs_on_header(file, at) {
+        let joined = new.replace('\n', "; ");
+        return vec![if after {
+            Splice { range: item.end..item.end, text: format!("; {joined}") }
+        } else {
+            Splice { range: item.start..item.start, text: format!("{joined}; ") }
+        }];
+    }
+    let indent = line_indent(text, item.start);
+    let new = at_indent(new, indent, newline);
+    let siblings: Vec<Id> = index.parent(at).map_or_else(Vec::new, |b| index.parts(b).collect());
+    let n = siblings.iter().position(|s| *s == at).unwrap_or(0);
+    let same_line = |a: usize, b: usize| !text[a.min(b)..a.max(b)].contains('\n');
+    let next = siblings.get(n + 1).map(|s| index.item(*s).start).filter(|s| same_line(item.end, *s));
+    let previous = n.checked_sub(1).map(|p| index.item(siblings[p]).end).filter(|e| same_line(*e, item.start));
+    vec![match (after, next, previous) {
+        (true, Some(next), _) => {
+            Splice { range: item.end..next, text: format!("{newline}{indent}{new}{newline}{indent}") }
+        }
+        (true, None, _) => {
+            let end = statement_end(file, at);
+            Splice { range: end..end, text: format!("{newline}{indent}{new}") }
+        }
+        (false, _, Some(previous)) => {
+            Splice { range: previous..item.start, text: format!("{newline}{indent}{new}{newline}{indent}") }
+        }
+        (false, _, None) => Splice { range: item.start..item.start, text: format!("{new}{newline}{indent}") },
+    }]
+}
+
+/// Whether a statement stands on the line of the header it belongs to.
+fn hangs_on_header(file: &PythonFile<'_>, at: Id) -> bool {
+    let index = &file.index;
+    let Some(block) = index.parent(at).filter(|b| index.kind(*b) == kinds().block) else { return false };
+    let start = index.item(block).start;
+    !index.text[line_start(index.text, start)..start].trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+impl Change {
+    /// Whether there is no place for it: a block of its own behind `if x: a` on one line.
+    pub fn has_no_place(&self, file: &PythonFile<'_>) -> bool {
+        match self {
+            Self::Insert { at, text, .. } => text.trim_end().contains('\n') && hangs_on_header(file, *at),
+            Self::Replace { first, last, text } => text.contains('\n') && !owns_its_lines(file, *first, *last),
+            _ => false,
+        }
+    }
+}
+
+/// A header above statements, and one more level for each of their lines that does not begin inside a string.
+fn wrapping(file: &PythonFile<'_>, first: Id, last: Id, header: &str) -> Vec<Splice> {
+    let text = file.index.text;
+    let (start, end) = (file.index.item(first).start, file.index.item(last).end);
+    let (newline, unit) = (file.layout.newline, &file.layout.indent);
+    let indent = line_indent(text, start);
+    let strings: Vec<Range<usize>> = file
+        .index
+        .of_kind(kinds().string)
+        .iter()
+        .map(|s| file.index.range(*s))
+        .filter(|r| r.start < end && r.end > start && text[r.clone()].contains('\n'))
+        .collect();
+    // Without a header the statements go into the block in front of them.
+    let lead = if header.is_empty() { unit.clone() } else { format!("{header}{newline}{indent}{unit}") };
+    let mut out = vec![Splice { range: start..start, text: lead }];
+    let breaks = text[start..end].match_indices('\n').map(|(n, _)| start + n + 1);
+    for at in breaks {
+        let blank = text[at..line_end(text, at)].trim().is_empty();
+        if !blank && !strings.iter().any(|r| r.start < at && at < r.end) {
+            out.push(Splice { range: at..at, text: unit.clone() });
+        }
+    }
+    out
+}
+
+/// Where one more argument of a call goes and what is written there: behind the last one, on a line of its own where that one has
+/// a line. None where the call has no list of arguments.
+pub fn appended_argument(file: &PythonFile<'_>, call: Id, argument: &str) -> Option<(Range<usize>, String)> {
+    let index = &file.index;
+    let list = index.arguments(call).list()?;
+    let Some(last) = index.arguments(call).ids().last() else {
+        let at = index.item(list).start + 1;
+        return Some((at..at, argument.to_owned()));
+    };
+    let (start, end) = (index.item(last).start, index.item(last).end);
+    let (line, indent) = (line_start(index.text, start), line_indent(index.text, start));
+    let has_line = line + indent.len() == start && line > index.item(list).start;
+    let gap = if has_line { format!("{}{indent}", file.layout.newline) } else { " ".to_owned() };
+    Some((end..end, format!(",{gap}{argument}")))
+}
+
+/// End of a statement with the comment behind it on its last line.
+pub fn statement_end(file: &PythonFile<'_>, id: Id) -> usize {
+    let text = file.index.text;
+    let end = file.index.item(id).end;
+    let line = line_end(text, end);
+    if text[end..line].trim_start().starts_with('#') || text[end..line].trim().is_empty() {
+        text[..line].trim_end_matches([' ', '\t']).len().max(end)
+    } else {
+        end
+    }
+}
+
+/// Removes statements with their lines; a block that would be empty keeps `pass`, and comments stay.
+fn deletion(file: &PythonFile<'_>, first: Id, last: Id) -> Splice {
+    let text = file.index.text;
+    let (start, end) = (file.index.item(first).start, file.index.item(last).end);
+    let alone = file.index.parent(first).is_some_and(|block| {
+        file.index.kind(block) == kinds().block && file.index.parts(block).all(|s| s >= first && s <= last)
+    });
+    if alone {
+        return Splice { range: start..end, text: "pass".to_owned() };
+    }
+    if !owns_its_lines(file, first, last) {
+        // `a; b`: take the semicolon along.
+        let line = line_end(text, end);
+        let rest = &text[end..line];
+        if let Some(n) = rest.find(';').filter(|n| rest[..*n].trim().is_empty()) {
+            let after = &rest[n + 1..];
+            let blanks = after.len() - after.trim_start().len();
+            return Splice { range: start..end + n + 1 + blanks, text: String::new() };
+        }
+        let before = text[..start].trim_end();
+        let cut = before.strip_suffix(';').map_or(start, |b| b.trim_end().len());
+        return Splice { range: cut..end, text: String::new() };
+    }
+    let line = line_end(text, end);
+    if text[end..line].trim_start().starts_with('#') {
+        let comment = end + text[end..line].find('#').unwrap_or(0);
+        return Splice { range: start..comment, text: String::new() };
+    }
+    let begin = line_start(text, start);
+    let begin = if begin == 0 && text.starts_with('\u{feff}') { 3 } else { begin };
+    let mut stop = line;
+    for newline in ["\r\n", "\n"] {
+        if text[stop..].starts_with(newline) {
+            stop += newline.len();
+            break;
+        }
+    }
+    Splice { range: begin..stop, text: String::new() }
+}

@@ -1,0 +1,181 @@
+//! A parsed file, and how its definitions, statements and calls are found.
+
+use crate::layout::Layout;
+use crate::names::{Names, called_name};
+use crate::tree::{Id, Index, Tree, fields, kinds};
+use std::collections::{BTreeMap, HashMap};
+
+/// A parsed file: its nodes, what its names stand for, and how it is written.
+pub struct PythonFile<'t> {
+    /// The path, as it was given.
+    pub path: &'t str,
+    /// Its nodes.
+    pub index: Index<'t>,
+    /// What its names stand for.
+    pub names: Names,
+    /// How it is written.
+    pub layout: Layout,
+    words: HashMap<&'t str, Vec<Id>>,
+    /// Names that the module assigns, with the end of the first assignment.
+    top_names: BTreeMap<&'t str, usize>,
+    calls: BTreeMap<&'t str, Vec<Id>>,
+}
+
+impl<'t> PythonFile<'t> {
+    /// Reads a parsed text.
+    pub fn read(path: &'t str, tree: &'t Tree) -> Self {
+        let index = tree.index();
+        let names = Names::collect(&index);
+        let k = kinds();
+        let mut words: HashMap<&str, Vec<Id>> = HashMap::new();
+        for &id in index.of_kind(k.identifier) {
+            words.entry(index.text_of(id)).or_default().push(id);
+        }
+        let mut calls: BTreeMap<&str, Vec<Id>> = BTreeMap::new();
+        for &call in index.of_kind(k.call) {
+            if let Some(name) = called_name(&index, call) {
+                calls.entry(name).or_default().push(call);
+            }
+        }
+        let mut top_names: BTreeMap<&str, usize> = BTreeMap::new();
+        for &assignment in index.of_kind(k.assignment) {
+            let Some(left) = index.field(assignment, fields().left) else { continue };
+            if !index
+                .ancestors(assignment)
+                .any(|a| [k.function_definition, k.class_definition].contains(&index.kind(a)))
+            {
+                top_names.entry(index.text_of(left)).or_insert(index.item(assignment).end);
+            }
+        }
+        for binding in names.bindings.iter().filter(|b| b.scope.is_none()) {
+            // The name as it stands in the text, which lives as long as the tree.
+            let end = index.item(binding.statement).end;
+            let within = index.text_of(binding.part);
+            if let Some(at) = within.rfind(binding.local.as_str()) {
+                top_names.entry(&within[at..at + binding.local.len()]).or_insert(end);
+            }
+        }
+        Self { path, layout: Layout::read(&index), words, top_names, calls, index, names }
+    }
+
+    /// Whether an identifier of that text is anywhere in the file.
+    pub fn has_word(&self, word: &str) -> bool {
+        // `import torch.cuda.amp` holds its parts as one dotted name of identifiers, so they are all here.
+        self.words.contains_key(word)
+    }
+
+    /// The identifiers of that text, in its order.
+    pub fn identifiers(&self, name: &str) -> &[Id] {
+        self.words.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every identifier of the file, by its text.
+    pub fn words(&self) -> impl Iterator<Item = (&'t str, &[Id])> {
+        self.words.iter().map(|(word, ids)| (*word, ids.as_slice()))
+    }
+
+    /// Whether the module binds a name: before an offset, or anywhere when a function reads it later.
+    pub fn binds_at_top(&self, name: &str, at: usize, in_function: bool) -> bool {
+        self.top_names.get(name).is_some_and(|end| in_function || *end <= at)
+    }
+
+    /// Calls by the last name of their function.
+    pub fn calls(&self, name: &str) -> &[Id] {
+        self.calls.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Calls of a function by its own name, or as a method of something that is no model: `model.train()` is no call of a `train`.
+    pub fn callers(&self, function: Id) -> impl Iterator<Item = Id> + '_ {
+        self.calls(self.name_of(function)).iter().copied().filter(move |call| {
+            let owner = self.index.field(*call, fields().function).and_then(|g| self.index.field(g, fields().object));
+            owner.is_none_or(|o| {
+                let owner = self.index.text_of(o);
+                owner == "self"
+                    || self.class_of(function).is_some() && !owner.contains("model") && !owner.contains("net")
+            })
+        })
+    }
+
+    /// The qualified name of what a call calls, through imports: `torch.optim.SGD`; none where it is no import's.
+    pub fn qualified(&self, call: Id) -> Option<String> {
+        self.index.call(call)?.qualified(&self.names)
+    }
+
+    /// The innermost function around a node.
+    pub fn function_of(&self, id: Id) -> Option<Id> {
+        self.index.ancestors(id).find(|a| self.index.kind(*a) == kinds().function_definition)
+    }
+
+    /// The innermost class around a node.
+    pub fn class_of(&self, id: Id) -> Option<Id> {
+        self.index.ancestors(id).find(|a| self.index.kind(*a) == kinds().class_definition)
+    }
+
+    /// The name of a function or a class.
+    pub fn name_of(&self, definition: Id) -> &'t str {
+        self.index.field(definition, fields().name).map_or("", |n| self.index.text_of(n))
+    }
+
+    /// Whether a class, a function or a top-level assignment of that name is here.
+    pub fn defines(&self, name: &str) -> bool {
+        let k = kinds();
+        let definitions =
+            self.index.of_kind(k.class_definition).iter().chain(self.index.of_kind(k.function_definition));
+        definitions.into_iter().any(|d| self.name_of(*d) == name)
+    }
+
+    /// Whether something is assigned to a name, written just so.
+    pub fn assigns(&self, name: &str) -> bool {
+        self.index.assignments().any(|a| a.assigns(name))
+    }
+
+    /// The statement that holds a node: the child of a block or of the module.
+    pub fn statement_of(&self, id: Id) -> Option<Id> {
+        let k = kinds();
+        std::iter::once(id).chain(self.index.ancestors(id)).find(|a| {
+            self.index.parent(*a).is_some_and(|p| self.index.kind(p) == k.block || self.index.kind(p) == k.module)
+        })
+    }
+
+    /// Whether a function takes or assigns a name.
+    pub fn binds(&self, function: Id, name: &str) -> bool {
+        self.bound_from(function, name).is_some()
+    }
+
+    /// Whether a function has taken or assigned a name when it comes to a node of its own.
+    pub fn binds_before(&self, function: Id, name: &str, id: Id) -> bool {
+        self.bound_from(function, name).is_some_and(|end| end <= self.index.item(id).start)
+    }
+
+    /// Where in the text a function has bound a name for the first time.
+    fn bound_from(&self, function: Id, name: &str) -> Option<usize> {
+        let (k, f) = (kinds(), fields());
+        let bound_by = |id: Id| {
+            let kind = self.index.kind(id);
+            (kind == k.identifier && self.index.text_of(id) == name)
+                || self.index.of_kind_in(k.identifier, id).iter().any(|i| {
+                    self.index.text_of(*i) == name
+                        && self.index.parent(*i).is_some_and(|p| {
+                            let kind = self.index.kind(p);
+                            kind != k.attribute && kind != k.subscript
+                        })
+                })
+        };
+        if let Some(parameters) = self.index.field(function, f.parameters) {
+            let is_bound = self.index.children(parameters).any(|p| {
+                let kind = self.index.kind(p);
+                if kind == k.identifier {
+                    self.index.text_of(p) == name
+                } else {
+                    self.index.children(p).next().is_some_and(|n| self.index.text_of(n) == name)
+                }
+            });
+            if is_bound {
+                return Some(self.index.item(parameters).end);
+            }
+        }
+        let assignments = self.index.of_kind_in(k.assignment, function).iter();
+        let binding = assignments.copied().find(|a| self.index.field(*a, f.left).is_some_and(bound_by))?;
+        Some(self.index.item(binding).end)
+    }
+}

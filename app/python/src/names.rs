@@ -1,0 +1,402 @@
+//! What a name in a file stands for: imports, aliases and the qualified names behind them.
+
+use crate::tree::{Id, Index, fields, kinds};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One name that an import statement binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The name in the file.
+    pub local: String,
+    /// What it stands for, `torch.cuda.amp.autocast`.
+    pub qualified: String,
+    /// The import statement.
+    pub statement: Id,
+    /// The part of it that binds this name.
+    pub part: Id,
+    /// The function that the statement stands in; none at the top level.
+    pub scope: Option<Id>,
+}
+
+/// All bindings of a file.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// What imports and top-level aliases bind.
+    pub bindings: Vec<Binding>,
+    by_local: BTreeMap<String, Vec<usize>>,
+    /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
+    shadows: BTreeMap<String, Vec<Option<Id>>>,
+    /// Imported names that mean different things in different places; all others mean one thing everywhere.
+    scoped: BTreeSet<String>,
+    /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
+    pub modules: Vec<String>,
+    /// Modules of `from x import *`.
+    pub wildcards: Vec<String>,
+}
+
+impl Names {
+    /// Reads the imports and bindings of a file.
+    pub fn collect(index: &Index<'_>) -> Self {
+        let mut names = Self::default();
+        let (k, f) = (kinds(), fields());
+        for &statement in index.of_kind(k.import_statement) {
+            for part in index.children(statement).filter(|c| index.item(*c).field == f.name) {
+                if index.kind(part) == k.aliased_import {
+                    if let (Some(module), Some(alias)) = (index.field(part, f.name), index.field(part, f.alias)) {
+                        names.modules.push(index.text_of(module).to_owned());
+                        names.bind(index, index.text_of(alias), index.text_of(module), statement, part);
+                    }
+                } else {
+                    // `import torch.nn` binds `torch`.
+                    let module = index.text_of(part);
+                    names.modules.push(module.to_owned());
+                    let head = module.split('.').next().unwrap_or(module);
+                    names.bind(index, head, head, statement, part);
+                }
+            }
+        }
+        for &statement in index.of_kind(k.import_from_statement) {
+            let Some(module) = index.field(statement, f.module_name) else { continue };
+            let module = public_home(index.text_of(module));
+            for part in index.children(statement) {
+                if index.kind(part) == k.wildcard_import {
+                    names.wildcards.push(module.to_owned());
+                } else if index.item(part).field == f.name {
+                    let (name, local) = if index.kind(part) == k.aliased_import {
+                        match (index.field(part, f.name), index.field(part, f.alias)) {
+                            (Some(name), Some(alias)) => (index.text_of(name), index.text_of(alias)),
+                            _ => continue,
+                        }
+                    } else {
+                        (index.text_of(part), index.text_of(part))
+                    };
+                    let dot = if module.ends_with('.') { "" } else { "." };
+                    names.bind(index, local, &format!("{module}{dot}{name}"), statement, part);
+                }
+            }
+        }
+        // `amp = torch.cuda.amp` at the top level is an alias like any other.
+        for &assignment in index.of_kind(k.assignment) {
+            let at_top =
+                index.parent(assignment).and_then(|s| index.parent(s)).is_some_and(|p| index.kind(p) == k.module);
+            let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
+                continue;
+            };
+            if at_top
+                && index.kind(left) == k.identifier
+                && index.kind(right) == k.attribute
+                && let Some(qualified) = names.qualify(index, right)
+            {
+                names.bind(index, index.text_of(left), &qualified, assignment, left);
+            }
+        }
+        names.collect_shadows(index);
+        names.scoped = names
+            .bindings
+            .iter()
+            .filter(|b| b.scope.is_some() || names.shadows.contains_key(&b.local))
+            .map(|b| b.local.clone())
+            .collect();
+        names
+    }
+
+    /// Where names are bound by something that is no import.
+    fn collect_shadows(&mut self, index: &Index<'_>) {
+        let (k, f) = (kinds(), fields());
+        let aliases: BTreeSet<Id> = self.bindings.iter().map(|b| b.part).collect();
+        for &id in index.of_kind(k.identifier) {
+            let Some(parent) = index.parent(id) else { continue };
+            let kind = index.kind(parent);
+            let field = index.item(id).field;
+            let mut at = id;
+            // `a, (b, c) = …`: the pattern as a whole stands on the left.
+            while let Some(p) = index.parent(at).filter(|p| [k.pattern_list, k.tuple_pattern].contains(&index.kind(*p)))
+            {
+                at = p;
+            }
+            let holder = index.parent(at).unwrap_or(parent);
+            let left = index.item(at).field == f.left;
+            let bound = (left && [k.assignment, k.for_statement, k.for_in_clause].contains(&index.kind(holder)))
+                || (kind == k.parameters || kind == k.lambda_parameters)
+                || ([k.default_parameter, k.typed_default_parameter].contains(&kind) && field == f.name)
+                || (kind == k.typed_parameter && index.children(parent).next() == Some(id))
+                || ((kind == k.function_definition || kind == k.class_definition) && field == f.name)
+                || (kind == k.named_expression && field == f.name)
+                || kind == k.as_pattern_target;
+            if !bound || aliases.contains(&id) {
+                continue;
+            }
+            // A definition's name belongs to the function around it.
+            let from = if kind == k.function_definition || kind == k.class_definition { parent } else { id };
+            let scope =
+                index.ancestors(from).find(|a| index.kind(*a) == k.function_definition || index.kind(*a) == k.lambda);
+            let scopes = self.shadows.entry(index.text_of(id).to_owned()).or_default();
+            if scopes.last() != Some(&scope) {
+                scopes.push(scope);
+            }
+        }
+    }
+
+    /// The import bindings that a plain name means at a node; none when something else binds it nearer.
+    fn visible(&self, index: &Index<'_>, at: Id, name: &str) -> Option<Vec<&Binding>> {
+        let k = kinds();
+        let bindings: Vec<&Binding> =
+            self.by_local.get(name).into_iter().flatten().map(|n| &self.bindings[*n]).collect();
+        let shadows = self.shadows.get(name);
+        let functions = index
+            .ancestors(at)
+            .filter(|a| index.kind(*a) == k.function_definition || index.kind(*a) == k.lambda)
+            .map(Some)
+            .chain(std::iter::once(None));
+        for scope in functions {
+            let here: Vec<&Binding> = bindings.iter().copied().filter(|b| b.scope == scope).collect();
+            if !here.is_empty() {
+                return Some(here);
+            }
+            if shadows.is_some_and(|s| s.contains(&scope)) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn bind(&mut self, index: &Index<'_>, local: &str, qualified: &str, statement: Id, part: Id) {
+        self.by_local.entry(local.to_owned()).or_default().push(self.bindings.len());
+        let scope = index.ancestors(statement).find(|a| index.kind(*a) == kinds().function_definition);
+        self.bindings.push(Binding {
+            local: local.to_owned(),
+            qualified: qualified.to_owned(),
+            statement,
+            part,
+            scope,
+        });
+    }
+
+    /// What an identifier or a dotted chain stands for; none when its head is no import.
+    pub fn qualify(&self, index: &Index<'_>, id: Id) -> Option<String> {
+        let text = dotted(index, id)?;
+        let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
+        let base = if self.scoped.contains(head) {
+            &self.visible(index, id, head)?.last()?.qualified
+        } else {
+            &self.bindings[*self.by_local.get(head)?.last()?].qualified
+        };
+        Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
+    }
+
+    /// The node that names it, when an identifier or a dotted chain can stand for something of a module: the end of a chain,
+    /// or the name in the import that brings it.
+    pub fn member(&self, index: &Index<'_>, id: Id, module: &str) -> Option<Id> {
+        let (k, f) = (kinds(), fields());
+        if index.kind(id) == k.attribute {
+            let of_module = index.field(id, f.object).is_some_and(|object| self.stands_for(index, object, module));
+            return index.field(id, f.attribute).filter(|_| of_module);
+        }
+        let qualified = (index.kind(id) == k.identifier).then(|| self.qualify(index, id))??;
+        let name = qualified.strip_prefix(module)?.strip_prefix('.').filter(|name| !name.contains('.'))?;
+        let binding = self.bindings.iter().find(|b| b.local == index.text_of(id) && b.qualified == qualified)?;
+        let part = binding.part;
+        let named = if index.kind(part) == k.aliased_import { index.field(part, f.name)? } else { part };
+        (index.text_of(named) == name).then_some(named)
+    }
+
+    /// Whether an identifier or a dotted chain can stand for a qualified name.
+    pub fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
+        let Some(text) = dotted(index, id) else { return false };
+        let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
+        // What follows the head is the end of the full name.
+        let several = has_several_homes(qualified);
+        if !rest.is_empty() && !several && !qualified.ends_with(rest) {
+            return false;
+        }
+        let means = |b: &Binding| {
+            let exactly = qualified.strip_prefix(b.qualified.as_str()).is_some_and(|tail| {
+                if rest.is_empty() { tail.is_empty() } else { tail.strip_prefix('.') == Some(rest) }
+            });
+            exactly || (several && canonical(&joined(&b.qualified, rest)) == canonical(qualified))
+        };
+        match self.by_local.get(head) {
+            Some(bindings) if !self.scoped.contains(head) => bindings.iter().any(|n| means(&self.bindings[*n])),
+            Some(_) => self.visible(index, id, head).is_some_and(|bindings| bindings.into_iter().any(means)),
+            // A fragment without its imports, or a name that is no module: it stands for itself.
+            None => {
+                !self.shadows.contains_key(head) && (text == qualified || (several && canonical(text) == qualified))
+            }
+        }
+    }
+
+    /// How a qualified name is spelled at a node, when an import makes it reachable there.
+    pub fn spelling(&self, index: &Index<'_>, at: Id, qualified: &str) -> Option<String> {
+        let mut best: Option<String> = None;
+        let reached = |b: &&Binding| b.scope.is_none_or(|scope| index.is_within(at, scope));
+        for binding in self.bindings.iter().filter(reached) {
+            let spelled = if binding.qualified == qualified {
+                binding.local.clone()
+            } else if let Some(rest) = qualified.strip_prefix(&binding.qualified).and_then(|t| t.strip_prefix('.')) {
+                // `from torch import nn` makes `nn.X` reachable, `from torch.cuda import amp` does not make `torch` so.
+                format!("{}.{rest}", binding.local)
+            } else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|b| spelled.len() < b.len()) {
+                best = Some(spelled);
+            }
+        }
+        best
+    }
+
+    /// Names under which the last part of a qualified name may appear in the file.
+    pub fn last_names<'a>(&'a self, qualified: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+        let last = qualified.rsplit('.').next().unwrap_or(qualified);
+        std::iter::once(last).chain(
+            self.bindings
+                .iter()
+                .filter(move |b| b.qualified == qualified || canonical(&b.qualified) == canonical(qualified))
+                .map(|b| b.local.as_str()),
+        )
+    }
+
+    /// The module of a `from module import *`, by its star.
+    pub fn wildcard_module<'t>(index: &Index<'t>, star: Id) -> Option<&'t str> {
+        let module = index.field(index.parent(star)?, fields().module_name)?;
+        Some(index.text_of(module))
+    }
+
+    /// Whether the file imports a framework.
+    pub fn uses_framework(&self, framework: &str) -> bool {
+        let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
+        match framework {
+            "tensorflow" => imports("tensorflow") || imports("keras"),
+            "lightning" => imports("lightning") || imports("pytorch_lightning"),
+            other => imports(other),
+        }
+    }
+
+    /// Whether the file is written for another framework than PyTorch.
+    pub fn is_of_other_framework(&self) -> bool {
+        let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
+        !imports("torch") && ["tensorflow", "keras", "jax", "flax"].into_iter().any(imports)
+    }
+
+    /// Whether an import binds a plain name.
+    pub fn by_import(&self, local: &str) -> bool {
+        self.by_local.contains_key(local)
+    }
+
+    /// Whether the file imports a module, or something of it.
+    pub fn imports(&self, qualified: &str) -> bool {
+        self.bindings.iter().any(|b| {
+            b.qualified == qualified || b.qualified.strip_prefix(qualified).is_some_and(|rest| rest.starts_with('.'))
+        })
+    }
+}
+
+/// Names that Lightning's top package hands on from its PyTorch part.
+const OF_LIGHTNING: [&str; 7] =
+    ["Trainer", "LightningModule", "LightningDataModule", "Callback", "seed_everything", "LightningCLI", "callbacks"];
+
+/// Whether names of this package are reached in more ways than one.
+pub fn has_several_homes(qualified: &str) -> bool {
+    matches!(qualified.split('.').next(), Some("lightning" | "pytorch_lightning" | "tensorflow" | "keras"))
+        || qualified == "torch.amp.GradScaler"
+}
+
+/// The documented module of what is imported from the file that defines it: `torch.utils.data.dataloader`.
+fn public_home(module: &str) -> &str {
+    const HOMES: [&str; 4] = ["torch.utils.data", "torch.nn.parallel", "torch.nn", "torch.optim"];
+    let inner = |home: &&&str| module.strip_prefix(**home).and_then(|rest| rest.strip_prefix('.'));
+    match HOMES.iter().find(|home| inner(home).is_some()) {
+        Some(&"torch.utils.data") if module.ends_with(".dataloader") || module.ends_with(".dataset") => {
+            "torch.utils.data"
+        }
+        Some(&"torch.nn.parallel") if module.ends_with(".distributed") => "torch.nn.parallel",
+        Some(&"torch.nn") if module.starts_with("torch.nn.modules.") => "torch.nn",
+        Some(&"torch.optim")
+            if matches!(module.rsplit('.').next(), Some("adam" | "adamw" | "sgd" | "rmsprop" | "optimizer")) =>
+        {
+            "torch.optim"
+        }
+        _ => module,
+    }
+}
+
+/// One spelling for what a package offers under several: `pytorch_lightning.Trainer` and `lightning.Trainer` are
+/// `lightning.pytorch.Trainer`, and `keras.Model` and `tensorflow.keras.models.Model` are `tensorflow.keras.Model`.
+pub fn canonical(qualified: &str) -> Cow<'_, str> {
+    let (head, rest) = qualified.split_once('.').unwrap_or((qualified, ""));
+    let first = rest.split('.').next().unwrap_or("");
+    let keras = match head {
+        "pytorch_lightning" => return joined("lightning.pytorch", rest).into(),
+        "lightning" if OF_LIGHTNING.contains(&first) => return joined("lightning.pytorch", rest).into(),
+        "torch" if rest == "GradScaler" => return "torch.amp.GradScaler".into(),
+        "keras" => rest,
+        "tensorflow" => {
+            let inner = rest.strip_prefix("python.").or_else(|| rest.strip_prefix("compat.v2.")).unwrap_or(rest);
+            match inner.strip_prefix("keras") {
+                Some("") => "",
+                Some(tail) if tail.starts_with('.') => &tail[1..],
+                _ => return qualified.into(),
+            }
+        }
+        _ => return qualified.into(),
+    };
+    let keras = match keras.strip_prefix("models.") {
+        Some(class @ ("Model" | "Sequential")) => class,
+        _ => keras,
+    };
+    joined("tensorflow.keras", keras).into()
+}
+
+fn joined(base: &str, rest: &str) -> String {
+    if rest.is_empty() { base.to_owned() } else { format!("{base}.{rest}") }
+}
+
+/// The text of a chain of plain names, `a.b.c`; none for anything else.
+pub fn dotted<'t>(index: &Index<'t>, id: Id) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let mut at = id;
+    loop {
+        let kind = index.kind(at);
+        if kind == k.identifier || kind == k.dotted_name {
+            let text = index.text_of(id);
+            // A chain broken over lines is rare enough to be left alone.
+            return (!text.contains(|c: char| c.is_whitespace())).then_some(text);
+        }
+        if kind != k.attribute {
+            return None;
+        }
+        at = index.field(at, f.object)?;
+    }
+}
+
+/// The last name of a call's function: `cuda` of `net.cuda()`, `autocast` of `autocast()`.
+pub fn called_name<'t>(index: &Index<'t>, call: Id) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let function = index.field(call, f.function)?;
+    if index.kind(function) == k.attribute {
+        index.field(function, f.attribute).map(|a| index.text_of(a))
+    } else if index.kind(function) == k.identifier {
+        Some(index.text_of(function))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_spelling_for_several_homes() {
+        let check = |name: &str, expected: &str| assert_eq!(canonical(name), expected, "{name}");
+        check("pytorch_lightning.Trainer", "lightning.pytorch.Trainer");
+        check("lightning.Trainer", "lightning.pytorch.Trainer");
+        check("lightning.fabric.Fabric", "lightning.fabric.Fabric");
+        check("keras.layers.Dense", "tensorflow.keras.layers.Dense");
+        check("tensorflow.keras.models.Sequential", "tensorflow.keras.Sequential");
+        check("tensorflow.python.keras.Model", "tensorflow.keras.Model");
+        check("tensorflow.kerasify", "tensorflow.kerasify");
+        check("torch.nn.Module", "torch.nn.Module");
+    }
+}

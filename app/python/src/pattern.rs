@@ -1,0 +1,527 @@
+//! The left-hand side of a rule for one expression or one simple statement: an `ast-grep-core` pattern whose dotted
+//! names match through imports and whose strings match in either quotes.
+
+use crate::names::Names;
+use crate::strings::plain_text;
+use crate::tree::{EXPANDO, Id, Index, ROOT, Tree, TsNode, comma_kind, fields, kinds};
+use ast_grep_core::language::Language;
+use ast_grep_core::matcher::{Pattern, PatternNode};
+use ast_grep_core::meta_var::{MetaVarEnv, MetaVariable};
+use ast_grep_core::{MatchStrictness, Matcher};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What the metavariables of a match met.
+#[derive(Clone, Default)]
+pub struct Captures<'t>(MetaVarEnv<'t, crate::tree::Doc>);
+
+impl<'t> Captures<'t> {
+    /// Of a match that has not met anything yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The node that `$NAME` met.
+    pub fn node(&self, index: &Index<'_>, name: &str) -> Option<Id> {
+        index.find(self.0.get_match(name)?.get_inner_node())
+    }
+
+    /// The bytes of what `$NAME` met.
+    pub fn range(&self, name: &str) -> Option<Range<usize>> {
+        self.0.get_match(name).map(|node| node.range())
+    }
+
+    /// The bytes from the first to the last node that `$$$NAME` met; none when it met nothing.
+    pub fn range_of_many(&self, name: &str) -> Option<Range<usize>> {
+        let nodes = self.0.get_multiple_matches(name);
+        let named = || nodes.iter().filter(|n| n.is_named());
+        Some(named().next()?.range().start..named().next_back()?.range().end)
+    }
+
+    /// Lets `$$$NAME` meet nodes, unless it has met others already.
+    pub fn insert_many(&mut self, index: &Index<'t>, name: &str, nodes: &[Id]) -> bool {
+        let nodes = nodes.iter().map(|id| index.match_node(*id)).collect();
+        self.0.insert_multi(name, nodes).is_some()
+    }
+}
+
+/// What a captured node must be, beyond its place in the pattern.
+#[derive(Debug)]
+enum Constraint {
+    /// Stands for this name, through imports.
+    Qualified(String),
+    /// Stands for something of this module, through imports, and the metavariable for its name.
+    Member { module: String, variable: String },
+    /// A plain string literal with this content.
+    Literal(String),
+}
+
+impl Constraint {
+    fn holds(&self, index: &Index<'_>, names: &Names, id: Id) -> bool {
+        match self {
+            Self::Qualified(name) => names.stands_for(index, id, name),
+            Self::Member { module, .. } => names.member(index, id, module).is_some(),
+            Self::Literal(content) => {
+                index.kind(id) == kinds().string && plain_text(index.text_of(id)) == Some(content)
+            }
+        }
+    }
+}
+
+/// A pattern for one node.
+pub struct NodePattern {
+    pattern: Pattern,
+    constraints: Vec<(String, Constraint)>,
+    /// Kind of the nodes it can match; none for a bare metavariable.
+    pub kind: Option<u16>,
+    /// The metavariable that is the whole pattern.
+    pub variable: Option<String>,
+    /// For a call: the last name of its function.
+    pub called: Option<Called>,
+    /// Words that a file must contain for the pattern to match in it.
+    pub words: Vec<String>,
+    /// The same call with some of its keywords given by place.
+    by_place: Vec<ByPlace>,
+}
+
+/// A call of a pattern, some of whose keyword arguments are given by place.
+struct ByPlace {
+    pattern: Pattern,
+    /// Metavariables that stand for single arguments by place.
+    single: Vec<String>,
+    /// `$$$NAME` of the pattern, and the hidden metavariables that meet in its place.
+    many: Vec<(String, Vec<String>)>,
+}
+
+/// How the function of a pattern's call is written.
+#[derive(Debug)]
+pub enum Called {
+    /// `….cuda(…)`.
+    Method(String),
+    /// `torch.cuda.amp.autocast(…)`.
+    Qualified(String),
+}
+
+/// Converts one node of a parsed pattern; numbers hidden metavariables with `counter`.
+fn node_pattern(index: &Index<'_>, id: Id, counter: &mut usize) -> NodePattern {
+    let (source, node) = (index.text, index.item(id).node);
+    let mut build = Build { source, counter, constraints: Vec::new(), words: Vec::new() };
+    let converted = build.convert(node);
+    let (kind, variable) = match &converted {
+        PatternNode::MetaVar { meta_var } => {
+            let name = match meta_var {
+                MetaVariable::Capture(name, _) => Some(name.clone()),
+                _ => None,
+            };
+            let hidden = name.as_deref().is_some_and(|n| build.constraints.iter().any(|(c, _)| c == n));
+            // A dotted name or a string alone still has a kind to look for.
+            (hidden.then(|| node.kind_id()), if hidden { None } else { name })
+        }
+        PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => (Some(*kind_id), None),
+    };
+    let called = build.called(node);
+    let Build { constraints, words, .. } = build;
+    let mut pattern = Pattern::from(index.match_node(id));
+    pattern.node = converted;
+    pattern.strictness = MatchStrictness::Smart;
+    NodePattern { pattern, constraints, kind, variable, called, words, by_place: Vec::new() }
+}
+
+struct Build<'s, 'c> {
+    source: &'s str,
+    counter: &'c mut usize,
+    constraints: Vec<(String, Constraint)>,
+    words: Vec<String>,
+}
+
+impl Build<'_, '_> {
+    fn text(&self, node: TsNode<'_>) -> &str {
+        &self.source[node.byte_range()]
+    }
+
+    fn hidden(&mut self, constraint: Constraint) -> PatternNode {
+        *self.counter += 1;
+        let name = format!("_HIDDEN_{}", self.counter);
+        self.constraints.push((name.clone(), constraint));
+        PatternNode::MetaVar { meta_var: MetaVariable::Capture(name, true) }
+    }
+
+    fn convert(&mut self, node: TsNode<'_>) -> PatternNode {
+        let k = kinds();
+        if let Some(meta_var) = crate::tree::Python.extract_meta_var(self.text(node)) {
+            return PatternNode::MetaVar { meta_var };
+        }
+        if let Some(name) = self.qualified(node) {
+            if crate::names::has_several_homes(&name) {
+                self.words.extend(name.rsplit('.').next().map(str::to_owned));
+            } else {
+                self.words.extend(name.split('.').map(str::to_owned));
+            }
+            return self.hidden(Constraint::Qualified(name));
+        }
+        if let Some((module, variable)) = self.member(node) {
+            self.words.extend(module.split('.').map(str::to_owned));
+            return self.hidden(Constraint::Member { module, variable });
+        }
+        if node.kind_id() == k.string
+            && let Some(content) = plain_text(self.text(node))
+        {
+            return self.hidden(Constraint::Literal(content.to_owned()));
+        }
+        let mut cursor = node.walk();
+        let children: Vec<_> = node.children(&mut cursor).filter(|c| !c.is_missing()).collect();
+        if children.is_empty() {
+            if node.kind_id() == k.identifier {
+                self.words.push(self.text(node).to_owned());
+            }
+            return PatternNode::Terminal {
+                text: self.text(node).to_owned(),
+                is_named: node.is_named(),
+                kind_id: node.kind_id(),
+            };
+        }
+        // Without the commas around it, `$$$` also matches when there is nothing for it.
+        let listed = [k.argument_list, k.list, k.tuple, k.parameters, k.dictionary, k.set].contains(&node.kind_id());
+        let open = |c: Option<&TsNode<'_>>| c.is_some_and(|c| self.source[c.byte_range()].starts_with("µµµ"));
+        let kept: Vec<TsNode<'_>> = (0..children.len())
+            .filter(|n| {
+                let comma = !children[*n].is_named() && self.source[children[*n].byte_range()] == *",";
+                let beside = open(children.get(n + 1)) || open(n.checked_sub(1).and_then(|p| children.get(p)));
+                !(listed && comma && beside)
+            })
+            .map(|n| children[n])
+            .collect();
+        let children = kept.into_iter().map(|c| self.convert(c)).collect();
+        // `{$$$ENTRIES}` reads as a set, but only a table has entries to leave open.
+        let table = node.kind_id() == k.set && node.named_child_count() == 1;
+        PatternNode::Internal { kind_id: if table { k.dictionary } else { node.kind_id() }, children }
+    }
+
+    /// A dotted chain of plain names that an import may stand for.
+    fn qualified(&self, node: TsNode<'_>) -> Option<String> {
+        let k = kinds();
+        if node.kind_id() != k.attribute {
+            return None;
+        }
+        let text = self.text(node);
+        let plain = text.split('.').all(|p| {
+            !p.is_empty()
+                && !p.starts_with(|c: char| c.is_ascii_digit())
+                && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
+        (plain && !text.starts_with("self.")).then(|| text.to_owned())
+    }
+
+    /// A dotted chain of plain names that ends in a metavariable, `torch.cuda.$NAME`: the module and the metavariable.
+    fn member(&self, node: TsNode<'_>) -> Option<(String, String)> {
+        let attribute = (node.kind_id() == kinds().attribute).then(|| node.child_by_field_id(fields().attribute))??;
+        let Some(MetaVariable::Capture(variable, _)) = crate::tree::Python.extract_meta_var(self.text(attribute))
+        else {
+            return None;
+        };
+        let module = self.qualified(node.child_by_field_id(fields().object)?)?;
+        (!crate::names::has_several_homes(&module)).then_some((module, variable))
+    }
+
+    fn called(&self, node: TsNode<'_>) -> Option<Called> {
+        let k = kinds();
+        let call = if node.kind_id() == k.expression_statement { node.named_child(0)? } else { node };
+        if call.kind_id() != k.call {
+            return None;
+        }
+        let function = call.child_by_field_id(fields().function)?;
+        if let Some(name) = self.qualified(function) {
+            return Some(Called::Qualified(name));
+        }
+        if function.kind_id() == k.attribute {
+            let name = self.text(function.child_by_field_id(fields().attribute)?);
+            return (!name.contains(EXPANDO)).then(|| Called::Method(name.to_owned()));
+        }
+        None
+    }
+}
+
+impl NodePattern {
+    /// The pattern that a node of a parsed rule is. `counter` numbers hidden metavariables through the whole rule.
+    pub fn of_node(index: &Index<'_>, id: Id, counter: &mut usize) -> Self {
+        node_pattern(index, id, counter)
+    }
+
+    /// The pattern of one expression or one simple statement with `$X` in it; none where the text is not Python.
+    pub fn parse(text: &str) -> Option<Self> {
+        let tree = Tree::parse(&text.replace('$', &EXPANDO.to_string()));
+        if tree.has_error() {
+            return None;
+        }
+        let index = tree.index();
+        let mut node = ROOT;
+        while node == ROOT || index.kind(node) == kinds().expression_statement {
+            let mut children = index.children(node);
+            match (children.next(), children.next()) {
+                (Some(child), None) => node = child,
+                _ => break,
+            }
+        }
+        // Far from the numbers that the hidden metavariables of a rule get.
+        Some(node_pattern(&index, node, &mut 1000))
+    }
+
+    /// Lets the keywords of a pattern for a call also meet arguments by place. `parameters` are those that its function takes
+    /// by place, in order.
+    pub fn take_by_place(&mut self, parameters: &[String]) {
+        let mut keywords: Vec<(usize, String)> = Vec::new();
+        if let Some(arguments) = arguments_of(&mut self.pattern.node) {
+            let places = arguments.iter().filter_map(|argument| {
+                let (name, _) = keyword(argument)?;
+                Some((parameters.iter().position(|parameter| parameter == name)?, name.to_owned()))
+            });
+            keywords.extend(places);
+        }
+        keywords.sort();
+        // What stands further left is given by place whenever what stands further right is.
+        for count in 1..=keywords.len() {
+            self.by_place.extend(self.with_places(&keywords[..count]));
+        }
+        if !self.by_place.is_empty() {
+            self.words.retain(|word| !keywords.iter().any(|(_, name)| name == word));
+        }
+    }
+
+    fn with_places(&self, given: &[(usize, String)]) -> Option<ByPlace> {
+        let mut pattern = self.pattern.clone();
+        let mut alternative = ByPlace { pattern: self.pattern.clone(), single: Vec::new(), many: Vec::new() };
+        let mut given = given.iter().peekable();
+        let mut at = 0;
+        let hidden = |single: &mut Vec<String>| {
+            let name = format!("_PLACE_{}", single.len());
+            single.push(name.clone());
+            name
+        };
+        let arguments = arguments_of(&mut pattern.node)?;
+        let old = std::mem::take(arguments);
+        for argument in old {
+            let next = given.peek().map(|(place, _)| *place);
+            match &argument {
+                PatternNode::Terminal { is_named: false, text, .. } if text == "," => continue,
+                PatternNode::Terminal { is_named: false, .. } => arguments.push(argument),
+                PatternNode::MetaVar {
+                    meta_var: meta_var @ (MetaVariable::Multiple | MetaVariable::MultiCapture(_)),
+                } => {
+                    let Some(place) = next else {
+                        arguments.push(argument);
+                        continue;
+                    };
+                    let mut names = Vec::new();
+                    while at < place {
+                        let name = hidden(&mut alternative.single);
+                        arguments.push(PatternNode::MetaVar { meta_var: MetaVariable::Capture(name.clone(), true) });
+                        names.push(name);
+                        at += 1;
+                    }
+                    if let MetaVariable::MultiCapture(name) = meta_var {
+                        alternative.many.push((name.clone(), names));
+                    }
+                }
+                other => match (keyword(other), given.peek()) {
+                    (Some((name, value)), Some((place, wanted))) if name == wanted => {
+                        if at != *place {
+                            return None;
+                        }
+                        if let PatternNode::MetaVar { meta_var: MetaVariable::Capture(name, _) } = value {
+                            alternative.single.push(name.clone());
+                        }
+                        arguments.push(value.clone());
+                        at += 1;
+                        given.next();
+                    }
+                    (Some(_), Some(_)) => return None,
+                    _ => {
+                        arguments.push(argument);
+                        at += 1;
+                    }
+                },
+            }
+        }
+        *arguments = with_commas(std::mem::take(arguments));
+        alternative.pattern = pattern;
+        given.peek().is_none().then_some(alternative)
+    }
+
+    /// A look at kinds and names that costs less than a match and refuses most nodes.
+    fn could_match(&self, pattern: &PatternNode, index: &Index<'_>, names: &Names, id: Id) -> bool {
+        match pattern {
+            PatternNode::MetaVar { meta_var: MetaVariable::Capture(name, _) } if name.starts_with("_HIDDEN_") => {
+                self.constraints.iter().filter(|(n, _)| n == name).all(|(_, c)| c.holds(index, names, id))
+            }
+            PatternNode::MetaVar { .. } => true,
+            PatternNode::Terminal { text, is_named, kind_id } => {
+                !*is_named || (*kind_id == index.kind(id) && *text == index.text_of(id))
+            }
+            PatternNode::Internal { kind_id, children } => {
+                if *kind_id != index.kind(id) {
+                    return false;
+                }
+                let mut parts = index.parts(id);
+                // Behind `$$$` a part of the pattern may meet any of the parts that are left.
+                let mut open = false;
+                for child in children {
+                    match child {
+                        PatternNode::Terminal { is_named: false, .. } => continue,
+                        PatternNode::MetaVar { meta_var: MetaVariable::Multiple | MetaVariable::MultiCapture(_) } => {
+                            open = true;
+                            continue;
+                        }
+                        _ => {}
+                    }
+                    let mut meets = |part| self.could_match(child, index, names, part);
+                    if !(if open { parts.any(meets) } else { parts.next().is_some_and(&mut meets) }) {
+                        return false;
+                    }
+                }
+                true
+            }
+        }
+    }
+
+    /// The dotted name that is the whole pattern.
+    pub fn whole_name(&self) -> Option<&str> {
+        let PatternNode::MetaVar { meta_var: MetaVariable::Capture(whole, _) } = &self.pattern.node else {
+            return None;
+        };
+        self.constraints.iter().find_map(|(variable, constraint)| match constraint {
+            Constraint::Qualified(name) if variable == whole => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The module whose members are the whole pattern.
+    pub fn whole_module(&self) -> Option<&str> {
+        let PatternNode::MetaVar { meta_var: MetaVariable::Capture(whole, _) } = &self.pattern.node else {
+            return None;
+        };
+        self.constraints.iter().find_map(|(variable, constraint)| match constraint {
+            Constraint::Member { module, .. } if variable == whole => Some(module.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The hidden metavariable that stands for a dotted name of the pattern.
+    pub fn qualified(&self, name: &str) -> Option<&str> {
+        self.constraints.iter().find_map(|(variable, constraint)| match constraint {
+            Constraint::Qualified(q) if q == name => Some(variable.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Matches one node; what its metavariables meet goes to `captures`.
+    pub fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, captures: &mut Captures<'t>) -> bool {
+        self.matches_as(&self.pattern, index, names, id, captures)
+            || self.by_place.iter().any(|alternative| self.matches_by_place(alternative, index, names, id, captures))
+    }
+
+    fn matches_by_place<'t>(
+        &self,
+        alternative: &ByPlace,
+        index: &Index<'t>,
+        names: &Names,
+        id: Id,
+        captures: &mut Captures<'t>,
+    ) -> bool {
+        let mut trial = captures.clone();
+        if !self.matches_as(&alternative.pattern, index, names, id, &mut trial) {
+            return false;
+        }
+        let by_place = |name: &String| {
+            let node = trial.node(index, name);
+            node.is_some_and(|id| index.kind(id) != kinds().keyword_argument && !index.text_of(id).starts_with('*'))
+        };
+        if !alternative.single.iter().all(by_place) {
+            return false;
+        }
+        for (name, hidden) in &alternative.many {
+            let nodes: Vec<Id> = hidden.iter().filter_map(|name| trial.node(index, name)).collect();
+            if !trial.insert_many(index, name, &nodes) {
+                return false;
+            }
+        }
+        *captures = trial;
+        true
+    }
+
+    fn matches_as<'t>(
+        &self,
+        pattern: &Pattern,
+        index: &Index<'t>,
+        names: &Names,
+        id: Id,
+        captures: &mut Captures<'t>,
+    ) -> bool {
+        if !self.could_match(&pattern.node, index, names, id) {
+            return false;
+        }
+        let mut trial = Cow::Borrowed(&captures.0);
+        if pattern.match_node_with_env(index.match_node(id), &mut trial).is_none() {
+            return false;
+        }
+        for (variable, constraint) in &self.constraints {
+            let Some(captured) = trial.get_match(variable) else { return false };
+            let Some(captured) = index.find(captured.get_inner_node()) else { return false };
+            if !constraint.holds(index, names, captured) {
+                return false;
+            }
+            if let Constraint::Member { module, variable } = constraint
+                && let Some(member) = names.member(index, captured, module)
+                && trial.to_mut().insert(variable, index.match_node(member)).is_none()
+            {
+                return false;
+            }
+        }
+        if let Cow::Owned(changed) = trial {
+            captures.0 = changed;
+        }
+        true
+    }
+}
+
+/// The arguments of the call that a pattern is, brackets and commas included.
+fn arguments_of(pattern: &mut PatternNode) -> Option<&mut Vec<PatternNode>> {
+    let k = kinds();
+    let PatternNode::Internal { kind_id, children } = pattern else { return None };
+    if *kind_id == k.expression_statement {
+        return arguments_of(children.first_mut()?);
+    }
+    match children.last_mut()? {
+        PatternNode::Internal { kind_id: list, children } if *kind_id == k.call && *list == k.argument_list => {
+            Some(children)
+        }
+        _ => None,
+    }
+}
+
+/// Commas between arguments, but not beside `$$$`, which also matches where there is nothing for it.
+fn with_commas(arguments: Vec<PatternNode>) -> Vec<PatternNode> {
+    let is_single = |node: &PatternNode| match node {
+        PatternNode::Terminal { is_named, .. } => *is_named,
+        PatternNode::MetaVar { meta_var } => matches!(meta_var, MetaVariable::Capture(..) | MetaVariable::Dropped(_)),
+        PatternNode::Internal { .. } => true,
+    };
+    let mut out: Vec<PatternNode> = Vec::new();
+    for argument in arguments {
+        if is_single(&argument) && out.last().is_some_and(is_single) {
+            out.push(PatternNode::Terminal { text: ",".to_owned(), is_named: false, kind_id: comma_kind() });
+        }
+        out.push(argument);
+    }
+    out
+}
+
+/// Name and value of a keyword argument.
+fn keyword(argument: &PatternNode) -> Option<(&str, &PatternNode)> {
+    match argument {
+        PatternNode::Internal { kind_id, children } if *kind_id == kinds().keyword_argument => match &children[..] {
+            [PatternNode::Terminal { text, .. }, _, value] => Some((text, value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}

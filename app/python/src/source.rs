@@ -1,0 +1,19 @@
+//! A source file as it was given.
+
+use serde::{Deserialize, Serialize};
+
+/// One file handed to the engine: a path relative to the project's root, with `/`, and its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Path relative to the project's root.
+    pub path: String,
+    /// The whole text, exactly as it stands on disk (BOM, line endings, tabs and all).
+    pub text: String,
+}
+
+/// Whether a path is that of a Python file: `.py`, `.pyw`, or a script without an ending.
+#[must_use]
+pub fn is_python(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".py") || name.ends_with(".pyw") || !name.contains('.')
+}

@@ -1,0 +1,76 @@
+//! Typed views of syntax nodes: a call with its callee and arguments, an `if` with its condition and clauses.
+//!
+//! A view is a node's number with the index it belongs to; it is `Copy` and costs nothing to make. Views are written by hand
+//! for the nodes that the engine reads. What can be any expression is handed out as an [`Id`].
+
+mod arguments;
+mod assign;
+mod block;
+mod branch;
+mod call;
+mod definition;
+mod repeat;
+mod with;
+
+pub use arguments::{Argument, Arguments};
+pub use assign::Assign;
+pub use block::{Block, block_of};
+pub use branch::{Clause, If, Try};
+pub use call::{Attribute, Call};
+pub use definition::{Class, Function, Parameter};
+pub use repeat::{For, While};
+pub use with::{With, WithItem};
+
+use crate::tree::{Id, Index};
+
+#[cfg(test)]
+mod tests;
+
+/// Defines a view of one kind of node.
+macro_rules! view {
+    ($(#[$doc:meta])* $name:ident, $kind:ident, $one:ident, $all:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<'i, 't> {
+            index: &'i $crate::tree::Index<'t>,
+            id: $crate::tree::Id,
+        }
+
+        impl<'i, 't> $name<'i, 't> {
+            /// The view of a node, if it is of this kind.
+            pub fn cast(index: &'i $crate::tree::Index<'t>, id: $crate::tree::Id) -> Option<Self> {
+                (index.kind(id) == $crate::tree::kinds().$kind).then_some(Self { index, id })
+            }
+
+            /// The node.
+            pub fn id(self) -> $crate::tree::Id {
+                self.id
+            }
+
+            #[allow(dead_code)]
+            fn field(self, field: u16) -> Option<$crate::tree::Id> {
+                self.index.field(self.id, field)
+            }
+        }
+
+        impl<'t> $crate::tree::Index<'t> {
+            #[doc = concat!("The node as [`", stringify!($name), "`](crate::syntax::", stringify!($name), "), if it is one.")]
+            pub fn $one(&self, id: $crate::tree::Id) -> Option<$crate::syntax::$name<'_, 't>> {
+                $name::cast(self, id)
+            }
+
+            #[doc = concat!("Every [`", stringify!($name), "`](crate::syntax::", stringify!($name), ") of the file, in the order of the text.")]
+            pub fn $all(&self) -> impl Iterator<Item = $crate::syntax::$name<'_, 't>> + '_ {
+                self.of_kind($crate::tree::kinds().$kind).iter().map(|id| $name { index: self, id: *id })
+            }
+        }
+    };
+}
+pub(crate) use view;
+
+impl Index<'_> {
+    /// Whether the text of a node is just this.
+    pub fn is_text(&self, id: Id, text: &str) -> bool {
+        self.text_of(id) == text
+    }
+}

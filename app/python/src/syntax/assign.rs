@@ -1,0 +1,54 @@
+//! Assignments.
+
+use super::view;
+use crate::tree::{Id, Index, fields, kinds};
+
+view!(
+    /// `target = value`, `target: type = value`; not `target += value`.
+    Assign, assignment, assignment, assignments
+);
+
+impl<'t> Assign<'_, 't> {
+    /// What is assigned to: a name, an attribute, an item, or a list of targets.
+    pub fn target(self) -> Option<Id> {
+        self.field(fields().left)
+    }
+
+    /// What is assigned; none for a bare annotation.
+    pub fn value(self) -> Option<Id> {
+        self.field(fields().right)
+    }
+
+    /// Target and value, where there are both.
+    pub fn sides(self) -> Option<(Id, Id)> {
+        self.target().zip(self.value())
+    }
+
+    /// The annotation.
+    pub fn annotation(self) -> Option<Id> {
+        self.field(fields().r#type)
+    }
+
+    /// Whether the target is written just so: `self.model`.
+    pub fn assigns(self, target: &str) -> bool {
+        self.target().is_some_and(|t| self.index.text_of(t) == target)
+    }
+
+    /// The names of a target that unpacks, `a` and `b` of `a, b = …`; the target itself where it does not.
+    pub fn targets(self) -> Vec<Id> {
+        let k = kinds();
+        let Some(target) = self.target() else { return Vec::new() };
+        if [k.pattern_list, k.tuple_pattern].contains(&self.index.kind(target)) {
+            self.index.parts(target).collect()
+        } else {
+            vec![target]
+        }
+    }
+}
+
+impl Index<'_> {
+    /// Target and value of an assignment.
+    pub fn sides(&self, assignment: Id) -> Option<(Id, Id)> {
+        self.assignment(assignment)?.sides()
+    }
+}

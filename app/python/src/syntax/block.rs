@@ -1,0 +1,64 @@
+//! Blocks of statements.
+
+use super::view;
+use crate::tree::{Id, Index, ROOT, fields, kinds};
+
+view!(
+    /// The indented statements of a compound statement.
+    Block, block, block, blocks
+);
+
+impl Block<'_, '_> {
+    /// Its statements, in order.
+    pub fn statements(self) -> impl Iterator<Item = Id> {
+        self.index.parts(self.id)
+    }
+}
+
+/// The block of a compound statement that runs first: the body of a definition, a loop or a `with`, the consequence of an `if`.
+/// For the module, the module itself.
+pub fn block_of(index: &Index<'_>, statement: Id) -> Option<Id> {
+    if statement == ROOT {
+        return Some(ROOT);
+    }
+    let field = if index.kind(statement) == kinds().if_statement { fields().consequence } else { fields().body };
+    index.field(statement, field)
+}
+
+/// Parts of statements by what they are to them, where the kind of the statement is known already or does not matter.
+impl Index<'_> {
+    /// The test of an `if`, an `elif` or a `while`.
+    pub fn condition(&self, statement: Id) -> Option<Id> {
+        self.field(statement, fields().condition)
+    }
+
+    /// The block of an `if` or an `elif`.
+    pub fn consequence(&self, clause: Id) -> Option<Id> {
+        self.field(clause, fields().consequence)
+    }
+
+    /// The block of a definition, a loop, a `with`, a `try`, or an `else`.
+    pub fn body(&self, statement: Id) -> Option<Id> {
+        self.field(statement, fields().body)
+    }
+
+    /// What an assignment, plain or augmented, or a loop assigns to.
+    pub fn target(&self, statement: Id) -> Option<Id> {
+        self.field(statement, fields().left)
+    }
+
+    /// What is assigned to the target, or iterated over.
+    pub fn source(&self, statement: Id) -> Option<Id> {
+        self.field(statement, fields().right)
+    }
+
+    /// What stands before the dot of an attribute.
+    pub fn owner(&self, attribute: Id) -> Option<Id> {
+        self.field(attribute, fields().object)
+    }
+
+    /// The value of a keyword argument, or of a subscript.
+    pub fn value(&self, node: Id) -> Option<Id> {
+        self.field(node, fields().value)
+    }
+}

@@ -1,0 +1,101 @@
+//! Calls, and the attributes they are made on.
+
+use super::{Arguments, view};
+use crate::names::Names;
+use crate::tree::{Id, Index, fields, kinds};
+
+view!(
+    /// `f(x, key=y)`.
+    Call, call, call, calls
+);
+
+view!(
+    /// `owner.name`.
+    Attribute, attribute, attribute, attributes
+);
+
+impl<'i, 't> Call<'i, 't> {
+    /// What is called: a name, an attribute, or any other expression.
+    pub fn callee(self) -> Option<Id> {
+        self.field(fields().function)
+    }
+
+    /// The last name of what is called: `cuda` of `net.cuda()`, `autocast` of `autocast()`.
+    pub fn name(self) -> Option<&'t str> {
+        let callee = self.callee()?;
+        match self.index.attribute(callee) {
+            Some(attribute) => attribute.name(),
+            None => (self.index.kind(callee) == kinds().identifier).then(|| self.index.text_of(callee)),
+        }
+    }
+
+    /// What a method is called on: `net` of `net.cuda()`.
+    pub fn receiver(self) -> Option<Id> {
+        self.index.attribute(self.callee()?)?.owner()
+    }
+
+    /// The qualified name of what is called, through imports: `torch.optim.SGD`.
+    pub fn qualified(self, names: &Names) -> Option<String> {
+        names.qualify(self.index, self.callee()?)
+    }
+
+    /// What it is given.
+    pub fn arguments(self) -> Arguments<'i, 't> {
+        Arguments::of(self.index, self.field(fields().arguments))
+    }
+
+    /// The first argument, whatever it is.
+    pub fn first_argument(self) -> Option<Id> {
+        self.arguments().ids().next()
+    }
+
+    /// The argument that a parameter gets, by its name or by its place among the positional ones, from 0.
+    pub fn argument(self, place: usize, name: &str) -> Option<Id> {
+        self.arguments().get(place, name)
+    }
+}
+
+impl<'t> Attribute<'_, 't> {
+    /// What stands before the dot.
+    pub fn owner(self) -> Option<Id> {
+        self.field(fields().object)
+    }
+
+    /// The identifier behind the dot.
+    pub fn name(self) -> Option<&'t str> {
+        self.field(fields().attribute).map(|name| self.index.text_of(name))
+    }
+}
+
+impl<'t> Index<'t> {
+    /// What a method is called on; none where the node is no call of a method.
+    pub fn receiver(&self, call: Id) -> Option<Id> {
+        self.call(call)?.receiver()
+    }
+
+    /// What a call calls.
+    pub fn callee(&self, call: Id) -> Option<Id> {
+        self.call(call)?.callee()
+    }
+
+    /// What a call is given; nothing where the node is no call.
+    pub fn arguments(&self, call: Id) -> Arguments<'_, 't> {
+        self.call(call).map_or_else(|| Arguments::of(self, None), Call::arguments)
+    }
+
+    /// Whether a node is the last word of an attribute or the name of a keyword argument: no mention of a variable.
+    pub fn is_label(&self, id: Id) -> bool {
+        let (k, f) = (kinds(), fields());
+        self.parent(id).is_some_and(|parent| {
+            let kind = self.kind(parent);
+            (kind == k.attribute && self.field(parent, f.attribute) == Some(id))
+                || (kind == k.keyword_argument && self.field(parent, f.name) == Some(id))
+        })
+    }
+
+    /// The name of a keyword argument.
+    pub fn keyword_name(&self, argument: Id) -> Option<&'t str> {
+        let is_keyword = self.kind(argument) == kinds().keyword_argument;
+        is_keyword.then(|| self.field(argument, fields().name)).flatten().map(|name| self.text_of(name))
+    }
+}

@@ -1,0 +1,521 @@
+//! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
+
+use crate::lines::{LineStarts, line_start};
+use ast_grep_core::language::Language;
+use ast_grep_core::matcher::PatternBuilder;
+use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
+use ast_grep_core::{Pattern, PatternError};
+use std::ops::Range;
+use std::sync::OnceLock;
+use tree_sitter::{InputEdit, Parser, Point};
+
+pub(crate) type Doc = StrDoc<Python>;
+pub(crate) type Root = ast_grep_core::AstGrep<Doc>;
+pub(crate) type MatchNode<'t> = ast_grep_core::Node<'t, Doc>;
+pub(crate) type TsNode<'t> = tree_sitter::Node<'t>;
+
+/// Python as `ast-grep-core` wants it: `$` is no identifier character, so patterns are parsed with a letter in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Python;
+
+/// Stands for `$` while a pattern is parsed.
+pub const EXPANDO: char = 'µ';
+
+impl Language for Python {
+    fn kind_to_id(&self, kind: &str) -> u16 {
+        self.get_ts_language().id_for_node_kind(kind, true)
+    }
+    fn field_to_id(&self, field: &str) -> Option<u16> {
+        self.get_ts_language().field_id_for_name(field).map(std::num::NonZero::get)
+    }
+    fn expando_char(&self) -> char {
+        EXPANDO
+    }
+    fn build_pattern(&self, builder: &PatternBuilder) -> Result<Pattern, PatternError> {
+        builder.build(|src| StrDoc::try_new(src, *self))
+    }
+}
+
+impl LanguageExt for Python {
+    fn get_ts_language(&self) -> TSLanguage {
+        language()
+    }
+}
+
+/// The grammar.
+pub(crate) fn language() -> TSLanguage {
+    tree_sitter_python::LANGUAGE.into()
+}
+
+/// A copy of this for each name would be most of what the names weigh.
+#[inline(never)]
+fn kind_id(language: &TSLanguage, name: &str) -> u16 {
+    language.id_for_node_kind(name.trim_start_matches("r#"), true)
+}
+
+/// The kind of the commas between arguments.
+pub(crate) fn comma_kind() -> u16 {
+    Python.get_ts_language().id_for_node_kind(",", false)
+}
+
+#[inline(never)]
+fn field_id(language: &TSLanguage, name: &str) -> u16 {
+    language.field_id_for_name(name.trim_start_matches("r#")).map_or(u16::MAX, std::num::NonZero::get)
+}
+
+macro_rules! kinds {
+    ($($name:ident),* $(,)?) => {
+        /// Ids of the node kinds that the engine asks for.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub struct Kinds { $(pub $name: u16),* }
+        impl Kinds {
+            fn load() -> Self {
+                let language = language();
+                Self { $($name: kind_id(&language, stringify!($name))),* }
+            }
+        }
+    };
+}
+
+kinds!(
+    argument_list,
+    as_pattern_target,
+    assert_statement,
+    assignment,
+    attribute,
+    augmented_assignment,
+    binary_operator,
+    block,
+    boolean_operator,
+    call,
+    class_definition,
+    comment,
+    comparison_operator,
+    concatenated_string,
+    conditional_expression,
+    decorated_definition,
+    decorator,
+    default_parameter,
+    dictionary,
+    dotted_name,
+    aliased_import,
+    elif_clause,
+    else_clause,
+    except_clause,
+    exec_statement,
+    expression_list,
+    expression_statement,
+    finally_clause,
+    float,
+    for_in_clause,
+    for_statement,
+    function_definition,
+    future_import_statement,
+    identifier,
+    if_statement,
+    import_from_statement,
+    import_statement,
+    integer,
+    keyword_argument,
+    lambda,
+    lambda_parameters,
+    named_expression,
+    not_operator,
+    list,
+    module,
+    pair,
+    parameters,
+    parenthesized_expression,
+    pass_statement,
+    pattern_list,
+    print_statement,
+    return_statement,
+    string,
+    subscript,
+    try_statement,
+    tuple,
+    unary_operator,
+    tuple_pattern,
+    typed_default_parameter,
+    typed_parameter,
+    raise_statement,
+    case_clause,
+    continue_statement,
+    break_statement,
+    while_statement,
+    wildcard_import,
+    with_clause,
+    with_item,
+    with_statement,
+    as_pattern,
+    list_splat,
+    dictionary_splat,
+    keyword_separator,
+    positional_separator,
+    set,
+);
+
+/// The ids, looked up once.
+pub fn kinds() -> &'static Kinds {
+    static KINDS: OnceLock<Kinds> = OnceLock::new();
+    KINDS.get_or_init(Kinds::load)
+}
+
+/// A text and its syntax tree.
+pub struct Tree {
+    root: Root,
+}
+
+impl Tree {
+    /// Parses a text; what is not Python becomes error nodes.
+    pub fn parse(text: &str) -> Self {
+        Self::parse_with(text, None)
+    }
+
+    /// Parses `text`, which is this tree's text with ranges of bytes replaced: each range, in order, and the length of what
+    /// stands there now.
+    pub fn reparse(&self, text: &str, replaced: &[(Range<usize>, usize)]) -> Self {
+        let mut old = self.doc().tree.clone();
+        let starts = LineStarts::new(self.text());
+        // From the back, so that earlier ranges stay valid.
+        for (range, len) in replaced.iter().rev() {
+            let start_position = starts.point(range.start);
+            let old_end_position = starts.point(range.end);
+            old.edit(&InputEdit {
+                start_byte: range.start,
+                old_end_byte: range.end,
+                new_end_byte: range.start + len,
+                start_position,
+                old_end_position,
+                // The engine reads no rows from nodes, so a row that is off by the inserted lines harms nothing.
+                new_end_position: Point::new(start_position.row, start_position.column + len),
+            });
+        }
+        Self::parse_with(text, Some(&old))
+    }
+
+    fn parse_with(text: &str, old: Option<&tree_sitter::Tree>) -> Self {
+        let mut parser = Parser::new();
+        // The grammar is linked in and of a supported version, so neither call can fail.
+        parser.set_language(&language()).expect("the Python grammar fits the parser");
+        let tree = parser.parse(text, old).expect("a parser with a grammar and no timeout returns a tree");
+        Self { root: Root::doc(StrDoc { src: text.to_owned(), lang: Python, tree }) }
+    }
+
+    fn doc(&self) -> &Doc {
+        self.root.root().get_doc()
+    }
+
+    /// The text that was parsed.
+    pub fn text(&self) -> &str {
+        self.root.source()
+    }
+
+    pub(crate) fn ts_root(&self) -> TsNode<'_> {
+        self.root.root().get_inner_node()
+    }
+
+    /// Whether any part of the text is not Python.
+    pub fn has_error(&self) -> bool {
+        self.ts_root().has_error() || self.stray_indent().is_some()
+    }
+
+    /// A statement that is indented unlike the others of its block, which the grammar lets pass and Python does not.
+    fn stray_indent(&self) -> Option<Range<usize>> {
+        let (k, text) = (kinds(), self.text());
+        let mut open = vec![self.ts_root()];
+        while let Some(node) = open.pop() {
+            let mut margin = None;
+            let holds = [k.module, k.block].contains(&node.kind_id());
+            let mut cursor = node.walk();
+            for child in node.named_children(&mut cursor).filter(|c| c.kind_id() != k.comment) {
+                if holds {
+                    let line = line_start(text, child.start_byte());
+                    let before = text[line..child.start_byte()].trim_start_matches('\u{c}');
+                    let leads = before.trim().is_empty() && !text[..line].trim_end().ends_with('\\');
+                    if leads && *margin.get_or_insert(before) != before {
+                        return Some(child.byte_range());
+                    }
+                }
+                // What is no compound statement holds no block, and what stands on one line none of two lines.
+                let lines = child.start_position().row..child.end_position().row;
+                if child.kind_id() != k.expression_statement && !lines.is_empty() {
+                    open.push(child);
+                }
+            }
+        }
+        None
+    }
+
+    /// The first place where the text is not Python.
+    pub fn first_error(&self) -> Option<Range<usize>> {
+        if !self.ts_root().has_error() {
+            return self.stray_indent();
+        }
+        let mut cursor = self.ts_root().walk();
+        loop {
+            let node = cursor.node();
+            if node.is_error() || node.is_missing() {
+                // The innermost node says where, the outermost only that something inside is wrong.
+                let deeper = node.has_error() && !node.is_missing() && has_error_child(node);
+                if !deeper {
+                    return Some(node.byte_range());
+                }
+            }
+            if (node.has_error() && cursor.goto_first_child()) || cursor.goto_next_sibling() {
+                continue;
+            }
+            loop {
+                if !cursor.goto_parent() {
+                    return None;
+                }
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Its nodes by number.
+    pub fn index(&self) -> Index<'_> {
+        Index::new(self)
+    }
+}
+
+fn has_error_child(node: TsNode<'_>) -> bool {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|c| c.is_error() || c.is_missing())
+}
+
+/// Number of a node in its [`Index`].
+pub type Id = u32;
+
+/// A named node with its place in the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'t> {
+    pub(crate) node: TsNode<'t>,
+    /// What it is: one of [`Kinds`].
+    pub kind: u16,
+    /// What it is to its parent: one of [`Fields`], or 0.
+    pub field: u16,
+    /// The node around it.
+    pub parent: Id,
+    /// First item behind this one's subtree.
+    pub next: Id,
+    /// Its first byte.
+    pub start: usize,
+    /// The byte behind its last.
+    pub end: usize,
+}
+
+/// The named nodes of a tree in pre-order: parents are a look-up away, and each kind has its list.
+pub struct Index<'t> {
+    /// The tree they belong to.
+    pub tree: &'t Tree,
+    /// The text of the tree.
+    pub text: &'t str,
+    /// The nodes, in pre-order.
+    pub items: Vec<Item<'t>>,
+    by_kind: Vec<Vec<Id>>,
+}
+
+/// The module: the node that holds all others.
+pub const ROOT: Id = 0;
+
+impl<'t> Index<'t> {
+    fn new(tree: &'t Tree) -> Self {
+        let text = tree.text();
+        let mut items: Vec<Item<'t>> = Vec::with_capacity(text.len() / 4 + 8);
+        let mut by_kind = vec![Vec::new(); language().node_kind_count() + 1];
+        let mut open: Vec<Id> = Vec::new();
+        let mut cursor = tree.ts_root().walk();
+        'walk: loop {
+            let node = cursor.node();
+            let named = node.is_named();
+            if named {
+                let id = items.len() as Id;
+                let kind = node.kind_id();
+                if let Some(list) = by_kind.get_mut(usize::from(kind)) {
+                    list.push(id);
+                }
+                items.push(Item {
+                    node,
+                    kind,
+                    field: cursor.field_id().map_or(0, std::num::NonZero::get),
+                    parent: open.last().copied().unwrap_or(ROOT),
+                    next: 0,
+                    start: node.start_byte(),
+                    end: node.end_byte(),
+                });
+                if cursor.goto_first_child() {
+                    open.push(id);
+                    continue;
+                }
+                items[id as usize].next = id + 1;
+            }
+            loop {
+                if cursor.goto_next_sibling() {
+                    continue 'walk;
+                }
+                if !cursor.goto_parent() {
+                    break 'walk;
+                }
+                if let Some(id) = open.pop() {
+                    items[id as usize].next = items.len() as Id;
+                }
+            }
+        }
+        while let Some(id) = open.pop() {
+            items[id as usize].next = items.len() as Id;
+        }
+        Self { tree, text, items, by_kind }
+    }
+
+    /// Whether a block has nothing in it: the parser lets that pass, Python does not.
+    pub fn has_empty_block(&self) -> bool {
+        let empty = |id: &Id| self.parts(*id).next().is_none();
+        let headless = |id: &Id| self.children(*id).all(|c| self.kind(c) != kinds().block);
+        let k = kinds();
+        self.of_kind(k.block).iter().any(empty)
+            || [k.if_statement, k.for_statement, k.while_statement, k.with_statement, k.function_definition]
+                .iter()
+                .any(|kind| self.of_kind(*kind).iter().any(headless))
+    }
+
+    /// A node with its place in the tree.
+    pub fn item(&self, id: Id) -> &Item<'t> {
+        &self.items[id as usize]
+    }
+    /// What a node is: one of [`Kinds`].
+    pub fn kind(&self, id: Id) -> u16 {
+        self.item(id).kind
+    }
+    /// The bytes of a node.
+    pub fn range(&self, id: Id) -> Range<usize> {
+        let item = self.item(id);
+        item.start..item.end
+    }
+    /// The text of a node.
+    pub fn text_of(&self, id: Id) -> &'t str {
+        &self.text[self.range(id)]
+    }
+    /// The node around a node; none for the module.
+    pub fn parent(&self, id: Id) -> Option<Id> {
+        (id != ROOT).then(|| self.item(id).parent)
+    }
+    /// The nodes around a node, from the inside out.
+    pub fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        std::iter::successors(self.parent(id), |id| self.parent(*id))
+    }
+    /// The row, from 0, in which a node begins.
+    pub fn row(&self, id: Id) -> usize {
+        self.item(id).node.start_position().row
+    }
+    /// The column, in bytes from 0, at which a node begins.
+    pub fn column(&self, id: Id) -> usize {
+        self.item(id).node.start_position().column
+    }
+    /// The last row, from 0, that has a byte of a node in it.
+    pub fn last_row(&self, id: Id) -> usize {
+        let (start, end) = (self.item(id).node.start_position(), self.item(id).node.end_position());
+        if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
+    }
+    /// Every node of a kind, in the order of the text.
+    pub fn of_kind(&self, kind: u16) -> &[Id] {
+        self.by_kind.get(usize::from(kind)).map_or(&[], Vec::as_slice)
+    }
+    /// Nodes of a kind inside a node.
+    pub fn of_kind_in(&self, kind: u16, within: Id) -> &[Id] {
+        let list = self.of_kind(kind);
+        let from = list.partition_point(|id| *id < within);
+        let to = list.partition_point(|id| *id < self.item(within).next);
+        &list[from..to]
+    }
+    /// Named children, comments included.
+    pub fn children(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        let end = self.item(id).next;
+        let mut child = id + 1;
+        std::iter::from_fn(move || {
+            (child < end).then(|| {
+                let this = child;
+                child = self.item(child).next;
+                this
+            })
+        })
+    }
+    /// Named children without comments.
+    pub fn parts(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        self.children(id).filter(|c| self.kind(*c) != kinds().comment)
+    }
+    /// The child that is this to a node.
+    pub fn field(&self, id: Id, field: u16) -> Option<Id> {
+        self.children(id).find(|c| self.item(*c).field == field)
+    }
+    /// The node with just this extent and kind.
+    pub(crate) fn find(&self, node: TsNode<'_>) -> Option<Id> {
+        let (start, end, kind) = (node.start_byte(), node.end_byte(), node.kind_id());
+        let from = self.items.partition_point(|i| i.start < start);
+        self.items[from..]
+            .iter()
+            .take_while(|i| i.start == start)
+            .position(|i| i.end == end && i.kind == kind)
+            .map(|n| (from + n) as Id)
+    }
+    /// The innermost node that holds the range.
+    pub fn innermost(&self, range: &Range<usize>) -> Option<Id> {
+        let last = self.items.partition_point(|i| i.start <= range.start).checked_sub(1)? as Id;
+        std::iter::once(last).chain(self.ancestors(last)).find(|id| self.item(*id).end >= range.end)
+    }
+    /// Whether a lies in b's subtree (or is b).
+    pub fn is_within(&self, a: Id, b: Id) -> bool {
+        a >= b && a < self.item(b).next
+    }
+    pub(crate) fn match_node(&self, id: Id) -> MatchNode<'t> {
+        self.tree.root.adopt(self.item(id).node)
+    }
+}
+
+macro_rules! fields {
+    ($($name:ident),* $(,)?) => {
+        /// Ids of the field names that the engine asks for.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub struct Fields { $(pub $name: u16),* }
+        impl Fields {
+            fn load() -> Self {
+                let language = language();
+                Self { $($name: field_id(&language, stringify!($name))),* }
+            }
+        }
+    };
+}
+
+fields!(
+    alias,
+    alternative,
+    arguments,
+    attribute,
+    body,
+    condition,
+    consequence,
+    definition,
+    function,
+    key,
+    left,
+    module_name,
+    name,
+    object,
+    parameters,
+    right,
+    subscript,
+    r#type,
+    superclasses,
+    value,
+);
+
+/// The ids, looked up once.
+pub fn fields() -> &'static Fields {
+    static FIELDS: OnceLock<Fields> = OnceLock::new();
+    FIELDS.get_or_init(Fields::load)
+}

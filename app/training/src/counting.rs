@@ -1,0 +1,102 @@
+//! Tests that count batches, `(i + 1) % n == 0`, where they stand or under a name: `last = (i + 1) % n == 0`, `if last:`; and
+//! loops that take a batch apart.
+
+use python::PythonFile;
+use python::names::{called_name, dotted};
+use python::tree::{Id, kinds};
+
+/// What is known of such a test.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'t> {
+    /// What the number of the batch is divided by; empty where that is no number and no name.
+    pub count: &'t str,
+    /// The expression that counts.
+    pub expression: Id,
+    /// The assignment that gives it a name, and whether the test says `not` to that name.
+    pub named: Option<(Id, bool)>,
+    /// Something else is asked for as well.
+    pub and_more: bool,
+}
+
+/// Reads a condition as a test that counts.
+pub fn counted<'t>(file: &PythonFile<'t>, condition: Id) -> Option<Counted<'t>> {
+    let index = &file.index;
+    let (mut expression, denied) = bare(file, condition);
+    let mut named = None;
+    if dotted(index, expression).is_some() {
+        let assignment = assigned_in_loop(file, expression)?;
+        named = Some((assignment, denied));
+        expression = bare(file, index.source(assignment)?).0;
+    }
+    let text = index.text_of(expression);
+    let (_, tail) = text.split_once('%').filter(|(head, _)| !head.contains(['"', '\'']))?;
+    let tail = tail.trim_start();
+    let count = &tail[..tail.find(|c: char| "=!<>)".contains(c) || c.is_whitespace()).unwrap_or(tail.len())];
+    let plain = count.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let and_more = text.split_whitespace().any(|word| word == "and");
+    Some(Counted { count: if plain { count } else { "" }, expression, named, and_more })
+}
+
+/// An expression without parentheses and `not` around it, and whether it is denied.
+fn bare(file: &PythonFile<'_>, expression: Id) -> (Id, bool) {
+    let k = kinds();
+    let index = &file.index;
+    let (mut at, mut denied) = (expression, false);
+    while [k.parenthesized_expression, k.not_operator].contains(&index.kind(at)) {
+        denied ^= index.kind(at) == k.not_operator;
+        match index.parts(at).next() {
+            Some(inner) => at = inner,
+            None => break,
+        }
+    }
+    (at, denied)
+}
+
+/// The one assignment to a name in the loop around the place that reads it.
+fn assigned_in_loop(file: &PythonFile<'_>, name: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &file.index;
+    let text = index.text_of(name);
+    let around = index
+        .ancestors(name)
+        .take_while(|a| index.kind(*a) != k.function_definition)
+        .find(|a| [k.for_statement, k.while_statement].contains(&index.kind(*a)))?;
+    let assigns = [k.assignment, k.augmented_assignment];
+    let mut found = assigns
+        .iter()
+        .flat_map(|kind| index.of_kind_in(*kind, around).iter().copied())
+        .filter(|a| index.target(*a).is_some_and(|l| index.text_of(l) == text));
+    found.next().filter(|a| found.next().is_none() && *a < name && index.kind(*a) == k.assignment)
+}
+
+/// `for a, b in zip(x.chunk(n), y.chunk(n)):`.
+#[derive(Clone, Debug)]
+pub struct Chunks {
+    /// What is taken apart.
+    pub tensors: Vec<Id>,
+    /// The number of parts, as often as it is written.
+    pub numbers: Vec<Id>,
+}
+
+/// Reads a loop as one over equal parts of a batch.
+pub fn chunks(file: &PythonFile<'_>, around: Id) -> Option<Chunks> {
+    let k = kinds();
+    let index = &file.index;
+    let over = index.source(around).filter(|r| index.kind(*r) == k.call)?;
+    let parts = |call: Id| -> Vec<Id> { index.arguments(call).ids().collect() };
+    let calls = if index.callee(over).is_some_and(|g| index.text_of(g) == "zip") { parts(over) } else { vec![over] };
+    let mut out = Chunks { tensors: Vec::new(), numbers: Vec::new() };
+    for call in calls {
+        let function = index.callee(call).filter(|_| called_name(index, call) == Some("chunk"))?;
+        let mut given = parts(call).into_iter();
+        let of_torch = file.names.qualify(index, function).as_deref() == Some("torch.chunk");
+        out.tensors.push(if of_torch { given.next()? } else { index.owner(function)? });
+        out.numbers.push(given.next().filter(|n| index.kind(*n) != k.keyword_argument)?);
+        // Samples are counted along the first axis.
+        if !given.all(|rest| matches!(index.text_of(rest), "0" | "dim=0")) {
+            return None;
+        }
+    }
+    let first = index.text_of(*out.numbers.first()?);
+    out.numbers.iter().all(|n| index.text_of(*n) == first).then_some(out)
+}

@@ -1,0 +1,153 @@
+//! Where a program evaluates its model and records gradients that nobody asks for.
+
+use crate::project::ProjectFacts;
+use crate::roles::Role;
+use crate::steps::names_validation;
+use crate::view::FileView;
+use python::names::called_name;
+use python::tree::{Id, kinds};
+
+/// Runs of statements, first and last of one block, that evaluate a model and record gradients.
+pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<(Id, Id)> {
+    // A model that differentiates by itself, for forces say, needs its gradients in validation too.
+    if view.names.is_of_other_framework() || view.differentiates().is_some() {
+        return Vec::new();
+    }
+    let k = kinds();
+    let index = &view.index;
+    let mut found = Vec::new();
+    for &function in &view.steps.validation {
+        let forwards = forwards(project, view, function);
+        // A test class, a nested definition or a method without a forward pass validates nothing.
+        if forwards.is_empty() || forwards.iter().any(|c| without_gradients(view, *c)) {
+            continue;
+        }
+        if !evaluates(view, function, &forwards) || trains(view, function) || project.is_lightning(view, function) {
+            continue;
+        }
+        let Some(body) = index.body(function) else { continue };
+        let (block, first) = innermost(view, body, &forwards);
+        found.extend(last_statement(view, block, first).map(|last| (first, last)));
+    }
+    for &step in &view.steps.training {
+        for &loop_ in index.of_kind_in(k.for_statement, step) {
+            let over = index.source(loop_).map_or("", |r| index.text_of(r));
+            let words = over.replace(|c: char| !c.is_alphanumeric(), "_");
+            let trains = view.calls("backward").iter().any(|c| index.is_within(*c, loop_));
+            if trains || !names_validation(&words) {
+                continue;
+            }
+            let forwards = forwards(project, view, loop_);
+            if !forwards.is_empty() && !forwards.iter().any(|c| without_gradients(view, *c)) {
+                found.push((loop_, loop_));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a function evaluates and does not only hand on what the model says: it sets the model to evaluation, or it
+/// runs it in a loop.
+fn evaluates(view: &FileView<'_>, function: Id, forwards: &[Id]) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    view.calls("eval").iter().any(|c| index.is_within(*c, function))
+        || forwards
+            .iter()
+            .any(|c| index.ancestors(*c).take_while(|a| *a != function).any(|a| index.kind(a) == k.for_statement))
+}
+
+/// Whether a function trains, by itself or through one that it calls.
+fn trains(view: &FileView<'_>, function: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    // Gradients of the input are an answer, too.
+    let wants_gradients = index
+        .of_kind_in(k.identifier, function)
+        .iter()
+        .any(|i| matches!(index.text_of(*i), "requires_grad" | "requires_grad_" | "grad" | "autograd"));
+    wants_gradients
+        || index.of_kind_in(k.call, function).iter().any(|call| {
+            let Some(name) = called_name(index, *call) else { return false };
+            // `net.train()` and `net.train(False)` only switch.
+            let switches = index.receiver(*call).is_some() && index.arguments(*call).len() < 2;
+            (name.starts_with("train") && !(name == "train" && switches))
+                || matches!(name, "backward" | "fit" | "zero_grad")
+                || view.qualified(*call).is_some_and(|q| q.starts_with("torch.optim."))
+        })
+}
+
+/// Calls of the model.
+fn forwards(project: &ProjectFacts, view: &FileView<'_>, within: Id) -> Vec<Id> {
+    let k = kinds();
+    let index = &view.index;
+    index
+        .of_kind_in(k.call, within)
+        .iter()
+        .copied()
+        .filter(|call| {
+            let named = called_name(index, *call)
+                .is_some_and(|n| n == "forward" || n.starts_with("forward_") || n.ends_with("_forward"));
+            let model = index.callee(*call).is_some_and(|function| {
+                (index.kind(function) == k.identifier || index.kind(function) == k.attribute)
+                    && project.role(view, function) == Some(Role::Model)
+            });
+            // `Net()` makes a model, `net()` runs it.
+            let makes = called_name(index, *call).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()));
+            (named || model) && !makes
+        })
+        .collect()
+}
+
+/// Whether gradients are off around a node already: by a block or by a decorator.
+fn without_gradients(view: &FileView<'_>, id: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let off = |text: &str| ["no_grad", "inference_mode", "set_grad_enabled"].iter().any(|w| text.contains(w));
+    index.ancestors(id).any(|a| {
+        let kind = index.kind(a);
+        if kind == k.with_statement {
+            index.children(a).filter(|c| index.kind(*c) == k.with_clause).any(|c| off(index.text_of(c)))
+        } else if kind == k.decorated_definition {
+            index.children(a).filter(|c| index.kind(*c) == k.decorator).any(|c| off(index.text_of(c)))
+        } else {
+            false
+        }
+    }) || view
+        .function_of(id)
+        .is_some_and(|function| view.calls("set_grad_enabled").iter().any(|c| index.is_within(*c, function) && *c < id))
+}
+
+/// The innermost block that holds every forward pass, through `if`s without `else` and `with`s.
+fn innermost(view: &FileView<'_>, body: Id, forwards: &[Id]) -> (Id, Id) {
+    let k = kinds();
+    let index = &view.index;
+    let mut block = body;
+    loop {
+        let holding: Vec<Id> =
+            index.parts(block).filter(|s| forwards.iter().any(|c| index.is_within(*c, *s))).collect();
+        let Some(&first) = holding.first() else { return (block, block) };
+        let last = index.parts(block).last() == Some(first);
+        let plain_if = index.is_plain_if(first);
+        let inner = match holding.as_slice() {
+            [only] if plain_if => index.consequence(*only),
+            [only] if index.kind(*only) == k.with_statement && last => index.body(*only),
+            _ => None,
+        };
+        match inner {
+            Some(inner) if forwards.iter().all(|c| index.is_within(*c, inner)) => block = inner,
+            _ => return (block, first),
+        }
+    }
+}
+
+/// The last statement of a block that is worth a context: neither a bare `return` nor a `pass`.
+fn last_statement(view: &FileView<'_>, block: Id, first: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    let ends = |s: Id| {
+        (index.kind(s) == k.return_statement && index.parts(s).next().is_none()) || index.kind(s) == k.pass_statement
+    };
+    let statements: Vec<Id> = index.parts(block).filter(|s| *s >= first).collect();
+    statements.iter().rev().copied().find(|s| !ends(*s)).or(statements.first().copied())
+}

@@ -1,0 +1,54 @@
+//! What a program does to files beside its checkpoints.
+
+use crate::view::FileView;
+use python::tree::{Id, kinds};
+
+/// The first call in a statement that writes, renames or removes a file: one of `functions` (dotted names), a method of a path
+/// (a name that begins with a dot, `.unlink`), or an `open` for writing.
+pub fn file_change(view: &FileView<'_>, statement: Id, functions: &[&str]) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    index.of_kind_in(k.call, statement).iter().copied().find(|call| {
+        let Some(function) = index.callee(*call) else { return false };
+        let name = index.text_of(function);
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let is_listed = match view.names.qualify(index, function) {
+            Some(qualified) => functions.contains(&qualified.as_str()),
+            None => {
+                let method = |listed: &&str| listed.strip_prefix('.') == Some(last);
+                index.kind(function) == k.attribute && functions.iter().any(method)
+            }
+        };
+        is_listed || last == "open" && opens_for_writing(view, *call, usize::from(name == "open"))
+    })
+}
+
+/// Whether one of a call's arguments, from a place on, is a mode that writes.
+fn opens_for_writing(view: &FileView<'_>, call: Id, from: usize) -> bool {
+    let index = &view.index;
+    index.arguments(call).ids().skip(from).any(|argument| {
+        let text = index.text_of(argument);
+        let mode = text.strip_prefix("mode=").unwrap_or(text).trim_matches(['"', '\'']);
+        mode.len() <= 3 && mode.contains(['w', 'a', 'x'])
+    })
+}
+
+/// Whether nothing of a statement is missed where it does not happen: it gives nothing back, keeps nothing, and calls nothing of
+/// this program.
+pub fn leaves_nothing(view: &FileView<'_>, statement: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let gives = index.of_kind_in(k.return_statement, statement).iter().any(|r| index.parts(*r).next().is_some());
+    let keeps = index
+        .of_kind_in(k.assignment, statement)
+        .iter()
+        .chain(index.of_kind_in(k.augmented_assignment, statement))
+        .any(|a| index.target(*a).is_some_and(|l| index.kind(l) == k.attribute));
+    let calls_own = index.of_kind_in(k.call, statement).iter().any(|c| {
+        index.callee(*c).is_some_and(|g| {
+            let text = index.text_of(g);
+            text.starts_with("self.") || view.defines(text)
+        })
+    });
+    !gives && !keeps && !calls_own
+}

@@ -1,0 +1,374 @@
+//! Where a program works with Keras: which names are models, which functions build or run one, and the run of statements
+//! from the first layer to the last result that has to stand under a distribution strategy.
+
+use crate::classes::Classes;
+use crate::view::FileView;
+use python::names::{called_name, canonical, dotted};
+use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeSet;
+
+/// Methods of a model that build it or run it.
+const METHODS: [&str; 13] = [
+    "compile",
+    "fit",
+    "evaluate",
+    "predict",
+    "summary",
+    "add",
+    "train_on_batch",
+    "test_on_batch",
+    "predict_on_batch",
+    "fit_generator",
+    "load_weights",
+    "save_weights",
+    "save",
+];
+
+/// What is known of all files together.
+#[derive(Debug, Default)]
+pub struct Keras {
+    /// Functions and classes, by name, that work with a model when they are called.
+    working: BTreeSet<String>,
+    /// Those among them that make a model.
+    making: BTreeSet<String>,
+    pub(crate) classes: Classes,
+    /// Functions and classes, by name, that run under a strategy's scope.
+    scoped: BTreeSet<String>,
+    /// Some file of the project does the work at its top level.
+    started: bool,
+}
+
+/// Consecutive statements of one block: the first and the last that work with a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// The first statement.
+    pub first: Id,
+    /// The last one.
+    pub last: Id,
+}
+
+impl Keras {
+    /// The beginning of what is known: the project's classes.
+    pub(crate) fn of_classes(classes: Classes) -> Self {
+        Self { classes, ..Self::default() }
+    }
+
+    /// What the files say, given what is known of them already.
+    pub(crate) fn collect(views: &[&FileView<'_>], known: &Self) -> Self {
+        let mut keras = Self::of_classes(known.classes.clone());
+        if !views.iter().any(|v| v.names.uses_framework("tensorflow")) {
+            return keras;
+        }
+        // The same class in PyTorch often has the same name.
+        let of_torch = |v: &FileView<'_>| v.names.uses_framework("torch") && !v.names.uses_framework("tensorflow");
+        let views: Vec<&FileView<'_>> = views.iter().copied().filter(|v| !of_torch(v)).collect();
+        // Functions that call such a function are such functions.
+        loop {
+            let before = keras.working.len() + keras.making.len();
+            for view in &views {
+                let calls = view.index.of_kind(kinds().call).iter().copied();
+                for call in calls {
+                    if !keras.works(view, known, call) {
+                        continue;
+                    }
+                    let Some(function) = view.function_of(call) else { continue };
+                    let name = view.name_of(function);
+                    let constructs = matches!(name, "__init__" | "call" | "build" | "__call__");
+                    let class = view.class_of(function).filter(|_| constructs).map(|c| view.name_of(c));
+                    let name = class.unwrap_or(name).to_owned();
+                    let function = view.index.callee(call);
+                    let made = function.and_then(|f| view.names.qualify(&view.index, f)).is_some_and(|q| builds(&q))
+                        || called_name(&view.index, call).is_some_and(|n| keras.making.contains(n));
+                    if made {
+                        keras.making.insert(name.clone());
+                    }
+                    keras.working.insert(name);
+                }
+            }
+            if keras.working.len() + keras.making.len() == before {
+                break;
+            }
+        }
+        loop {
+            let before = keras.scoped.len();
+            for view in &views {
+                for &call in view.index.of_kind(kinds().call) {
+                    if let Some(name) = called_name(&view.index, call)
+                        && keras.working.contains(name)
+                        && keras.in_scope(view, call)
+                    {
+                        keras.scoped.insert(name.to_owned());
+                    }
+                }
+            }
+            if keras.scoped.len() == before {
+                break;
+            }
+        }
+        keras.started = views.iter().any(|v| !keras.working_statements(v, known, ROOT).is_empty());
+        keras
+    }
+
+    /// Whether a node runs under a strategy's scope: in its block, or in a function that is called from there.
+    pub fn in_scope(&self, view: &FileView<'_>, id: Id) -> bool {
+        let index = &view.index;
+        index.ancestors(id).any(|a| is_scope(view, a))
+            || view.function_of(id).is_some_and(|f| {
+                self.scoped.contains(view.name_of(f))
+                    || view.class_of(f).is_some_and(|c| self.scoped.contains(view.name_of(c)))
+            })
+    }
+
+    /// Whether a call builds or runs a model, itself or in a function of the project.
+    fn works(&self, view: &FileView<'_>, keras: &Keras, call: Id) -> bool {
+        let index = &view.index;
+        let Some(function) = index.callee(call) else { return false };
+        if let Some(name) = view.names.qualify(index, function)
+            && builds(&name)
+        {
+            return true;
+        }
+        let Some(name) = called_name(index, call) else { return false };
+        if METHODS.contains(&name)
+            && let Some(object) = index.owner(function)
+            && is_model(view, keras, object)
+        {
+            return true;
+        }
+        let own = view.names.qualify(index, function).is_none_or(|q| !is_library(&q));
+        own && self.working.contains(name)
+    }
+
+    /// Statements of a block (or of the module) that work with a model.
+    fn working_statements(&self, view: &FileView<'_>, keras: &Keras, block: Id) -> Vec<Id> {
+        let k = kinds();
+        let index = &view.index;
+        let definition = |id: Id| [k.function_definition, k.class_definition, k.lambda].contains(&index.kind(id));
+        index
+            .parts(block)
+            .filter(|s| !definition(*s) && index.definition(*s).is_none())
+            .filter(|s| {
+                index.of_kind_in(k.call, *s).iter().any(|call| {
+                    let deferred = index.ancestors(*call).take_while(|a| *a != *s).any(definition);
+                    !deferred && self.works(view, keras, *call)
+                })
+            })
+            .collect()
+    }
+
+    /// The statements of a file that have to stand under a strategy. A script's function that does all the work, and is
+    /// called once, is looked into.
+    pub fn work(&self, view: &FileView<'_>) -> Option<Work> {
+        let k = kinds();
+        let index = &view.index;
+        let mut block = ROOT;
+        if self.working_statements(view, self, ROOT).is_empty() {
+            // A module without a start: its one function that makes a model and that nobody calls is the start.
+            if self.started {
+                return None;
+            }
+            let mut starts = index.of_kind(k.function_definition).iter().copied().filter(|d| {
+                let name = view.name_of(*d);
+                index.parent(*d) == Some(ROOT) && self.making.contains(name) && view.calls(name).is_empty()
+            });
+            block = starts.next().and_then(|d| index.body(d))?;
+            if starts.next().is_some() {
+                return None;
+            }
+        }
+        for _ in 0..8 {
+            let working = self.working_statements(view, self, block);
+            let (&first, &last) = (working.first()?, working.last()?);
+            if first == last && !is_scope(view, first) {
+                let inner =
+                    if index.is_plain_if(first) { index.consequence(first) } else { self.only_call(view, first) };
+                if let Some(inner) = inner {
+                    block = inner;
+                    continue;
+                }
+            }
+            return Some(Work { first, last });
+        }
+        None
+    }
+
+    /// Where a file begins to make models: its first Keras statement, and in the methods of its classes the first
+    /// statement of each that makes a model and that no other such method calls.
+    pub fn beginnings(&self, view: &FileView<'_>) -> Vec<Id> {
+        let k = kinds();
+        let index = &view.index;
+        if let Some(work) = self.work(view) {
+            return vec![work.first];
+        }
+        let makes = |d: &Id| self.making.contains(view.name_of(*d)) && !is_model_class_around(view, self, *d);
+        let methods: Vec<Id> = index
+            .of_kind(k.function_definition)
+            .iter()
+            .copied()
+            .filter(|d| view.class_of(*d).is_some() && view.function_of(*d).is_none())
+            .filter(makes)
+            .collect();
+        let called_by_another = |d: Id| {
+            view.calls(view.name_of(d))
+                .iter()
+                .any(|call| view.function_of(*call).is_some_and(|by| by != d && methods.contains(&by)))
+        };
+        // What hands over to the method of its base leaves the beginning to that.
+        let hands_over = |d: Id| view.calls(view.name_of(d)).iter().any(|call| view.function_of(*call) == Some(d));
+        methods
+            .iter()
+            .copied()
+            .filter(|d| !called_by_another(*d) && !hands_over(*d))
+            .filter_map(|d| index.body(d))
+            .filter_map(|body| {
+                index.parts(body).find(|s| {
+                    let docstring = index.kind(*s) == k.expression_statement
+                        && index.parts(*s).next().is_some_and(|c| index.kind(c) == k.string);
+                    !docstring
+                })
+            })
+            .collect()
+    }
+
+    /// The body of the function that a statement calls and does nothing else with: `main()`, `sys.exit(main(args))`,
+    /// `app.run(main)`; where nothing else calls it.
+    fn only_call(&self, view: &FileView<'_>, statement: Id) -> Option<Id> {
+        let k = kinds();
+        let index = &view.index;
+        if index.kind(statement) != k.expression_statement {
+            return None;
+        }
+        let body_of = |name: &str| {
+            let mut definitions = index.of_kind(k.function_definition).iter().copied().filter(|d| {
+                view.name_of(*d) == name
+                    && (index.parent(*d) == Some(ROOT)
+                        || index
+                            .parent(*d)
+                            .is_some_and(|p| index.kind(p) == k.decorated_definition && index.parent(p) == Some(ROOT)))
+            });
+            let definition = definitions.next()?;
+            let alone = definitions.next().is_none() && view.calls(name).len() <= 1;
+            index.body(definition).filter(|_| alone)
+        };
+        index.of_kind_in(k.identifier, statement).iter().find_map(|id| {
+            let name = index.text_of(*id);
+            self.working.contains(name).then(|| body_of(name)).flatten()
+        })
+    }
+}
+
+/// Whether a statement is a `with` that enters a strategy's scope.
+pub fn is_scope(view: &FileView<'_>, id: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    if index.kind(id) != k.with_statement {
+        return false;
+    }
+    let Some(body) = index.body(id) else { return false };
+    view.calls("scope")
+        .iter()
+        .any(|c| index.is_within(*c, id) && !index.is_within(*c, body) && index.arguments(*c).is_empty())
+}
+
+/// Whether a call of this name makes a model, or a part of one that holds variables.
+fn builds(qualified: &str) -> bool {
+    let name = canonical(qualified);
+    if name == "tensorflow.Variable" {
+        return true;
+    }
+    let Some(name) = name.strip_prefix("tensorflow.keras.") else { return false };
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let class = last.starts_with(|c: char| c.is_ascii_uppercase());
+    let home = name.split('.').next().unwrap_or(name);
+    makes_model(name) || last == "Input" || (class && matches!(home, "layers" | "optimizers" | "metrics"))
+}
+
+/// Whether a name below `tensorflow.keras.` gives a model.
+fn makes_model(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    matches!(last, "Sequential" | "Model" | "load_model" | "clone_model" | "model_from_json")
+        || (name.starts_with("applications.") && last.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Whether a name belongs to a package that has nothing to do with the project's own functions.
+fn is_library(qualified: &str) -> bool {
+    const LIBRARIES: [&str; 9] =
+        ["tensorflow", "keras", "numpy", "sklearn", "matplotlib", "pandas", "os", "re", "tensorflow_datasets"];
+    qualified.split('.').next().is_some_and(|head| LIBRARIES.contains(&head))
+}
+
+/// Whether an expression is a Keras model: by what is assigned to it, or by what is done with it.
+pub fn is_model(view: &FileView<'_>, keras: &Keras, id: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    if !view.names.uses_framework("tensorflow") {
+        return false;
+    }
+    if index.kind(id) == k.call {
+        return gives_model(view, keras, id);
+    }
+    let Some(name) = dotted(index, id) else { return false };
+    if view.names.qualify(index, id).is_some() {
+        return false;
+    }
+    if name == "self" {
+        return view.class_of(id).is_some_and(|c| is_model_class(keras, view.name_of(c)));
+    }
+    let mut elsewhere = false;
+    for &assignment in index.of_kind(k.assignment) {
+        let Some((left, right)) = index.sides(assignment) else {
+            continue;
+        };
+        if index.text_of(left) == name && index.kind(right) == k.call {
+            if gives_model(view, keras, right) {
+                return true;
+            }
+            elsewhere |= view.qualified(right).is_some_and(|q| !canonical(&q).starts_with("tensorflow"));
+        }
+    }
+    // A model that came from elsewhere gives itself away by arguments that only Keras has.
+    !elsewhere && is_used_as_model(view, name)
+}
+
+fn gives_model(view: &FileView<'_>, keras: &Keras, call: Id) -> bool {
+    let index = &view.index;
+    let Some(function) = index.callee(call) else { return false };
+    if let Some(name) = view.names.qualify(index, function)
+        && let Some(name) = canonical(&name).strip_prefix("tensorflow.keras.")
+    {
+        return makes_model(name);
+    }
+    called_name(index, call).is_some_and(|n| is_model_class(keras, n) || keras.making.contains(n))
+}
+
+fn is_model_class(keras: &Keras, class: &str) -> bool {
+    keras.classes.ancestors(class).iter().any(|a| {
+        let name = canonical(a);
+        name.strip_prefix("tensorflow.keras.").is_some_and(|n| matches!(n, "Model" | "Sequential"))
+    })
+}
+
+/// Whether a method belongs to a class that is a model or a layer itself.
+fn is_model_class_around(view: &FileView<'_>, keras: &Keras, method: Id) -> bool {
+    view.class_of(method).is_some_and(|c| {
+        keras.classes.ancestors(view.name_of(c)).iter().any(|a| {
+            canonical(a).strip_prefix("tensorflow.keras.").is_some_and(|n| n.ends_with("Model") || n.ends_with("Layer"))
+        })
+    })
+}
+
+fn is_used_as_model(view: &FileView<'_>, name: &str) -> bool {
+    let index = &view.index;
+    const TELLING: [(&str, &[&str]); 4] = [
+        ("compile", &["loss", "optimizer"]),
+        ("fit", &["epochs", "validation_data", "steps_per_epoch", "callbacks"]),
+        ("evaluate", &["verbose", "batch_size", "steps", "return_dict"]),
+        ("predict", &["verbose", "batch_size", "steps"]),
+    ];
+    TELLING.iter().any(|(method, keywords)| {
+        view.calls(method).iter().any(|call| {
+            let on_it = index.receiver(*call).is_some_and(|o| index.text_of(o) == name);
+            on_it && keywords.iter().any(|keyword| index.arguments(*call).keyword(keyword).is_some())
+        })
+    })
+}

@@ -1,0 +1,110 @@
+//! Keras data in batches of one size: what has to be cut for it, and how many batches an epoch has then.
+
+use crate::keras::Keras;
+use crate::keras_data::{Home, Run, argument, common, group, runs};
+use crate::view::FileView;
+use python::tree::Id;
+use std::collections::BTreeMap;
+
+/// An array that is not known to hold a whole number of batches.
+pub struct UncutArray {
+    /// Its name.
+    pub name: String,
+    /// The samples that go together, as an operand: `64`, `(batch * 2)`.
+    pub group: String,
+}
+
+/// Where arrays can be cut to whole batches: a statement, whether they are cut behind it, and the arrays. `together` batches go
+/// into one step.
+pub fn uncut_arrays(view: &FileView<'_>, keras: &Keras, together: u64) -> Vec<(Id, bool, Vec<UncutArray>)> {
+    let together = together.to_string();
+    // By block: names in the order of their use, each with the size that all its batches divide and the calls.
+    let mut wanted: BTreeMap<(Option<Id>, usize, String), (String, Id)> = BTreeMap::new();
+    for (order, run) in runs(view, keras).iter().enumerate() {
+        for (place, (name, batch)) in run.data.iter().chain(&run.validation).enumerate() {
+            let home = Home::of(view, run.call, name);
+            if home.cut(view, name).is_some() {
+                continue;
+            }
+            match wanted.iter_mut().find(|((f, _, n), _)| *f == home.function && n == name) {
+                Some((_, (size, _))) => *size = common(size, batch),
+                None => {
+                    let key = (home.function, order * 4 + place, (*name).to_owned());
+                    wanted.insert(key, ((*batch).to_owned(), run.call));
+                }
+            }
+        }
+    }
+    let work = keras.work(view);
+    // What goes to one place is one change.
+    let mut places: BTreeMap<(Id, bool), Vec<UncutArray>> = BTreeMap::new();
+    for ((_, _, name), (size, call)) in wanted {
+        let home = Home::of(view, call, &name);
+        let sizes = size.trim_matches(['(', ')']).split(" * ");
+        let user = home.holding(view, call);
+        let bound: Result<Vec<Option<Id>>, ()> =
+            std::iter::once(name.as_str()).chain(sizes).map(|n| home.bound(view, n, user)).collect();
+        let Ok(bound) = bound else { continue };
+        let last = bound.into_iter().flatten().max();
+        let start = work.map(|w| w.first).filter(|s| home.statements.contains(s));
+        let place = match (start, last, user) {
+            (Some(start), last, Some(user)) if start <= user && last.is_none_or(|l| l < start) => (start, false),
+            (_, Some(last), _) => (last, true),
+            (_, None, Some(user)) => (user, false),
+            _ => continue,
+        };
+        places.entry(place).or_default().push(UncutArray { name, group: group(&size, &together) });
+    }
+    places.into_iter().map(|((at, after), arrays)| (at, after, arrays)).collect()
+}
+
+/// A model that is compiled once, trained once, and perhaps evaluated: with the numbers of batches as Python.
+pub struct Compiled {
+    /// The call of `compile`.
+    pub call: Id,
+    /// The batches of an epoch; with validation, a number that divides both.
+    pub steps: String,
+    /// Statements that run the model on other data, with the number of batches there.
+    pub others: Vec<(Id, String)>,
+}
+
+/// The compiled models of a file whose number of batches is known wherever they run.
+pub fn compiled_models(view: &FileView<'_>, keras: &Keras, replicas: &str) -> Vec<Compiled> {
+    let index = &view.index;
+    let all = runs(view, keras);
+    let in_loop = |id: Id| index.ancestors(id).any(|a| index.is_loop(a));
+    let given = |call: Id, name: &str| argument(view, call, usize::MAX, name).is_some();
+    let read = |compile: Id| {
+        let model = index.text_of(index.receiver(compile)?);
+        let function = view.function_of(compile);
+        let behind = |c: Id| c > compile && view.function_of(c) == function;
+        let own: Vec<&Run<'_>> = all.iter().filter(|r| r.model == model && behind(r.call)).collect();
+        let mut fits = own.iter().filter(|r| r.fits);
+        let fit = fits.next().filter(|_| fits.next().is_none())?;
+        let once = view.calls("compile").iter().filter(|c| view.function_of(**c) == function).count() == 1;
+        // Every use has to be one whose number of batches is known.
+        let uses = ["fit", "evaluate", "predict"].iter().flat_map(|m| view.calls(m)).copied();
+        let uses = uses.filter(|c| behind(*c) && index.receiver(*c).is_some_and(|o| index.is_text(o, model))).count();
+        let plain = once
+            && uses == own.len()
+            && !own.iter().any(|r| in_loop(r.call) || r.call < fit.call)
+            && !in_loop(compile)
+            && !given(compile, "steps_per_execution")
+            && !given(fit.call, "validation_split");
+        let mut steps = batches(view, compile, &fit.data, replicas).filter(|_| plain)?;
+        if given(fit.call, "validation_data") {
+            steps = format!("math.gcd({steps}, {})", batches(view, compile, &fit.validation, replicas)?);
+        }
+        let others = own.iter().filter(|r| !r.fits);
+        let others = others.map(|r| view.statement_of(r.call).zip(batches(view, r.call, &r.data, replicas)));
+        Some(Compiled { call: compile, steps, others: others.collect::<Option<_>>()? })
+    };
+    view.calls("compile").iter().filter_map(|compile| read(*compile)).collect()
+}
+
+/// `len(x) // batch`, where `x` is cut to whole batches before a node.
+fn batches(view: &FileView<'_>, at: Id, data: &[(&str, &str)], replicas: &str) -> Option<String> {
+    let (name, batch) = data.first()?;
+    let cut = Home::of(view, at, name).cut(view, name)?;
+    (cut < at).then(|| format!("len({name}) // {}", group(batch, replicas)))
+}

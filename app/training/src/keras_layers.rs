@@ -1,0 +1,59 @@
+//! Layers of Keras models, where a program writes them one after another.
+
+use crate::view::FileView;
+use python::names::canonical;
+use python::syntax::Call;
+use python::tree::{Id, ROOT, kinds};
+
+/// Runs of statements `x = Dense(10)(x)`, one below the other and nothing else in between.
+pub fn layer_runs(view: &FileView<'_>) -> Vec<Vec<Id>> {
+    let index = &view.index;
+    let calls_layer = |s: &Id| {
+        let assignment = index.parts(*s).next().and_then(|a| index.assignment(a));
+        index.kind(*s) == kinds().expression_statement
+            && assignment.and_then(|a| index.call(a.value()?)).is_some_and(|call| makes_and_calls_layer(view, call))
+    };
+    let blocks = index.of_kind(kinds().block).iter().copied().chain(std::iter::once(ROOT));
+    let runs = blocks.filter_map(|block| {
+        let statements: Vec<Id> = index.parts(block).collect();
+        let from = statements.iter().position(calls_layer)?;
+        let to = statements.iter().rposition(calls_layer)?;
+        let run = &statements[from..=to];
+        run.iter().all(calls_layer).then(|| run.to_vec())
+    });
+    runs.collect()
+}
+
+/// `Dense(10)(x)`.
+fn makes_and_calls_layer(view: &FileView<'_>, call: Call<'_, '_>) -> bool {
+    let made = call.callee().and_then(|made| view.index.call(made)?.qualified(&view.names));
+    made.is_some_and(|class| canonical(&class).starts_with("tensorflow.keras.layers."))
+}
+
+/// `model = Sequential([…])`, with nothing added later.
+pub struct LayerList<'t> {
+    /// The call.
+    pub call: Id,
+    /// What it is assigned to.
+    pub model: &'t str,
+    /// How many layers it has, inputs not counted.
+    pub layers: usize,
+}
+
+/// The models of a file whose layers stand in one list.
+pub fn layer_lists<'t>(view: &FileView<'t>) -> Vec<LayerList<'t>> {
+    let index = &view.index;
+    let read = |call: &Id| {
+        let model = index.assignment(index.parent(*call)?)?.target()?;
+        let list = index.arguments(*call).ids().next().filter(|l| index.kind(*l) == kinds().list)?;
+        let entries: Option<Vec<Call<'_, '_>>> = index.parts(list).map(|e| index.call(e)).collect();
+        let is_input = |layer: &Call<'_, '_>| matches!(layer.name(), Some("Input" | "InputLayer"));
+        let is_added_to = view
+            .calls("add")
+            .iter()
+            .any(|add| index.receiver(*add).is_some_and(|r| index.is_text(r, index.text_of(model))));
+        let layers = entries?.iter().filter(|e| !is_input(e)).count();
+        (!is_added_to).then(|| LayerList { call: *call, model: index.text_of(model), layers })
+    };
+    view.calls("Sequential").iter().filter_map(read).collect()
+}

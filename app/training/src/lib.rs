@@ -1,0 +1,36 @@
+//! What a training program says, without a word of any accelerator: which names are the model, the optimizer, the loader
+//! ([`roles`]); where it trains and validates ([`steps`]); how the project chooses its compute mode ([`modes`]); how many samples an
+//! optimizer step sees ([`ledger`](mod@ledger)); and what a launch has to know of its programs ([`run_facts`](mod@run_facts)).
+//!
+//! [`FileView`] is one file, [`ProjectFacts`] what all files say together.
+
+pub mod classes;
+pub mod counting;
+pub mod evaluation;
+pub mod files;
+pub mod keras;
+pub mod keras_batches;
+pub mod keras_data;
+pub mod keras_layers;
+pub mod ledger;
+pub mod model_inputs;
+pub mod modes;
+pub mod project;
+pub mod readers;
+pub mod requirements;
+pub mod roles;
+pub mod run_facts;
+pub mod step;
+pub mod steps;
+pub mod target;
+pub mod turn;
+pub mod view;
+
+pub use ledger::{Figure, Ledger, LedgerEntry, Quantity};
+pub use project::{FileInProject, ProjectFacts};
+pub use run_facts::{
+    CommandLine, Join, JoinedBy, Place, Program, RunFacts, RunRole, RunSetting, SettingKind, run_facts,
+};
+pub use step::{Obstacle, TrainingStep};
+pub use target::TargetFacts;
+pub use view::FileView;

@@ -1,0 +1,91 @@
+//! What the classes of models do with what they are given.
+
+use crate::view::FileView;
+use python::tree::{Id, kinds};
+
+/// How a model uses one of its inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InputUse {
+    /// As numbers, or in a way that is not followed.
+    #[default]
+    Other,
+    /// As whole numbers: tokens that are embedded, classes of a loss.
+    Integer,
+    /// Its first dimension is that of a sequence, and not the batch.
+    SequenceFirst,
+}
+
+const SEQUENCES: [&str; 7] =
+    ["RNN", "LSTM", "GRU", "Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer", "MultiheadAttention"];
+
+/// Whether a file makes layers that drop activations at random, or drops them itself.
+pub fn drops(view: &FileView<'_>) -> bool {
+    let transformers = SEQUENCES.iter().filter(|name| name.starts_with("Transformer"));
+    let words = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "dropout"];
+    let calls = words.iter().chain(transformers).flat_map(|name| view.calls(name));
+    calls.into_iter().any(|call| {
+        let qualified = view.index.call(*call).and_then(|c| c.qualified(&view.names));
+        qualified.is_some_and(|q| q.starts_with("torch.nn."))
+    })
+}
+
+/// The classes of a file that have a `forward`, with the use of each of its parameters.
+pub fn model_inputs(view: &FileView<'_>) -> Vec<(String, Vec<InputUse>)> {
+    let index = &view.index;
+    let read = |forward: python::syntax::Function<'_, '_>| {
+        let class = view.class_of(forward.id()).filter(|_| forward.name() == "forward")?;
+        let uses = forward.parameters().skip(1).map(|p| use_of(view, class, forward.id(), p.name)).collect();
+        Some((view.name_of(class).to_owned(), uses))
+    };
+    index.functions().filter_map(read).collect()
+}
+
+fn use_of(view: &FileView<'_>, class: Id, forward: Id, parameter: &str) -> InputUse {
+    let index = &view.index;
+    let is_parameter = |id: Id| index.kind(id) == kinds().identifier && index.is_text(id, parameter);
+    for call in index.calls().filter(|c| index.is_within(c.id(), forward)) {
+        let Some(layer) = call.callee().map(|g| index.text_of(g)) else { continue };
+        let made = layer_made(view, class, layer).or_else(|| call.qualified(&view.names));
+        let Some(kind) = made.as_deref().and_then(|m| m.strip_prefix("torch.nn.")) else { continue };
+        let arguments: Vec<Id> = call.arguments().ids().collect();
+        let first = arguments.first().copied();
+        let target = call.argument(1, "target");
+        let is_class =
+            matches!(kind, "functional.cross_entropy" | "functional.nll_loss" | "CrossEntropyLoss" | "NLLLoss");
+        if (is_class && target.is_some_and(is_parameter))
+            || (matches!(kind, "Embedding" | "functional.embedding" | "functional.one_hot")
+                && first.is_some_and(is_parameter))
+        {
+            return InputUse::Integer;
+        }
+        let embedded = |a: Id| {
+            index.call(a).is_some_and(|c| {
+                c.arguments().ids().any(is_parameter) && c.receiver().is_some_and(|r| index.is_text(r, "self"))
+            })
+        };
+        if SEQUENCES.contains(&kind)
+            && !batch_first(view, class, layer)
+            && first.is_some_and(|a| is_parameter(a) || embedded(a))
+        {
+            return InputUse::SequenceFirst;
+        }
+    }
+    InputUse::Other
+}
+
+/// The call that a layer of a class is made with.
+fn made_with<'v>(view: &'v FileView<'_>, class: Id, layer: &str) -> Option<python::syntax::Call<'v, 'v>> {
+    let index = &view.index;
+    let assignment = index.assignments().find(|a| index.is_within(a.id(), class) && a.assigns(layer))?;
+    index.call(assignment.value()?)
+}
+
+/// What a layer of a class is made of: `torch.nn.Embedding`.
+fn layer_made(view: &FileView<'_>, class: Id, layer: &str) -> Option<String> {
+    made_with(view, class, layer)?.qualified(&view.names)
+}
+
+fn batch_first(view: &FileView<'_>, class: Id, layer: &str) -> bool {
+    let given = made_with(view, class, layer).and_then(|c| c.arguments().keyword("batch_first"));
+    given.is_some_and(|v| !view.index.is_text(v, "False"))
+}

@@ -1,0 +1,300 @@
+//! How a project chooses its compute mode: an enum or a set of strings, the expression that is compared with it, and
+//! which mode a piece of code belongs to.
+
+mod constructor;
+mod found;
+mod members;
+mod region;
+
+pub use constructor::initialised;
+pub use found::enum_members;
+use found::mode_enum;
+pub use members::free_value;
+pub use region::Region;
+
+use crate::classes::Classes;
+use crate::view::FileView;
+use python::names::dotted;
+use python::strings::plain_string;
+use python::tree::{Id, Index, kinds};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+/// How modes are named in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModeKind {
+    /// Members of a class of this name.
+    Enum(String),
+    /// String literals.
+    Strings,
+}
+
+/// The compute modes of a project.
+#[derive(Clone, Debug)]
+pub struct Modes {
+    /// Members of an enum, or strings.
+    pub kind: ModeKind,
+    /// The target's member, spelled like the others: `HPU` or `hpu`.
+    pub target: String,
+    /// Names of compute modes that the guides list.
+    listed: Vec<String>,
+    /// Expressions that are compared with a mode, with the classes (or "") that do so, by file.
+    expressions: BTreeMap<String, Vec<Use>>,
+    /// The enum is in none of the files.
+    elsewhere: bool,
+    /// By text and block: the statement behind which only the vendor's mode goes on. Asked for again and again.
+    turns: RefCell<HashMap<(usize, Id), Option<Id>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Use {
+    path: String,
+    class: String,
+    count: usize,
+}
+
+const VENDOR: [&str; 3] = ["gpu", "cuda", "nvidia"];
+fn is_vendor(member: &str) -> bool {
+    VENDOR.contains(&member.to_ascii_lowercase().as_str())
+}
+
+/// Whether a name says what to compute on: the vendor's own, or one of those that the guides list, in lower case.
+pub fn is_mode(member: &str, listed: &[String]) -> bool {
+    is_vendor(member) || listed.contains(&member.to_ascii_lowercase())
+}
+
+impl Modes {
+    /// The enum class of a file whose members are the modes.
+    pub fn enum_in(&self, view: &FileView<'_>) -> Option<Id> {
+        mode_enum(view, &self.listed)
+    }
+
+    /// The compared expression and the mode members of a comparison.
+    pub(crate) fn comparison(&self, index: &Index<'_>, comparison: Id) -> Option<(Id, Vec<String>)> {
+        let parts: Vec<Id> = index.parts(comparison).collect();
+        let [a, b] = parts.as_slice() else { return None };
+        let between = index.text[index.item(*a).end..index.item(*b).start].trim();
+        if !matches!(between, "==" | "is" | "in") {
+            return None;
+        }
+        let k = kinds();
+        let list = [k.tuple, k.list, k.set].contains(&index.kind(*b));
+        if between == "in" {
+            if !list {
+                return None;
+            }
+            let members: Option<Vec<String>> = index.parts(*b).map(|m| self.member(index, m)).collect();
+            return members.filter(|m| !m.is_empty()).map(|m| (*a, m));
+        }
+        if let Some(member) = self.member(index, *b) {
+            return plain_expression(index, *a).then(|| (*a, vec![member]));
+        }
+        self.member(index, *a).filter(|_| plain_expression(index, *b)).map(|member| (*b, vec![member]))
+    }
+
+    /// The mode that an expression names.
+    pub(crate) fn member(&self, index: &Index<'_>, id: Id) -> Option<String> {
+        match &self.kind {
+            ModeKind::Enum(class) => {
+                let text = dotted(index, id)?;
+                let (owner, member) = text.rsplit_once('.')?;
+                (owner.rsplit('.').next() == Some(class)).then(|| member.to_owned())
+            }
+            ModeKind::Strings => {
+                if index.kind(id) != kinds().string {
+                    return None;
+                }
+                plain_string(index, id).filter(|m| is_mode(m, &self.listed)).map(str::to_owned)
+            }
+        }
+    }
+
+    /// The modes under which a test can hold: none when it says nothing about them.
+    pub fn tested(&self, index: &Index<'_>, test: Id) -> Option<Vec<String>> {
+        let k = kinds();
+        let kind = index.kind(test);
+        if kind == k.comparison_operator {
+            let (expression, members) = self.comparison(index, test)?;
+            return self.expressions.contains_key(index.text_of(expression)).then_some(members);
+        }
+        if kind == k.parenthesized_expression {
+            return index.parts(test).next().and_then(|c| self.tested(index, c));
+        }
+        if kind == k.boolean_operator {
+            let parts: Vec<Id> = index.parts(test).collect();
+            let [a, b] = parts.as_slice() else { return None };
+            let operator = index.text[index.item(*a).end..index.item(*b).start].trim();
+            let (ta, tb) = (self.tested(index, *a), self.tested(index, *b));
+            return if operator == "and" {
+                ta.or(tb)
+            } else {
+                let (mut ta, tb) = (ta?, tb?);
+                ta.extend(tb);
+                Some(ta)
+            };
+        }
+        None
+    }
+
+    /// Whether a test is nothing but the test for one mode.
+    pub(crate) fn tests_only(&self, index: &Index<'_>, test: Id, member: &str) -> bool {
+        index.kind(test) == kinds().comparison_operator
+            && self.tested(index, test).is_some_and(|m| m.len() == 1 && m[0] == member)
+    }
+
+    /// The enum's name, when the file that defines it was not given.
+    pub fn defined_elsewhere(&self) -> Option<&str> {
+        match &self.kind {
+            ModeKind::Enum(class) if self.elsewhere => Some(class),
+            _ => None,
+        }
+    }
+
+    /// Where a file first names a member of the target.
+    pub fn first_mention(&self, view: &FileView<'_>, class: &str) -> Option<std::ops::Range<usize>> {
+        let ending = format!("{class}.{}", self.target);
+        let index = &view.index;
+        index
+            .of_kind(kinds().attribute)
+            .iter()
+            .map(|a| index.range(*a))
+            .find(|r| index.text[r.clone()].ends_with(&ending))
+    }
+
+    /// Code for the target's branch: a test for the vendor's mode in it asks for the target's.
+    pub fn retargeted(&self, text: &str) -> String {
+        let ModeKind::Enum(class) = &self.kind else { return text.to_owned() };
+        let start = format!("{class}.");
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(&start) {
+            let (before, tail) = rest.split_at(at + start.len());
+            let end = tail.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(tail.len());
+            out.push_str(before);
+            out.push_str(if is_vendor(&tail[..end]) { &self.target } else { &tail[..end] });
+            rest = &tail[end..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// Last names of the compared expressions: `compute_mode`.
+    pub fn field_names(&self) -> Vec<&str> {
+        self.expressions.keys().map(|e| e.rsplit('.').next().unwrap_or(e)).collect()
+    }
+
+    /// The field of a class that holds the compute mode, `compute_mode: ComputeMode = …`, as its assignment. An option of a command
+    /// line is no such place: it is read after torch is loaded.
+    pub fn field(&self, view: &FileView<'_>) -> Option<Id> {
+        let ModeKind::Enum(class) = &self.kind else { return None };
+        let index = &view.index;
+        let names = self.field_names();
+        let field = index.assignments().find(|a| {
+            let is_mode = a.annotation().is_some_and(|t| index.text_of(t).rsplit('.').next() == Some(class));
+            let is_read = names.is_empty() || names.iter().any(|name| a.assigns(name));
+            let in_class = view.function_of(a.id()).is_none() && view.class_of(a.id()).is_some();
+            is_mode && is_read && in_class
+        });
+        field.map(|a| a.id())
+    }
+
+    /// A test with the vendor's mode replaced by the target's, when it asks for the vendor's mode alone.
+    pub fn retarget(&self, index: &Index<'_>, test: Id) -> Option<String> {
+        let members = self.tested(index, test)?;
+        if !members.iter().all(|m| is_vendor(m)) {
+            return None;
+        }
+        let k = kinds();
+        let range = index.range(test);
+        let mut out = String::new();
+        let mut done = range.start;
+        let candidates: Vec<Id> = match &self.kind {
+            ModeKind::Enum(_) => index.of_kind_in(k.attribute, test).to_vec(),
+            ModeKind::Strings => index.of_kind_in(k.string, test).to_vec(),
+        };
+        for id in candidates {
+            let Some(member) = self.member(index, id).filter(|m| is_vendor(m)) else { continue };
+            let item = index.item(id);
+            if item.start < done {
+                continue;
+            }
+            let at = item.start + index.text_of(id).rfind(&member)?;
+            out.push_str(&index.text[done..at]);
+            out.push_str(&self.target);
+            done = at + member.len();
+        }
+        out.push_str(&index.text[done..range.end]);
+        Some(out)
+    }
+
+    /// Whether a chain already has a branch of its own for the target.
+    pub fn has_target_branch(&self, index: &Index<'_>, chain: Id) -> bool {
+        let k = kinds();
+        std::iter::once(chain)
+            .chain(index.children(chain).filter(|c| index.kind(*c) == k.elif_clause))
+            .filter_map(|c| index.condition(c))
+            .any(|t| self.tested(index, t).is_some_and(|m| m.contains(&self.target)))
+    }
+
+    /// The mode expression that can be read at a node.
+    pub fn expression_at(&self, view: &FileView<'_>, classes: &Classes, id: Id) -> Option<String> {
+        let function = view.function_of(id);
+        let class = view.class_of(id).map(|c| view.name_of(c));
+        let mut best: Option<(usize, &str)> = None;
+        for (text, uses) in self.expressions.iter() {
+            let head = text.split(['.', '[', '(']).next().unwrap_or(text);
+            let reachable = if head == "self" {
+                let method = function.is_some_and(|f| takes_self(view, f));
+                method && class.is_some_and(|c| uses.iter().any(|u| classes.related(&u.class, c)))
+            } else {
+                let bound = view
+                    .index
+                    .ancestors(id)
+                    .filter(|a| view.index.kind(*a) == kinds().function_definition)
+                    .enumerate()
+                    // In the function itself the name is there from its assignment on; one around it has run by then.
+                    .any(|(around, f)| if around == 0 { view.binds_before(f, head, id) } else { view.binds(f, head) });
+                bound || view.binds_at_top(head, view.index.item(id).start, function.is_some())
+            };
+            if !reachable {
+                continue;
+            }
+            let near: usize = uses.iter().filter(|u| u.path == view.path).map(|u| u.count).sum();
+            let weight = near * 1000 + uses.iter().map(|u| u.count).sum::<usize>();
+            if best.is_none_or(|(w, _)| weight > w) {
+                best = Some((weight, text));
+            }
+        }
+        best.map(|(_, text)| text.to_owned())
+    }
+
+    /// The test for the target at a node: `self.args.run.compute_mode == ComputeMode.HPU`.
+    pub fn guard_at(&self, view: &FileView<'_>, classes: &Classes, id: Id) -> Option<String> {
+        let expression = self.expression_at(view, classes, id)?;
+        let member = match &self.kind {
+            ModeKind::Enum(class) => {
+                let local = view
+                    .names
+                    .bindings
+                    .iter()
+                    .find(|b| b.qualified.rsplit('.').next() == Some(class))
+                    .map(|b| b.local.clone())
+                    .or_else(|| view.defines(class).then(|| class.clone()))?;
+                format!("{local}.{}", self.target)
+            }
+            ModeKind::Strings => format!("{q}{}{q}", self.target, q = view.layout.quote),
+        };
+        Some(format!("{expression} == {member}"))
+    }
+}
+
+fn plain_expression(index: &Index<'_>, id: Id) -> bool {
+    let k = kinds();
+    [k.identifier, k.attribute, k.subscript].contains(&index.kind(id))
+}
+
+fn takes_self(view: &FileView<'_>, function: Id) -> bool {
+    let first = view.index.function(function).and_then(|function| function.parameters().next());
+    first.is_some_and(|parameter| parameter.name == "self")
+}

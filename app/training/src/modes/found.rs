@@ -1,0 +1,123 @@
+//! Where a project names its compute modes: in an enum, here or in a file that was not given, or in strings.
+
+use super::{ModeKind, Modes, Use, is_mode, is_vendor};
+use crate::view::FileView;
+use python::names::dotted;
+use python::tree::{Id, kinds};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an expression is compared with.
+#[derive(Default)]
+struct Literals {
+    members: BTreeSet<String>,
+    /// Some test holds for the vendor's mode alone.
+    singles_out: bool,
+}
+
+/// An enum class whose members are compute modes.
+pub(super) fn mode_enum(view: &FileView<'_>, listed: &[String]) -> Option<Id> {
+    let k = kinds();
+    view.index.of_kind(k.class_definition).iter().copied().find(|class| {
+        let is_enum = view.index.class(*class).is_some_and(|class| {
+            class.bases().ids().any(|b| {
+                let text = view.index.text_of(b);
+                matches!(text.rsplit('.').next(), Some("Enum" | "IntEnum" | "StrEnum" | "Flag" | "IntFlag"))
+            })
+        });
+        let members = enum_members(view, *class);
+        is_enum
+            && members.iter().any(|(name, _)| is_vendor(name))
+            && members.iter().any(|(name, _)| is_mode(name, listed) && !is_vendor(name))
+    })
+}
+
+/// An enum that is compared with (`mode == ComputeMode.GPU`) but defined in a file that is not here: its name, and
+/// whether its members are in capitals.
+fn foreign_enum(views: &[&FileView<'_>]) -> Option<(String, bool)> {
+    for view in views {
+        for &comparison in view.index.of_kind(kinds().comparison_operator) {
+            for side in view.index.parts(comparison) {
+                let Some((owner, member)) = dotted(&view.index, side).and_then(|t| t.rsplit_once('.')) else {
+                    continue;
+                };
+                let class = owner.rsplit('.').next().unwrap_or(owner);
+                let imported = view.names.bindings.iter().any(|b| b.qualified.rsplit('.').next() == Some(class));
+                if is_vendor(member) && imported && class.starts_with(|c: char| c.is_ascii_uppercase()) {
+                    return Some((class.to_owned(), member.chars().all(|c| !c.is_lowercase())));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Members of an enum class: name and assignment.
+pub fn enum_members<'t>(view: &FileView<'t>, class: Id) -> Vec<(&'t str, Id)> {
+    let k = kinds();
+    let Some(body) = view.index.body(class) else { return Vec::new() };
+    view.index
+        .children(body)
+        .filter(|s| view.index.kind(*s) == k.expression_statement)
+        .filter_map(|s| view.index.parts(s).next())
+        .filter(|a| view.index.kind(*a) == k.assignment)
+        .filter_map(|a| view.index.target(a).map(|l| (view.index.text_of(l), a)))
+        .collect()
+}
+
+impl Modes {
+    pub(crate) fn collect(views: &[&FileView<'_>], target: &str, listed: &[String]) -> Option<Self> {
+        let found = views.iter().find_map(|v| mode_enum(v, listed).map(|c| (v, c)));
+        let (kind, target) = if let Some((view, class)) = &found {
+            let class = *class;
+            let upper =
+                enum_members(view, class).iter().any(|(n, _)| is_vendor(n) && n.chars().all(|c| !c.is_lowercase()));
+            let target = if upper { target.to_ascii_uppercase() } else { target.to_ascii_lowercase() };
+            (ModeKind::Enum(view.name_of(class).to_owned()), target)
+        } else if let Some((class, upper)) = foreign_enum(views) {
+            (ModeKind::Enum(class), if upper { target.to_ascii_uppercase() } else { target.to_ascii_lowercase() })
+        } else {
+            (ModeKind::Strings, target.to_ascii_lowercase())
+        };
+        let elsewhere = matches!(kind, ModeKind::Enum(_)) && found.is_none();
+        let mut modes = Self {
+            kind,
+            target,
+            listed: listed.to_vec(),
+            expressions: BTreeMap::new(),
+            elsewhere,
+            turns: RefCell::default(),
+        };
+        let mut literals: BTreeMap<String, Literals> = BTreeMap::new();
+        for view in views {
+            let k = kinds();
+            for &comparison in view.index.of_kind(k.comparison_operator) {
+                let Some((expression, members)) = modes.comparison(&view.index, comparison) else { continue };
+                let class = view.class_of(comparison).map_or("", |c| view.name_of(c));
+                let text = view.index.text_of(expression);
+                let seen = literals.entry(text.to_owned()).or_default();
+                seen.singles_out |= members.iter().all(|m| is_vendor(m));
+                seen.members.extend(members.iter().map(|m| m.to_ascii_lowercase()));
+                let uses = modes.expressions.entry(text.to_owned()).or_default();
+                match uses.iter_mut().find(|u| u.path == view.path && u.class == class) {
+                    Some(u) => u.count += 1,
+                    None => uses.push(Use { path: view.path.to_owned(), class: class.to_owned(), count: 1 }),
+                }
+            }
+        }
+        if modes.kind == ModeKind::Strings {
+            // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is compared
+            // with "cuda" is a device of PyTorch's, and the chain is right again once the device has its new name; a test for
+            // `in ("cpu", "gpu")` tells nothing apart.
+            modes.expressions.retain(|text, _| {
+                let seen = &literals[text];
+                let names_vendor = seen.members.iter().any(|m| is_vendor(m) && m != "cuda");
+                !text.ends_with(".type") && names_vendor && seen.singles_out && seen.members.len() >= 2
+            });
+            if modes.expressions.is_empty() {
+                return None;
+            }
+        }
+        Some(modes)
+    }
+}

@@ -1,0 +1,189 @@
+//! What is known of all files of a project together: its models, what its functions return, how it chooses its compute mode.
+
+use crate::classes::Classes;
+use crate::keras::Keras;
+use crate::model_inputs::{InputUse, drops, model_inputs};
+use crate::modes::{Modes, Region};
+use crate::roles::{ProjectRoles, Role};
+use crate::target::TargetFacts;
+use crate::view::FileView;
+use python::tree::{Id, kinds};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+
+/// Folders of a path, and the module that its file is.
+fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.strip_suffix(".py").unwrap_or(path).split('/')
+}
+
+/// What is known of all files together.
+pub struct ProjectFacts {
+    /// How the project chooses its compute mode, if it does.
+    pub modes: Option<Modes>,
+    /// What its files say of one another's names.
+    pub roles: ProjectRoles,
+    /// Where the project works with Keras models.
+    pub keras: Keras,
+    /// Its classes and their bases.
+    pub classes: Classes,
+    /// Classes that keep the target's bridge as an attribute.
+    pub bridge_classes: BTreeSet<String>,
+    /// Heads of the modules that only the target's machine has.
+    pub target_modules: Vec<String>,
+    /// Whether some file has a PyTorch training step and nothing of the target in it.
+    pub step_is_left: bool,
+    /// Modules that some file imports, or imports something of.
+    imported: BTreeSet<String>,
+    /// Every word of what is imported anywhere.
+    imported_words: BTreeSet<String>,
+    /// Whether some model of the project drops activations at random.
+    pub drops: bool,
+    /// What the classes of its models do with what they are given.
+    pub model_inputs: BTreeMap<String, Vec<InputUse>>,
+    /// Names of the project's files and folders, as an import names them.
+    pub places: BTreeSet<String>,
+}
+
+impl ProjectFacts {
+    /// Whether some file imports a module, or something of it.
+    pub fn imports(&self, module: &str) -> bool {
+        self.imported
+            .iter()
+            .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    }
+
+    /// Whether a program starts in a file: it says so, or it does something at the top and no other file imports it.
+    pub fn starts(&self, view: &FileView<'_>) -> bool {
+        let k = kinds();
+        let index = &view.index;
+        let says = index.of_kind(k.string).iter().any(|s| matches!(index.text_of(*s), "\"__main__\"" | "'__main__'"));
+        let acts = || {
+            index.parts(python::tree::ROOT).any(|s| {
+                let calls = index.kind(s) == k.expression_statement
+                    && index.parts(s).next().is_some_and(|e| index.kind(e) == k.call);
+                calls || [k.for_statement, k.while_statement, k.with_statement].contains(&index.kind(s))
+            })
+        };
+        says || (places(view.path).last().is_none_or(|stem| !self.imported_words.contains(stem)) && acts())
+    }
+
+    /// Reads all files of a project.
+    pub fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
+        let k = kinds();
+        let views: Vec<&FileView<'t>> = views.collect();
+        let classes = Classes::collect(views.iter().map(|view| &view.file));
+        let mut bridge_classes = BTreeSet::new();
+        let bridge = target.bridge.as_ref().map(|b| format!("self.{}", b.name));
+        for view in &views {
+            for &assignment in view.index.of_kind(k.assignment) {
+                if view.index.target(assignment).is_some_and(|l| bridge.as_deref() == Some(view.index.text_of(l)))
+                    && let Some(class) = view.class_of(assignment)
+                {
+                    bridge_classes.insert(view.name_of(class).to_owned());
+                }
+            }
+        }
+        let mut facts = Self {
+            modes: Modes::collect(&views, &target.mode, &target.compute_modes),
+            roles: ProjectRoles::default(),
+            keras: Keras::of_classes(classes.clone()),
+            classes,
+            bridge_classes,
+            target_modules: target.modules.clone(),
+            step_is_left: views.iter().any(|view| {
+                let ported = target.modules.iter().any(|module| view.names.imports(module));
+                !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
+            }),
+            imported: views.iter().flat_map(|view| view.names.modules.iter().cloned()).collect(),
+            imported_words: views
+                .iter()
+                .flat_map(|view| {
+                    let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
+                    let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
+                    bound.chain(whole).flat_map(|name| name.split('.')).map(str::to_owned)
+                })
+                .collect(),
+            drops: views.iter().any(|view| drops(view)),
+            model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
+            places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
+        };
+        let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();
+        facts.roles.models = classes
+            .into_iter()
+            .filter(|c| {
+                facts.classes.ancestors(c).iter().any(|a| {
+                    let last = a.rsplit('.').next().unwrap_or(a);
+                    matches!(last, "Module" | "LightningModule" | "PreTrainedModel" | "Sequential")
+                })
+            })
+            .collect();
+        // The second time it is known which functions give a model.
+        for _ in 0..2 {
+            facts.keras = Keras::collect(&views, &facts.keras);
+        }
+        for view in &views {
+            for (name, roles) in view.roles.returns(view, &facts.roles) {
+                facts.roles.returns.insert(name, roles);
+            }
+        }
+        for view in &views {
+            view.roles.forget();
+            for (name, role) in view.roles.attributes(view, &facts.roles) {
+                facts.roles.attributes.entry(name).or_insert(role);
+            }
+        }
+        for view in &views {
+            view.roles.forget();
+        }
+        facts
+    }
+
+    /// Whether a method belongs to a Lightning module or callback: the trainer calls it, and switches gradients by itself.
+    pub fn is_lightning(&self, view: &FileView<'_>, method: Id) -> bool {
+        view.class_of(method).is_some_and(|c| {
+            self.classes.ancestors(view.name_of(c)).iter().map(|a| a.rsplit('.').next().unwrap_or(a)).any(|base| {
+                base.starts_with("Lightning") || (base == "Callback" && view.names.uses_framework("lightning"))
+            })
+        })
+    }
+
+    /// The role of an expression.
+    pub fn role(&self, view: &FileView<'_>, id: Id) -> Option<Role> {
+        view.roles.role(view, &self.roles, id)
+    }
+
+    /// Whether a class of the project is a model.
+    pub fn is_model(&self, class: &str) -> bool {
+        self.roles.models.contains(class)
+    }
+}
+
+/// A file, read together with its project: what a name is may be said in another file.
+#[derive(Clone, Copy)]
+pub struct FileInProject<'a, 't> {
+    /// The file.
+    pub view: &'a FileView<'t>,
+    /// What all files say together.
+    pub project: &'a ProjectFacts,
+}
+
+impl<'t> Deref for FileInProject<'_, 't> {
+    type Target = FileView<'t>;
+    fn deref(&self) -> &FileView<'t> {
+        self.view
+    }
+}
+
+impl FileInProject<'_, '_> {
+    /// The role of an expression.
+    pub fn role(&self, id: Id) -> Option<Role> {
+        self.project.role(self.view, id)
+    }
+
+    /// Whether the compute mode that the port adds comes to a place with the code that stands there; always, in a project
+    /// without compute modes.
+    pub fn is_reached(&self, id: Id) -> bool {
+        let modes = self.project.modes.as_ref();
+        modes.is_none_or(|m| matches!(m.region(&self.view.index, id), Region::Open | Region::Target))
+    }
+}

@@ -1,0 +1,130 @@
+//! Who reads a loader: loops and functions that train, or evaluation alone.
+
+use crate::view::FileView;
+use python::names::{called_name, dotted};
+use python::tree::{Id, ROOT, kinds};
+
+/// How one mention of a name uses what it holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Trains,
+    Evaluates,
+    /// Its length, or a line of a log.
+    Asks,
+    Unknown,
+}
+
+/// Whether the loader that a call makes is read by loops and functions of this file that never train. What is handed on
+/// to where this can't be seen is not.
+pub fn only_evaluation_reads(view: &FileView<'_>, call: Id) -> bool {
+    let Some(target) = target(view, call) else { return false };
+    let name = view.index.text_of(target);
+    let scope = if name.starts_with("self.") { view.class_of(call) } else { view.function_of(call) };
+    let uses: Vec<Use> =
+        mentions(view, name, scope.unwrap_or(ROOT)).filter(|m| *m != target).map(|m| use_of(view, m, 3)).collect();
+    uses.contains(&Use::Evaluates) && !uses.contains(&Use::Trains) && !uses.contains(&Use::Unknown)
+}
+
+/// The name that a call's value is assigned to, alone or at its place in a row of names.
+fn target(view: &FileView<'_>, call: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    let parent = index.parent(call)?;
+    let plain = |id: Id| dotted(index, id).is_some().then_some(id);
+    if index.kind(parent) == k.assignment {
+        return index.target(parent).and_then(plain);
+    }
+    let assignment = index.parent(parent).filter(|p| index.kind(*p) == k.assignment)?;
+    let (left, right) = (index.target(assignment)?, index.source(assignment)?);
+    let place = (right == parent).then(|| index.parts(right).position(|p| p == call)).flatten()?;
+    (index.parts(left).count() == index.parts(right).count())
+        .then(|| index.parts(left).nth(place))
+        .flatten()
+        .and_then(plain)
+}
+
+/// Where a name stands, as a whole: not `loader.dataset` for `loader`, whose object is told.
+fn mentions<'v>(view: &'v FileView<'_>, name: &'v str, scope: Id) -> impl Iterator<Item = Id> + 'v {
+    let k = kinds();
+    let index = &view.index;
+    let kind = if name.contains('.') { k.attribute } else { k.identifier };
+    index.of_kind_in(kind, scope).iter().copied().filter(move |i| index.text_of(*i) == name && !view.index.is_label(*i))
+}
+
+fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
+    let k = kinds();
+    let index = &view.index;
+    let looped = index.ancestors(mention).find(|a| {
+        [k.for_statement, k.for_in_clause].contains(&index.kind(*a))
+            && index.source(*a).is_some_and(|r| index.is_within(mention, r))
+    });
+    // `sum(… for batch in loader)` happens in the expression around it.
+    let looped = looped.and_then(|l| if index.kind(l) == k.for_in_clause { index.parent(l) } else { Some(l) });
+    if let Some(parent) = index.parent(mention)
+        && index.kind(parent) == k.attribute
+    {
+        return Use::Asks;
+    }
+    let given = index.ancestors(mention).find(|a| index.kind(*a) == k.call).filter(|c| {
+        let direct = index.parent(mention);
+        let list = index.arguments(*c).list();
+        direct == list || direct.and_then(|d| index.parent(d)) == list
+    });
+    match (given, looped) {
+        (Some(call), _) if asks(called_name(index, call)) => Use::Asks,
+        (Some(call), None) => function_reads(view, call, mention, depth),
+        // `enumerate(loader)` and `tqdm(loader)` in the head of a loop.
+        (_, Some(loop_)) => body_reads(view, loop_, depth),
+        (None, None) => Use::Unknown,
+    }
+}
+
+/// `len(loader)`, and what only speaks of it.
+fn asks(name: Option<&str>) -> bool {
+    matches!(name, Some("len" | "print" | "info" | "debug" | "warning"))
+}
+
+/// A function of this file that is given the loader.
+fn function_reads(view: &FileView<'_>, call: Id, mention: Id, depth: u8) -> Use {
+    let index = &view.index;
+    let Some(function) = definition(view, call).filter(|_| depth > 0) else { return Use::Unknown };
+    let arguments: Vec<Id> = index.arguments(call).ids().collect();
+    let Some(place) = arguments.iter().position(|a| index.is_within(mention, *a)) else { return Use::Unknown };
+    let parameters = index.function(function).into_iter().flat_map(|function| function.parameters());
+    let names: Vec<&str> = parameters.map(|p| p.name).filter(|n| !matches!(*n, "self" | "cls")).collect();
+    let keyword = index.keyword_name(arguments[place]);
+    let Some(name) = keyword.or_else(|| names.get(place).copied()).filter(|n| names.contains(n)) else {
+        return Use::Unknown;
+    };
+    let Some(body) = index.body(function) else { return Use::Unknown };
+    let uses: Vec<Use> = mentions(view, name, body).map(|m| use_of(view, m, depth - 1)).collect();
+    [Use::Trains, Use::Unknown, Use::Evaluates].into_iter().find(|u| uses.contains(u)).unwrap_or(Use::Asks)
+}
+
+/// A loop trains when it goes backward, itself or in a function of this file that it calls.
+fn body_reads(view: &FileView<'_>, node: Id, depth: u8) -> Use {
+    let k = kinds();
+    let index = &view.index;
+    let calls = index.of_kind_in(k.call, node);
+    let trains = calls.iter().any(|c| {
+        matches!(called_name(index, *c), Some("backward" | "zero_grad" | "step"))
+            || called_name(index, *c).is_some_and(|n| n.ends_with("training_step"))
+            || depth > 0
+                && definition(view, *c)
+                    .filter(|d| !index.is_within(node, *d))
+                    .is_some_and(|d| body_reads(view, d, depth - 1) == Use::Trains)
+    });
+    if trains { Use::Trains } else { Use::Evaluates }
+}
+
+/// The function of this file that a call means: by its name, or as a method of the same object.
+fn definition(view: &FileView<'_>, call: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    let function = index.callee(call)?;
+    let text = index.text_of(function);
+    let name = text.strip_prefix("self.").unwrap_or(text);
+    index.of_kind(k.function_definition).iter().copied().find(|d| {
+        view.name_of(*d) == name && (text == name) == view.class_of(*d).is_none_or(|c| view.class_of(call) != Some(c))
+    })
+}

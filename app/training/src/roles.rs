@@ -1,0 +1,442 @@
+//! Roles of names: what is assigned to them, how they are used, and only then what they are called.
+
+use python::PythonFile;
+use python::names::dotted;
+use python::tree::{Id, kinds};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a name is in a training script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// A module that is trained.
+    Model,
+    /// What updates its weights.
+    Optimizer,
+    /// What changes the learning rate.
+    Scheduler,
+    /// A function that gives a loss.
+    Criterion,
+    /// The tensor that a criterion gives.
+    Loss,
+    /// What scales the loss for mixed precision.
+    Scaler,
+    /// What gives batches.
+    Loader,
+    /// What tensors are moved to.
+    Device,
+    /// What a loader reads.
+    Dataset,
+}
+
+impl Role {
+    /// The role that a condition names: `optimizer`.
+    pub fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "model" => Self::Model,
+            "optimizer" => Self::Optimizer,
+            "scheduler" => Self::Scheduler,
+            "loss" => Self::Loss,
+            "scaler" => Self::Scaler,
+            "loader" => Self::Loader,
+            "device" => Self::Device,
+            "dataset" => Self::Dataset,
+            _ => return None,
+        })
+    }
+}
+
+/// What the files of a project say of one another's names.
+#[derive(Debug, Default)]
+pub struct ProjectRoles {
+    /// Roles of attributes (`self._opt`) over all files.
+    pub(crate) attributes: BTreeMap<String, Role>,
+    /// Classes of the project that are models.
+    pub(crate) models: BTreeSet<String>,
+    /// What functions of the project return.
+    pub(crate) returns: BTreeMap<String, Vec<Option<Role>>>,
+}
+
+impl ProjectRoles {
+    fn returned(&self, function: &str) -> Option<&[Option<Role>]> {
+        self.returns.get(function).map(Vec::as_slice)
+    }
+}
+
+/// Roles by the text of the name, `optimizer` or `self._opt`.
+#[derive(Debug, Default)]
+pub struct Roles {
+    assigned: BTreeMap<String, Vec<Id>>,
+    used: BTreeMap<String, Role>,
+    /// Answers so far, by name; a name that is being asked for answers nothing, which ends circles.
+    known: RefCell<BTreeMap<String, Option<Role>>>,
+    /// Names that are unpacked from a value: the value and their place in it.
+    unpacked: BTreeMap<String, Vec<(Id, usize)>>,
+}
+
+impl Roles {
+    pub(crate) fn collect(view: &PythonFile<'_>) -> Self {
+        let k = kinds();
+        let index = &view.index;
+        let mut roles = Self::default();
+        for &assignment in index.of_kind(k.assignment) {
+            let Some((left, right)) = index.sides(assignment) else {
+                continue;
+            };
+            if let Some(name) = dotted(index, left) {
+                roles.assigned.entry(name.to_owned()).or_default().push(right);
+            }
+        }
+        for &list in index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern)) {
+            let Some(right) = index.parent(list).and_then(|a| index.source(a)) else { continue };
+            for (at, name) in index.parts(list).enumerate() {
+                roles.unpacked.entry(index.text_of(name).to_owned()).or_default().push((right, at));
+            }
+        }
+        roles.used = uses(view);
+        roles
+    }
+
+    /// The role of an expression of this file.
+    pub(crate) fn role(&self, view: &PythonFile<'_>, project: &ProjectRoles, id: Id) -> Option<Role> {
+        self.role_within(view, project, id, 6)
+    }
+
+    fn role_within(&self, view: &PythonFile<'_>, project: &ProjectRoles, id: Id, depth: usize) -> Option<Role> {
+        let index = &view.index;
+        if depth == 0 {
+            return None;
+        }
+        if let Some(name) = dotted(index, id) {
+            if let Some(known) = self.known.borrow().get(name) {
+                return *known;
+            }
+            self.known.borrow_mut().insert(name.to_owned(), None);
+            let role = self.role_of_name(view, project, id, name, depth);
+            self.known.borrow_mut().insert(name.to_owned(), role);
+            return role;
+        }
+        self.role_of_expression(view, project, id, depth)
+    }
+
+    /// Forgets answers, because the project has learnt more.
+    pub(crate) fn forget(&self) {
+        self.known.take();
+    }
+
+    fn role_of_name(
+        &self,
+        view: &PythonFile<'_>,
+        project: &ProjectRoles,
+        id: Id,
+        name: &str,
+        depth: usize,
+    ) -> Option<Role> {
+        let k = kinds();
+        let index = &view.index;
+        let mut known = false;
+        for &right in self.assigned.get(name).into_iter().flatten() {
+            // `x = x.to(d)` says what it said before.
+            if index.is_within(id, right) {
+                continue;
+            }
+            if index.text_of(right) == "None" {
+                continue;
+            }
+            known = true;
+            let role = self.role_within(view, project, right, depth - 1);
+            // A name that is a loss here and a number there is no tensor to rely on.
+            if role == Some(Role::Loss) && !self.only_losses(view, project, name, depth - 1) {
+                return None;
+            }
+            if role.is_some() {
+                return role;
+            }
+        }
+        if let Some(role) = self.tuple_role(view, project, id, name, depth - 1) {
+            return Some(role);
+        }
+        if let Some(role) = self.used.get(name) {
+            return Some(*role);
+        }
+        if name.starts_with("self.")
+            && let Some(role) = project.attributes.get(name).copied()
+        {
+            return Some(role);
+        }
+        let hint = hinted(name);
+        // A name that is assigned from something else by all appearances is not what it is called,
+        // unless a call of unknown code made it.
+        let by_unknown_code = |right: &Id| {
+            index.kind(*right) == k.call
+                && !python::names::called_name(index, *right)
+                    .is_some_and(|n| n == "partial" || n.starts_with(|c: char| c.is_ascii_uppercase()))
+        };
+        if known && !self.assigned[name].iter().any(by_unknown_code) { None } else { hint }
+    }
+
+    fn role_of_expression(&self, view: &PythonFile<'_>, project: &ProjectRoles, id: Id, depth: usize) -> Option<Role> {
+        let k = kinds();
+        let index = &view.index;
+        let kind = index.kind(id);
+        if kind == k.parenthesized_expression {
+            return index.parts(id).next().and_then(|c| self.role_within(view, project, c, depth - 1));
+        }
+        if kind == k.conditional_expression {
+            return index.parts(id).find_map(|c| self.role_within(view, project, c, depth - 1));
+        }
+        if kind == k.subscript {
+            return index.value(id).and_then(|v| self.role_within(view, project, v, depth - 1));
+        }
+        if kind != k.call {
+            return None;
+        }
+        let function = index.callee(id)?;
+        if let Some(qualified) = view.names.qualify(index, function)
+            && let Some(role) = constructed(&qualified)
+        {
+            return Some(role);
+        }
+        let name = python::names::called_name(index, id)?;
+        if let Some(argument) = first_argument(view, id)
+            && matches!(name, "DistributedDataParallel" | "DDP" | "DataParallel" | "compile" | "prepare_model" | "FSDP")
+            && self.role_within(view, project, argument, depth - 1) == Some(Role::Model)
+        {
+            return Some(Role::Model);
+        }
+        if index.kind(function) == k.attribute
+            && matches!(name, "to" | "cuda" | "cpu" | "half" | "float" | "bfloat16" | "train" | "eval" | "double")
+        {
+            return index.owner(function).and_then(|o| self.role_within(view, project, o, depth - 1));
+        }
+        if project.models.contains(name) {
+            return Some(Role::Model);
+        }
+        let functional = view.names.qualify(index, function).is_some_and(|q| {
+            q.strip_prefix("torch.nn.functional.").is_some_and(|f| {
+                f.ends_with("loss") || f.ends_with("_loss") || f.contains("cross_entropy") || f == "kl_div"
+            })
+        });
+        if functional || self.role_within(view, project, function, depth - 1) == Some(Role::Criterion) {
+            return Some(Role::Loss);
+        }
+        if let Some([role]) = project.returned(name) {
+            return *role;
+        }
+        if view.names.qualify(index, function).is_some() { None } else { constructed(name) }
+    }
+
+    /// Whether everything that is assigned to a name comes from a criterion.
+    fn only_losses(&self, view: &PythonFile<'_>, project: &ProjectRoles, name: &str, depth: usize) -> bool {
+        self.assigned
+            .get(name)
+            .into_iter()
+            .flatten()
+            .all(|right| self.role_within(view, project, *right, depth) == Some(Role::Loss))
+    }
+
+    /// `net, opt = build()` and `a, b = f(x), g(y)`.
+    fn tuple_role(
+        &self,
+        view: &PythonFile<'_>,
+        project: &ProjectRoles,
+        id: Id,
+        name: &str,
+        depth: usize,
+    ) -> Option<Role> {
+        let index = &view.index;
+        for &(right, at) in self.unpacked.get(name).into_iter().flatten() {
+            if index.kind(right) == kinds().call {
+                if let Some(roles) = python::names::called_name(index, right).and_then(|n| project.returned(n))
+                    && let Some(Some(role)) = roles.get(at)
+                {
+                    return Some(*role);
+                }
+            } else if let Some(value) = index.parts(right).nth(at)
+                // `x, y = x.to(d), y.to(d)` says what it said before.
+                && !index.is_within(id, value)
+                && let Some(role) = self.role_within(view, project, value, depth)
+            {
+                return Some(role);
+            }
+        }
+        None
+    }
+
+    /// Roles of what the functions of this file return.
+    pub(crate) fn returns(&self, view: &PythonFile<'_>, project: &ProjectRoles) -> Vec<(String, Vec<Option<Role>>)> {
+        let k = kinds();
+        let index = &view.index;
+        let mut out = Vec::new();
+        for &statement in index.of_kind(k.return_statement) {
+            let Some(function) = view.function_of(statement) else { continue };
+            let Some(value) = index.parts(statement).next() else { continue };
+            let values: Vec<Id> = if [k.expression_list, k.tuple].contains(&index.kind(value)) {
+                index.parts(value).collect()
+            } else {
+                vec![value]
+            };
+            let roles: Vec<_> = values.into_iter().map(|v| self.role(view, project, v)).collect();
+            if roles.iter().any(Option::is_some) {
+                out.push((view.name_of(function).to_owned(), roles));
+            }
+        }
+        out
+    }
+
+    /// Roles of the attributes that this file assigns or uses.
+    pub(crate) fn attributes(&self, view: &PythonFile<'_>, project: &ProjectRoles) -> Vec<(String, Role)> {
+        let mut out = Vec::new();
+        for (name, rights) in self.assigned.iter().filter(|(n, _)| n.starts_with("self.")) {
+            for right in rights {
+                if let Some(role) = self.role(view, project, *right) {
+                    out.push((name.clone(), role));
+                    break;
+                }
+            }
+        }
+        out.extend(self.used.iter().filter(|(n, _)| n.starts_with("self.")).map(|(n, r)| (n.clone(), *r)));
+        out
+    }
+}
+
+fn first_argument(view: &PythonFile<'_>, call: Id) -> Option<Id> {
+    view.index.arguments(call).ids().next()
+}
+
+/// What a call of this name makes.
+fn constructed(qualified: &str) -> Option<Role> {
+    let last = qualified.rsplit('.').next().unwrap_or(qualified);
+    let lower = last.to_ascii_lowercase();
+    let class = last.starts_with(|c: char| c.is_ascii_uppercase());
+    if qualified.contains("lr_scheduler.") || lower.contains("scheduler") {
+        return Some(Role::Scheduler);
+    }
+    if (qualified.starts_with("torch.optim.") && class) || lower.contains("optimizer") {
+        return Some(Role::Optimizer);
+    }
+    // A class of somebody else's that has the name may do something else.
+    if last == "GradScaler" && (qualified.starts_with("torch.") || !qualified.contains('.')) {
+        return Some(Role::Scaler);
+    }
+    if last.ends_with("Loader") && class {
+        return Some(Role::Loader);
+    }
+    if class && (last.ends_with("Loss") || last.ends_with("Criterion")) {
+        return Some(Role::Criterion);
+    }
+    if qualified == "torch.device" {
+        return Some(Role::Device);
+    }
+    if last.ends_with("Dataset") && class {
+        return Some(Role::Dataset);
+    }
+    if qualified.starts_with("torchvision.models.")
+        || (qualified.starts_with("torch.nn.") && class && !qualified.contains("functional"))
+        || last == "create_model"
+        || last == "from_pretrained" && qualified.contains("Model")
+    {
+        return Some(Role::Model);
+    }
+    // `FusedLAMB`, `DeepSpeedCPUAdam`: the last word of the class says what it is.
+    const OPTIMIZERS: [&str; 14] = [
+        "SGD",
+        "Adam",
+        "AdamW",
+        "RMSprop",
+        "Adagrad",
+        "Adadelta",
+        "Adamax",
+        "LBFGS",
+        "Lamb",
+        "LAMB",
+        "LARS",
+        "NovoGrad",
+        "Adafactor",
+        "Lion",
+    ];
+    (class && OPTIMIZERS.iter().any(|o| last.ends_with(o))).then_some(Role::Optimizer)
+}
+
+/// Roles that the methods called on a name give away.
+fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
+    let k = kinds();
+    let index = &view.index;
+    let mut methods: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in [
+        "zero_grad",
+        "step",
+        "parameters",
+        "named_parameters",
+        "scale",
+        "update",
+        "unscale_",
+        "get_last_lr",
+        "load_state_dict",
+        "eval",
+        "train",
+    ] {
+        for &call in view.calls(name) {
+            let Some(function) = index.callee(call) else { continue };
+            if index.kind(function) == k.attribute
+                && let Some(object) = index.owner(function)
+                && let Some(text) = dotted(index, object)
+            {
+                methods.entry(text).or_default().push(name);
+            }
+        }
+    }
+    // What a scaler steps or unscales is an optimizer.
+    let stepped = ["step", "unscale_"].iter().flat_map(|name| view.calls(name)).filter_map(|call| {
+        let object = index.receiver(*call)?;
+        let by_scaler = dotted(index, object)?.to_ascii_lowercase().contains("scaler");
+        let given = first_argument(view, *call).filter(|_| by_scaler)?;
+        Some((dotted(index, given)?.to_owned(), Role::Optimizer))
+    });
+    let mut known: BTreeMap<String, Role> = stepped.collect();
+    let by_methods = methods.into_iter().filter_map(|(name, called)| {
+        let has = |m: &str| called.contains(&m);
+        let role = if has("parameters") || has("named_parameters") || (has("eval") && has("train")) {
+            Role::Model
+        } else if has("scale") && (has("update") || has("step"))
+            || has("unscale_")
+            || has("step") && has("update") && name.to_ascii_lowercase().contains("scaler")
+        {
+            Role::Scaler
+        } else if has("get_last_lr") {
+            Role::Scheduler
+        } else if has("zero_grad") && has("step") {
+            Role::Optimizer
+        } else {
+            return None;
+        };
+        Some((name.to_owned(), role))
+    });
+    known.extend(by_methods);
+    known
+}
+
+/// What a name alone suggests; used when nothing else is known.
+fn hinted(name: &str) -> Option<Role> {
+    let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+    let words: Vec<&str> =
+        last.split('_').map(|w| w.trim_end_matches(|c: char| c.is_ascii_digit())).filter(|w| !w.is_empty()).collect();
+    let any = |set: &[&str]| words.iter().any(|w| set.contains(w));
+    if any(&["scheduler", "sched", "schedule"]) || last.contains("scheduler") {
+        Some(Role::Scheduler)
+    } else if any(&["optimizer", "optimiser", "optim", "opt", "optimizers"]) || last.ends_with("optimizer") {
+        Some(Role::Optimizer)
+    } else if any(&["loader", "dataloader"]) || last.ends_with("loader") {
+        Some(Role::Loader)
+    } else if any(&["dataset"]) {
+        Some(Role::Dataset)
+    } else if any(&["criterion", "criteria"]) || last.ends_with("loss_fn") || last.ends_with("loss_func") {
+        Some(Role::Criterion)
+    } else if any(&["model", "net", "network", "backbone", "module", "encoder", "decoder"]) {
+        Some(Role::Model)
+    } else if last == "device" {
+        Some(Role::Device)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,385 @@
+//! What a project says about how it is run: its programs, what each can be told on its command line, how many samples it
+//! takes at a time, and how its processes find one another. Every fact has its place; nothing is evaluated.
+
+mod argparse;
+mod conditions;
+mod divided;
+mod hydra;
+mod imports;
+mod plain_yaml;
+mod programs;
+mod settings;
+mod trainer;
+mod yaml;
+
+use crate::target::TargetFacts;
+use crate::view::FileView;
+use guide::ProgramTerms;
+use python::SourceFile;
+use python::strings::plain_string;
+use python::tree::{Id, Tree, kinds};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The programs of a project, the likeliest to train first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// Files that do something when Python runs them.
+    pub programs: Vec<Program>,
+    /// Configuration files that stop being YAML, with the place and why; what stands above it is read.
+    pub unread: Vec<(Place, String)>,
+}
+
+/// A file that does something when Python runs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The file, and the line where it begins to run: `if __name__ == "__main__":`, or the first statement that acts.
+    pub place: Place,
+    /// How its command line is read.
+    pub command_line: CommandLine,
+    /// What it can be told, and what it takes when nobody tells it.
+    pub settings: Vec<RunSetting>,
+    /// How its processes find one another.
+    pub joins: Vec<Join>,
+    /// Where a batch is divided by the number of processes, so that it is the batch of all of them together.
+    pub shared_batch: Option<Place>,
+    /// Whether nothing in it speaks of several processes: started eight times, it is eight trainings.
+    pub alone: bool,
+    /// What it imports, by full names.
+    pub imports: BTreeSet<String>,
+    /// Where its command line is divided at `--`, when what stands in front is read by another parser.
+    pub divided: Option<Divided>,
+    /// Whether it is TensorFlow that trains.
+    pub tensorflow: bool,
+}
+
+/// A command line of two parts with `--` between them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Divided {
+    /// Where it is divided.
+    pub place: Place,
+    /// Options of the program that belong to the part in front.
+    pub ahead: Vec<String>,
+}
+
+/// A path as given and a line, from 1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// The file.
+    pub path: String,
+    /// The line in it.
+    pub line: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.path, self.line)
+    }
+}
+
+/// How a program reads its command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandLine {
+    /// Hydra: `run.minibatch_size=8`.
+    Hydra,
+    /// `argparse` or `click`: `--batch-size 8`.
+    Options,
+    /// In no way that is known here.
+    Unknown,
+}
+
+/// Something a program can be told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSetting {
+    /// As it is written on the command line: `run.minibatch_size`, `--batch-size`. A name without dots and dashes in a
+    /// program with options is a position, or (see [`SettingKind::Constant`]) can't be told at all.
+    pub name: String,
+    /// What it is when nobody says; none where that is computed, or nothing.
+    pub value: Option<String>,
+    /// How a value is given.
+    pub kind: SettingKind,
+    /// The values it takes, where these are listed.
+    pub choices: Vec<String>,
+    /// Whether the program asks for it.
+    pub required: bool,
+    /// What it decides about a launch.
+    pub role: Option<RunRole>,
+    /// Where it is declared.
+    pub place: Place,
+}
+
+/// How a setting's value is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingKind {
+    /// `key=value`, or `--option value`.
+    Value,
+    /// An option without a value, which says yes.
+    Switch,
+    /// An option without a value, which says no.
+    SwitchOff,
+    /// Stands in the source; the command line does not reach it.
+    Constant,
+}
+
+/// What a setting decides about a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunRole {
+    /// Samples of a micro-batch.
+    Batch,
+    /// Micro-batches that a step adds up.
+    Accumulation,
+    /// How long it trains: epochs, or iterations.
+    Length,
+    /// Whether the program joins its processes.
+    Distributed,
+    /// Which device it computes on.
+    Device,
+    /// Devices of one machine, as Lightning's Trainer counts them.
+    Devices,
+    /// Machines, as Lightning's Trainer counts them.
+    Nodes,
+}
+
+/// How processes of a program find one another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Join {
+    /// By what.
+    pub by: JoinedBy,
+    /// Where that is read.
+    pub place: Place,
+    /// Words of the command line without which it isn't, such as `--dist-url=env://`.
+    pub under: Vec<String>,
+}
+
+/// What tells a process its rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JoinedBy {
+    /// `RANK` and `LOCAL_RANK`, as torchrun sets them.
+    Environment,
+    /// MPI: mpi4py, which a process that nobody started asks as well.
+    Mpi,
+    /// Open MPI's variables, as its mpirun sets them.
+    OpenMpi,
+    /// Slurm's `SLURM_PROCID`.
+    Slurm,
+    /// The program starts its processes itself.
+    Spawn,
+    /// Lightning's Trainer.
+    Lightning,
+    /// DeepSpeed.
+    Deepspeed,
+    /// Horovod.
+    Horovod,
+}
+
+/// Reads the run facts of a project: its Python files, and the YAML files that Hydra or the program reads.
+/// `target` has the target's own words for what a step sees, and the names of compute modes.
+#[must_use]
+pub fn run_facts(files: &[SourceFile], target: &TargetFacts) -> RunFacts {
+    let python = |file: &&SourceFile| python::is_python(&file.path);
+    let trees: Vec<(&str, Tree)> =
+        files.iter().filter(python).map(|file| (file.path.as_str(), Tree::parse(&file.text))).collect();
+    let views: Vec<FileView<'_>> =
+        trees.iter().filter(|(_, tree)| !tree.has_error()).map(|(path, tree)| FileView::read(path, tree)).collect();
+    let yaml: Vec<(&str, &str)> = files
+        .iter()
+        .filter(|file| file.path.ends_with(".yaml") || file.path.ends_with(".yml"))
+        .map(|file| (file.path.as_str(), file.text.as_str()))
+        .collect();
+    let unread = yaml.iter().filter_map(|(path, text)| {
+        let (line, why) = yaml::read(text).fault?;
+        Some((Place { path: (*path).to_owned(), line }, why))
+    });
+    RunFacts { unread: unread.collect(), programs: programs::collect(&views, &yaml, target) }
+}
+
+impl Program {
+    /// The setting that decides something.
+    #[must_use]
+    pub fn setting(&self, role: RunRole) -> Option<&RunSetting> {
+        self.settings.iter().find(|setting| setting.role == Some(role))
+    }
+
+    /// Fields of `portolan launch`, by the words of its command line, as this program wants them for a target. What the
+    /// program does not say is not among them.
+    #[must_use]
+    pub fn launch_fields(&self, target: &ProgramTerms) -> Vec<(&'static str, String)> {
+        let mut out = vec![("entry", self.place.path.clone())];
+        let mut say = |name: &'static str, value: String| out.push((name, value));
+        if self.tensorflow {
+            say("tensorflow", "on".to_owned());
+        }
+        if let Some(device) = self.setting(RunRole::Device) {
+            let member = device.choices.iter().find(|choice| choice.eq_ignore_ascii_case(&target.member));
+            if let Some(member) = member.filter(|member| device.value.as_ref() != Some(*member)) {
+                let word = if device.name.starts_with('-') { " " } else { "=" };
+                say("args", format!("{}{word}{member}", device.name));
+            }
+        }
+        let number = |role| self.setting(role).and_then(|s| Some((s, s.value.clone()?.parse::<u32>().ok()?)));
+        if let Some((setting, batch)) = number(RunRole::Batch) {
+            say("batch", batch.to_string());
+            say("batch-from", format!("{} {}", setting.name, setting.place));
+            if setting.kind == SettingKind::Value {
+                say("batch-key", setting.name.clone());
+            }
+        }
+        if let Some((setting, accumulation)) = number(RunRole::Accumulation).filter(|(_, number)| *number > 0) {
+            say("accumulation", accumulation.to_string());
+            say("accumulation-from", format!("{} {}", setting.name, setting.place));
+            if setting.kind == SettingKind::Value {
+                say("accumulation-key", setting.name.clone());
+            }
+        }
+        // A Trainer that is not ported has no devices of this kind.
+        let count = |role| number(role).map(|(_, number)| number).filter(|number| *number > 0 && target.joins);
+        if let Some(devices) = count(RunRole::Devices) {
+            let nodes = count(RunRole::Nodes).unwrap_or(1);
+            if nodes > 1 {
+                say("nodes", nodes.to_string());
+            }
+            say("instances", devices.saturating_mul(nodes).to_string());
+        }
+        if let Some(place) = &self.shared_batch {
+            say("shared-batch", place.to_string());
+        }
+        if let Some(setting) = self.setting(RunRole::Distributed) {
+            match setting.kind {
+                SettingKind::Switch => say("distributed-key", setting.name.clone()),
+                SettingKind::Value if setting.name.starts_with('-') => {
+                    say("distributed-key", format!("{}=", setting.name));
+                }
+                SettingKind::Value => say("distributed-key", setting.name.clone()),
+                SettingKind::SwitchOff | SettingKind::Constant => {}
+            }
+        }
+        let alone = match &target.import {
+            // A launcher starts any program several times; only what the target needs makes one training of them.
+            Some(needed) => !self.has(needed),
+            None => target.joins && self.alone,
+        };
+        if alone {
+            say("alone", "on".to_owned());
+        }
+        if let Some(launcher) = self.launcher(target).filter(|_| target.joins) {
+            say("launcher", launcher.to_owned());
+        }
+        let under = |of: fn(JoinedBy) -> bool| {
+            let joins = self.joins.iter().filter(move |join| of(join.by));
+            joins.flat_map(|join| &join.under).cloned().collect::<Vec<_>>()
+        };
+        let mut words = under(|by| by != JoinedBy::Spawn);
+        words.dedup();
+        if target.joins && !words.is_empty() {
+            say("join-args", words.join(" "));
+        }
+        if let Some(key) = under(|by| by == JoinedBy::Spawn).first().filter(|_| target.joins) {
+            say("spawn-key", key.split('=').next().unwrap_or(key).to_owned());
+        }
+        if let Some(divided) = &self.divided {
+            say("divided", "on".to_owned());
+            if !divided.ahead.is_empty() {
+                say("ahead", divided.ahead.join(","));
+            }
+        }
+        let needs: Vec<&str> = self
+            .settings
+            .iter()
+            .filter(|setting| setting.required && (setting.name.starts_with('-') || setting.name.contains('.')))
+            .map(|setting| setting.name.as_str())
+            .collect();
+        if !needs.is_empty() {
+            say("needs", needs.join(","));
+        }
+        out
+    }
+
+    /// Whether it imports that module, or something below it.
+    fn has(&self, module: &str) -> bool {
+        self.imports
+            .iter()
+            .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    }
+
+    /// Who has to start the processes so that they find one another; none where several can.
+    fn launcher(&self, target: &ProgramTerms) -> Option<&'static str> {
+        let joins = |by: JoinedBy| self.joins.iter().any(|join| join.by == by);
+        if joins(JoinedBy::Lightning) {
+            return Some("lightning");
+        }
+        let by_vendor = target.mpi.iter().any(|name| self.has(name));
+        let by_mpi = by_vendor || joins(JoinedBy::Mpi) || joins(JoinedBy::OpenMpi) || joins(JoinedBy::Horovod);
+        match (joins(JoinedBy::Environment), by_mpi) {
+            (true, false) => Some("torchrun"),
+            (false, _) if joins(JoinedBy::OpenMpi) => Some("mpirun"),
+            _ => None,
+        }
+    }
+}
+
+fn place(view: &FileView<'_>, id: Id) -> Place {
+    let start = view.index.item(id).start;
+    Place { path: view.path.to_owned(), line: 1 + view.index.text[..start].matches('\n').count() }
+}
+
+/// The value of a literal as a command line would say it; none for anything that is computed.
+fn literal(view: &FileView<'_>, id: Id) -> Option<String> {
+    let k = kinds();
+    let (kind, text) = (view.index.kind(id), view.index.text_of(id));
+    if kind == k.string {
+        return plain_string(&view.index, id).map(str::to_owned);
+    }
+    let number = text.strip_prefix('-').unwrap_or(text);
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && number.chars().all(|c| c.is_ascii_alphanumeric() || "._-+".contains(c));
+    if is_number {
+        return Some(text.replace('_', ""));
+    }
+    matches!(text, "True" | "False").then(|| text.to_owned())
+}
+
+/// The argument of that name in a call.
+fn keyword(view: &FileView<'_>, call: Id, name: &str) -> Option<Id> {
+    view.index.arguments(call).keyword(name)
+}
+
+/// Arguments of a call without a name, in order.
+fn positional(view: &FileView<'_>, call: Id) -> Vec<Id> {
+    view.index.arguments(call).positional().collect()
+}
+
+/// The role that a setting's name and value suggest.
+fn role_of(name: &str, value: Option<&str>, kind: SettingKind) -> Option<RunRole> {
+    let last = name.rsplit('.').next().unwrap_or(name).trim_start_matches('-').to_ascii_lowercase();
+    let last: String = last.chars().filter(|c| *c != '_' && *c != '-').collect();
+    let whole = value.is_none_or(|value| value.parse::<u64>().is_ok());
+    let truth = matches!(kind, SettingKind::Switch) || matches!(value, Some("True" | "False" | "true" | "false"));
+    let elsewhere = ["val", "test", "eval", "aux", "infer", "num", "log", "print", "max", "warm", "queue", "nbatch"];
+    if last.contains("accum") && whole && kind != SettingKind::Switch {
+        return Some(RunRole::Accumulation);
+    }
+    let batch =
+        last == "batch" || last == "bs" || (last.contains("batch") && (last.contains("size") || last.contains("per")));
+    if batch && whole && kind != SettingKind::Switch && !elsewhere.iter().any(|word| last.contains(word)) {
+        return Some(RunRole::Batch);
+    }
+    let length = ["epochs", "nepochs", "numepochs", "maxepochs", "iterations", "maxiters", "maxsteps", "steps"];
+    if length.contains(&last.as_str()) && whole && kind != SettingKind::Switch {
+        return Some(RunRole::Length);
+    }
+    let distributed = ["distributed", "ddp", "useddp", "usedistributed", "isdistributed", "distributedtraining"];
+    (distributed.contains(&last.as_str()) && truth).then_some(RunRole::Distributed)
+}
+
+/// Whether values that are listed are devices to compute on.
+fn are_devices(choices: &[String], target: &TargetFacts) -> bool {
+    let modes = choices.iter().filter(|choice| crate::modes::is_mode(choice, &target.compute_modes)).count();
+    modes >= 2
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,303 @@
+//! Which files are programs, and which of them is likely to train.
+
+use super::settings::{last_name, top_number};
+use super::{
+    CommandLine, Join, JoinedBy, Place, Program, RunRole, RunSetting, SettingKind, are_devices, argparse, conditions,
+    divided, hydra, imports, literal, place, plain_yaml, trainer,
+};
+use crate::target::TargetFacts;
+use crate::view::FileView;
+use python::names::dotted;
+use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeSet;
+
+pub(crate) fn collect(views: &[FileView<'_>], yaml: &[(&str, &str)], target: &TargetFacts) -> Vec<Program> {
+    let mut programs: Vec<(i32, Program)> = Vec::new();
+    for at in 0..views.len() {
+        let Some((start, main)) = begins(&views[at]) else { continue };
+        let reached: Vec<&FileView<'_>> = imports::reached(views, at).into_iter().map(|n| &views[n]).collect();
+        let program = program(&reached, start, main, yaml, target);
+        programs.push((unlikeliness(&reached, main.is_some()), program));
+    }
+    programs.sort_by(|(a, one), (b, other)| (a, &one.place).cmp(&(b, &other.place)));
+    programs.into_iter().map(|(_, program)| program).collect()
+}
+
+/// Where a file begins to run, and the call of Hydra's decorator if it has one.
+fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
+    let k = kinds();
+    let index = &view.index;
+    let main = view.calls("main").iter().copied().find(|call| {
+        let function = view.qualified(*call);
+        function.is_some_and(|name| name == "hydra.main")
+            && index.parent(*call).is_some_and(|parent| index.kind(parent) == k.decorator)
+    });
+    let guard = index.parts(ROOT).find(|statement| {
+        index.kind(*statement) == k.if_statement
+            && index.condition(*statement).is_some_and(|c| index.text_of(c).contains("__name__"))
+    });
+    if let Some(start) = guard.or(main) {
+        return Some((start, main));
+    }
+    let name = view.path.rsplit('/').next().unwrap_or(view.path);
+    if name == "__init__.py" || name == "setup.py" || name == "conftest.py" {
+        return None;
+    }
+    // Without a guard the whole file runs; it is a program when it trains as it does so.
+    let acts = |statement: &Id| {
+        let trains = ["backward", "fit", "train"]
+            .iter()
+            .any(|word| view.calls(word).iter().any(|call| index.is_within(*call, *statement)));
+        ![k.function_definition, k.class_definition, k.decorated_definition].contains(&index.kind(*statement)) && trains
+    };
+    index.parts(ROOT).find(acts).map(|start| (start, None))
+}
+
+fn program(
+    reached: &[&FileView<'_>],
+    start: Id,
+    main: Option<Id>,
+    yaml: &[(&str, &str)],
+    target: &TargetFacts,
+) -> Program {
+    let view = reached[0];
+    let (command_line, mut settings) = match main {
+        Some(main) => (CommandLine::Hydra, hydra::settings(reached, main, yaml)),
+        None => {
+            // A parser of its own, else the one that a file it imports makes.
+            let found = reached.iter().map(|view| argparse::options(view)).find(|options| !options.is_empty());
+            let kind = if found.is_some() { CommandLine::Options } else { CommandLine::Unknown };
+            let mut settings = found.unwrap_or_default();
+            settings.extend(plain_yaml::settings(reached, &settings, yaml));
+            (kind, settings)
+        }
+    };
+    // A position has no name that a launch could say.
+    let is_named = |setting: &&mut RunSetting| command_line == CommandLine::Hydra || setting.name.starts_with('-');
+    for setting in settings.iter_mut().filter(is_named).filter(|setting| are_devices(&setting.choices, target)) {
+        setting.role = Some(RunRole::Device);
+    }
+    for setting in settings.iter_mut().filter(|setting| setting.required) {
+        setting.required = !is_assigned(reached, &setting.name);
+    }
+    batch_role(reached, &mut settings, target);
+    trainer::roles(reached, &mut settings);
+    let uses = |framework: &str| reached.iter().any(|view| view.names.uses_framework(framework));
+    let tensorflow = uses("tensorflow") && !uses("torch");
+    // A project for several frameworks has a trainer for each; the ports that this is about are of PyTorch's.
+    let trains: Vec<&FileView<'_>> =
+        reached.iter().copied().filter(|view| tensorflow || !is_of_tensorflow(view)).collect();
+    let shared_batch = settings
+        .iter()
+        .find(|setting| setting.role == Some(RunRole::Batch))
+        .and_then(|setting| divided(&trains, last_name(&setting.name)));
+    Program {
+        place: place(view, start),
+        command_line,
+        joins: joins(&trains, &settings),
+        imports: imports_of(reached),
+        divided: divided::divided(reached),
+        shared_batch,
+        alone: !reached.iter().any(|view| speaks_of_processes(view)),
+        tensorflow,
+        settings,
+    }
+}
+
+fn is_of_tensorflow(view: &FileView<'_>) -> bool {
+    let by_name = |module: &String| module.split('.').any(|part| part == "tensorflow");
+    view.names.uses_framework("tensorflow")
+        || view.names.modules.iter().any(by_name)
+        || view.names.bindings.iter().any(|binding| by_name(&binding.qualified))
+}
+
+/// Any word that programs of several processes have. One that only looks like it costs a warning that is not given.
+///
+/// Words of names, and of strings that could be names; what comments and sentences say is not code.
+fn speaks_of_processes(view: &FileView<'_>) -> bool {
+    const WHOLE: [&str; 10] =
+        ["rank", "ranks", "localrank", "world", "worldsize", "accelerate", "hvd", "mpi4py", "strategy", "devices"];
+    const BEGINNINGS: [&str; 7] = ["distribut", "ddp", "fsdp", "horovod", "deepspeed", "lightning", "transformers"];
+    let index = &view.index;
+    let names = index.of_kind(kinds().identifier).iter().chain(index.of_kind(kinds().string));
+    names.map(|node| index.text_of(*node)).filter(|text| !text.contains(char::is_whitespace)).any(|text| {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+        words
+            .into_iter()
+            .any(|word| WHOLE.contains(&&*word) || BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)))
+    })
+}
+
+/// Whether the program gives a key its value itself: `args.network.data_format = …`.
+fn is_assigned(reached: &[&FileView<'_>], key: &str) -> bool {
+    let ending = format!(".{key}");
+    key.contains('.')
+        && reached.iter().any(|view| {
+            let index = &view.index;
+            index
+                .of_kind(kinds().assignment)
+                .iter()
+                .any(|assignment| index.target(*assignment).is_some_and(|left| index.text_of(left).ends_with(&ending)))
+        })
+}
+
+/// Says which setting is the batch: the one that the training loader is given, else the first that is called so. A number
+/// in the source itself is one that the command line does not reach.
+fn batch_role(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>, target: &TargetFacts) {
+    let loaders = reached.iter().filter_map(|view| crate::ledger::micro_batch(view, &target.ledger));
+    let figures: Vec<crate::ledger::Figure> = loaders.filter(|figure| figure.place.is_some()).collect();
+    let given = settings.iter().position(|setting| {
+        let name = last_name(&setting.name);
+        let same = |figure: &crate::ledger::Figure| last_name(&figure.text) == name;
+        setting.kind == SettingKind::Value && figures.iter().any(same)
+    });
+    let named = settings.iter().position(|setting| setting.role == Some(RunRole::Batch));
+    if let Some(chosen) = given.or(named) {
+        for (at, setting) in settings.iter_mut().enumerate() {
+            if at == chosen {
+                setting.role = Some(RunRole::Batch);
+            } else if setting.role == Some(RunRole::Batch) {
+                setting.role = None;
+            }
+        }
+        return;
+    }
+    let constant = |figure: &crate::ledger::Figure| {
+        let (path, line) = figure.place.clone()?;
+        if figure.text.parse::<u32>().is_ok() {
+            return Some((figure.text.clone(), Place { path, line }));
+        }
+        reached.iter().find_map(|view| top_number(view, &figure.text))
+    };
+    let found = figures
+        .iter()
+        .find_map(constant)
+        .or_else(|| reached[..1].iter().find_map(|view| top_number(view, "batch_size")));
+    if let Some((value, place)) = found {
+        settings.push(RunSetting {
+            name: "batch_size".to_owned(),
+            value: Some(value),
+            kind: SettingKind::Constant,
+            choices: Vec::new(),
+            required: false,
+            role: Some(RunRole::Batch),
+            place,
+        });
+    }
+}
+
+/// Where a batch is divided by the number of processes.
+fn divided(reached: &[&FileView<'_>], batch: String) -> Option<Place> {
+    let counts =
+        ["world_size", "hvd.size", "comm.size", "get_size", "num_replicas", "ngpus", "n_gpus", "num_gpus", "nprocs"];
+    reached.iter().find_map(|view| {
+        let index = &view.index;
+        index.of_kind(kinds().binary_operator).iter().find_map(|operation| {
+            let parts: Vec<Id> = index.parts(*operation).collect();
+            let [left, right] = parts.as_slice() else { return None };
+            let sign = index.text[index.item(*left).end..index.item(*right).start].trim();
+            let is_batch = dotted(index, *left).is_some_and(|text| last_name(text) == batch);
+            let divisor = index.text_of(*right).to_ascii_lowercase();
+            let by_processes = counts.iter().any(|count| divisor.contains(count));
+            (sign.starts_with('/') && is_batch && by_processes).then(|| place(view, *operation))
+        })
+    })
+}
+
+/// What a program imports, by full names.
+fn imports_of(reached: &[&FileView<'_>]) -> BTreeSet<String> {
+    let modules = reached.iter().flat_map(|view| view.names.modules.iter().cloned());
+    let names = reached.iter().flat_map(|view| view.names.bindings.iter().map(|binding| binding.qualified.clone()));
+    modules.chain(names).collect()
+}
+
+fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
+    let mut found: Vec<Join> = Vec::new();
+    let mut say = |by: JoinedBy, place: Place, under: Vec<String>| match found.iter_mut().find(|join| join.by == by) {
+        // What is read at several places counts under what any of them asks for.
+        Some(join) => {
+            for word in under {
+                if !join.under.contains(&word) {
+                    join.under.push(word);
+                }
+            }
+        }
+        None => found.push(Join { by, place, under }),
+    };
+    let under = |view: &FileView<'_>, id: Id| conditions::words(reached, view, id, settings);
+    for view in reached {
+        let index = &view.index;
+        for &string in index.of_kind(kinds().string) {
+            match literal(view, string).as_deref() {
+                Some("LOCAL_RANK" | "RANK" | "WORLD_SIZE") => {
+                    let is_rank = literal(view, string).is_some_and(|text| text != "WORLD_SIZE");
+                    if is_rank || found_environment(view) {
+                        say(JoinedBy::Environment, place(view, string), under(view, string));
+                    }
+                }
+                Some("SLURM_PROCID" | "SLURM_LOCALID") => say(JoinedBy::Slurm, place(view, string), Vec::new()),
+                Some("PMI_RANK") => say(JoinedBy::Mpi, place(view, string), Vec::new()),
+                Some(text) if text.starts_with("OMPI_COMM_WORLD_") => {
+                    say(JoinedBy::OpenMpi, place(view, string), Vec::new())
+                }
+                _ => {}
+            }
+        }
+        let imports = [("mpi4py", JoinedBy::Mpi), ("horovod", JoinedBy::Horovod), ("deepspeed", JoinedBy::Deepspeed)];
+        for (module, by) in imports {
+            let binding = view.names.bindings.iter().find(|binding| {
+                let rest = binding.qualified.strip_prefix(module);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            });
+            if let Some(binding) = binding {
+                say(by, place(view, binding.statement), Vec::new());
+            }
+        }
+        for (name, module, by) in
+            [("spawn", "torch.multiprocessing", JoinedBy::Spawn), ("Trainer", "lightning", JoinedBy::Lightning)]
+        {
+            for &call in view.calls(name) {
+                let function = view.qualified(call);
+                let of_module = |name: String| python::names::canonical(&name).starts_with(module);
+                if function.is_some_and(of_module) {
+                    let words = if by == JoinedBy::Spawn { under(view, call) } else { Vec::new() };
+                    say(by, place(view, call), words);
+                }
+            }
+        }
+    }
+    found.sort_by_key(|join| join.by);
+    found
+}
+
+/// Whether a file reads its rank from the environment.
+fn found_environment(view: &FileView<'_>) -> bool {
+    let is_rank = |id: &Id| matches!(literal(view, *id).as_deref(), Some("RANK" | "LOCAL_RANK"));
+    view.index.of_kind(kinds().string).iter().any(is_rank)
+}
+
+/// Programs are listed by this, the smallest first.
+fn unlikeliness(reached: &[&FileView<'_>], is_hydra: bool) -> i32 {
+    let view = reached[0];
+    let path = view.path.to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let trains = |view: &&FileView<'_>| ["backward", "fit"].iter().any(|word| !view.calls(word).is_empty());
+    let mut score = i32::try_from(path.matches('/').count()).unwrap_or(9);
+    if name.contains("train") || name.starts_with("main") {
+        score -= 8;
+    }
+    if is_hydra {
+        score -= 4;
+    }
+    if trains(&view) {
+        score -= 4;
+    } else if !reached.iter().any(trains) {
+        score += 8;
+    }
+    let others =
+        ["test", "eval", "predict", "infer", "valid", "export", "convert", "download", "plot", "analy", "prepro"];
+    if others.iter().any(|word| name.contains(word)) || path.split('/').any(|part| part == "tests" || part == "test") {
+        score += 16;
+    }
+    score
+}

@@ -1,0 +1,248 @@
+//! One training step of a program: the model's call, the loss, the backward pass, the update, and what stands around them.
+//!
+//! [`TrainingStep::read`] finds the parts. What becomes of each of them on a target is no concern of this module. For a target that
+//! compiles a step as a whole there is more to ask: [`TrainingStep::slice`] gives the statements from the model's call to the loss, and
+//! [`Module::of`] makes one module of them. Whatever can't be followed on the way is an [`Obstacle`], and all of them are collected.
+
+mod accumulation;
+mod bindings;
+mod callee;
+mod calls;
+mod changing;
+mod clipping;
+mod count;
+mod dataflow;
+mod evaluation;
+mod extraction;
+mod fixed;
+mod forward;
+mod forward_function;
+mod gradients;
+mod host;
+mod loss;
+mod micro_batches;
+mod module;
+mod numbers;
+mod obstacle;
+mod optimizers;
+mod optional;
+mod origins;
+mod phase;
+mod precision;
+mod saves;
+mod schedule;
+mod slice;
+mod update;
+
+pub use accumulation::{Accumulation, Counter, skips};
+pub use callee::LossFunction;
+pub use calls::{arguments, is_statement, loop_around, qualified};
+pub use clipping::{Clipping, Norm};
+pub use count::Known;
+pub use dataflow::{assigned, leaves, reads, reads_name};
+pub use evaluation::evaluates;
+pub use extraction::Extraction;
+pub use forward::{in_model, is_model_call, model_calls};
+pub use forward_function::ForwardFunction;
+pub use host::{comes_first, host_uses, is_late, outermost_without, runs_without_gradients};
+pub use loss::{loss_of, unnamed_loss};
+pub use micro_batches::{divides, is_left_early};
+pub use module::Module;
+pub use obstacle::{Found, Obstacle};
+pub use optimizers::{OptimizerMade, optimizers_made};
+pub use optional::is_optional;
+pub use precision::MixedPrecision;
+pub use saves::{Saves, saves};
+pub use schedule::{Schedules, schedules, steps_scheduler};
+pub use slice::Slice;
+pub use update::{Update, ends_step, updates};
+
+use crate::project::FileInProject;
+use fixed::units;
+use obstacle::obstacle;
+use python::names::dotted;
+use python::tree::{Id, ROOT, kinds};
+
+/// What a training step consists of.
+pub struct TrainingStep<'a, 't> {
+    /// The file that it is in.
+    pub file: FileInProject<'a, 't>,
+    /// The function, or the loop at the top of the file, that trains.
+    pub whole: Id,
+    /// The call of `backward()`.
+    pub backward: Id,
+    /// The statement of that call, which ends the computation of the loss.
+    pub end: Id,
+    /// The expression that is differentiated, without a scaler around it.
+    pub loss: Id,
+    /// The loop around `backward()`.
+    pub around: Option<Id>,
+    /// What is done at every turn: that loop, or the whole.
+    pub body: Id,
+    /// The body's statements that the target comes to.
+    pub statements: Vec<Id>,
+    /// Those before the end, where a test or a loop that is decided before there is any data counts as one.
+    pub before: Vec<Id>,
+    /// Updates of the weights, in the order of the text: by an optimizer, or by a scaler that is given one.
+    pub updates: Vec<Update<'t>>,
+    /// The optimizer of the first update, as the program writes it.
+    pub optimizer: &'t str,
+    /// What stays of it in the model's own type.
+    pub precision: MixedPrecision,
+    /// Calls that clip gradients.
+    pub clipping: Vec<Clipping>,
+    /// How gradients are added up over several batches, or why that can't be followed.
+    pub accumulates: Found<Option<Accumulation>>,
+    /// What was in the way of following one of these parts. A step with obstacles is not rewritten.
+    pub obstacles: Vec<Obstacle>,
+}
+
+impl<'a, 't> TrainingStep<'a, 't> {
+    /// Reads the parts of the step that `whole` holds; the obstacles alone where there is no one backward pass with one
+    /// optimizer.
+    pub fn read(file: FileInProject<'a, 't>, whole: Id) -> Result<Self, Vec<Obstacle>> {
+        let index = &file.view.index;
+        let mut obstacles: Vec<Obstacle> = Vec::new();
+        obstacles.extend(file.differentiates().map(|at| Obstacle::new("gradients_in_loss", at)));
+        if let Some(elsewhere) = made_elsewhere(file, whole) {
+            obstacles.push(elsewhere);
+            return Err(obstacles);
+        }
+        let precision = MixedPrecision::read(file, whole);
+        let updates = updates(file, whole);
+        obstacles.extend(updates.iter().filter(|u| u.closure).map(|u| Obstacle::new("closure", u.call)));
+        let optimizer = updates.first().map(|u| u.optimizer);
+        let backward = only_backward(file, whole, &precision, &updates);
+        if backward.is_ok() {
+            let other = updates.iter().find(|u| Some(u.optimizer) != optimizer);
+            obstacles.extend(other.map(|u| Obstacle::new("several_optimizers", u.call)));
+            if updates.is_empty() {
+                obstacles.push(Obstacle::new("no_update", whole));
+            }
+        }
+        let (backward, end, optimizer) = match (backward, optimizer) {
+            (Ok((backward, end)), Some(optimizer)) => (backward, end, optimizer),
+            (backward, _) => {
+                obstacles.extend(backward.err());
+                return Err(obstacles);
+            }
+        };
+        if file.project.modes.as_ref().is_some_and(|m| m.guard_at(file.view, &file.project.classes, end).is_none()) {
+            obstacles.push(Obstacle::new("mode_unreadable", end));
+        }
+        let around = loop_around(&file, backward);
+        let body = around.unwrap_or(whole);
+        let alive = |id: Id| file.is_reached(id) && !precision.drops(&file, id);
+        let statements: Vec<Id> = leaves(&file, body).into_iter().filter(|s| alive(*s)).collect();
+        let before: Vec<Id> = statements.iter().copied().filter(|s| *s < end).collect();
+        let before: Vec<Id> =
+            units(file, optimizer, body, &before).into_iter().filter(|u| !index.is_within(end, *u)).collect();
+        let accumulates = accumulation::read(file, whole, around, optimizer);
+        let clipping = clipping::read(file, optimizer, whole, body);
+        let loss = loss_of(&file, backward);
+        let mut step = Self {
+            file,
+            whole,
+            backward,
+            end,
+            loss,
+            around,
+            body,
+            statements,
+            before,
+            updates,
+            optimizer,
+            precision,
+            clipping,
+            accumulates,
+            obstacles,
+        };
+        let gradient = gradients::gradient_read(&step).map(|at| Obstacle::new("gradient_read", at));
+        step.obstacles.extend(gradient);
+        Ok(step)
+    }
+
+    /// Whether the target comes to a place, now that mixed precision is gone.
+    pub fn is_alive(&self, id: Id) -> bool {
+        self.file.is_reached(id) && !self.precision.drops(&self.file, id)
+    }
+
+    /// How gradients are added up over several batches, if they are and it can be followed.
+    pub fn accumulation(&self) -> Option<&Accumulation> {
+        self.accumulates.as_ref().ok().and_then(Option::as_ref)
+    }
+
+    /// The name that the loss has in the program; none where it is computed and differentiated in one expression.
+    pub fn name_of_loss(&self) -> Option<&'t str> {
+        dotted(&self.file.view.index, self.loss).map(|_| self.file.view.index.text_of(self.loss))
+    }
+
+    /// The number of turns of a counted loop around the backward pass, where the update comes behind it.
+    pub fn micro_batches(&self) -> Option<Id> {
+        self.around.and_then(|around| micro_batches::micro_batches(self.file, self.whole, around, self.optimizer))
+    }
+
+    /// The statements from the model's call to the loss, or everything that is in the way of compiling them.
+    pub fn slice(&self) -> Result<Slice<'t>, Vec<Obstacle>> {
+        Slice::of(self)
+    }
+}
+
+/// The one backward pass that the target comes to, and its statement.
+fn only_backward(
+    file: FileInProject<'_, '_>,
+    whole: Id,
+    precision: &MixedPrecision,
+    updates: &[Update<'_>],
+) -> Found<(Id, Id)> {
+    let alive = |id: Id| file.is_reached(id) && !precision.drops(&file, id);
+    let within = |id: &Id| file.index.is_within(*id, whole) && alive(*id);
+    let calls: Vec<Id> = file.calls("backward").iter().copied().filter(within).collect();
+    match calls.as_slice() {
+        [] => obstacle("backward_not_reached", whole),
+        &[call] => match file.statement_of(call) {
+            Some(statement) => Ok((call, statement)),
+            None => obstacle("backward_in_no_statement", whole),
+        },
+        _ if updates.iter().filter(|u| alive(u.call)).count() > 1 => obstacle("several_updates", whole),
+        _ => obstacle("several_backward", whole),
+    }
+}
+
+/// A step that somebody else makes: a function that is handed the loss, or an object that takes it.
+pub fn made_elsewhere(file: FileInProject<'_, '_>, whole: Id) -> Option<Obstacle> {
+    let k = kinds();
+    let index = &file.index;
+    file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole)).find_map(|call| {
+        let given = arguments(&file, call).first().copied();
+        let by = file.index.receiver(call)?;
+        let names_loss = |id: Id| index.text_of(id).to_ascii_lowercase().contains("loss");
+        if given.is_some_and(|g| index.kind(g) != k.keyword_argument && names_loss(g)) && !names_loss(by) {
+            return Some(Obstacle::new("backward_by_helper", call).quoting("helper", index.text_of(by)));
+        }
+        let handed = index.kind(whole) == k.function_definition
+            && calls::is_parameter(&file, whole, index.text_of(loss_of(&file, call)));
+        handed.then(|| Obstacle::new("loss_handed_in", call))
+    })
+}
+
+/// The last of the imports at the top of a file, before anything that trains or loads data.
+pub fn end_of_imports(file: FileInProject<'_, '_>, whole: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &file.index;
+    let imports = |s: Id| {
+        let kind = index.kind(s);
+        [k.import_statement, k.import_from_statement].contains(&kind)
+            || kind == k.try_statement
+                && !(index.of_kind_in(k.import_statement, s).is_empty()
+                    && index.of_kind_in(k.import_from_statement, s).is_empty())
+    };
+    index
+        .parts(ROOT)
+        .take_while(|s| {
+            let loads = file.calls("DataLoader").iter().any(|c| index.is_within(*c, *s));
+            !(loads || index.is_within(whole, *s))
+        })
+        .filter(|s| imports(*s))
+        .last()
+}

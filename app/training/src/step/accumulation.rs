@@ -1,0 +1,285 @@
+//! Gradients that are added up over several batches by hand.
+
+use super::calls::{arguments, loop_around};
+use super::count::{Known, number};
+use super::end_of_imports;
+use super::micro_batches::{Cut, cut, micro_batches, turns};
+use super::obstacle::{Found, obstacle};
+use crate::counting::{Counted, counted};
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::PythonFile;
+use python::names::called_name;
+use python::tree::{Id, fields, kinds};
+
+/// What makes a step out of several batches.
+#[derive(Clone)]
+pub enum Counter {
+    /// `if (i + 1) % n == 0:` around the optimizer's step.
+    Around,
+    /// `if (i + 1) % n != 0: continue` in front of it.
+    Skip(Id),
+    /// `for _ in range(n):` around the backward pass: the n.
+    Turns(Id),
+    /// `for a, b in zip(x.chunk(n), y.chunk(n)):` around it, and the samples of one part.
+    Parts(Cut, String),
+}
+
+/// Gradients that are added up by hand.
+#[derive(Clone)]
+pub struct Accumulation {
+    /// What makes a step out of them.
+    pub by: Counter,
+    /// Tests that hold at the batches of an update; every batch is one now.
+    pub tests: Vec<Id>,
+    /// The assignment that gives the test a name, and whether that name holds at an update.
+    pub named: Option<(Id, bool)>,
+    /// The number of batches, as the step writes it.
+    pub count: String,
+    /// The same as it is written where it is known.
+    pub value: String,
+    /// From where on that can be written.
+    pub known: Known,
+}
+
+/// How a step accumulates, if it does.
+pub(crate) fn read(
+    file: FileInProject<'_, '_>,
+    step: Id,
+    around: Option<Id>,
+    optimizer: &str,
+) -> Found<Option<Accumulation>> {
+    let f = fields();
+    let index = &file.view.index;
+    let branch = file.project.modes.is_some();
+    for &call in file.calls("step").iter().filter(|c| index.is_within(**c, step) && file.is_reached(**c)) {
+        let Some(object) = file.index.receiver(call) else { continue };
+        if index.text_of(object) != optimizer && file.role(object) != Some(Role::Scaler) {
+            continue;
+        }
+        if let Some(inner) = around.filter(|l| !index.is_within(call, *l)) {
+            let counted = micro_batches(file, step, inner, optimizer);
+            // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
+            if branch {
+                return if counted.is_some() { Ok(None) } else { obstacle("accumulation_unclear", call) };
+            }
+            if let Some(cut) = cut(&file, inner)?
+                && let Some(&number) = cut.chunks.numbers.first()
+            {
+                let count = index.text_of(number).to_owned();
+                let (value, known) = known(file, step, &count, number)?;
+                let part = cut.micro_batch(&file, &value)?;
+                let by = Counter::Parts(cut, part);
+                return Ok(Some(Accumulation { by, tests: Vec::new(), named: None, count, value, known }));
+            }
+            let turns = turns(file, inner, counted)?;
+            let (value, known) = known(file, step, index.text_of(turns), turns)?;
+            let count = index.text_of(turns).to_owned();
+            return Ok(Some(Accumulation {
+                by: Counter::Turns(turns),
+                tests: Vec::new(),
+                named: None,
+                count,
+                value,
+                known,
+            }));
+        }
+        let Some((by, test, counted)) = counter(&file, step, call) else { continue };
+        let otherwise = index.field(test, f.alternative).is_some();
+        let by_name = counted.named.is_some() || matches!(by, Counter::Skip(_));
+        if counted.count.is_empty() || counted.and_more || otherwise || branch && by_name {
+            return obstacle("accumulation_unclear", test);
+        }
+        let (value, known) = known(file, step, counted.count, test)?;
+        // The name holds at an update when the test that lets it happen asks for it.
+        let named = counted.named.map(|(assignment, denied)| (assignment, denied == matches!(by, Counter::Skip(_))));
+        let mut tests = vec![test];
+        if matches!(by, Counter::Skip(_)) {
+            tests.clear();
+        }
+        tests.extend(same_tests(file, test, &counted, named.map(|(_, holds)| holds)));
+        return Ok(Some(Accumulation { by, tests, named, count: counted.count.to_owned(), value, known }));
+    }
+    Ok(None)
+}
+
+/// The number of batches as it is written before a loader is made, and from where on it is known; or why it isn't.
+fn known(file: FileInProject<'_, '_>, step: Id, count: &str, at: Id) -> Found<(String, Known)> {
+    if file.calls("DataLoader").is_empty() {
+        return obstacle("loader_elsewhere", at);
+    }
+    number(&file, step, count, end_of_imports(file, step)).map_or_else(|| obstacle("count_unknown", at), Ok)
+}
+
+/// The test that decides at which batches a call is made: around it, or in front of it with a `continue`.
+fn counter<'t>(file: &PythonFile<'t>, step: Id, call: Id) -> Option<(Counter, Id, Counted<'t>)> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let goes_back = |at: Id| file.calls("backward").iter().any(|b| index.is_within(*b, at));
+    let test =
+        |at: Id| (index.kind(at) == k.if_statement).then(|| counted(file, index.field(at, f.condition)?)).flatten();
+    let inside = index.ancestors(call).take_while(|a| *a != step);
+    // A test around the backward pass, too, chooses batches and adds up nothing.
+    if let Some((at, found)) = inside.into_iter().filter(|a| !goes_back(*a)).find_map(|a| Some((a, test(a)?))) {
+        return Some((Counter::Around, at, found));
+    }
+    let around = loop_around(file, call)?;
+    skips(file, around)
+        .into_iter()
+        .filter(|at| *at < call && index.parent(*at).is_some_and(|block| index.is_within(call, block)))
+        .filter(|at| file.calls("backward").iter().any(|b| index.is_within(*b, around) && b < at))
+        .find_map(|at| Some((Counter::Skip(at), at, test(at)?)))
+}
+
+/// Tests of a loop that do nothing but go on to its next turn.
+pub fn skips(file: &PythonFile<'_>, around: Id) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let only_continues = |at: &Id| {
+        let body = index.field(*at, f.consequence);
+        body.is_some_and(|b| {
+            index.parts(b).count() == 1 && index.parts(b).all(|s| index.kind(s) == k.continue_statement)
+        }) && loop_around(file, *at) == Some(around)
+    };
+    index.of_kind_in(k.if_statement, around).iter().copied().filter(only_continues).collect()
+}
+
+/// Other tests of the loop that hold at the same batches: of the same words, or around a scheduler's step.
+fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_holds: Option<bool>) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let Some(around) = loop_around(&file, test) else { return Vec::new() };
+    let steps_schedule = |at: Id| {
+        file.calls("step").iter().any(|c| {
+            index.is_within(*c, at) && file.index.receiver(*c).is_some_and(|o| file.role(o) == Some(Role::Scheduler))
+        })
+    };
+    let same = |at: &Id| {
+        let found = index.field(*at, f.condition).and_then(|c| counted(&file, c));
+        *at != test
+            && index.field(*at, f.alternative).is_none()
+            && found.is_some_and(|found| match (found.named, name_holds) {
+                (Some((_, denied)), Some(holds)) => denied != holds,
+                _ => {
+                    !found.and_more
+                        && (index.text_of(found.expression) == index.text_of(like.expression) && name_holds.is_none()
+                            || found.count == like.count && steps_schedule(*at))
+                }
+            })
+    };
+    index.of_kind_in(k.if_statement, around).iter().copied().filter(same).collect()
+}
+
+impl Accumulation {
+    /// A moved statement without the division by the number of batches; none when that was all it did.
+    pub(crate) fn undivided(&self, text: &str, attributes: &[(String, String)]) -> (Option<String>, bool) {
+        let bare = text.trim_end();
+        let counts: Vec<String> = std::iter::once(self.count.clone())
+            .chain(attributes.iter().filter_map(|(name, given)| self.as_attribute(name, given)))
+            .collect();
+        let by = |form: &str| {
+            counts.iter().find_map(|count| bare.strip_suffix(&format!("{form}{count}"))).map(str::trim_end)
+        };
+        if by("/= ").or_else(|| by("/=")).is_some() {
+            return (None, true);
+        }
+        let Some(rest) = by("/ ").or_else(|| by("/")) else { return (Some(text.to_owned()), false) };
+        match rest.split_once('=') {
+            Some((left, right)) if left.trim() == right.trim() => (None, true),
+            // `a + b / n` divides b alone.
+            Some((_, right)) if !is_one_term(right) => (Some(text.to_owned()), false),
+            _ => (Some(rest.to_owned()), true),
+        }
+    }
+
+    /// How the module calls the number, when this attribute holds it.
+    fn as_attribute(&self, name: &str, given: &str) -> Option<String> {
+        let rest = self.count.strip_prefix(given)?;
+        (rest.is_empty() || rest.starts_with('.')).then(|| format!("self.{name}{rest}"))
+    }
+
+    /// Attributes that only the division asked for.
+    pub(crate) fn forget_number(&self, attributes: &mut Vec<(String, String)>, body: &[String]) {
+        attributes.retain(|(name, given)| {
+            self.as_attribute(name, given).is_none() || body.iter().any(|l| l.contains(&format!("self.{name}")))
+        });
+    }
+
+    /// Whether a test is one of those that count.
+    pub(crate) fn counts(&self, test: Id) -> bool {
+        self.tests.contains(&test)
+    }
+
+    /// Counts of updates, `len(loader) // n`: the quotient and what is divided in it. None where a loader's batches are those of a
+    /// whole step.
+    pub fn counts_of_updates(&self, file: FileInProject<'_, '_>) -> Vec<(Id, Id)> {
+        let (k, f) = (kinds(), fields());
+        let index = &file.view.index;
+        if matches!(self.by, Counter::Parts(..)) {
+            return Vec::new();
+        }
+        let text = |id: Id| index.text_of(id);
+        let same = |id: Id| [&self.count, &self.value].iter().any(|n| **n == *text(id));
+        // The loader whose batches are accumulated: the one that a loop around a test reads.
+        let loops = self.tests.iter().flat_map(|t| index.ancestors(*t)).filter(|a| index.kind(*a) == k.for_statement);
+        let sources: Vec<Id> = loops.filter_map(|l| index.field(l, f.right)).collect();
+        let inside = |right: &Id| [k.identifier, k.attribute].map(|kind| index.of_kind_in(kind, *right)).concat();
+        let read: Vec<&str> = sources.iter().copied().chain(sources.iter().flat_map(inside)).map(text).collect();
+        let is_length = |id: Id| {
+            index.kind(id) == k.call
+                && called_name(index, id) == Some("len")
+                && arguments(&file, id)
+                    .first()
+                    .is_some_and(|o| read.contains(&text(*o)) && file.role(*o) == Some(Role::Loader))
+        };
+        let between = |left: Id, right: Id| index.text[index.item(left).end..index.item(right).start].trim();
+        let counts = |quotient: Id| {
+            let mut parts = index.parts(quotient);
+            let (left, right) = (parts.next()?, parts.next()?);
+            // `epochs * len(loader) // n` too; of `(len(loader) + n - 1) // n` nothing is known.
+            let of_length = is_length(left)
+                || index.kind(left) == k.binary_operator && {
+                    let sides: Vec<Id> = index.parts(left).collect();
+                    let multiplies = sides.windows(2).all(|s| between(s[0], s[1]) == "*");
+                    multiplies && sides.iter().any(|s| is_length(*s))
+                };
+            let divides = ["//", "/"].contains(&between(left, right));
+            (divides && of_length && same(right) && file.is_reached(quotient)).then_some((quotient, left))
+        };
+        index.of_kind(k.binary_operator).iter().copied().filter_map(counts).collect()
+    }
+}
+
+/// Whether a division that follows divides all of an expression: nothing weaker stands outside of its brackets.
+fn is_one_term(expression: &str) -> bool {
+    let mut depth = 0_usize;
+    let is_weak = |word: &str| matches!(word, "+" | "-" | "if" | "or" | "and" | "lambda" | "|" | "&" | "<" | ">");
+    let outside: String = expression
+        .chars()
+        .map(|c| {
+            if matches!(c, '(' | '[' | '{') {
+                depth += 1;
+            } else if matches!(c, ')' | ']' | '}') {
+                depth = depth.saturating_sub(1);
+            }
+            if depth == 0 { c } else { '.' }
+        })
+        .collect();
+    let spaced = outside.replace(['+', '-'], " + ");
+    !spaced.trim_start_matches([' ', '+']).split_whitespace().any(is_weak)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_one_term;
+
+    #[test]
+    fn a_division_divides_the_last_term() {
+        for whole in ["criterion(x, y)", "(a + b)", "a * b", "-a", "f(a + b) * w[i - 1]"] {
+            assert!(is_one_term(whole), "{whole}");
+        }
+        for sum in ["a + b", "a - f(b)", "a if b else c", "(a) + (b)"] {
+            assert!(!is_one_term(sum), "{sum}");
+        }
+    }
+}

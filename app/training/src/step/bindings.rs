@@ -1,0 +1,25 @@
+//! Statements that give a name its value.
+
+use python::PythonFile;
+use python::tree::{Id, fields, kinds};
+
+/// Assignments, and loops, that bind a name.
+pub(crate) fn bindings(file: &PythonFile<'_>, name: &str) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    [k.assignment, k.augmented_assignment, k.for_statement]
+        .iter()
+        .flat_map(|kind| index.of_kind(*kind).iter().copied())
+        .filter(|a| {
+            index.field(*a, f.left).is_some_and(|l| {
+                index.text_of(l) == name
+                    || [k.pattern_list, k.tuple_pattern].contains(&index.kind(l))
+                        && index.parts(l).any(|p| index.text_of(p) == name)
+            })
+        })
+        .collect()
+}
+
+pub(crate) fn binds_in(file: &PythonFile<'_>, body: Id, name: &str) -> bool {
+    bindings(file, name).into_iter().any(|b| file.index.is_within(b, body))
+}

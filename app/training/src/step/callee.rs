@@ -1,0 +1,166 @@
+//! Model and loss in a function of their own, which the training step calls.
+
+use super::TrainingStep;
+use super::calls::{arguments, spread};
+use super::dataflow::{assigned, leaves};
+use super::extraction::{Extraction, Frame};
+use super::fixed::units;
+use super::forward::is_model_call;
+use super::obstacle::Obstacle;
+use crate::project::FileInProject;
+use python::PythonFile;
+use python::names::called_name;
+use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// A function of the file that runs the model and gives a loss, and how the step calls it.
+pub struct LossFunction {
+    function: Id,
+    statements: Vec<Id>,
+    returned: Vec<Id>,
+    /// The caller's names for what is returned.
+    pub(crate) targets: Vec<String>,
+    /// Parameter and what the caller gives for it.
+    given: Vec<(String, String)>,
+}
+
+/// Reads a statement of the step as a call of such a function.
+pub(crate) fn loss_function(file: FileInProject<'_, '_>, statement: Id) -> Option<LossFunction> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.view.index;
+    let assignment = index.of_kind_in(k.assignment, statement).first().copied()?;
+    let call = index.field(assignment, f.right).filter(|r| index.kind(*r) == k.call)?;
+    let name = called_name(index, call)?;
+    let mut named = index.of_kind(k.function_definition).iter().copied().filter(|d| file.name_of(*d) == name);
+    let function = named.next().filter(|_| named.next().is_none())?;
+    let own = file.class_of(function);
+    let owner = file.index.receiver(call).map(|o| index.text_of(o));
+    if owner.is_some() != own.is_some() || owner.is_some_and(|o| o != "self") {
+        return None;
+    }
+    let body = index.field(function, f.body)?;
+    let mut parts: Vec<Id> = index.parts(body).collect();
+    let last = parts.pop().filter(|s| index.kind(*s) == k.return_statement)?;
+    if index.of_kind_in(k.return_statement, function).len() != 1
+        || !index.of_kind_in(k.call, function).iter().any(|c| is_model_call(file, *c) && file.is_reached(*c))
+    {
+        return None;
+    }
+    parts.retain(|s| !index.parts(*s).all(|e| index.kind(e) == k.string));
+    let flat: Vec<Id> = parts
+        .iter()
+        .flat_map(|s| if index.kind(*s) == k.expression_statement { vec![*s] } else { leaves(&file, *s) })
+        .collect();
+    let statements = units(file, "", function, &flat);
+    let assigns = |s: &Id| {
+        index.kind(*s) != k.expression_statement
+            || index.parts(*s).all(|e| [k.assignment, k.augmented_assignment].contains(&index.kind(e)))
+    };
+    // What is neither an assignment nor a fixed test does something else as well.
+    if statements != parts || !statements.iter().all(assigns) {
+        return None;
+    }
+    let value = index.parts(last).next()?;
+    let returned = spread(&file, value);
+    let left = index.field(assignment, f.left)?;
+    let targets: Vec<String> = spread(&file, left).into_iter().map(|t| index.text_of(t).to_owned()).collect();
+    (targets.len() == returned.len()).then_some(())?;
+    let given = given(&file, function, call, own.is_some())?;
+    Some(LossFunction { function, statements, returned, targets, given })
+}
+
+/// What each parameter is given; none where that can't be read.
+fn given(file: &PythonFile<'_>, function: Id, call: Id, method: bool) -> Option<Vec<(String, String)>> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let mut names: Vec<(String, Option<String>)> = Vec::new();
+    for p in index.parts(index.field(function, f.parameters)?).skip(usize::from(method)) {
+        let kind = index.kind(p);
+        let name = index.field(p, f.name).or_else(|| index.parts(p).next()).unwrap_or(p);
+        let default = index.field(p, f.value).map(|v| index.text_of(v).to_owned());
+        let plain = [k.identifier, k.typed_parameter, k.default_parameter, k.typed_default_parameter].contains(&kind);
+        if !plain || index.kind(name) != k.identifier {
+            return None;
+        }
+        names.push((index.text_of(name).to_owned(), default));
+    }
+    let mut out: Vec<(String, Option<String>)> = names;
+    for (at, argument) in arguments(file, call).into_iter().enumerate() {
+        let (slot, value) = if index.kind(argument) == k.keyword_argument {
+            let name = index.field(argument, f.name).map(|n| index.text_of(n))?;
+            (out.iter_mut().find(|(n, _)| n == name)?, index.field(argument, f.value)?)
+        } else if index.text_of(argument).starts_with('*') {
+            return None;
+        } else {
+            (out.get_mut(at)?, argument)
+        };
+        slot.1 = Some(index.text_of(value).to_owned());
+    }
+    out.into_iter().map(|(name, value)| value.map(|v| (name, v))).collect()
+}
+
+impl LossFunction {
+    /// Moves the function's statements, and gives what they return the caller's names.
+    pub(crate) fn move_into(
+        &self,
+        file: FileInProject<'_, '_>,
+        known: &mut BTreeSet<String>,
+        moved: &mut Extraction,
+        obstacles: &mut Vec<Obstacle>,
+    ) {
+        let locals: BTreeSet<String> =
+            self.statements.iter().flat_map(|s| assigned(&file, *s)).chain(["self"]).map(str::to_owned).collect();
+        let mut inside: BTreeSet<String> = BTreeSet::new();
+        let function = self.function;
+        for &s in &self.statements {
+            let frame =
+                Frame { file, function: Some(function), body: function, known: &inside, locals: &locals, numbers: &[] };
+            moved.take(&frame, s, obstacles);
+            inside.extend(assigned(&file, s).into_iter().map(str::to_owned));
+        }
+        for (value, target) in self.returned.iter().zip(&self.targets) {
+            let frame =
+                Frame { file, function: Some(function), body: function, known: &inside, locals: &locals, numbers: &[] };
+            let text = moved.text_of(&frame, *value, obstacles);
+            let target = moved.local(target);
+            if text != target && target != "_" {
+                moved.body.push(format!("{target} = {text}"));
+            }
+            known.insert(target);
+        }
+        for (_, expression) in moved.parameters.iter_mut().chain(&mut moved.attributes) {
+            *expression = self.as_called(expression);
+        }
+    }
+
+    /// An expression of the function as its caller writes it.
+    fn as_called(&self, expression: &str) -> String {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut out = String::new();
+        let mut rest = expression;
+        while let Some(first) = rest.chars().next() {
+            let length =
+                if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+            let (word, tail) = rest.split_at(length);
+            match self.given.iter().find(|(name, _)| name == word && !out.ends_with('.')) {
+                Some((_, value)) => {
+                    let simple = value.chars().all(|c| is_word(c) || matches!(c, '.' | '[' | ']' | '"' | '\''));
+                    out.push_str(&if simple || tail.is_empty() { value.clone() } else { format!("({value})") });
+                }
+                None => out.push_str(word),
+            }
+            rest = tail;
+        }
+        out
+    }
+
+    /// Calls of the model in it, where it has callers besides the step: those validate as a rule.
+    pub fn model_calls_for_others(&self, step: &TrainingStep<'_, '_>) -> Vec<Id> {
+        let file = step.file;
+        let index = &file.view.index;
+        let name = file.name_of(self.function);
+        let elsewhere = file.calls(name).iter().any(|c| !index.is_within(*c, step.whole) && step.is_alive(*c));
+        let calls = index.of_kind_in(kinds().call, self.function).iter().copied();
+        calls.filter(|c| elsewhere && is_model_call(file, *c)).collect()
+    }
+}

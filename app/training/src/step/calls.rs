@@ -1,0 +1,42 @@
+//! Calls as a step makes them: on what, with what, and in which loop.
+
+use python::PythonFile;
+use python::tree::{Id, fields, kinds};
+
+/// The arguments of a call, keywords as a whole.
+pub fn arguments(file: &PythonFile<'_>, call: Id) -> Vec<Id> {
+    file.index.arguments(call).ids().collect()
+}
+
+/// What the function of a call is imported as, `torch.save`.
+pub fn qualified(file: &PythonFile<'_>, call: Id) -> Option<String> {
+    file.index.call(call)?.qualified(&file.names)
+}
+
+/// Whether a call is a statement by itself.
+pub fn is_statement(file: &PythonFile<'_>, call: Id) -> bool {
+    file.index.parent(call).is_some_and(|p| file.index.kind(p) == kinds().expression_statement)
+}
+
+/// The innermost loop around a node, within its function.
+pub fn loop_around(file: &PythonFile<'_>, id: Id) -> Option<Id> {
+    let is_function = |a: &Id| file.index.kind(*a) == kinds().function_definition;
+    file.index.ancestors(id).take_while(|a| !is_function(a)).find(|a| file.index.is_loop(*a))
+}
+
+/// Whether a function takes a parameter of this name.
+pub(crate) fn is_parameter(file: &PythonFile<'_>, function: Id, name: &str) -> bool {
+    let index = &file.index;
+    index.field(function, fields().parameters).is_some_and(|parameters| {
+        index
+            .parts(parameters)
+            .any(|p| index.text_of(p) == name || index.children(p).next().is_some_and(|n| index.text_of(n) == name))
+    })
+}
+
+/// Nodes that a tuple or a list without brackets holds, or the node itself.
+pub(crate) fn spread(file: &PythonFile<'_>, id: Id) -> Vec<Id> {
+    let k = kinds();
+    let several = [k.expression_list, k.tuple, k.pattern_list, k.tuple_pattern].contains(&file.index.kind(id));
+    if several { file.index.parts(id).collect() } else { vec![id] }
+}

@@ -1,0 +1,84 @@
+//! Gradients that are clipped to a limit.
+
+use super::calls::arguments;
+use super::fixed::is_constant;
+use crate::project::FileInProject;
+use python::PythonFile;
+use python::names::called_name;
+use python::tree::{Id, fields, kinds};
+
+/// How gradients are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// All of them together, by the 2-norm.
+    Two,
+    /// Each number by itself, or by another norm.
+    Other,
+}
+
+/// A call of `clip_grad_norm_` or one like it.
+pub struct Clipping {
+    /// The call.
+    pub call: Id,
+    /// How it measures.
+    pub norm: Norm,
+    /// The limit, where one is given.
+    pub limit: Option<Id>,
+    /// The test around it that goes the same way at every step: `if args.clip > 0:`.
+    pub test: Option<Id>,
+}
+
+/// The first call of each kind in a step.
+pub(crate) fn read(file: FileInProject<'_, '_>, optimizer: &str, whole: Id, body: Id) -> Vec<Clipping> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let here = |c: &Id| index.is_within(*c, whole) && file.is_reached(*c);
+    let names = ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"];
+    let calls = names.iter().filter_map(|name| file.calls(name).iter().copied().find(here));
+    calls
+        .map(|call| {
+            let given = arguments(&file, call);
+            let by_norm = matches!(called_name(index, call), Some("clip_grad_norm_" | "clip_grad_norm"));
+            let limit = given.get(1).map(|a| {
+                let named = index.kind(*a) == k.keyword_argument;
+                if named { index.field(*a, f.value).unwrap_or(*a) } else { *a }
+            });
+            let norm = if by_norm && given.len() == 2 { Norm::Two } else { Norm::Other };
+            Clipping { call, norm, limit, test: fixed_test(file, optimizer, body, call) }
+        })
+        .collect()
+}
+
+/// The test around a call, without an `else`, that goes the same way at every step.
+pub(crate) fn fixed_test(file: FileInProject<'_, '_>, optimizer: &str, body: Id, call: Id) -> Option<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let test = index.ancestors(call).take_while(|a| *a != body).find(|a| index.kind(*a) == k.if_statement)?;
+    let condition = index.field(test, f.condition)?;
+    (index.field(test, f.alternative).is_none() && is_constant(file, optimizer, body, condition)).then_some(test)
+}
+
+impl Clipping {
+    /// The condition of the test around it.
+    pub fn condition(&self, file: &PythonFile<'_>) -> Option<Id> {
+        self.test.and_then(|t| file.index.field(t, fields().condition))
+    }
+
+    /// Whether the limit, and what is asked before it, can be read where an optimizer is made.
+    pub fn is_known_at(&self, file: FileInProject<'_, '_>, whole: Id, at: Id) -> bool {
+        let index = &file.index;
+        let in_function = |id: Id| file.function_of(id).is_some() && file.function_of(id) == file.function_of(whole);
+        let is_known = |head: &str| {
+            head.starts_with(|c: char| c.is_ascii_digit())
+                || head == "self" && file.class_of(at) == file.class_of(self.call)
+                || file.binds_at_top(head, index.item(at).start, file.function_of(at).is_some())
+                || in_function(at)
+                || index.kind(whole) == kinds().function_definition && file.function_of(at) == Some(whole)
+        };
+        let head = |e: Id| {
+            let words = index.text_of(e).split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words.into_iter().find(|w| !w.is_empty()).unwrap_or("")
+        };
+        self.limit.into_iter().chain(self.condition(&file)).all(|e| is_known(head(e)))
+    }
+}

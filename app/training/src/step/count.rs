@@ -1,0 +1,229 @@
+//! Where a number that the step reads, such as that of accumulated batches, is known before a loader is made.
+
+use super::calls::arguments;
+use python::PythonFile;
+use python::names::dotted;
+use python::tree::{Id, ROOT, fields, kinds};
+
+/// From where on a number is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// It is a literal.
+    FromStart,
+    /// Behind this statement.
+    After(Id),
+    /// In front of this statement.
+    Before(Id),
+}
+
+/// A number that is written as `count` in the step: how it is written where it is known, and from where on that is so.
+pub(crate) fn number(file: &PythonFile<'_>, step: Id, count: &str, header: Option<Id>) -> Option<(String, Known)> {
+    let value = default_of(file, step, count).unwrap_or(count);
+    if value.chars().all(|c| c.is_ascii_digit()) {
+        return Some((value.to_owned(), Known::FromStart));
+    }
+    match behind_assignment(file, value, step, header) {
+        Some(statement) => Some((value.to_owned(), Known::After(statement))),
+        None => before_loader(file, step, count),
+    }
+}
+
+/// The number that a parameter of the step is by default, when every caller leaves it at that.
+fn default_of<'t>(file: &PythonFile<'t>, step: Id, name: &str) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let (place, parameter) = parameter(file, step, name)?;
+    let value = index.field(parameter, f.value)?;
+    let left_out = |call: &Id| {
+        let given = arguments(file, *call);
+        let by_name = given
+            .iter()
+            .any(|a| index.text_of(*a).starts_with(&format!("{name}=")) || index.text_of(*a).starts_with('*'));
+        !by_name && given.iter().filter(|a| index.kind(**a) != k.keyword_argument).count() <= place
+    };
+    (index.kind(value) == k.integer && file.calls(file.name_of(step)).iter().all(left_out))
+        .then(|| index.text_of(value))
+}
+
+/// The number that an expression is wherever it is read: a literal, or a name that the file gives one for good.
+pub(crate) fn literal(file: &PythonFile<'_>, expression: &str, at: Id) -> Option<u32> {
+    let index = &file.index;
+    if let Ok(number) = expression.parse() {
+        return Some(number);
+    }
+    let rebound = index.ancestors(at).any(|a| {
+        index.kind(a) == kinds().function_definition && file.binds(a, head_of(expression).unwrap_or(expression))
+    });
+    let only = only_assignment(file, expression, None).filter(|a| !rebound && file.function_of(*a).is_none())?;
+    index.text_of(index.field(only, fields().right)?).parse().ok()
+}
+
+/// The one statement that assigns the number, before any loader is made.
+fn behind_assignment(file: &PythonFile<'_>, count: &str, step: Id, header: Option<Id>) -> Option<Id> {
+    let f = fields();
+    let index = &file.index;
+    let head = head_of(count)?;
+    let loaders = file.calls("DataLoader");
+    let only = only_assignment(file, head, None)?;
+    index.field(only, f.right)?;
+    let statement = file.statement_of(only)?;
+    let scope = file.function_of(only);
+    let early = loaders.iter().any(|l| file.function_of(*l) == scope && *l < only);
+    let at_top = scope.is_none() && index.parent(statement) == Some(ROOT) && Some(statement) > header;
+    // A loader that is made elsewhere may have been made by then.
+    let in_function = scope.is_some_and(|s| loaders.iter().all(|l| index.is_within(*l, s)));
+    let before_step = !index.is_within(step, only) || only < step;
+    (!early && before_step && (at_top || in_function)).then_some(statement)
+}
+
+/// In front of the first loader, when all are made in one place and the number can be read there.
+fn before_loader(file: &PythonFile<'_>, step: Id, count: &str) -> Option<(String, Known)> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let loaders = file.calls("DataLoader");
+    let first = *loaders.iter().min()?;
+    let maker = file.function_of(first);
+    // What is called again makes a second loader.
+    let again = maker.is_some_and(|m| callers(file, m).len() > 1)
+        || loaders.iter().any(|l| {
+            file.function_of(*l) != maker
+                || index.ancestors(*l).take_while(|a| Some(*a) != maker).any(|a| file.index.is_loop(a))
+        });
+    if again {
+        return None;
+    }
+    let block = maker.map_or(Some(ROOT), |m| index.field(m, f.body))?;
+    let at = index.parts(block).find(|s| index.is_within(first, *s))?;
+    let from = (index.kind(step) == k.function_definition).then_some(step);
+    let text = Reader { file, maker, at }.readable(count, from, 3)?;
+    Some((text, Known::Before(at)))
+}
+
+/// Where a number shall be read: a statement and the function around it.
+struct Reader<'a, 't> {
+    file: &'a PythonFile<'t>,
+    maker: Option<Id>,
+    at: Id,
+}
+
+impl Reader<'_, '_> {
+    /// An expression of the function `from`, as it can be written at the reader's place with the same value.
+    fn readable(&self, expression: &str, from: Option<Id>, depth: u8) -> Option<String> {
+        let file = self.file;
+        let index = &file.index;
+        if depth == 0 {
+            return None;
+        }
+        if expression.chars().all(|c| c.is_ascii_digit()) {
+            return Some(expression.to_owned());
+        }
+        let head = head_of(expression)?;
+        let tail = &expression[head.len()..];
+        let start = index.item(self.at).start;
+        if head.starts_with("self.") {
+            let (class, here) = (file.class_of(from?)?, file.class_of(self.maker?)?);
+            let only = only_assignment(file, head, Some(class)).filter(|_| class == here)?;
+            let by = file.function_of(only);
+            if by != self.maker {
+                return by.is_some_and(|b| file.name_of(b) == "__init__").then(|| expression.to_owned());
+            }
+            if only < self.at {
+                return Some(expression.to_owned());
+            }
+            let right = index.field(only, fields().right).filter(|r| is_plain(file, *r))?;
+            return self.readable(&format!("{}{tail}", index.text_of(right)), by, depth - 1);
+        }
+        let at_top = |name: &str| file.binds_at_top(name, start, self.maker.is_some());
+        let Some(function) = from else { return at_top(head).then(|| expression.to_owned()) };
+        let assigned = only_assignment(file, head, Some(function));
+        let taken = parameter(file, function, head);
+        match (taken, assigned) {
+            (None, None) => (!file.binds(function, head) && at_top(head)).then(|| expression.to_owned()),
+            _ if from == self.maker => {
+                let early = assigned.is_none_or(|a| {
+                    file.statement_of(a).is_some_and(|s| s < self.at && index.parent(s) == index.parent(self.at))
+                });
+                (taken.is_some() != assigned.is_some() && early).then(|| expression.to_owned())
+            }
+            (Some((place, parameter)), None) => {
+                let [call] = *callers(file, function).as_slice() else { return None };
+                let given = argument(file, call, head, place)
+                    .or_else(|| index.field(parameter, fields().value))
+                    .filter(|g| is_plain(file, *g))?;
+                self.readable(&format!("{}{tail}", index.text_of(given)), file.function_of(call), depth - 1)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `self.settings` of `self.settings.count`, `args` of `args.count`.
+fn head_of(expression: &str) -> Option<&str> {
+    let first = expression.split('.').next()?;
+    match first {
+        "self" => {
+            let rest = expression.strip_prefix("self.")?;
+            Some(&expression[.."self.".len() + rest.find('.').unwrap_or(rest.len())])
+        }
+        _ => Some(first),
+    }
+}
+
+/// The only assignment to a name, in the whole file or within a node.
+fn only_assignment(file: &PythonFile<'_>, name: &str, within: Option<Id>) -> Option<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let mut all = index
+        .of_kind(k.assignment)
+        .iter()
+        .chain(index.of_kind(k.augmented_assignment))
+        .copied()
+        .filter(|a| within.is_none_or(|w| index.is_within(*a, w)))
+        .filter(|a| index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name));
+    all.next().filter(|a| all.next().is_none() && index.kind(*a) == k.assignment)
+}
+
+/// A parameter's place among what callers give, `self` left out, and its node.
+fn parameter(file: &PythonFile<'_>, function: Id, name: &str) -> Option<(usize, Id)> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let list =
+        (index.kind(function) == k.function_definition).then(|| index.field(function, f.parameters)).flatten()?;
+    let named = |p: Id| if index.kind(p) == k.identifier { Some(p) } else { index.parts(p).next() };
+    index
+        .parts(list)
+        .filter(|p| !matches!(index.text_of(*p), "self" | "cls"))
+        .enumerate()
+        .find(|(_, p)| named(*p).is_some_and(|n| index.text_of(n) == name))
+}
+
+/// Calls of a function by its name, or of a method by any object: `model.train()` is no call of a function `train`.
+fn callers(file: &PythonFile<'_>, function: Id) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let is_method = index
+        .ancestors(function)
+        .find(|a| [k.class_definition, k.function_definition].contains(&index.kind(*a)))
+        .is_some_and(|a| index.kind(a) == k.class_definition);
+    let of_kind = |c: &Id| index.field(*c, f.function).is_some_and(|g| (index.kind(g) == k.attribute) == is_method);
+    file.calls(file.name_of(function)).iter().copied().filter(of_kind).collect()
+}
+
+/// What a call gives to a parameter.
+fn argument(file: &PythonFile<'_>, call: Id, name: &str, place: usize) -> Option<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let given = arguments(file, call);
+    let by_name = given.iter().copied().find(|a| {
+        index.kind(*a) == k.keyword_argument && index.field(*a, f.name).is_some_and(|n| index.text_of(n) == name)
+    });
+    if let Some(named) = by_name {
+        return index.field(named, f.value);
+    }
+    given.get(place).copied().filter(|a| index.kind(*a) != k.keyword_argument)
+}
+
+/// A number, a name or names with dots.
+fn is_plain(file: &PythonFile<'_>, id: Id) -> bool {
+    file.index.kind(id) == kinds().integer || dotted(&file.index, id).is_some()
+}

@@ -1,0 +1,176 @@
+//! The statements of a training step, what they assign and read, and which of them lead from the model to the loss.
+
+use python::PythonFile;
+use python::names::dotted;
+use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// The statements under a node that hold no others, in the order of the text; nested definitions are not entered.
+pub fn leaves(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
+    let k = kinds();
+    let index = &file.index;
+    let compound = |id: Id| {
+        [
+            k.if_statement,
+            k.for_statement,
+            k.while_statement,
+            k.with_statement,
+            k.try_statement,
+            k.function_definition,
+            k.class_definition,
+            k.decorated_definition,
+        ]
+        .contains(&index.kind(id))
+    };
+    let mut out = Vec::new();
+    for &block in index.of_kind_in(k.block, within) {
+        let nested = index
+            .ancestors(block)
+            .take_while(|a| *a != within)
+            .any(|a| [k.function_definition, k.class_definition, k.lambda].contains(&index.kind(a)));
+        if !nested {
+            out.extend(index.parts(block).filter(|s| !compound(*s)));
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Plain and dotted names that a statement assigns.
+pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let mut out = Vec::new();
+    for kind in [k.assignment, k.augmented_assignment] {
+        for &assignment in index.of_kind_in(kind, statement) {
+            let Some(left) = index.field(assignment, f.left) else { continue };
+            let name = |id: Id| [k.identifier, k.attribute].contains(&index.kind(id)) && dotted(index, id).is_some();
+            if name(left) {
+                out.push(index.text_of(left));
+            } else if index.kind(left) == k.pattern_list || index.kind(left) == k.tuple_pattern {
+                out.extend(index.parts(left).filter(|p| name(*p)).map(|p| index.text_of(p)));
+            }
+        }
+    }
+    out
+}
+
+/// What a statement changes in its place: `x[x > 1] = 1`, `x.clamp_(0, 1)`.
+fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let change = index.parts(statement).next()?;
+    let within = if index.kind(change) == k.call {
+        let method = index.field(change, f.function)?;
+        index.field(method, f.attribute).filter(|name| index.text_of(*name).ends_with('_'))?;
+        index.field(method, f.object)?
+    } else {
+        let left = index.field(change, f.left).filter(|l| index.kind(*l) == k.subscript)?;
+        index.field(left, f.value)?
+    };
+    dotted(index, within).map(|_| index.text_of(within))
+}
+
+/// Identifiers that a node reads: no names of attributes or keywords, no targets of assignments.
+pub fn reads(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    index
+        .of_kind_in(k.identifier, within)
+        .iter()
+        .copied()
+        .filter(|id| {
+            let Some(parent) = index.parent(*id) else { return true };
+            let kind = index.kind(parent);
+            let field = index.item(*id).field;
+            let bound_inside = index.ancestors(*id).take_while(|a| *a > within).any(|a| {
+                index.children(a).any(|c| {
+                    index.kind(c) == k.for_in_clause
+                        && index.field(c, f.left).is_some_and(|l| {
+                            index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == index.text_of(*id))
+                        })
+                })
+            });
+            let target = kind == k.assignment && field == f.left
+                || [k.pattern_list, k.tuple_pattern].contains(&kind)
+                || kind == k.for_in_clause && field == f.left;
+            !(target
+                || bound_inside
+                || kind == k.attribute && field == f.attribute
+                || kind == k.keyword_argument && field == f.name)
+        })
+        .collect()
+}
+
+/// Whether a node reads a name.
+pub fn reads_name(file: &PythonFile<'_>, within: Id, name: &str) -> bool {
+    reads(file, within).iter().any(|id| file.index.text_of(*id) == name)
+}
+
+/// The statements among `leaves` that `name` depends on, back to front; those that assign what they need.
+pub(crate) fn backward_slice(file: &PythonFile<'_>, leaves: &[Id], wanted: &[&str]) -> Vec<Id> {
+    let mut needed: BTreeSet<String> = wanted.iter().map(|w| (*w).to_owned()).collect();
+    let mut out = Vec::new();
+    for &leaf in leaves.iter().rev() {
+        let names = assigned(file, leaf);
+        if names.iter().chain(&altered(file, leaf)).any(|n| needed.contains(*n)) {
+            let augments = !file.index.of_kind_in(kinds().augmented_assignment, leaf).is_empty();
+            // A test or a loop may leave a name as it was.
+            let plain = file.index.kind(leaf) == kinds().expression_statement;
+            if plain && !augments {
+                for name in &names {
+                    needed.remove(*name);
+                }
+            }
+            needed.extend(reads(file, leaf).into_iter().map(|id| file.index.text_of(id).to_owned()));
+            out.push(leaf);
+        }
+    }
+    out.reverse();
+    out
+}
+
+/// The longest expression that only looks something up, from a name on: `batch["image"]`, `self.args.weight`, and `.to(…)`
+/// behind it.
+pub(crate) fn reference(file: &PythonFile<'_>, name: Id) -> Id {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let mut at = name;
+    while let Some(parent) = index.parent(at) {
+        let kind = index.kind(parent);
+        let named = |attribute: Id, names: &[&str]| {
+            index.field(attribute, f.attribute).is_some_and(|a| names.contains(&index.text_of(a)))
+        };
+        // What a tensor says of itself is asked of the part of it that the step is given.
+        if kind == k.attribute && named(parent, &["shape", "dtype", "device", "ndim"]) {
+            break;
+        }
+        let next = if kind == k.attribute && index.field(parent, f.object) == Some(at) {
+            let call = index
+                .parent(parent)
+                .filter(|c| index.kind(*c) == k.call && index.field(*c, f.function) == Some(parent));
+            match call {
+                Some(call) if named(parent, &["to", "cuda", "cpu"]) => call,
+                Some(_) => break,
+                None => parent,
+            }
+        } else if kind == k.subscript && index.field(parent, f.value) == Some(at) {
+            let constant = index.parts(parent).skip(1).all(|p| index.kind(p) == k.string || index.kind(p) == k.integer);
+            if !constant {
+                break;
+            }
+            parent
+        } else {
+            break;
+        };
+        at = next;
+    }
+    at
+}
+
+/// `self.net` of `self.net.encoder`: what a dotted name of `self` begins with.
+pub(crate) fn member_of_self(file: &PythonFile<'_>, name: Id) -> Option<Id> {
+    let k = kinds();
+    let parent = file.index.parent(name).filter(|p| file.index.kind(*p) == k.attribute)?;
+    dotted(&file.index, parent).map(|_| parent)
+}

@@ -1,0 +1,291 @@
+//! Statements as they stand in a module of their own: what they take from outside becomes an attribute or a parameter.
+
+use super::calls::arguments;
+use super::dataflow::{member_of_self, reads, reference};
+use super::fixed::bound_first;
+use super::obstacle::Obstacle;
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::edit::dedent;
+use python::lines::line_indent;
+use python::names::{called_name, dotted};
+use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The statements of a module's forward pass, with the names that it takes from outside.
+#[derive(Default)]
+pub struct Extraction {
+    /// Statements, each with its line breaks.
+    pub body: Vec<String>,
+    /// Attribute and the expression it is given.
+    pub attributes: Vec<(String, String)>,
+    /// Parameter and the expression it is given, `**` included.
+    pub parameters: Vec<(String, String)>,
+    /// Name and expression of a number of Python that changes from batch to batch.
+    pub numbers: Vec<(String, String)>,
+    /// A loss that the program keeps as an attribute, and its name in the module.
+    pub alias: Option<(String, String)>,
+}
+
+/// Where a statement comes from.
+pub(crate) struct Frame<'a, 't> {
+    pub(crate) file: FileInProject<'a, 't>,
+    /// The function that it stands in, and the block of it that is repeated.
+    pub(crate) function: Option<Id>,
+    pub(crate) body: Id,
+    /// Names that statements above it have assigned in the module, and all that any of them will.
+    pub(crate) known: &'a BTreeSet<String>,
+    pub(crate) locals: &'a BTreeSet<String>,
+    /// Expressions that are numbers and change from batch to batch.
+    pub(crate) numbers: &'a [Id],
+}
+
+impl Extraction {
+    /// Adds a statement.
+    pub(crate) fn take(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) {
+        let text = self.text_of(frame, statement, obstacles);
+        self.body.push(text);
+    }
+
+    /// Makes parameters of the numbers: tensors with the number for each sample of the first parameter.
+    pub(crate) fn take_numbers(&mut self, full: &str) -> bool {
+        let sample = self.parameters.iter().find(|(name, _)| !name.starts_with('*')).map(|(_, given)| given.clone());
+        let Some(sample) = sample else { return self.numbers.is_empty() };
+        for (place, (name, number)) in self.numbers.iter().enumerate() {
+            let given = format!("{full}((len({sample}),), float({number}))");
+            let end = self.parameters.iter().position(|(n, _)| n.starts_with("**")).unwrap_or(self.parameters.len());
+            self.parameters.insert(end, (name.clone(), given));
+            self.body.insert(place, format!("{name} = {name}[0]"));
+        }
+        true
+    }
+
+    /// A name of the program as it is called in the module.
+    pub fn local(&self, name: &str) -> String {
+        match &self.alias {
+            Some((from, to)) if from == name => to.clone(),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// `self._net` and `args.weight` as a name of their own: `net`, `weight`.
+pub(crate) fn plain_name(expression: &str) -> String {
+    let words: Vec<&str> =
+        expression.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
+    let last = words.iter().rev().find(|w| !matches!(**w, "to" | "cuda" | "device" | "self" | "non_blocking" | "True"));
+    let name = last.map_or("value", |w| w.trim_start_matches('_'));
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) { "value".to_owned() } else { name.to_owned() }
+}
+
+impl Extraction {
+    /// A statement, or an expression, as it stands in the module.
+    pub(crate) fn text_of(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) -> String {
+        let k = kinds();
+        let file = frame.file;
+        let index = &file.view.index;
+        let known: BTreeSet<String> = frame.known.iter().cloned().chain(bound_first(&file, statement)).collect();
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        if let Some((from, to)) = &self.alias {
+            let places = std::iter::once(statement).chain(index.of_kind_in(k.attribute, statement).iter().copied());
+            edits.extend(places.filter(|a| index.text_of(*a) == from).map(|a| (index.range(a), to.clone())));
+        }
+        // Nothing is moved to a device in there.
+        for &call in index.of_kind_in(k.call, statement).iter().filter(|c| moves_to_device(file, **c)) {
+            let object = file.index.receiver(call);
+            edits.extend(object.map(|o| (index.item(o).end..index.item(call).end, String::new())));
+        }
+        for id in reads(&file, statement) {
+            let name = index.text_of(id);
+            if known.contains(name) || edits.iter().any(|(r, _)| r.contains(&index.item(id).start)) {
+                continue;
+            }
+            if let Some(&number) = frame.numbers.iter().find(|n| index.is_within(id, **n)) {
+                let is_taken = |n: &str| frame.locals.contains(n) || self.parameters.iter().any(|(name, _)| name == n);
+                let name = name_in(&mut self.numbers, index.text_of(number), &is_taken);
+                edits.push((index.range(number), name));
+                continue;
+            }
+            match frame.source(id) {
+                Ok(Source::Unchanged) => {}
+                Ok(Source::Attribute(node)) => {
+                    let name = name_in(&mut self.attributes, index.text_of(node), &is_module_name);
+                    edits.push((index.range(node), format!("self.{name}")));
+                }
+                Ok(Source::Parameter(node)) => {
+                    let text = index.text_of(node);
+                    let is_taken = |n: &str| {
+                        n != text && frame.locals.contains(n) || self.numbers.iter().any(|(name, _)| name == n)
+                    };
+                    edits.push((index.range(node), name_in(&mut self.parameters, text, &is_taken)));
+                }
+                Ok(Source::Unpacked) => {
+                    let entry = (format!("**{name}"), format!("**{name}"));
+                    if !self.parameters.contains(&entry) {
+                        self.parameters.push(entry);
+                    }
+                }
+                Err(obstacle) => obstacles.push(obstacle),
+            }
+        }
+        // What became a name as a whole has nothing left to change inside.
+        let whole: Vec<_> = edits.iter().map(|(r, _)| r.clone()).collect();
+        edits.retain(|(r, _)| !whole.iter().any(|w| w != r && w.start <= r.start && r.end <= w.end));
+        edits.sort_by_key(|(r, _)| r.start);
+        edits.dedup();
+        let range = index.range(statement);
+        let mut out = String::new();
+        let mut at = range.start;
+        for (r, text) in edits {
+            out.push_str(&index.text[at..r.start]);
+            out.push_str(&text);
+            at = r.end;
+        }
+        out.push_str(&index.text[at..range.end]);
+        dedent(&out, line_indent(index.text, range.start))
+    }
+}
+
+/// What a name that is read in a moved statement becomes in the module.
+enum Source {
+    /// The same everywhere: an import, a function of the file.
+    Unchanged,
+    /// The same at every step.
+    Attribute(Id),
+    /// Another value with every batch.
+    Parameter(Id),
+    /// The same, given as `**name`.
+    Unpacked,
+}
+
+impl Frame<'_, '_> {
+    /// What a name becomes, with the expression around it that goes along.
+    fn source(&self, id: Id) -> Result<Source, Obstacle> {
+        let (k, f) = (kinds(), fields());
+        let file = self.file;
+        let index = &file.view.index;
+        let name = index.text_of(id);
+        let is_self = name == "self";
+        let node = if is_self { member_of_self(&file, id) } else { Some(id) };
+        let node = node.ok_or_else(|| Obstacle::new("self_as_whole", id))?;
+        let (whole, part) = self.chain(node);
+        let is_called = |id: Id| {
+            index.parent(id).is_some_and(|p| index.kind(p) == k.call && index.field(p, f.function) == Some(id))
+        };
+        let taken_by_function = self.function.is_some_and(|g| file.binds(g, name));
+        let enclosing =
+            index.ancestors(id).filter(|a| index.kind(*a) == k.function_definition).any(|g| file.binds(g, name));
+        let at_top = || file.binds_at_top(name, 0, true) && !file.names.by_import(name) && !file.defines(name);
+        if let Some(part) = part.filter(|_| is_self || taken_by_function || enclosing || at_top()) {
+            return Ok(Source::Attribute(part));
+        }
+        if is_self {
+            if is_called(whole) {
+                // Bound to its object, a method is traced like any function.
+                return match is_plain_method(file, whole) {
+                    true => Ok(Source::Attribute(whole)),
+                    false => Err(Obstacle::new("method_not_followed", whole)),
+                };
+            }
+            return Ok(Source::Attribute(if self.is_bound_in_body("self") { whole } else { reference(&file, node) }));
+        }
+        // A tensor is not called: what is called is a module or a function, the same at every step.
+        let in_function = index.kind(self.body) == k.function_definition && !is_called(id);
+        let is_data = self.is_bound_in_body(name) || (taken_by_function && in_function);
+        Ok(if is_data && file.role(id) != Some(Role::Device) {
+            let unpacked = index.parent(id).is_some_and(|p| index.text_of(p) == format!("**{name}"));
+            if unpacked { Source::Unpacked } else { Source::Parameter(reference(&file, id)) }
+        } else if taken_by_function || enclosing {
+            Source::Attribute(reference(&file, id))
+        } else {
+            Source::Unchanged
+        })
+    }
+
+    /// The longest dotted name that a node begins, and the longest part of it that is a model or a criterion: `self.net` of
+    /// `self.net.encoder.weight`.
+    fn chain(&self, node: Id) -> (Id, Option<Id>) {
+        let index = &self.file.view.index;
+        let mut whole = node;
+        while let Some(parent) = index.parent(whole).filter(|p| dotted(index, *p).is_some()) {
+            whole = parent;
+        }
+        let mut chain = vec![whole];
+        while *chain.last().unwrap_or(&node) != node {
+            let Some(inner) = index.field(chain[chain.len() - 1], fields().object) else { break };
+            chain.push(inner);
+        }
+        let is_part =
+            |c: &Id| matches!(self.file.role(*c), Some(Role::Model | Role::Criterion)) && dotted(index, *c).is_some();
+        (whole, chain.into_iter().find(is_part))
+    }
+
+    /// Whether the repeated block gives a name its value.
+    fn is_bound_in_body(&self, name: &str) -> bool {
+        let k = kinds();
+        let index = &self.file.view.index;
+        let read = reads(&self.file, self.body);
+        let is_target = |i: &Id| {
+            index.text_of(*i) == name
+                && !read.contains(i)
+                && index.parent(*i).is_some_and(|p| index.kind(p) != k.attribute && index.kind(p) != k.keyword_argument)
+        };
+        let header =
+            (index.kind(self.body) == k.for_statement).then(|| index.field(self.body, fields().left)).flatten();
+        let in_header = |l: Id| index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == name);
+        index.of_kind_in(k.identifier, self.body).iter().any(is_target) || header.is_some_and(in_header)
+    }
+}
+
+/// `x.cuda()`, `x.cpu()` and `x.to(device)`.
+fn moves_to_device(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let index = &file.view.index;
+    match called_name(index, call) {
+        Some("cuda" | "cpu") => true,
+        Some("to") => arguments(&file, call).first().is_some_and(|a| {
+            file.role(*a) == Some(Role::Device) || index.text_of(*a).rsplit('.').next() == Some("device")
+        }),
+        _ => false,
+    }
+}
+
+/// Names of `nn.Module` itself, which an attribute may not take.
+fn is_module_name(name: &str) -> bool {
+    matches!(name, "train" | "eval" | "training" | "type" | "half" | "float" | "forward")
+}
+
+/// The name that an expression has in the module; a new one where it has none yet.
+fn name_in(list: &mut Vec<(String, String)>, text: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
+    if let Some((name, _)) = list.iter().find(|(_, given)| given == text) {
+        return name.clone();
+    }
+    let plain = plain_name(text);
+    let free = |n: &str| !list.iter().any(|(other, _)| other == n) && !is_taken(n);
+    let numbered = (2..).map(|i| format!("{plain}{i}"));
+    let name = std::iter::once(plain.clone()).chain(numbered).find(|n| free(n)).unwrap_or(plain.clone());
+    // What is called with `**` comes last.
+    let place = list.iter().position(|(n, _)| n.starts_with("**")).unwrap_or(list.len());
+    list.insert(place, (name.clone(), text.to_owned()));
+    name
+}
+
+/// Whether a method of this file only computes: it neither runs the model nor leaves the tensors.
+fn is_plain_method(file: FileInProject<'_, '_>, called: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &file.view.index;
+    let Some(name) = index.text_of(called).strip_prefix("self.") else { return false };
+    let Some(class) = file.class_of(called) else { return false };
+    let method = index.of_kind_in(k.function_definition, class).iter().copied().find(|d| file.name_of(*d) == name);
+    method.is_some_and(|method| {
+        index.of_kind_in(k.call, method).iter().all(|call| {
+            let leaves = called_name(index, *call)
+                .is_some_and(|n| matches!(n, "item" | "numpy" | "tolist" | "backward" | "append" | "print"));
+            let runs = index.field(*call, f.function).is_some_and(|g| {
+                let last = index.text_of(g).rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+                file.role(g) == Some(Role::Model) && !last.contains("loss") && !last.contains("criteri")
+            });
+            !leaves && !runs
+        })
+    })
+}

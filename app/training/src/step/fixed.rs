@@ -1,0 +1,138 @@
+//! Tests and loops that are decided before there is any data. The graph is built by running them once, so they may stand
+//! between the model and the loss as they are.
+
+use super::bindings::{bindings, binds_in};
+use super::changing::changes;
+use super::dataflow::reads;
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::PythonFile;
+use python::names::{called_name, dotted};
+use python::tree::{Id, fields, kinds};
+
+/// Statements with the outermost fixed test or loop in place of what stands in it, in the order of the text.
+pub(crate) fn units(file: FileInProject<'_, '_>, optimizer: &str, body: Id, leaves: &[Id]) -> Vec<Id> {
+    let mut out: Vec<Id> = Vec::new();
+    for &leaf in leaves {
+        let outer = file
+            .index
+            .ancestors(leaf)
+            .take_while(|a| *a != body)
+            .filter(|a| file.project.modes.is_none() && is_fixed(file, optimizer, body, *a))
+            .last();
+        let unit = outer.unwrap_or(leaf);
+        if out.last() != Some(&unit) {
+            out.push(unit);
+        }
+    }
+    out
+}
+
+/// Whether a test or a loop goes the same way at every step and only assigns.
+fn is_fixed(file: FileInProject<'_, '_>, optimizer: &str, body: Id, id: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let only_assigns = |block: Id| {
+        index.parts(block).all(|s| {
+            let plain = index.kind(s) == k.pass_statement
+                || index.kind(s) == k.expression_statement
+                    && index.parts(s).all(|e| [k.assignment, k.augmented_assignment].contains(&index.kind(e)));
+            plain || is_fixed(file, optimizer, body, s)
+        })
+    };
+    if index.kind(id) == k.for_statement {
+        let over = index.field(id, f.right);
+        let loads = over.is_none_or(|r| reads(&file, r).into_iter().any(|n| file.role(n) == Some(Role::Loader)));
+        return !loads && index.field(id, f.body).is_some_and(only_assigns) && index.field(id, f.alternative).is_none();
+    }
+    if index.kind(id) != k.if_statement {
+        return false;
+    }
+    let clauses: Vec<Id> =
+        index.children(id).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c))).collect();
+    let tests = std::iter::once(id).chain(clauses.iter().copied()).filter_map(|c| index.field(c, f.condition));
+    let blocks = index
+        .field(id, f.consequence)
+        .into_iter()
+        .chain(clauses.iter().filter_map(|c| index.field(*c, f.consequence).or_else(|| index.field(*c, f.body))));
+    tests.into_iter().all(|t| is_constant(file, optimizer, body, t)) && blocks.into_iter().all(only_assigns)
+}
+
+/// Whether an expression has one value for the whole run: settings, the model's own numbers, the form of a value.
+pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id, test: Id) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    let asks_form = |call: Id| called_name(index, call).is_some_and(|n| matches!(n, "isinstance" | "len" | "hasattr"));
+    if !index.of_kind_in(k.call, test).iter().all(|c| asks_form(*c)) {
+        return false;
+    }
+    reads(&file, test).into_iter().all(|id| {
+        let of_form = index.ancestors(id).take_while(|a| *a >= test).any(|a| index.kind(a) == k.call);
+        if of_form {
+            return true;
+        }
+        let name = index.text_of(id);
+        let parent = index.parent(id).filter(|p| [k.attribute, k.subscript].contains(&index.kind(*p)));
+        match parent {
+            Some(attribute) if name == "self" => set_once(&file, attribute),
+            Some(part) => dotted(index, part).is_none_or(|d| !d.ends_with(".training")) && !binds_in(&file, body, name),
+            None => {
+                file.role(id) == Some(Role::Model)
+                    || file.binds_at_top(name, 0, true)
+                        && bindings(&file, name).len() == 1
+                        && !binds_in(&file, body, name)
+                    || index.is_loop(body) && is_setting(file, optimizer, id, name)
+            }
+        }
+    })
+}
+
+/// Whether a name is a parameter of the function around it that every caller gives one value for the whole run.
+fn is_setting(file: FileInProject<'_, '_>, optimizer: &str, id: Id, name: &str) -> bool {
+    let Some(function) = file.function_of(id) else { return false };
+    let mut parameters = file.index.function(function).into_iter().flat_map(|d| d.parameters());
+    let rebound = bindings(&file, name).into_iter().any(|b| file.function_of(b) == Some(function));
+    parameters.any(|p| p.name == name) && !rebound && !changes(file, optimizer, id, name, 4)
+}
+
+/// Whether an attribute of `self` is assigned in the constructor only.
+fn set_once(file: &PythonFile<'_>, attribute: Id) -> bool {
+    let index = &file.index;
+    let text = index.text_of(attribute);
+    text != "self.training"
+        && bindings(file, text).into_iter().all(|a| file.function_of(a).is_none_or(|d| file.name_of(d) == "__init__"))
+}
+
+/// Names that a statement binds before it reads them; for a plain statement none, since it reads first.
+pub(crate) fn bound_first(file: &PythonFile<'_>, statement: Id) -> Vec<String> {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let mut out: Vec<String> = Vec::new();
+    let mut outer: Vec<&str> = Vec::new();
+    if ![k.if_statement, k.for_statement].contains(&index.kind(statement)) {
+        return out;
+    }
+    for kind in [k.assignment, k.augmented_assignment, k.for_statement] {
+        for &binding in index.of_kind_in(kind, statement) {
+            let (Some(left), Some(right)) = (index.field(binding, f.left), index.field(binding, f.right)) else {
+                continue;
+            };
+            let names: Vec<&str> = std::iter::once(left)
+                .chain(index.of_kind_in(k.identifier, left).iter().copied())
+                .filter(|l| index.kind(*l) == k.identifier)
+                .map(|l| index.text_of(l))
+                .collect();
+            let before = |n: &str| {
+                reads(file, statement).into_iter().any(|r| {
+                    index.text_of(r) == n
+                        && (r < left || index.is_within(r, right) || kind == k.augmented_assignment)
+                        && !out.iter().any(|o| o == n)
+                })
+            };
+            let taken: Vec<&str> = names.iter().copied().filter(|n| before(n)).collect();
+            outer.extend(&taken);
+            out.extend(names.iter().filter(|n| !outer.contains(n)).map(|n| (*n).to_owned()));
+        }
+    }
+    out
+}

@@ -1,0 +1,122 @@
+//! Where code outside the step runs the model or reads its weights: functions that are handed the model, and the order in which a
+//! program comes to them.
+
+use super::calls::arguments;
+use super::forward::in_model;
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::PythonFile;
+use python::names::{called_name, dotted};
+use python::tree::{Id, fields, kinds};
+
+/// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define,
+/// themselves or as a `partial` that has the model already, and the model's own methods.
+pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Item = Id> + 'v {
+    let (k, f) = (kinds(), fields());
+    let index = &file.view.index;
+    let is_model = move |id: Id| {
+        let value = index.field(id, f.value).filter(|_| index.kind(id) == k.keyword_argument).unwrap_or(id);
+        let owner = index.field(value, f.function).filter(|_| called_name(index, value) == Some("parameters"));
+        let value = owner.and_then(|o| index.field(o, f.object)).unwrap_or(value);
+        file.role(value) == Some(Role::Model)
+    };
+    let is_handed = move |call: Id| arguments(&file, call).into_iter().any(is_model);
+    let is_partial = move |name: &str| {
+        index.of_kind(k.assignment).iter().any(|a| {
+            index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name)
+                && index.field(*a, f.right).is_some_and(|r| called_name(index, r) == Some("partial") && is_handed(r))
+        })
+    };
+    // What a model does with its weights beside `forward`: `model.decode(z)`.
+    let is_method = move |call: Id, name: &str| {
+        const OF_MODULES: [&str; 14] = [
+            "train",
+            "eval",
+            "to",
+            "cuda",
+            "cpu",
+            "half",
+            "float",
+            "apply",
+            "modules",
+            "children",
+            "parameters",
+            "named_parameters",
+            "state_dict",
+            "requires_grad_",
+        ];
+        let prepares = ["init", "reset", "set_", "load", "register", "named_"].iter().any(|p| name.starts_with(p));
+        let owner = file.index.receiver(call);
+        !prepares
+            && !OF_MODULES.contains(&name)
+            && owner.is_some_and(|o| dotted(index, o).is_some() && file.role(o) == Some(Role::Model))
+    };
+    let asks = |name: &str| {
+        matches!(name, "print" | "len" | "id" | "type" | "isinstance" | "hasattr" | "getattr" | "save")
+            || name.split('_').any(|part| ["grad", "grads", "gradient", "gradients"].contains(&part))
+    };
+    index.of_kind(k.call).iter().copied().filter(move |call| {
+        !in_model(file, *call)
+            && called_name(index, *call).is_some_and(|n| {
+                !n.starts_with(char::is_uppercase)
+                    && !asks(n)
+                    && (is_method(*call, n) || !file.defines(n) && (is_handed(*call) || is_partial(n)))
+            })
+            && is_late(&file, *call, step, 3)
+    })
+}
+
+/// Whether the program comes to a call when the model has learnt: itself, or by the calls of its function.
+pub fn is_late(file: &PythonFile<'_>, call: Id, step: Id, calls: u8) -> bool {
+    let Some(left) = calls.checked_sub(1) else { return false };
+    if !trainings(file, call, step).is_empty() {
+        return !comes_first(file, call, step);
+    }
+    runs_without_gradients(file, call)
+        || file.function_of(call).is_some_and(|d| file.callers(d).any(|c| is_late(file, c, step, left)))
+}
+
+/// The places of a function where the step is made, or called.
+fn trainings(file: &PythonFile<'_>, at: Id, step: Id) -> Vec<Id> {
+    let index = &file.index;
+    let here = |c: &Id| file.function_of(*c) == file.function_of(at);
+    let backward = file.calls("backward").iter().filter(|b| index.is_within(**b, step));
+    let named = Some(step).filter(|s| index.kind(*s) == kinds().function_definition);
+    backward.copied().chain(named.into_iter().flat_map(|s| file.callers(s))).filter(here).collect()
+}
+
+/// Whether a call is made once and for all before anything is trained.
+pub fn comes_first(file: &PythonFile<'_>, call: Id, step: Id) -> bool {
+    let index = &file.index;
+    let trainings = trainings(file, call, step);
+    let looped = |a: Id| file.index.is_loop(a) && trainings.iter().any(|t| index.is_within(*t, a));
+    trainings.iter().any(|t| call < *t) && !index.ancestors(call).any(looped)
+}
+
+/// The outermost statement around a call in which nothing is trained, within its function.
+pub fn outermost_without(file: &PythonFile<'_>, call: Id, step: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &file.index;
+    let trainings = trainings(file, call, step);
+    let inner = index.ancestors(call).take_while(|a| {
+        ![k.function_definition, k.class_definition].contains(&index.kind(*a))
+            && !trainings.iter().any(|t| index.is_within(*t, *a))
+    });
+    let is_statement =
+        |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.block || index.kind(p) == k.module);
+    inner.filter(is_statement).last()
+}
+
+/// Under `torch.no_grad()`, as a block or as a decorator.
+pub fn runs_without_gradients(file: &PythonFile<'_>, call: Id) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    index.ancestors(call).any(|a| {
+        let decorated = index.kind(a) == k.function_definition
+            && index.parent(a).is_some_and(|p| index.kind(p) == k.decorated_definition);
+        let whole = if decorated { index.parent(a).unwrap_or(a) } else { a };
+        let text = index.text_of(whole);
+        (decorated || index.kind(a) == k.with_statement)
+            && ["no_grad", "inference_mode"].iter().any(|word| text.lines().next().unwrap_or(text).contains(word))
+    })
+}

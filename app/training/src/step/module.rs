@@ -1,0 +1,223 @@
+//! The module that a step's slice becomes: what it computes, what it is given, and what comes back from it.
+
+use super::TrainingStep;
+use super::changing::changing;
+use super::dataflow::{assigned, leaves, reads, reads_name};
+use super::extraction::{Extraction, Frame, plain_name};
+use super::numbers::number;
+use super::obstacle::Obstacle;
+use super::origins::learns_before;
+use super::slice::Slice;
+use python::PythonFile;
+use python::names::called_name;
+use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// The module of a step.
+pub struct Module {
+    /// What it computes and is given.
+    pub extraction: Extraction,
+    /// The program's name for the loss.
+    pub loss: String,
+    /// Whether a division by the number of accumulated batches was left out.
+    pub divided: bool,
+    /// Statements of the step that stay outside.
+    pub stays: Vec<Id>,
+    /// Names that are read later: by these, or at the next turn.
+    pub results: Vec<String>,
+    /// Those among them that are taken for one number.
+    pub scalars: Vec<String>,
+}
+
+impl Module {
+    /// Makes a module of the slice, or says everything that is in the way.
+    pub fn of(step: &TrainingStep<'_, '_>, slice: &Slice<'_>) -> Result<Self, Vec<Obstacle>> {
+        let file = step.file;
+        let index = &file.view.index;
+        let mut obstacles: Vec<Obstacle> = Vec::new();
+        let loss = step.name_of_loss().unwrap_or("loss").to_owned();
+        let (extraction, divided) = extracted(step, slice, &loss, &mut obstacles);
+        let is_outside = |s: &Id| step.is_alive(*s) && !slice.contains(step, *s) && *s != slice.from && *s != step.end;
+        let stays: Vec<Id> = leaves(&file, step.whole).into_iter().filter(is_outside).collect();
+        let results = results(step, slice, &loss, (&stays, &extraction), &mut obstacles);
+        let takes_number = |s: &Id, name: &str| {
+            index.of_kind_in(kinds().call, *s).iter().any(|c| {
+                called_name(index, *c) == Some("item")
+                    && file.index.receiver(*c).is_some_and(|o| index.text_of(o) == name)
+            })
+        };
+        let scalars: Vec<String> =
+            results.iter().filter(|n| stays.iter().any(|s| takes_number(s, n))).cloned().collect();
+        if obstacles.is_empty() {
+            Ok(Self { extraction, loss, divided, stays, results, scalars })
+        } else {
+            Err(obstacles)
+        }
+    }
+}
+
+/// What the module computes, and whether a division by the number of accumulated batches was left out.
+fn extracted(
+    step: &TrainingStep<'_, '_>,
+    slice: &Slice<'_>,
+    loss: &str,
+    obstacles: &mut Vec<Obstacle>,
+) -> (Extraction, bool) {
+    let file = step.file;
+    let index = &file.view.index;
+    let function = (index.kind(step.whole) == kinds().function_definition).then_some(step.whole);
+    let accumulation = step.accumulation();
+    let mut divided = false;
+    let mut out = Extraction::default();
+    if loss.contains('.') {
+        out.alias = Some((loss.to_owned(), plain_name(loss)));
+    }
+    if let Some(function) = &slice.forward_function {
+        let name = plain_name(&function.model);
+        let output = &function.output;
+        out.attributes.push((name.clone(), function.model.clone()));
+        out.parameters.push((output.clone(), output.clone()));
+        out.body.push(format!("{output} = self.{name}({output})"));
+    }
+    let mut known: BTreeSet<String> = slice.forward_function.iter().map(|f| f.output.clone()).collect();
+    let assigned_in = slice.statements.iter().flat_map(|s| assigned(&file, *s));
+    let locals: BTreeSet<String> = assigned_in.chain(["self"]).map(str::to_owned).collect();
+    let before = obstacles.len();
+    let changing = changing(step, &slice.statements);
+    let numbers: Vec<Id> = changing.iter().filter_map(|id| number(step, *id)).collect();
+    for &s in &slice.statements {
+        if let Some(function) = slice.loss_function.as_ref().filter(|_| s == slice.from) {
+            function.move_into(file, &mut known, &mut out, obstacles);
+            continue;
+        }
+        let frame = Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers };
+        let text = out.text_of(&frame, s, obstacles);
+        let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
+        let (text, cut) = undivided.unwrap_or((Some(text), false));
+        divided |= cut;
+        out.body.extend(text);
+        known.extend(assigned(&file, s).into_iter().map(str::to_owned));
+    }
+    if step.name_of_loss().is_none() {
+        let frame = Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers };
+        let text = out.text_of(&frame, step.loss, obstacles);
+        let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
+        let (text, cut) = undivided.unwrap_or((Some(text), false));
+        divided |= cut;
+        out.body.push(format!("loss = {}", text.unwrap_or_default()));
+    }
+    if let Some(a) = accumulation {
+        a.forget_number(&mut out.attributes, &out.body);
+    }
+    if obstacles.len() > before {
+        return (out, divided);
+    }
+    if !out.body.iter().any(|l| l.contains("self.")) || out.attributes.is_empty() {
+        obstacles.push(Obstacle::new("model_not_found", step.backward));
+    } else if out.parameters.is_empty() {
+        obstacles.push(Obstacle::new("no_batch_input", step.backward));
+    }
+    if let Some(call) = learns_before(file, step.whole, slice.from, &out.parameters) {
+        let text = index.text_of(call);
+        let line = text.lines().next().unwrap_or(text);
+        obstacles.push(Obstacle::new("input_learns", call).quoting("call", line));
+    }
+    let mut others = changing.into_iter().filter(|id| !numbers.iter().any(|n| index.is_within(*id, *n)));
+    if let Some(id) = others.next() {
+        obstacles.push(Obstacle::new("changing_value", id).quoting("name", index.text_of(id)));
+    }
+    let full = file.names.spelling(index, step.whole, "torch.full");
+    if !out.take_numbers(full.as_deref().unwrap_or("torch.full")) {
+        obstacles.push(Obstacle::new("no_batch_input", step.backward));
+    }
+    (out, divided)
+}
+
+/// Names of the slice that are read later.
+fn results(
+    step: &TrainingStep<'_, '_>,
+    slice: &Slice<'_>,
+    loss: &str,
+    (stays, extraction): (&[Id], &Extraction),
+    obstacles: &mut Vec<Obstacle>,
+) -> Vec<String> {
+    let k = kinds();
+    let file = step.file;
+    let index = &file.view.index;
+    let mut results: Vec<String> = Vec::new();
+    for name in slice.names(step) {
+        let is_reader = |s: &Id| {
+            *s > slice.from
+                && reads_name(&file, *s, &name)
+                && !is_assigned_anew(&file, (step.whole, step.end), *s, &name)
+        };
+        let readers: Vec<Id> = stays.iter().copied().filter(is_reader).collect();
+        let in_header =
+            |i: &Id| *i > step.end && index.text_of(*i) == name && !stays.iter().any(|s| index.is_within(*i, *s));
+        let in_headers = index.of_kind_in(k.identifier, step.whole).iter().any(in_header);
+        let carried = is_carried(step, slice, &name, extraction);
+        if name == loss || (readers.is_empty() && !in_headers && !carried) {
+            continue;
+        }
+        if carried && step.accumulation().is_some() {
+            obstacles.push(Obstacle::new("carried_state", slice.from).quoting("name", &name));
+        }
+        obstacles.extend(
+            readers
+                .iter()
+                .copied()
+                .find(|u| reads_as_object(&file, *u, &name))
+                .map(|reader| Obstacle::new("output_object", reader).quoting("name", &name)),
+        );
+        let gives = |s: &&Id| assigned(&file, **s).contains(&name.as_str());
+        let under_test = |s: Id| index.kind(s) == k.if_statement && index.field(s, fields().alternative).is_none();
+        let mut given = slice.statements.iter().filter(gives).copied();
+        if let Some(test) = given.next().filter(|s| under_test(*s) && given.all(under_test)) {
+            obstacles.push(Obstacle::new("output_under_test", test).quoting("name", &name));
+        }
+        results.push(name);
+    }
+    results
+}
+
+/// Whether a name goes from one turn of the loop to the next, such as the state of a recurrent network: the slice gives it a value,
+/// and the next turn reads that before it gives it another.
+fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extraction: &Extraction) -> bool {
+    let file = step.file;
+    let head = |expression: &str| expression.split(['.', '[', '(']).next() == Some(name);
+    let goes_in = extraction.parameters.iter().any(|(_, given)| given == name || head(given));
+    let mut above = step.statements.iter().copied().filter(|s| *s < slice.from && !slice.contains(step, *s));
+    let first = above.find(|s| reads_name(&file, *s, name) || assigned(&file, *s).contains(&name));
+    let read_first = first.map(|s| reads_name(&file, s, name));
+    step.around.is_some() && read_first.unwrap_or(goes_in)
+}
+
+/// Whether a statement asks a name for one of the fields that objects of models have.
+fn reads_as_object(file: &PythonFile<'_>, statement: Id, name: &str) -> bool {
+    const FIELDS: [&str; 4] = ["logits", "loss", "last_hidden_state", "pooler_output"];
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let asked = |r: Id| {
+        let attribute = index.parent(r).filter(|p| index.kind(*p) == k.attribute);
+        let field = attribute.and_then(|p| index.field(p, f.attribute));
+        field.is_some_and(|a| FIELDS.contains(&index.text_of(a)))
+    };
+    reads(file, statement).into_iter().any(|r| index.text_of(r) == name && asked(r))
+}
+
+/// Whether a name is given another value between the backward pass and a statement that reads it.
+fn is_assigned_anew(file: &PythonFile<'_>, (step, end): (Id, Id), reader: Id, name: &str) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    leaves(file, step).into_iter().any(|s| {
+        // What stands in a `with` happens.
+        let mut at = s;
+        while let Some(with) =
+            index.parent(at).and_then(|b| index.parent(b)).filter(|w| index.kind(*w) == k.with_statement)
+        {
+            at = with;
+        }
+        let before = s > end && s < reader && assigned(file, s).contains(&name);
+        before && index.parent(at).is_some_and(|block| index.is_within(reader, block)) && !reads_name(file, s, name)
+    })
+}

@@ -1,0 +1,84 @@
+//! Numbers of Python in the loss that change while the program trains: a weight that is warmed up, a temperature.
+
+use super::TrainingStep;
+use super::bindings::bindings;
+use super::changing::{given, is_epoch};
+use crate::project::FileInProject;
+use python::names::called_name;
+use python::tree::{Id, fields, kinds};
+
+/// The whole of the arithmetic on numbers that a changing value stands in, where a tensor can take its place: `min(1, epoch / 5)`
+/// of `min(1, epoch / 5) * penalty`. None where it is no number, or decides something.
+pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
+    let k = kinds();
+    let index = &step.file.view.index;
+    let mut whole = Some(value).filter(|id| is_number(step.file, *id, 5))?;
+    for around in index.ancestors(value) {
+        if index.kind(around) != k.argument_list && !is_number(step.file, around, 5) {
+            break;
+        }
+        whole = if index.kind(around) == k.argument_list { whole } else { around };
+    }
+    // `loss + weight * penalty`, as a statement or as what one assigns.
+    let mut inside = whole;
+    for around in index.ancestors(whole) {
+        let kind = index.kind(around);
+        if [k.assignment, k.augmented_assignment].contains(&kind) {
+            let is_value = index.field(around, fields().right) == Some(inside);
+            return (is_value && index.parent(around).is_some_and(|s| step.before.contains(&s))).then_some(whole);
+        }
+        if kind != k.binary_operator && kind != k.parenthesized_expression {
+            return None;
+        }
+        inside = around;
+    }
+    None
+}
+
+/// Whether an expression is a number of Python wherever it gets its value, as far back as `steps` assignments and calls.
+fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &file.view.index;
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let follows = |id: Id| is_number(file, id, steps);
+    let kind = index.kind(id);
+    if [k.integer, k.float].contains(&kind) {
+        return true;
+    }
+    if [k.binary_operator, k.parenthesized_expression, k.unary_operator].contains(&kind) {
+        return index.parts(id).all(follows);
+    }
+    if let Some(call) = index.call(id) {
+        let of_numbers = matches!(called_name(index, id), Some("min" | "max" | "abs" | "float" | "int" | "round"))
+            || call.qualified(&file.names).is_some_and(|name| name.starts_with("math."));
+        let mut arguments = call.arguments().ids();
+        return called_name(index, id) == Some("len") || of_numbers && arguments.all(follows);
+    }
+    if ![k.identifier, k.attribute].contains(&kind) {
+        return false;
+    }
+    let name = index.text_of(id);
+    let from_binding = |binding: Id| {
+        let counts = |source: Id| called_name(index, source) == Some("range");
+        match index.for_statement(binding) {
+            Some(around) => {
+                around.iterable().is_some_and(counts) && around.target().is_some_and(|t| index.is_text(t, name))
+            }
+            None => index.field(binding, f.right).is_some_and(|right| index.is_within(id, right) || follows(right)),
+        }
+    };
+    let bound: Vec<Id> = bindings(&file, name)
+        .into_iter()
+        .filter(|b| !index.is_within(id, *b) || index.for_statement(*b).is_some())
+        .collect();
+    let function = index.ancestors(id).find(|a| index.kind(*a) == k.function_definition && file.binds(*a, name));
+    let parameter =
+        function.filter(|d| index.function(*d).into_iter().flat_map(|d| d.parameters()).any(|p| p.name == name));
+    match parameter {
+        Some(function) => {
+            let values = given(&file, function, name);
+            if values.is_empty() { is_epoch(name) } else { values.into_iter().all(follows) }
+        }
+        None => !bound.is_empty() && bound.into_iter().all(from_binding),
+    }
+}

@@ -1,0 +1,31 @@
+//! What a program does only when it is asked to, `if args.distributed:`, and leaves out when it is started plainly.
+
+use python::PythonFile;
+use python::names::called_name;
+use python::tree::{Id, fields, kinds};
+
+/// Whether a call stands behind a test, itself or as the whole function it is in.
+pub fn is_optional(file: &PythonFile<'_>, call: Id) -> bool {
+    let tested = |at: Id| {
+        file.index.ancestors(at).any(|a| {
+            file.index.kind(a) == kinds().if_statement
+                && file.index.field(a, fields().condition).is_some_and(|c| !file.index.text_of(c).contains("__name__"))
+                && !in_each_case(file, a, call)
+        })
+    };
+    let callers = |function: Id| file.calls(file.name_of(function));
+    tested(call)
+        || file.function_of(call).is_some_and(|d| !callers(d).is_empty() && callers(d).iter().all(|c| tested(*c)))
+}
+
+/// Whether a test comes to a call of the same function either way.
+fn in_each_case(file: &PythonFile<'_>, test: Id, call: Id) -> bool {
+    let (k, f) = (kinds(), fields());
+    let index = &file.index;
+    let calls = |block: Id| {
+        called_name(index, call).is_some_and(|n| file.calls(n).iter().any(|other| index.is_within(*other, block)))
+    };
+    let mut clauses = index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c)));
+    let ends = index.children(test).any(|c| index.kind(c) == k.else_clause);
+    ends && clauses.all(calls) && index.field(test, f.consequence).is_some_and(calls)
+}

@@ -1,0 +1,78 @@
+//! Where the inputs of a compiled step come from: what learns on the way to them would be cut off.
+
+use super::calls::arguments;
+use super::dataflow::{assigned, reads};
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::PythonFile;
+use python::names::called_name;
+use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// A call of a model, or of something that is handed one, that an input of the step is computed with before `first`, and
+/// through which gradients would have to go: `rec.forward(x)`, `odeint(func, x)`.
+pub(crate) fn learns_before(
+    file: FileInProject<'_, '_>,
+    step: Id,
+    first: Id,
+    inputs: &[(String, String)],
+) -> Option<Id> {
+    let k = kinds();
+    let index = &file.index;
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned).collect()
+    };
+    let mut wanted: BTreeSet<String> = inputs.iter().flat_map(|(_, expression)| words(expression)).collect();
+    let assignments: Vec<Id> = index
+        .of_kind_in(k.assignment, step)
+        .iter()
+        .copied()
+        .filter(|a| *a < first && !index.is_within(first, *a))
+        .collect();
+    // Backwards, so that what a value is made of is asked for after the value.
+    for assignment in assignments.into_iter().rev() {
+        let Some(statement) = file.statement_of(assignment) else { continue };
+        if !assigned(&file, statement).iter().any(|name| wanted.contains(*name)) || keeps_no_gradients(&file, statement)
+        {
+            continue;
+        }
+        let calls = index.of_kind_in(k.call, statement).iter().copied();
+        if let Some(call) = calls.filter(|c| !is_detached(&file, *c)).find(|c| runs_model(file, *c)) {
+            return Some(call);
+        }
+        wanted.extend(reads(&file, statement).into_iter().map(|id| index.text_of(id).to_owned()));
+    }
+    None
+}
+
+/// `net(x)`, `net.forward(x)`, `odeint(net, x)`.
+fn runs_model(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let f = fields();
+    let index = &file.index;
+    let is_model = |id: Id| file.role(id) == Some(Role::Model);
+    let Some(function) = index.field(call, f.function) else { return false };
+    let by_forward = called_name(index, call) == Some("forward");
+    let handed = arguments(&file, call).into_iter().any(is_model);
+    is_model(function) || by_forward || handed
+}
+
+/// Whether nothing of a statement is recorded for the backward pass.
+fn keeps_no_gradients(file: &PythonFile<'_>, statement: Id) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    let off = |with: Id| {
+        let text = index.text_of(with);
+        let header = text.lines().next().unwrap_or(text);
+        ["no_grad", "inference_mode", "set_grad_enabled(False"].iter().any(|word| header.contains(word))
+    };
+    index.ancestors(statement).any(|a| index.kind(a) == k.with_statement && off(a))
+}
+
+/// Whether the result of a call is cut off from its gradients: `net(x).detach()`.
+fn is_detached(file: &PythonFile<'_>, call: Id) -> bool {
+    let f = fields();
+    let index = &file.index;
+    index.parent(call).is_some_and(|p| {
+        index.kind(p) == kinds().attribute && index.field(p, f.attribute).is_some_and(|a| index.text_of(a) == "detach")
+    })
+}

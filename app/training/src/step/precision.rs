@@ -1,0 +1,78 @@
+//! Automatic mixed precision in a step.
+
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::PythonFile;
+use python::names::called_name;
+use python::tree::{Id, ROOT, fields, kinds};
+
+/// What stays of a step that computes in the model's own type.
+#[derive(Default)]
+pub struct MixedPrecision {
+    /// Blocks with mixed precision whose `else` does the same without.
+    pub dropped: Vec<Id>,
+    /// The tests that chose between the two.
+    pub tests: Vec<Id>,
+    /// Compound statements, and the block that takes the place of each.
+    pub unwrapped: Vec<(Id, Id)>,
+}
+
+/// Whether a block computes in mixed precision: it casts, or it scales a loss or what belongs to one.
+fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
+    file.index.of_kind_in(kinds().call, block).iter().any(|call| {
+        let is_scaler = |id: Id| file.role(id) == Some(Role::Scaler);
+        match called_name(&file.index, *call) {
+            Some("autocast" | "scale" | "scale_loss") => true,
+            Some("step" | "update" | "unscale_") => file.index.receiver(*call).is_some_and(is_scaler),
+            _ => file.index.callee(*call).is_some_and(is_scaler),
+        }
+    })
+}
+
+impl MixedPrecision {
+    /// Reads a step; in a project without compute modes `autocast` goes from the rest of the file too.
+    pub(crate) fn read(file: FileInProject<'_, '_>, whole: Id) -> Self {
+        let (k, f) = (kinds(), fields());
+        let index = &file.index;
+        let mut out = Self::default();
+        // A test for a compute mode has the other modes' code beside the target's.
+        let asks_for_mode = |test: Id| {
+            let condition = index.field(test, f.condition);
+            file.project.modes.as_ref().zip(condition).is_some_and(|(m, c)| m.tested(index, c).is_some())
+        };
+        for &test in index.of_kind_in(k.if_statement, whole) {
+            let otherwise: Vec<Id> =
+                index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c))).collect();
+            let ([other], Some(body)) = (otherwise.as_slice(), index.field(test, f.consequence)) else { continue };
+            let Some(else_body) = index.field(*other, f.body).filter(|_| index.kind(*other) == k.else_clause) else {
+                continue;
+            };
+            let (mixed, plain) = match (is_mixed(file, body), is_mixed(file, else_body)) {
+                (true, false) => (body, else_body),
+                // `if scaler is None:`
+                (false, true) if !asks_for_mode(test) => (else_body, body),
+                _ => continue,
+            };
+            if !out.drops(&file, test) && file.is_reached(body) {
+                out.dropped.push(mixed);
+                out.tests.push(test);
+                out.unwrapped.push((test, plain));
+            }
+        }
+        let scope = if file.project.modes.is_none() { ROOT } else { whole };
+        for &with in index.of_kind_in(k.with_statement, scope) {
+            let context = index.children(with).find(|c| index.kind(*c) == k.with_clause);
+            let only = context.is_some_and(|c| index.parts(c).count() == 1 && index.text_of(c).contains("autocast"));
+            let inside = out.unwrapped.iter().any(|(w, _)| index.is_within(with, *w));
+            if let (true, false, true, Some(body)) = (only, inside, file.is_reached(with), index.field(with, f.body)) {
+                out.unwrapped.push((with, body));
+            }
+        }
+        out
+    }
+
+    /// Whether a node stands in a block that goes.
+    pub fn drops(&self, file: &PythonFile<'_>, id: Id) -> bool {
+        self.dropped.iter().any(|d| file.index.is_within(id, *d))
+    }
+}

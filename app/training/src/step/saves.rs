@@ -1,0 +1,46 @@
+//! Where the host takes weights, or puts others in their place.
+
+use super::calls::qualified;
+use super::host::is_late;
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::tree::Id;
+use std::collections::BTreeSet;
+
+/// Statements that need the weights that were learnt.
+pub struct Saves {
+    /// Statements that save weights, or collect or keep them while or after they learn.
+    pub taken: BTreeSet<Id>,
+    /// Statements that read weights from somewhere else when the model has learnt.
+    pub loaded: BTreeSet<Id>,
+}
+
+/// Reads what a file saves and loads besides the step in `whole`.
+pub fn saves(file: FileInProject<'_, '_>, whole: Id) -> Saves {
+    let index = &file.index;
+    let block = |id: Id| file.statement_of(id).and_then(|s| index.parent(s));
+    let mut taken: BTreeSet<Id> = BTreeSet::new();
+    let mut blocks: BTreeSet<Option<Id>> = BTreeSet::new();
+    for &save in file.calls("save") {
+        if qualified(&file, save).as_deref() != Some("torch.save") || !file.is_reached(save) {
+            continue;
+        }
+        // The state may have been collected some lines above.
+        let collected = file.calls("state_dict").iter().copied().find(|c| block(*c) == block(save));
+        let first = collected.map_or(save, |c| c.min(save));
+        blocks.insert(block(first));
+        taken.extend(file.statement_of(first));
+    }
+    let of_model = |call: Id| {
+        file.index.receiver(call).is_some_and(|o| file.role(o) == Some(Role::Model)) && file.is_reached(call)
+    };
+    let loads = file.calls("load_state_dict").iter().filter(|c| of_model(**c) && is_late(&file, **c, whole, 3));
+    let loaded: BTreeSet<Id> = loads.filter_map(|c| file.statement_of(*c)).collect();
+    for &call in file.calls("state_dict") {
+        let looped = index.ancestors(call).any(|a| file.index.is_loop(a));
+        if of_model(call) && (looped || is_late(&file, call, whole, 3)) && !blocks.contains(&block(call)) {
+            taken.extend(file.statement_of(call));
+        }
+    }
+    Saves { taken, loaded }
+}

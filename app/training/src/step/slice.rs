@@ -1,0 +1,199 @@
+//! The statements from the model's call to the loss, and what keeps them from being the same at every step.
+
+use super::TrainingStep;
+use super::accumulation::Counter;
+use super::callee::{LossFunction, loss_function};
+use super::calls::loop_around;
+use super::clipping::fixed_test;
+use super::dataflow::{assigned, backward_slice, reads};
+use super::forward::is_model_call;
+use super::forward_function::{ForwardFunction, forward_function};
+use super::obstacle::{Found, Obstacle, obstacle};
+use super::phase::phase_test;
+use super::update::ends_step;
+use python::names::{called_name, dotted};
+use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// The statements that a target compiles as one.
+pub struct Slice<'t> {
+    /// The statement that calls the model, or the function that does.
+    pub from: Id,
+    /// That function, where the loss is computed in the step.
+    pub forward_function: Option<ForwardFunction>,
+    /// That function, where it computes the loss as well.
+    pub loss_function: Option<LossFunction>,
+    /// All statements of it, in the order of the text.
+    pub statements: Vec<Id>,
+    /// The statement whose place a call of the whole takes.
+    pub at: Id,
+    /// The test for the phase of training, where one loop does validation too.
+    pub phase: Option<&'t str>,
+}
+
+impl<'t> Slice<'t> {
+    /// Finds the slice, or everything that is in its way.
+    pub(crate) fn of(step: &TrainingStep<'_, 't>) -> Result<Self, Vec<Obstacle>> {
+        let file = step.file;
+        let index = &file.view.index;
+        let mut wanted: Vec<&str> = reads(&file, step.loss).into_iter().map(|id| index.text_of(id)).collect();
+        wanted.extend(dotted(index, step.loss));
+        let slice = backward_slice(&file, &step.before, &wanted);
+        let calls_model = |s: Id| index.of_kind_in(kinds().call, s).iter().any(|c| is_model_call(file, *c));
+        let by_function = |s: &Id| {
+            let forward = forward_function(file, *s);
+            let loss = if forward.is_none() { loss_function(file, *s) } else { None };
+            (forward.is_some() || loss.is_some()).then_some((*s, forward, loss))
+        };
+        let direct = slice.iter().copied().find(|s| calls_model(*s)).map(|s| (s, None, None));
+        let Some((from, forward_function, loss_function)) = direct.or_else(|| slice.iter().find_map(by_function))
+        else {
+            let is_call = index.kind(step.loss) == kinds().call;
+            let name = if is_call { "loss_without_name" } else { "model_call_elsewhere" };
+            return Err(vec![Obstacle::new(name, step.backward)]);
+        };
+        let in_step = |s: &Id| *s > from || (*s == from && forward_function.is_none());
+        let statements: Vec<Id> = slice.into_iter().filter(in_step).collect();
+        let mut obstacles = leaves_tensors(step, &statements);
+        let called_here = forward_function.is_none() && loss_function.is_none();
+        let phase = learns_always(step, from, called_here, &mut obstacles);
+        match place(step, from, &statements, forward_function.is_some()) {
+            Ok(at) if obstacles.is_empty() => Ok(Self { from, forward_function, loss_function, statements, at, phase }),
+            place => {
+                obstacles.extend(place.err());
+                Err(obstacles)
+            }
+        }
+    }
+
+    /// Whether a node is part of it.
+    pub fn contains(&self, step: &TrainingStep<'_, '_>, id: Id) -> bool {
+        self.statements.iter().any(|s| step.file.index.is_within(id, *s))
+    }
+
+    /// Names that it assigns, in order.
+    pub(crate) fn names(&self, step: &TrainingStep<'_, '_>) -> Vec<String> {
+        let mut out: Vec<String> = self.forward_function.iter().map(|f| f.output.clone()).collect();
+        for name in self.statements.iter().flat_map(|s| assigned(&step.file, *s)) {
+            if !out.iter().any(|o| o == name) {
+                out.push(name.to_owned());
+            }
+        }
+        out
+    }
+}
+
+/// Where the slice forks, and where it leaves the tensors.
+fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
+    let (k, f) = (kinds(), fields());
+    let index = &step.file.view.index;
+    let modes = step.file.project.modes.as_ref();
+    let is_decided = |test: Id, condition: Id| {
+        let is_else =
+            |e: Id| [k.elif_clause, k.else_clause].contains(&index.kind(e)) && index.field(e, f.condition).is_none();
+        index.is_within(step.backward, test)
+            || modes.is_some_and(|m| m.tested(index, condition).is_some() || index.children(test).any(is_else))
+    };
+    let forks = |a: Id| {
+        step.file.index.is_loop(a)
+            || [k.try_statement, k.except_clause].contains(&index.kind(a))
+            || index.kind(a) == k.if_statement
+                && !step.precision.tests.contains(&a)
+                && !index.field(a, f.condition).is_some_and(|c| is_decided(a, c))
+    };
+    let to_number = |s: Id| {
+        let mut calls = index.of_kind_in(k.call, s).iter();
+        calls
+            .any(|c| step.file.index.receiver(*c).is_some() && matches!(called_name(index, *c), Some("item" | "numpy")))
+    };
+    let mut obstacles: Vec<Obstacle> = Vec::new();
+    for &s in slice {
+        let fork = index.ancestors(s).take_while(|a| *a != step.body).find(|a| forks(*a));
+        let found = fork
+            .map(|at| Obstacle::new("control_flow_before_loss", at))
+            .or_else(|| to_number(s).then(|| Obstacle::new("number_before_loss", s)));
+        obstacles.extend(found.filter(|found| !obstacles.contains(found)));
+    }
+    obstacles
+}
+
+/// The test for the phase of training, if there is one. What else decides whether the weights learn is an obstacle: what learns
+/// only sometimes would learn always in a step that does not ask.
+fn learns_always<'t>(
+    step: &TrainingStep<'_, 't>,
+    from: Id,
+    called_here: bool,
+    obstacles: &mut Vec<Obstacle>,
+) -> Option<&'t str> {
+    let (k, f) = (kinds(), fields());
+    let (file, body) = (step.file, step.body);
+    let index = &file.view.index;
+    let modes = file.project.modes.as_ref();
+    let accumulation = step.accumulation();
+    // A test that counts batches in a way that can't be followed is an obstacle already.
+    let unclear = step.accumulates.as_ref().err().map(|obstacle| obstacle.at);
+    let decided = |id: Id| {
+        index.ancestors(id).take_while(|a| *a != body && *a != step.whole).find(|a| {
+            index.kind(*a) == k.if_statement
+                && !step.precision.tests.contains(a)
+                && accumulation.is_none_or(|c| !c.counts(*a))
+                && unclear != Some(*a)
+                && !index.is_within(from, *a)
+                && modes.is_none_or(|m| index.field(*a, f.condition).is_none_or(|c| m.tested(index, c).is_none()))
+        })
+    };
+    let holds = |s: Id, names: &[&str]| {
+        index.of_kind_in(k.call, s).iter().any(|c| called_name(index, *c).is_some_and(|n| names.contains(&n)))
+    };
+    const CLIPS: [&str; 3] = ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"];
+    let updates = step
+        .statements
+        .iter()
+        .copied()
+        .filter(|s| *s == step.end || holds(*s, &CLIPS) || ends_step(file, *s) && !holds(*s, &["zero_grad"]));
+    let updates: Vec<Id> = updates.collect();
+    let clips = |s: Id| holds(s, &CLIPS) || holds(s, &["unscale_"]);
+    let tests: Vec<Option<Id>> = updates
+        .iter()
+        .filter(|u| {
+            !(clips(**u) && decided(**u).is_some() && decided(**u) == fixed_test(file, step.optimizer, body, **u))
+        })
+        .map(|u| decided(*u))
+        .collect();
+    let phase = phase_test(&file, &tests);
+    let phase = phase.filter(|_| modes.is_none() && called_here && accumulation.is_none());
+    if phase.is_none() {
+        let tests: BTreeSet<Id> = tests.into_iter().flatten().collect();
+        obstacles.extend(tests.into_iter().map(|test| Obstacle::new("conditional_update", test)));
+    }
+    let skips = step.around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
+    let skipped = skips.filter(|id| {
+        let counts = |by: &Counter| matches!(by, Counter::Skip(at) if index.is_within(*id, *at));
+        *id > from
+            && updates.last().is_some_and(|last| id < last)
+            && step.is_alive(*id)
+            && loop_around(&file, *id) == step.around
+            && !accumulation.is_some_and(|a| counts(&a.by))
+            && !unclear.is_some_and(|at| index.is_within(*id, at))
+    });
+    obstacles.extend(skipped.map(|id| Obstacle::new("skipped_update", id)));
+    phase
+}
+
+/// The statement whose place a call of the whole takes: the last, unless something in between reads what the slice gives.
+fn place(step: &TrainingStep<'_, '_>, from: Id, slice: &[Id], by_function: bool) -> Found<Id> {
+    let file = step.file;
+    let index = &file.view.index;
+    let last = slice.last().copied().unwrap_or(from);
+    let called = by_function.then_some(&from);
+    let outputs: BTreeSet<&str> = slice.iter().chain(called).flat_map(|s| assigned(&file, *s)).collect();
+    let between: Vec<Id> =
+        step.before.iter().copied().filter(|s| *s > from && *s < last && !slice.contains(s)).collect();
+    let reader = between.iter().copied().find(|s| reads(&file, *s).iter().any(|r| outputs.contains(index.text_of(*r))));
+    let Some(reader) = reader else { return Ok(last) };
+    let free: BTreeSet<&str> = slice.iter().flat_map(|s| reads(&file, *s)).map(|r| index.text_of(r)).collect();
+    if between.iter().any(|s| assigned(&file, *s).iter().any(|n| free.contains(n))) {
+        return obstacle("output_read_before_loss", reader);
+    }
+    Ok(from)
+}

@@ -1,0 +1,53 @@
+//! Updates of the weights, and the calls that belong to them.
+
+use super::calls::arguments;
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::tree::Id;
+
+/// `optimizer.step()`, or `scaler.step(optimizer)`.
+pub struct Update<'t> {
+    /// The call of `step`.
+    pub call: Id,
+    /// The optimizer, as the program writes it.
+    pub optimizer: &'t str,
+    /// Whether a scaler makes the update.
+    pub scaled: bool,
+    /// Whether the optimizer is given a function that computes the loss.
+    pub closure: bool,
+}
+
+/// The updates in a step, in the order of the text.
+pub fn updates<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Update<'t>> {
+    let index = &file.view.index;
+    let read = |call: Id| {
+        let object = file.index.receiver(call)?;
+        let argument = arguments(&file, call).first().copied();
+        match file.role(object) {
+            Some(Role::Optimizer) => {
+                Some(Update { call, optimizer: index.text_of(object), scaled: false, closure: argument.is_some() })
+            }
+            Some(Role::Scaler) => {
+                let optimizer = argument.map_or("", |a| index.text_of(a));
+                Some(Update { call, optimizer, scaled: true, closure: false })
+            }
+            _ => None,
+        }
+    };
+    file.calls("step").iter().copied().filter(|c| index.is_within(*c, whole)).filter_map(read).collect()
+}
+
+/// Whether a statement is an update, clears gradients, clips them or belongs to a scaler's bookkeeping.
+pub fn ends_step(file: FileInProject<'_, '_>, statement: Id) -> bool {
+    ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_", "clip_grad_norm"].iter().any(|name| {
+        file.calls(name).iter().any(|call| {
+            let role = file.index.receiver(*call).and_then(|o| file.role(o));
+            let ends = match *name {
+                "zero_grad" | "clip_grad_norm_" | "clip_grad_norm" => true,
+                "step" => matches!(role, Some(Role::Optimizer | Role::Scaler)),
+                _ => role == Some(Role::Scaler),
+            };
+            ends && file.statement_of(*call) == Some(statement)
+        })
+    })
+}

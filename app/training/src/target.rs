@@ -1,0 +1,106 @@
+//! What a target's guides say of it in their front matter.
+
+use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, Variable, sdk::Requirement};
+use std::collections::BTreeMap;
+
+/// What a guide's front matter says of its target.
+#[derive(Clone, Debug, Default)]
+pub struct TargetFacts {
+    /// The member of a project's compute modes, in capitals.
+    pub mode: String,
+    /// Names of compute modes that projects use, of all targets and of none, in lower case.
+    pub compute_modes: Vec<String>,
+    /// The number that it usually has.
+    pub number: Option<i64>,
+    /// Heads of the modules that only the target's machine has.
+    pub modules: Vec<String>,
+    /// The module that loads the target's software, and its usual local name.
+    pub bridge: Option<guide::Bridge>,
+    /// SDK versions whose `import torch` loads what the target needs.
+    pub autoload: Option<Requirement>,
+    /// What brings the vendor's builds of the frameworks.
+    pub software: Option<String>,
+    /// What the ledger reads in the target's own words.
+    pub ledger: LedgerTerms,
+    /// Environment variables whose values depend on the release.
+    pub variables: BTreeMap<String, Variable>,
+    /// Named options of its recipes.
+    pub options: Vec<OptionField>,
+    /// Fields that a port adds to the project's configuration.
+    pub fields: Vec<ConfigField>,
+}
+
+impl TargetFacts {
+    /// Adds what one more guide of the target says; where two say different things, the first counts.
+    pub fn add(&mut self, target: &str, front: &FrontMatter) -> Result<(), String> {
+        if let Some(mode) = &front.mode {
+            self.mode.clone_from(&mode.name);
+            self.number = mode.number;
+        } else if self.mode.is_empty() {
+            self.mode = target.to_ascii_uppercase();
+        }
+        for module in &front.modules {
+            if !self.modules.contains(module) {
+                self.modules.push(module.clone());
+            }
+        }
+        self.bridge = self.bridge.take().or_else(|| front.bridge.clone());
+        self.software = self.software.take().or_else(|| front.software.clone());
+        add_terms(&mut self.ledger, &front.ledger);
+        if let Some(autoload) = &front.autoload {
+            self.autoload = Some(Requirement::parse(autoload)?);
+        }
+        self.variables.extend(front.variables.clone());
+        for option in &front.options {
+            for (_, requirement) in &option.defaults {
+                Requirement::parse(requirement)?;
+            }
+            self.options.retain(|o| o.name != option.name);
+            self.options.push(option.clone());
+        }
+        for field in &front.fields {
+            self.fields.retain(|f| f.name != field.name);
+            self.fields.push(field.clone());
+        }
+        Ok(())
+    }
+
+    /// Takes over what another target says, where this one is silent.
+    pub fn extend(&mut self, base: &Self) {
+        self.modules.extend(base.modules.iter().filter(|m| !self.modules.contains(m)).cloned().collect::<Vec<_>>());
+        self.bridge = self.bridge.take().or_else(|| base.bridge.clone());
+        self.software = self.software.take().or_else(|| base.software.clone());
+        add_terms(&mut self.ledger, &base.ledger);
+        self.autoload = self.autoload.take().or_else(|| base.autoload.clone());
+        for (name, variable) in &base.variables {
+            self.variables.entry(name.clone()).or_insert_with(|| variable.clone());
+        }
+        let own: Vec<OptionField> = std::mem::replace(&mut self.options, base.options.clone());
+        for option in own {
+            self.options.retain(|o| o.name != option.name);
+            self.options.push(option);
+        }
+        let own: Vec<ConfigField> = std::mem::replace(&mut self.fields, base.fields.clone());
+        for field in own {
+            self.fields.retain(|f| f.name != field.name);
+            self.fields.push(field);
+        }
+    }
+}
+
+/// Adds terms where there are none yet.
+fn add_terms(terms: &mut LedgerTerms, more: &LedgerTerms) {
+    fn fill<T: Clone>(term: &mut Option<T>, more: &Option<T>) {
+        if term.is_none() {
+            term.clone_from(more);
+        }
+    }
+    fill(&mut terms.compiler, &more.compiler);
+    fill(&mut terms.loader, &more.loader);
+    fill(&mut terms.accumulation, &more.accumulation);
+    fill(&mut terms.replicas, &more.replicas);
+    fill(&mut terms.device_iterations, &more.device_iterations);
+    fill(&mut terms.reduction, &more.reduction);
+    fill(&mut terms.processes, &more.processes);
+    fill(&mut terms.autocast, &more.autocast);
+}

@@ -1,0 +1,187 @@
+//! One turn of a training loop, for a target that runs forward pass and update in calls of their own and leaves the loss to the host:
+//! the model's call, what it is given, the update, and what keeps them from taking turns.
+//!
+//! In a project with compute modes the target's code stands beside that of the others. Some of what is found here in a plain script
+//! is only known there while the program runs, so less is asked.
+
+mod data;
+mod inputs;
+mod loss_output;
+mod start;
+mod touched;
+
+pub use data::data_above;
+pub use inputs::ModelInput;
+pub use loss_output::LossOutput;
+pub use start::{Start, command_line, starts};
+
+use crate::FileInProject;
+use crate::counting::counted;
+use crate::step::{Obstacle, TrainingStep, is_statement, loop_around, model_calls};
+use python::tree::{Id, fields, kinds};
+
+/// One turn, as far as it could be followed.
+pub struct Turn<'a, 't> {
+    /// The step.
+    pub step: TrainingStep<'a, 't>,
+    /// `optimizer.step()`, or the scaler's.
+    pub update: Id,
+    /// The model's call that leads to the loss.
+    pub forward: Id,
+    /// Other calls of the model that the target comes to: validation.
+    pub others: Vec<Id>,
+    /// What the model is given.
+    pub inputs: Vec<ModelInput>,
+    /// The loss, when the model gives it.
+    pub loss: Option<LossOutput<'t>>,
+}
+
+impl<'a, 't> Turn<'a, 't> {
+    /// Reads the step that `whole` holds; everything that is in the way where something is.
+    pub fn read(file: FileInProject<'a, 't>, whole: Id) -> Result<Self, Vec<Obstacle>> {
+        let step = TrainingStep::read(file, whole)?;
+        let index = &file.view.index;
+        let mut obstacles = step.obstacles.clone();
+        let updates: Vec<Id> = step.updates.iter().map(|u| u.call).filter(|c| step.is_alive(*c)).collect();
+        obstacles.extend(updates.iter().skip(1).map(|call| Obstacle::new("several_updates", *call)));
+        if !file.index.arguments(step.backward).is_empty() {
+            obstacles.push(Obstacle::new("backward_arguments", step.backward));
+        }
+        let calls = calls(file, &step);
+        let forward = forward(file, &step, &calls);
+        let update = match updates.first().copied() {
+            Some(update) if !is_statement(&file, update) => Err(Obstacle::new("update_result_used", update)),
+            Some(update) => Ok(update),
+            None => Err(Obstacle::new("no_update", whole)),
+        };
+        obstacles.extend(touched::touched(&step));
+        if let Ok(forward) = forward {
+            obstacles.extend(inputs::output_objects(&step, forward));
+        }
+        let inputs = forward.clone().map(|forward| inputs::inputs(&step, forward));
+        if let Ok((_, unfit)) = &inputs {
+            obstacles.extend(unfit.iter().cloned());
+        }
+        let (forward, update, inputs) = match (forward, update, inputs) {
+            (Ok(forward), Ok(update), Ok((inputs, _))) => (forward, update, inputs),
+            (forward, update, _) => {
+                obstacles.extend(forward.err().into_iter().chain(update.err()));
+                return Err(obstacles);
+            }
+        };
+        let others: Vec<Id> = calls.into_iter().filter(|c| *c != forward).collect();
+        if file.project.modes.is_none() {
+            obstacles.extend(out_of_turn(&step, forward, update));
+            obstacles.extend(others.iter().filter_map(|call| unlike(file, *call, forward)));
+        } else {
+            let differs = |call: &&Id| index.arguments(**call).len() != inputs.len();
+            obstacles.extend(others.iter().find(differs).map(|call| Obstacle::new("other_arguments", *call)));
+        }
+        let loss = loss_output::loss_output(&step, forward, update);
+        if obstacles.is_empty() { Ok(Self { step, update, forward, others, inputs, loss }) } else { Err(obstacles) }
+    }
+
+    /// Whether the model gives its loss first, and nothing happens to the optimizer between its call and the update.
+    pub fn gives_loss_first(&self) -> bool {
+        self.loss.as_ref().is_some_and(|l| l.is_first)
+    }
+}
+
+/// Calls of the model that the target comes to; beside other modes those too of a parameter whose default is none, which is given
+/// the model.
+fn calls(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>) -> Vec<Id> {
+    let index = &file.view.index;
+    let mut out: Vec<Id> = model_calls(file).filter(|c| step.is_alive(*c)).collect();
+    if file.project.modes.is_some() {
+        let functions: Vec<Id> = out.iter().filter_map(|c| file.function_of(*c)).collect();
+        let given = index.calls().filter(|call| {
+            let name = call.callee().filter(|g| index.kind(*g) == kinds().identifier).map(|g| index.text_of(g));
+            let function =
+                file.function_of(call.id()).filter(|f| functions.contains(f)).and_then(|f| index.function(f));
+            let defaults =
+                |name| function.is_some_and(|f| f.parameters().any(|p| p.name == name && p.default.is_some()));
+            name.is_some_and(defaults) && file.is_reached(call.id())
+        });
+        let given: Vec<Id> = given.map(|c| c.id()).filter(|c| !out.contains(c)).collect();
+        out.extend(given);
+        out.sort();
+    }
+    out
+}
+
+/// The model's call that leads to the loss: in the step, beside `backward()` where a validation follows it; with compute modes also in a
+/// function that the step calls.
+fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id]) -> Result<Id, Obstacle> {
+    let index = &file.view.index;
+    let own: Vec<Id> = calls.iter().copied().filter(|c| index.is_within(*c, step.whole)).collect();
+    if file.project.modes.is_some() {
+        let called = |call: Id| {
+            let function = file.function_of(call);
+            function.is_some_and(|f| file.calls(file.name_of(f)).iter().any(|c| index.is_within(*c, step.whole)))
+        };
+        let found = own.first().copied().or_else(|| calls.iter().copied().find(|c| called(*c)));
+        return found.ok_or_else(|| Obstacle::new("no_model_call", step.whole));
+    }
+    let beside: Vec<Id> = match own.as_slice() {
+        [_] => own,
+        _ => own
+            .into_iter()
+            .filter(|c| loop_within(file, *c, step.whole) == loop_within(file, step.backward, step.whole))
+            .collect(),
+    };
+    match beside.as_slice() {
+        [call] => Ok(*call),
+        [_, second, ..] => Err(Obstacle::new("several_model_calls", *second)),
+        [] => Err(Obstacle::new("no_model_call", step.whole)),
+    }
+}
+
+/// The innermost loop around a node that the step holds.
+fn loop_within(file: FileInProject<'_, '_>, id: Id, whole: Id) -> Option<Id> {
+    loop_around(&file, id).filter(|l| file.index.is_within(*l, whole))
+}
+
+/// What keeps forward pass, backward pass and update from taking turns: one each, in this order, in one loop and under no test.
+fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obstacle> {
+    let (k, file) = (kinds(), step.file);
+    let index = &file.view.index;
+    let around = loop_within(file, step.backward, step.whole);
+    let parts = [forward, step.backward, update];
+    let mut out: Vec<Obstacle> = Vec::new();
+    let apart = parts.iter().filter(|p| loop_within(file, **p, step.whole) != around);
+    out.extend(apart.map(|part| Obstacle::new("gathered", *part)));
+    let mut tests: Vec<Id> = Vec::new();
+    for part in parts {
+        let above = index.ancestors(part).take_while(|a| Some(*a) != around && *a > step.whole);
+        let tested =
+            above.filter(|a| [k.if_statement, k.try_statement, k.conditional_expression].contains(&index.kind(*a)));
+        tests.extend(tested.filter(|test| !step.precision.tests.contains(test)));
+    }
+    let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
+    let skips = skips.filter(|id| *id > forward && *id < update && loop_around(&file, *id) == around);
+    tests.extend(skips.map(|id| index.ancestors(id).find(|a| index.kind(*a) == k.if_statement).unwrap_or(id)));
+    tests.sort();
+    tests.dedup();
+    let counts = |test: Id| index.field(test, fields().condition).is_some_and(|c| counted(&file, c).is_some());
+    out.extend(tests.iter().map(|t| Obstacle::new(if counts(*t) { "gathered" } else { "part_under_test" }, *t)));
+    if !(forward < step.backward && step.backward < update) {
+        out.push(Obstacle::new("other_order", update));
+    }
+    out
+}
+
+/// A call of another model than the one that trains, or one with named arguments.
+fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle> {
+    let index = &file.view.index;
+    let callee = |c: Id| index.callee(c).map_or("", |g| index.text_of(g));
+    let name = callee(call);
+    let is_taken = file.function_of(call).is_some_and(|f| file.binds(f, name));
+    let named = index.arguments(call).ids().any(|a| index.kind(a) == kinds().keyword_argument);
+    let made_first = crate::step::optimizers_made(&file);
+    let is_trained = made_first.iter().any(|o| {
+        let parameters = index.arguments(o.call).ids().next().and_then(|a| index.receiver(a));
+        parameters.is_some_and(|m| index.is_text(m, name))
+    });
+    let is_another = name != callee(forward) && !is_trained && !is_taken;
+    (is_another || named).then(|| Obstacle::new("other_model", call))
+}

@@ -1,0 +1,111 @@
+//! What a model is given and gives back.
+
+use crate::model_inputs::InputUse;
+use crate::step::{Obstacle, TrainingStep};
+use python::tree::{Id, fields, kinds};
+
+/// A tensor that the model is given.
+#[derive(Clone, Debug)]
+pub struct ModelInput {
+    /// A name of its own: `image` of `batch["image"]`.
+    pub name: String,
+    /// Whether it holds whole numbers, such as tokens or classes.
+    pub is_integer: bool,
+}
+
+/// Names for the arguments of the model's call, and the arguments that are no tensors of the batch.
+pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInput>, Vec<Obstacle>) {
+    let (k, file) = (kinds(), step.file);
+    let index = &file.view.index;
+    let uses = uses(step, forward);
+    let (mut inputs, mut unfit): (Vec<ModelInput>, Vec<Obstacle>) = (Vec::new(), Vec::new());
+    for (place, argument) in index.arguments(forward).ids().enumerate() {
+        if ![k.identifier, k.attribute, k.subscript, k.call].contains(&index.kind(argument)) {
+            unfit.push(Obstacle::new("input_no_tensor", argument));
+            continue;
+        }
+        let text = index.text_of(argument);
+        if file.project.modes.is_none() && is_fixed(step, forward, argument) {
+            unfit.push(Obstacle::new("input_not_of_batch", argument).quoting("input", text));
+        }
+        let used = uses.get(place).copied().unwrap_or_default();
+        if used == InputUse::SequenceFirst {
+            unfit.push(Obstacle::new("sequence_first", argument).quoting("input", text));
+        }
+        // `image.to(device)` and `batch["image"]` are both the image.
+        let moves = ["to", "cuda", "float", "long", "int", "view", "reshape", "unsqueeze", "permute"];
+        let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let words = words.filter(|w| w.starts_with(char::is_alphabetic)).take_while(|w| !moves.contains(w));
+        let plain = words.last().unwrap_or("input").to_ascii_lowercase();
+        let numbered = (2..).map(|n| format!("{plain}{n}"));
+        let name = std::iter::once(plain.clone()).chain(numbered).find(|n| !inputs.iter().any(|i| i.name == *n));
+        let whole = [".long()", ".int()"].iter().any(|cast| text.ends_with(cast));
+        inputs.push(ModelInput { name: name.unwrap_or(plain), is_integer: whole || used == InputUse::Integer });
+    }
+    if inputs.is_empty() && unfit.is_empty() {
+        unfit.push(Obstacle::new("no_input", forward));
+    }
+    (inputs, unfit)
+}
+
+/// What the model's class does with what it is given, where the file says which class that is.
+fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<InputUse> {
+    let file = step.file;
+    let index = &file.view.index;
+    let Some(model) = index.callee(forward).map(|g| index.text_of(g)) else { return Vec::new() };
+    let class = index.assignments().filter(|a| a.assigns(model)).find_map(|a| {
+        let name = index.call(a.value()?)?.name()?;
+        file.project.model_inputs.get(name)
+    });
+    class.cloned().unwrap_or_default()
+}
+
+/// Whether an argument is the same at every turn: its name is bound outside the loop, or outside the function that is the turn.
+fn is_fixed(step: &TrainingStep<'_, '_>, forward: Id, argument: Id) -> bool {
+    let file = step.file;
+    let index = &file.view.index;
+    let Some(name) = index.of_kind_in(kinds().identifier, argument).first().map(|id| index.text_of(*id)) else {
+        return false;
+    };
+    if name == "self" || file.names.by_import(name) {
+        return false;
+    }
+    let turn = step.around.unwrap_or(step.whole);
+    let Some(function) = file.function_of(forward).filter(|_| step.around.is_none()) else {
+        let target = index.field(turn, fields().left);
+        let bound = |id: &Id| index.is_within(*id, turn) && is_bound(step, *id);
+        let by_loop = target.is_some_and(|t| file.identifiers(name).iter().any(|id| index.is_within(*id, t)));
+        return step.around.is_some() && !by_loop && !file.identifiers(name).iter().any(bound);
+    };
+    !file.binds(function, name)
+}
+
+/// Whether a name is bound where it stands: by an assignment, an inner loop or `with … as`.
+fn is_bound(step: &TrainingStep<'_, '_>, id: Id) -> bool {
+    let (k, index) = (kinds(), &step.file.view.index);
+    index.ancestors(id).take_while(|a| index.kind(*a) != k.block).any(|a| {
+        let left = index.field(a, fields().left).is_some_and(|l| index.is_within(id, l));
+        left && [k.assignment, k.for_statement].contains(&index.kind(a)) || index.kind(a) == k.as_pattern_target
+    })
+}
+
+/// Where the model gives back an object or a table of tensors.
+pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option<Obstacle> {
+    const OF_OBJECTS: [&str; 5] = ["logits", "loss", "last_hidden_state", "pooler_output", "hidden_states"];
+    let (k, f, file) = (kinds(), fields(), step.file);
+    let index = &file.view.index;
+    let is_object = |value: Id| {
+        index.parent(value).is_some_and(|p| {
+            let attribute = index.attribute(p).filter(|a| a.owner() == Some(value)).and_then(|a| a.name());
+            let item = index.kind(p) == k.subscript && index.field(p, f.value) == Some(value);
+            attribute.is_some_and(|a| OF_OBJECTS.contains(&a))
+                || item && index.parts(p).nth(1).is_some_and(|s| index.kind(s) == k.string)
+        })
+    };
+    let within = file.function_of(forward).unwrap_or(step.whole);
+    let target = index.parent(forward).and_then(|p| index.assignment(p)).and_then(|a| a.target());
+    let name = target.map(|t| index.text_of(t));
+    let named = index.of_kind_in(k.identifier, within).iter().copied().filter(|i| Some(index.text_of(*i)) == name);
+    let found = std::iter::once(forward).chain(named).find(|v| is_object(*v));
+    found.map(|at| Obstacle::new("output_no_tensor", at))
+}

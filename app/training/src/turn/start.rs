@@ -1,0 +1,94 @@
+//! Where a program starts and reads its command line.
+
+use crate::view::FileView;
+use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeSet;
+
+/// The statement before which a program has not read its command line: its own parsing, the start of its main block, or the call of
+/// its main function. `trains` is what is made for the training.
+pub fn command_line(view: &FileView<'_>, trains: Id) -> Option<Id> {
+    let index = &view.index;
+    let parses = ["parse_args", "parse_known_args"].iter().flat_map(|n| view.calls(n)).copied();
+    let at_top = parses.into_iter().find(|c| view.function_of(*c).is_none()).filter(|c| *c < trains);
+    let in_main = || main_block(view).and_then(|main| index.parts(index.if_statement(main)?.body()?).next());
+    // `main()` by itself, at the left margin.
+    let own_call = || {
+        let calls_own = |s: &Id| {
+            let callee = index.parts(*s).next().and_then(|call| index.callee(call));
+            callee.is_some_and(|g| index.kind(g) == kinds().identifier && view.defines(index.text_of(g)))
+        };
+        let mut statements = index.parts(ROOT).filter(|s| index.kind(*s) == kinds().expression_statement);
+        statements.find(calls_own).filter(|_| view.function_of(trains).is_some())
+    };
+    let anywhere = || view.calls("parse_args").first().and_then(|c| view.statement_of(*c));
+    at_top.and_then(|c| view.statement_of(c)).or_else(in_main).or_else(own_call).or_else(anywhere)
+}
+
+/// `if __name__ == "__main__":`
+pub(crate) fn main_block(view: &FileView<'_>) -> Option<Id> {
+    let index = &view.index;
+    index.parts(ROOT).find(|s| {
+        let condition = index.if_statement(*s).and_then(|i| i.condition());
+        condition.is_some_and(|c| index.text_of(c).contains("__name__"))
+    })
+}
+
+/// A program that imports a file, directly or through others.
+pub struct Start<'a> {
+    /// Its path.
+    pub path: &'a str,
+    /// The name by which the file is imported; none where it is the program itself.
+    pub module: Option<String>,
+}
+
+impl Start<'_> {
+    /// The main block of the program, as its file is read.
+    pub fn main(&self, view: &FileView<'_>) -> Option<Id> {
+        main_block(view)
+    }
+}
+
+/// Programs that import a file, nearest first. `files` are path and text of the project.
+pub fn starts<'a>(files: &[(&'a str, &str)], file: &str) -> Vec<Start<'a>> {
+    let mut out = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let own = files.iter().find(|(path, _)| *path == file);
+    let mut wanted: Vec<(&str, Option<String>)> = own.map(|(path, _)| (*path, None)).into_iter().collect();
+    while let Some((path, module)) = wanted.pop() {
+        if !seen.insert(path) {
+            continue;
+        }
+        let text = files.iter().find(|(p, _)| *p == path).map_or("", |(_, t)| *t);
+        if text.lines().any(|l| l.starts_with("if __name__") && l.contains("__main__")) {
+            out.push(Start { path, module: module.clone() });
+        }
+        for (other, text) in files.iter().filter(|(p, _)| p.ends_with(".py")) {
+            if let Some(name) = imported_as(path, text) {
+                // What another file imports from its own folder has that name only there.
+                wanted.insert(0, (other, module.clone().or(Some(name))));
+            }
+        }
+    }
+    out
+}
+
+/// The name by which a file's text imports the module at a path, if it does.
+fn imported_as(path: &str, text: &str) -> Option<String> {
+    let dotted = path.strip_suffix(".py")?.replace(['/', '\\'], ".");
+    let mut name = dotted.as_str();
+    loop {
+        let (package, module) = name.rsplit_once('.').unwrap_or(("", name));
+        let imports = text.lines().map(str::trim).any(|line| {
+            let words = line.split(|c: char| c.is_whitespace() || ",()".contains(c)).filter(|w| !w.is_empty());
+            match words.collect::<Vec<&str>>().as_slice() {
+                ["from", from, "import", rest @ ..] => *from == name || (*from == package && rest.contains(&module)),
+                ["import", rest @ ..] => rest.contains(&name),
+                _ => false,
+            }
+        });
+        if imports {
+            return Some(name.to_owned());
+        }
+        name = name.split_once('.')?.1;
+    }
+}

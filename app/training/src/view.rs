@@ -1,0 +1,50 @@
+//! A file with what its names play in training.
+
+use crate::roles::Roles;
+use crate::steps::Steps;
+use python::PythonFile;
+use python::tree::{Id, Tree};
+use std::ops::Deref;
+
+/// One file in one round: its syntax and what is known of it alone.
+pub struct FileView<'t> {
+    /// The parsed file.
+    pub file: PythonFile<'t>,
+    /// The roles of its names.
+    pub roles: Roles,
+    /// Where it trains and where it validates.
+    pub steps: Steps,
+}
+
+impl<'t> Deref for FileView<'t> {
+    type Target = PythonFile<'t>;
+    fn deref(&self) -> &PythonFile<'t> {
+        &self.file
+    }
+}
+
+impl<'t> FileView<'t> {
+    /// Reads a parsed text.
+    pub fn read(path: &'t str, tree: &'t Tree) -> Self {
+        let file = PythonFile::read(path, tree);
+        Self { roles: Roles::collect(&file), steps: Steps::collect(&file), file }
+    }
+
+    /// Whether the file has signs of gradients that are part of the answer: forces, penalties, second derivatives.
+    pub fn differentiates(&self) -> Option<Id> {
+        let tells = |word: &str| {
+            matches!(word, "enable_grad" | "create_graph" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")
+                || word.ends_with("_forces")
+                || word.ends_with("_force")
+                || word.contains("grad_state")
+                || word.contains("gradient_penalty")
+                || word.contains("gradwise")
+        };
+        let by_word = self.words().filter(|(word, _)| tells(word)).flat_map(|(_, ids)| ids.iter().copied());
+        let by_autograd =
+            self.calls("grad").iter().copied().filter(|c| {
+                self.index.callee(*c).is_some_and(|callee| self.index.text_of(callee).contains("autograd"))
+            });
+        by_word.chain(by_autograd).min()
+    }
+}

@@ -1,0 +1,68 @@
+//! The three planes, what is shown of them, and from where one looks.
+
+use super::canvas::Canvas;
+use super::legend::Legend;
+use crate::check::state::picture::Layer;
+use crate::check::work::{Session, screen};
+use leptos::html;
+use leptos::prelude::*;
+use uresnet::PLANES;
+
+/// All planes. They are looked at alike.
+#[component]
+pub(super) fn Planes() -> impl IntoView {
+    let session: Session = expect_context();
+    let planes = session.planes;
+    let canvases: [NodeRef<html::Canvas>; PLANES] = std::array::from_fn(|_| NodeRef::new());
+    let zoom = move |factor: f64| {
+        let Some(canvas) = canvases[0].get_untracked() else { return };
+        planes.update(|planes| planes.zoom_at_cursor(factor, screen(&canvas)));
+    };
+    view! {
+        <h2>"Planes"</h2>
+        <div class="bar">
+            <div class="layers" role="radiogroup" aria-label="What to show">
+                {Layer::ALL.map(|layer| view! { <Choice layer/> }).collect_view()}
+            </div>
+            <div class="zoom" role="group" aria-label="Zoom">
+                <button type="button" class="button quiet small" aria-label="Zoom in" on:click=move |_| zoom(1.5)>"+"</button>
+                <button type="button" class="button quiet small" aria-label="Zoom out" on:click=move |_| zoom(1.0 / 1.5)>
+                    "−"
+                </button>
+                <button type="button" class="button quiet small" on:click=move |_| planes.update(|planes| planes.fit())>
+                    "Whole plane"
+                </button>
+            </div>
+        </div>
+        <Legend/>
+        <p class="hint" id="keys">
+            "Drag or pinch to move, Ctrl and wheel to zoom. With the keyboard: arrows move the pixel that is read out (by ten with Shift), + and − zoom, 0 shows the whole plane."
+        </p>
+        <div class="planes">
+            {canvases.into_iter().enumerate().map(|(plane, canvas)| view! { <Canvas plane canvas/> }).collect_view()}
+        </div>
+    }
+}
+
+/// The radio button of a layer.
+#[component]
+fn Choice(layer: Layer) -> impl IntoView {
+    let session: Session = expect_context();
+    let planes = session.planes;
+    let (word, name) = (layer.word(), layer.name());
+    view! {
+        <label>
+            <input
+                type="radio"
+                name="layer"
+                value=word
+                data-layer=word
+                prop:checked=move || planes.with(|planes| planes.layer == layer)
+                prop:disabled=move || !planes.with(|planes| planes.has(layer))
+                on:change=move |_| planes.update(|planes| planes.layer = layer)
+            />
+            " "
+            {name}
+        </label>
+    }
+}

@@ -1,0 +1,41 @@
+//! What came out: the verdict of a comparison first, then the planes and the numbers of the run.
+
+use super::comparison::{Candidate, Comparison};
+use super::layers::Layers;
+use super::planes::Planes;
+use super::reference::Reference;
+use super::statistics::{About, Statistics};
+use crate::check::work::Session;
+use leptos::prelude::*;
+
+/// The pane beside the form.
+#[component]
+pub(super) fn Results() -> impl IntoView {
+    let session: Session = expect_context();
+    let has_results = Memo::new(move |_| session.state.with(|state| state.results.is_some()));
+    view! {
+        <div class="check-results">
+            <Show
+                when=move || has_results.get()
+                fallback=|| {
+                    view! {
+                        <p class="empty" id="empty">
+                            "Press Run: the three planes, their statistics and the time of each layer appear here."
+                        </p>
+                    }
+                }
+            >
+                <section id="results">
+                    <Comparison/>
+                    <Planes/>
+                    <h2>"Statistics"</h2>
+                    <About/>
+                    <Statistics/>
+                    <Layers/>
+                    <Reference/>
+                    <Candidate/>
+                </section>
+            </Show>
+        </div>
+    }
+}

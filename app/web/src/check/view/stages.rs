@@ -1,0 +1,53 @@
+use super::table::Table;
+use crate::check::state::names::short_path;
+use crate::check::state::report::{Stages as Told, figure, stages};
+use leptos::prelude::*;
+use uresnet::{Distance, Report, StageDistance};
+
+/// What the modules' outputs say of where two runs part.
+#[component]
+pub(super) fn Stages(report: Report) -> impl IntoView {
+    let told = match stages(&report) {
+        Told::None => view! {
+            "The file has no module outputs, so the first differing module can’t be located. Write them as "
+            <code>"stage.PATH.plane0"</code>
+            " to find it."
+        }
+        .into_any(),
+        Told::First(name) => view! { "First module outside tolerance: " <code>{name}</code> "." }.into_any(),
+        Told::Within(count) => format!("None of the {count} modules’ outputs is outside tolerance.").into_any(),
+    };
+    let tolerance = report.tolerance;
+    let row = move |StageDistance { name, distance, .. }: StageDistance| {
+        let off = distance.max_relative_to_range > tolerance || distance.not_finite > 0;
+        distance_row(view! { <code>{short_path(&name)}</code> }.into_any(), &distance, off)
+    };
+    let count = report.stages.len();
+    let heads = ["module", "max difference", "mean difference", "max difference / largest number"];
+    let table = (count > 0).then(move || {
+        view! {
+            <details>
+                <summary>{format!("{count} modules in the order they run")}</summary>
+                <Table label="Modules" heads=heads.map(str::to_owned).to_vec()>
+                    {report.stages.into_iter().map(row).collect_view()}
+                </Table>
+            </details>
+        }
+    });
+    view! {
+        <p id="stages">{told}</p>
+        {table}
+    }
+}
+
+/// A row of distances.
+pub(super) fn distance_row(head: AnyView, distance: &Distance, off: bool) -> impl IntoView + use<> {
+    let figures = [distance.max_absolute, distance.mean_absolute, distance.max_relative_to_range];
+    let cells = figures.map(|number| view! { <td>{figure(number)}</td> }).collect_view();
+    view! {
+        <tr class:off=off>
+            <th scope="row">{head}</th>
+            {cells}
+        </tr>
+    }
+}

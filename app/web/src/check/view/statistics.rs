@@ -1,0 +1,52 @@
+use super::table::{Facts, Table};
+use crate::check::state::names::{CLASS_NAMES, precision};
+use crate::check::state::report::statistics;
+use crate::check::work::Session;
+use crate::shared::text::thousands;
+use leptos::prelude::*;
+
+/// What ran, and what it was compared with.
+#[component]
+pub(super) fn About() -> impl IntoView {
+    let session: Session = expect_context();
+    let rows = Memo::new(move |_| {
+        session.state.with(|state| {
+            let about = state.results.iter().flat_map(|results| results.about.iter().cloned());
+            let compared = state.comparison.as_ref().map(|comparison| {
+                ("Compared", format!("{} ({})", comparison.name, precision(comparison.report.precision)))
+            });
+            about.chain(compared).map(|(name, value)| (name.to_owned(), value)).collect::<Vec<_>>()
+        })
+    });
+    move || view! { <Facts rows=rows.get() id="about"/> }
+}
+
+/// What the run gave, in numbers.
+#[component]
+pub(super) fn Statistics() -> impl IntoView {
+    let session: Session = expect_context();
+    let facts = Memo::new(move |_| session.state.with(|state| state.results.as_ref().map(|r| r.facts.clone())));
+    let show = move || {
+        let facts = facts.get()?;
+        let heads = std::iter::once("plane").chain(CLASS_NAMES).map(str::to_owned).collect();
+        let row = |(plane, counts): (usize, &[u64; 3])| {
+            let counts = counts.iter().map(|&count| view! { <td>{thousands(count)}</td> }).collect_view();
+            view! {
+                <tr>
+                    <th scope="row">{plane}</th>
+                    {counts}
+                </tr>
+            }
+        };
+        let rows = facts.pixels.iter().enumerate().map(row).collect_view();
+        let pictures = facts.shape.first().copied().filter(|pictures| *pictures > 1);
+        Some(view! {
+            <Facts rows=statistics(&facts)/>
+            <Table label="Pixels" caption="Pixels by predicted class" heads>
+                {rows}
+            </Table>
+            {pictures.map(|n| view! { <p>{format!("The file has {n} pictures. All were computed and compared; the first is shown.")}</p> })}
+        })
+    };
+    view! { <div id="statistics">{show}</div> }
+}

@@ -1,0 +1,31 @@
+//! The worker's desk, and what carries between the page's state and the browser.
+
+pub mod desk;
+pub mod protocol;
+mod tensors;
+
+#[cfg(target_arch = "wasm32")]
+mod canvas;
+#[cfg(target_arch = "wasm32")]
+mod engine;
+#[cfg(target_arch = "wasm32")]
+mod files;
+#[cfg(target_arch = "wasm32")]
+mod larcv;
+#[cfg(target_arch = "wasm32")]
+mod program;
+#[cfg(target_arch = "wasm32")]
+mod session;
+#[cfg(target_arch = "wasm32")]
+mod threads;
+#[cfg(target_arch = "wasm32")]
+mod wire;
+#[cfg(target_arch = "wasm32")]
+pub mod worker;
+
+#[cfg(target_arch = "wasm32")]
+pub(super) use canvas::{draw, screen};
+#[cfg(target_arch = "wasm32")]
+pub(super) use session::Session;
+#[cfg(target_arch = "wasm32")]
+pub use session::mount;

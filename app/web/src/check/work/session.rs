@@ -1,0 +1,166 @@
+//! A handle on the page's state, and what its controls do beyond it.
+
+use super::engine::Engine;
+use super::files::Files;
+use super::{engine, files, threads};
+use crate::check::state::planes::Planes;
+use crate::check::state::report::json;
+use crate::check::state::{Comparison, Place, Slot, State};
+use crate::check::view::{Page, PageProps};
+use crate::shared::browser;
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use web_sys::File;
+
+/// A handle on the state and on what lies beside it.
+#[derive(Clone, Copy)]
+pub(in crate::check) struct Session {
+    /// The state.
+    pub(in crate::check) state: RwSignal<State>,
+    /// The planes.
+    pub(in crate::check) planes: RwSignal<Planes>,
+    /// The files that are chosen. The worker reads them.
+    pub(super) files: StoredValue<Files, LocalStorage>,
+    /// The worker.
+    pub(super) engine: StoredValue<Engine, LocalStorage>,
+}
+
+/// Fills `#check`, for as long as the window is open.
+pub fn mount() {
+    let Some(place) = browser::element("check") else { return };
+    place.set_text_content(None);
+    leptos::mount::mount_to(place, || {
+        let session = Session {
+            state: RwSignal::new(State::at(&hash())),
+            planes: RwSignal::default(),
+            files: StoredValue::new_local(Files::default()),
+            engine: StoredValue::new_local(Engine::default()),
+        };
+        threads::offer(session);
+        window_event_listener(ev::hashchange, move |_| session.state.update(|state| state.open(&hash())));
+        Page(PageProps { session })
+    })
+    .forget();
+}
+
+fn hash() -> String {
+    browser::window().location().hash().unwrap_or_default()
+}
+
+/// Puts the focus on a control, once it shows what it was told.
+pub(super) fn focus(id: String) {
+    browser::later(0, move || {
+        if let Some(control) = browser::element(&id) {
+            // An element that takes no focus leaves it where it is.
+            let _ = control.focus();
+        }
+    });
+}
+
+impl Session {
+    /// The user sets a control.
+    pub(in crate::check) fn choose(self, key: &'static str, value: &str) {
+        self.state.update(|state| state.choose(key, value));
+        self.keep();
+        if key == "precision" {
+            engine::compare_again(self);
+        }
+    }
+
+    /// Takes the size that was offered beside a field.
+    pub(in crate::check) fn take_size(self, size: (usize, usize)) {
+        self.state.update(|state| state.take_size(size));
+        self.keep();
+        focus("f-height".to_owned());
+    }
+
+    /// Puts the form into the address.
+    fn keep(self) {
+        // A browser that refuses many changes in a short time keeps an older address, nothing else.
+        let _ = browser::set_address(&self.state.with_untracked(State::fragment));
+    }
+
+    /// The user chooses a file, or drops one.
+    pub(in crate::check) fn choose_file(self, slot: Slot, file: File) {
+        let chosen = files::described(&file);
+        if self.state.try_update(|state| state.choose_file(slot, chosen)) != Some(true) {
+            return;
+        }
+        self.files.update_value(|files| files.put(slot, file));
+        match slot {
+            Slot::Candidate => engine::compare_again(self),
+            _ => self.keep(),
+        }
+    }
+
+    pub(super) fn say(self, text: impl Into<String>) {
+        let text = text.into();
+        self.state.update(|state| state.said = text);
+    }
+
+    pub(super) fn fault(self, place: Place, problem: impl Into<String>) {
+        let problem = problem.into();
+        self.state.update(|state| state.set_fault(place, problem));
+    }
+
+    /// Computes what the form says.
+    pub(in crate::check) fn run(self) {
+        engine::run(self);
+    }
+
+    /// Ends what goes on; the form and the last results stay.
+    pub(in crate::check) fn cancel(self) {
+        engine::cancel(self);
+    }
+
+    /// Downloads the last run as a file.
+    pub(in crate::check) fn download_bundle(self) {
+        engine::bundle(self);
+    }
+
+    /// Copies a link to the form.
+    pub(in crate::check) fn copy_link(self) {
+        spawn_local(async move {
+            let address = browser::window().location().href().unwrap_or_default();
+            match browser::copy(&address).await {
+                Ok(()) => self.say("Link copied to the clipboard. Files are not part of it."),
+                Err(why) => self.say(format!("The link is in the address bar. ({})", browser::reason(&why))),
+            }
+        });
+    }
+
+    pub(super) fn download(self, name: &str, kind: &str, bytes: &[u8]) {
+        match browser::download(name, kind, bytes) {
+            Ok(()) => self.say(format!("Downloaded {name}.")),
+            Err(why) => self.say(format!("{name} could not be saved: {}", browser::reason(&why))),
+        }
+    }
+
+    /// Downloads the configuration.
+    pub(in crate::check) fn download_config(self) {
+        let config = self.state.with_untracked(|state| state.choice.config_json());
+        self.download("config.json", "application/json", config.as_bytes());
+    }
+
+    /// Downloads the script that runs a ported project on the last run's reference.
+    pub(in crate::check) fn download_script(self) {
+        let script = self
+            .state
+            .with_untracked(|state| state.results.as_ref().map(|results| uresnet::check_script(&results.facts.config)));
+        if let Some(script) = script {
+            self.download("check_port.py", "text/x-python", script.as_bytes());
+        }
+    }
+
+    /// Downloads the last comparison.
+    pub(in crate::check) fn download_report(self) {
+        let report = self.state.with_untracked(|state| {
+            let report = state.comparison.as_ref().map(|Comparison { report, .. }| report);
+            state.results.as_ref().map(|results| json(&results.facts, report))
+        });
+        if let Some(report) = report {
+            self.download("portolan-check.json", "application/json", report.as_bytes());
+        }
+    }
+}

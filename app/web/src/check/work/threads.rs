@@ -1,0 +1,42 @@
+//! How many threads a run takes, and why it may be one.
+
+use super::session::Session;
+use crate::check::state::Threads;
+use crate::shared::browser::window;
+use js_sys::{Promise, Reflect};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+/// Offers as many threads as the machine runs at once, all of them chosen. Where workers can't share memory there is one.
+pub(super) fn offer(session: Session) {
+    let most = (window().navigator().hardware_concurrency() as usize).max(1);
+    let offered = if is_isolated() { most } else { 1 };
+    session.state.update(|state| state.threads = Threads { most, offered, chosen: offered, after_reload: false });
+    if offered < most {
+        spawn_local(async move {
+            if would_be_isolated().await == Some(true) {
+                session.state.update(|state| state.threads.after_reload = true);
+            }
+        });
+    }
+}
+
+/// Workers of this page may share memory.
+fn is_isolated() -> bool {
+    Reflect::get(&window(), &"crossOriginIsolated".into()).is_ok_and(|isolated| isolated.is_truthy())
+}
+
+/// The site's service worker isolates this page wherever it is served from, but it wasn't there when the page was loaded.
+/// Resolves when it is; `None` where there are no service workers.
+async fn would_be_isolated() -> Option<bool> {
+    let get = |of: &JsValue, name: &str| Reflect::get(of, &name.into()).ok().filter(JsValue::is_truthy);
+    // Absent where the page's address is not a secure one.
+    let container = get(&window().navigator(), "serviceWorker")?;
+    if get(&container, "controller").is_some() {
+        return Some(false);
+    }
+    JsFuture::from(get(&container, "ready")?.unchecked_into::<Promise>()).await.ok()?;
+    Some(true)
+}

@@ -1,0 +1,59 @@
+//! The worker's loop: a question in, answers out.
+
+use crate::check::work::desk::{Desk, Fault, Watch};
+use crate::check::work::program::Program;
+use crate::check::work::protocol::{Answer, Parcel, Part, Progress};
+use crate::check::work::wire;
+use js_sys::{Date, Uint8Array};
+use wasm_bindgen::prelude::*;
+use web_sys::{DedicatedWorkerGlobalScope, File, FileReaderSync, MessageEvent};
+
+/// Answers questions until the page ends the worker. `program` computes; it comes from `forward.js`.
+pub fn serve(program: JsValue) {
+    let mut desk = Desk::new(Box::new(program.unchecked_into::<Program>()));
+    let listen = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        if let Some((ask, files)) = wire::asked(event.data()) {
+            let mut files = files.iter();
+            post(desk.answer(&ask, &mut |part| bytes(files.next(), part), &Page));
+        }
+    });
+    scope().set_onmessage(Some(listen.as_ref().unchecked_ref()));
+    // The listener lives as long as the worker.
+    listen.forget();
+    post(Parcel::of(Answer::Ready));
+}
+
+/// What a file holds. A worker may wait for it, so nothing else comes in between.
+fn bytes(file: Option<&File>, part: Part) -> Result<Vec<u8>, Fault> {
+    let file = file.ok_or_else(|| Fault::lacking(part))?;
+    let read = FileReaderSync::new().and_then(|reader| reader.read_as_array_buffer(file));
+    let buffer = read.map_err(|_| Fault::unreadable(part, &file.name()))?;
+    Ok(Uint8Array::new(&buffer).to_vec())
+}
+
+/// The page at the other end.
+struct Page;
+
+impl Watch for Page {
+    fn now(&self) -> f64 {
+        scope().performance().map_or_else(Date::now, |clock| clock.now()) / 1e3
+    }
+
+    fn tell(&self, progress: Progress) {
+        post(Parcel::of(Answer::Progress(progress)));
+    }
+
+    fn memory(&self) -> usize {
+        core::arch::wasm32::memory_size(0) << 16
+    }
+}
+
+fn post(answer: Parcel<Answer>) {
+    let (message, buffers) = wire::answer(answer);
+    // Refused only when the page is gone.
+    let _ = scope().post_message_with_transfer(&message, &buffers);
+}
+
+fn scope() -> DedicatedWorkerGlobalScope {
+    js_sys::global().unchecked_into()
+}

@@ -1,0 +1,246 @@
+//! What the page knows, in one struct. No element and no event in here: what a control does is a method.
+
+use crate::shared::launch_link as link;
+use launch::form::{FieldKind, Fields, FormField, FormGroup, Written, form, put, write};
+use launch::{Hunk, Linted, Problem, Target, lint};
+use std::collections::BTreeSet;
+
+/// Everything.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// What is written into the form.
+    pub fields: Fields,
+    /// Fields that the user has been in: a required one that is empty is no problem before.
+    touched: BTreeSet<String>,
+    /// The folded groups that the user opened, by title.
+    unfolded: BTreeSet<&'static str>,
+    /// What the page's fragments begin with.
+    prefix: &'static str,
+    /// The fields of the latest entry of the browser's history.
+    entry: String,
+    /// A script of the user's own.
+    pub own: OwnScript,
+    /// What happened to the last thing the user asked for.
+    pub said: String,
+}
+
+/// A script of the user's own, to be checked.
+#[derive(Clone, Debug, Default)]
+pub struct OwnScript {
+    /// Its text.
+    pub text: String,
+    /// The target that the user says it is for; the form's before that.
+    target: Option<Target>,
+    /// The text before its lines were fixed.
+    before_fix: Option<String>,
+}
+
+/// What the browser's history has to be told of the fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Nothing is finished: the present entry changes.
+    Replace(String),
+    /// The present entry becomes the first again, and the second follows it.
+    Push(String, String),
+    /// Nothing new.
+    Keep,
+}
+
+impl State {
+    /// The page as an address opens it.
+    pub fn at(fragment: &str) -> State {
+        let mut state = State { prefix: link::view(fragment), ..State::default() };
+        state.open(fragment);
+        state
+    }
+
+    /// Whether an address leads to this page, where others have addresses of the same document.
+    pub fn is_at(&self, fragment: &str) -> bool {
+        self.prefix == link::view(fragment)
+    }
+
+    /// Takes the fields out of an address.
+    pub fn open(&mut self, fragment: &str) {
+        self.fields = link::read(fragment);
+        self.entry = link::write(&self.fields);
+        self.touched.clear();
+    }
+
+    /// Empties the form.
+    pub fn clear(&mut self) {
+        self.fields.clear();
+        self.touched.clear();
+    }
+
+    /// The user types into a field.
+    pub fn edit(&mut self, name: &str, value: String) {
+        put(&mut self.fields, name, value);
+        self.said.clear();
+    }
+
+    /// The user has been in a field.
+    pub fn touch(&mut self, name: &str) {
+        self.touched.insert(name.to_owned());
+    }
+
+    /// What is in a field: what is written there, or of a list what is chosen.
+    pub fn value(&self, field: &FormField) -> String {
+        let written = self.fields.get(&field.name).cloned().unwrap_or_default();
+        let is_list = matches!(field.kind, FieldKind::Choice(_));
+        if is_list && written.is_empty() { field.default.clone() } else { written }
+    }
+
+    /// The form's groups of fields.
+    pub fn form(&self) -> Vec<FormGroup> {
+        form(&self.fields)
+    }
+
+    /// Whether a folded group is open: the user opened it, something is written in it, or something is wrong in it.
+    pub fn is_unfolded(&self, group: &FormGroup, problems: &[Problem]) -> bool {
+        let asks = |field: &FormField| {
+            self.fields.get(&field.name).is_some_and(|text| !text.is_empty())
+                || !self.problem_at(field, problems).is_empty()
+        };
+        self.unfolded.contains(group.title) || group.fields.iter().any(asks)
+    }
+
+    /// The user opens or closes a folded group.
+    pub fn unfold(&mut self, title: &'static str, open: bool) {
+        if open {
+            self.unfolded.insert(title);
+        } else {
+            self.unfolded.remove(title);
+        }
+    }
+
+    /// The script, or everything that is wrong.
+    pub fn written(&self) -> Result<Written, Vec<Problem>> {
+        write(&self.fields)
+    }
+
+    /// What is said beside a field. That nothing is written in a field is no problem before the user has been there.
+    pub fn problem_at(&self, field: &FormField, problems: &[Problem]) -> String {
+        let empty = self.fields.get(&field.name).is_none_or(|text| text.trim().is_empty());
+        if field.required && empty && !self.touched.contains(&field.name) {
+            return String::new();
+        }
+        let of_field = problems.iter().filter(|problem| problem.field == field.name);
+        of_field.map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What is said aloud of the script.
+    pub fn summary(result: &Result<Written, Vec<Problem>>) -> String {
+        match result {
+            Ok(written) => format!("{}: {} lines.", written.file, written.script.lines().count()),
+            Err(problems) if problems.len() == 1 => "1 field to complete or correct.".to_owned(),
+            Err(problems) => format!("{} fields to complete or correct.", problems.len()),
+        }
+    }
+
+    /// The present fields as a fragment, `#` included.
+    pub fn fragment(&self) -> String {
+        self.with_prefix(&link::write(&self.fields))
+    }
+
+    /// What the history has to be told: a new entry for what is finished.
+    pub fn entry(&mut self, finished: bool) -> Entry {
+        let now = link::write(&self.fields);
+        if !finished {
+            return Entry::Replace(self.with_prefix(&now));
+        }
+        if self.entry == now {
+            return Entry::Keep;
+        }
+        let before = std::mem::replace(&mut self.entry, now);
+        Entry::Push(self.with_prefix(&before), self.fragment())
+    }
+
+    fn with_prefix(&self, fields: &str) -> String {
+        format!("#{}{fields}", self.prefix)
+    }
+
+    /// The targets, with their labels.
+    pub fn targets(&self) -> Vec<(String, String)> {
+        let field = self.form().into_iter().flat_map(|group| group.fields).find(|field| field.name == "target");
+        match field.map(|field| field.kind) {
+            Some(FieldKind::Choice(targets)) => targets,
+            _ => Vec::new(),
+        }
+    }
+
+    /// The target that the user's own script is for.
+    pub fn own_target(&self) -> Target {
+        let of_form = || self.fields.get("target").and_then(|name| target_named(name));
+        self.own.target.or_else(of_form).unwrap_or_default()
+    }
+
+    /// The user says which target the script is for.
+    pub fn choose_own_target(&mut self, name: &str) {
+        self.own.target = target_named(name);
+    }
+
+    /// What is wrong with the user's own script; nothing while there is none.
+    pub fn linted(&self) -> Option<Linted> {
+        let text = &self.own.text;
+        (!text.trim().is_empty()).then(|| lint(text, self.own_target()))
+    }
+
+    /// The user types into the script. What was typed since a fix would be lost if that were undone.
+    pub fn type_own(&mut self, text: String) {
+        self.own = OwnScript { text, before_fix: None, target: self.own.target };
+    }
+
+    /// Fixes the lines that have one right answer.
+    pub fn fix_own(&mut self) {
+        let Some(Linted { fixed, .. }) = self.linted() else { return };
+        self.own.before_fix = Some(std::mem::replace(&mut self.own.text, fixed));
+    }
+
+    /// Whether there is a fix to undo.
+    pub fn is_fixed(&self) -> bool {
+        self.own.before_fix.is_some()
+    }
+
+    /// Undoes the fix.
+    pub fn unfix_own(&mut self) {
+        if let Some(before) = self.own.before_fix.take() {
+            self.own.text = before;
+        }
+    }
+}
+
+fn target_named(name: &str) -> Option<Target> {
+    Target::named(name)
+}
+
+/// A line that a fix changes: its number from 1, as it is, and as it becomes.
+pub type FixedLine = (usize, String, String);
+
+/// The lines that a fix changes.
+pub fn fixed_lines(linted: &Linted) -> Vec<FixedLine> {
+    let text = |lines: &[String]| lines.concat().trim_end_matches(['\r', '\n']).to_owned();
+    let of_hunk = |hunk: &Hunk| match hunk.old.len() == hunk.new.len() {
+        true => {
+            let pairs = hunk.old.iter().zip(&hunk.new).enumerate();
+            pairs
+                .map(|(at, (old, new))| {
+                    (hunk.line + at, text(std::slice::from_ref(old)), text(std::slice::from_ref(new)))
+                })
+                .collect()
+        }
+        // Lines that were put in or taken out stand at the line in front of them.
+        false => vec![(hunk.line.max(1), text(&hunk.old), text(&hunk.new))],
+    };
+    linted.hunks.iter().flat_map(of_hunk).collect::<Vec<FixedLine>>()
+}
+
+/// A line of a text as the browser selects it: where it starts, and where it ends, in units of UTF-16.
+pub fn units_of_line(text: &str, line: usize) -> (u32, u32) {
+    let units = |text: &str| u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
+    let before: String = text.split_inclusive('\n').take(line.saturating_sub(1)).collect();
+    let start = units(&before);
+    (start, start + text.lines().nth(line.saturating_sub(1)).map_or(0, units))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+use super::*;
+
+fn state(fields: &[(&str, &str)]) -> State {
+    let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    State { fields, ..State::default() }
+}
+
+fn field(state: &State, name: &str) -> FormField {
+    let fields = state.form().into_iter().flat_map(|group| group.fields);
+    fields.into_iter().find(|field| field.name == name).unwrap_or_else(|| panic!("no field {name}"))
+}
+
+#[test]
+fn a_list_without_a_choice_has_its_default() {
+    let state = state(&[("entry", "a.py")]);
+    assert_eq!(state.value(&field(&state, "target")), "hpu");
+    assert_eq!(state.value(&field(&state, "entry")), "a.py");
+    assert_eq!(state.value(&field(&state, "batch")), "");
+}
+
+#[test]
+fn an_empty_field_is_no_problem_until_somebody_was_there() {
+    let mut state = state(&[]);
+    let problems = state.written().unwrap_err();
+    let entry = field(&state, "entry");
+    assert_eq!(state.problem_at(&entry, &problems), "");
+    state.touch("entry");
+    assert_ne!(state.problem_at(&entry, &problems), "");
+}
+
+#[test]
+fn what_few_need_is_folded_unless_something_is_there() {
+    let check = |fields: &[(&str, &str)], open: bool| {
+        let state = state(fields);
+        let groups = state.form();
+        let folded = groups.iter().find(|group| group.folded).expect("a folded group");
+        let problems = state.written().err().unwrap_or_default();
+        assert_eq!(state.is_unfolded(folded, &problems), open, "{fields:?}");
+    };
+    check(&[("entry", "a.py"), ("batch", "8")], false);
+    check(&[("entry", "a.py"), ("batch-key", "--batch")], true);
+    check(&[("alone", "on")], true);
+}
+
+#[test]
+fn the_history_has_an_entry_for_what_is_finished() {
+    let mut state = State::at("#launch?target=ipu");
+    assert!(state.is_at("#launch?x=1") && !state.is_at("#port"));
+    state.edit("entry", "a".to_owned());
+    assert_eq!(state.entry(false), Entry::Replace("#launch?entry=a&target=ipu".to_owned()));
+    let before = "#launch?target=ipu".to_owned();
+    assert_eq!(state.entry(true), Entry::Push(before, "#launch?entry=a&target=ipu".to_owned()));
+    assert_eq!(state.entry(true), Entry::Keep);
+}
+
+#[test]
+fn a_script_of_ones_own_is_fixed_and_that_is_undone() {
+    let mut state = state(&[("target", "rdu")]);
+    assert_eq!(state.linted(), None);
+    state.type_own("export ONM_NUM_THREADS=4\n".to_owned());
+    let linted = state.linted().expect("a script");
+    assert_eq!(linted.findings.len(), 1);
+    let lines = fixed_lines(&linted);
+    assert_eq!(lines, [(1, "export ONM_NUM_THREADS=4".to_owned(), "export OMP_NUM_THREADS=4".to_owned())]);
+    state.fix_own();
+    assert!(state.is_fixed() && state.own.text.contains("OMP"));
+    state.unfix_own();
+    assert!(!state.is_fixed() && state.own.text.contains("ONM"));
+    state.fix_own();
+    state.type_own("ls\n".to_owned());
+    assert!(!state.is_fixed(), "what was typed would be lost");
+}
+
+#[test]
+fn a_script_of_ones_own_is_for_the_forms_target_unless_one_says_otherwise() {
+    let mut state = state(&[("target", "rdu")]);
+    assert_eq!(state.own_target().name(), "rdu");
+    state.choose_own_target("popdist");
+    state.edit("target", "ipu".to_owned());
+    assert_eq!(state.own_target().name(), "popdist");
+}
+
+#[test]
+fn a_line_is_selected_in_the_browsers_units() {
+    assert_eq!(units_of_line("a\n\u{1f600}b\nc", 2), (2, 5));
+    assert_eq!(units_of_line("a", 1), (0, 1));
+}

@@ -1,0 +1,89 @@
+//! The form: groups of fields, some of them folded.
+
+use super::field::Field;
+use crate::launch::work::Session;
+use launch::form::FormGroup;
+use leptos::ev::SubmitEvent;
+use leptos::html::Details;
+use leptos::prelude::*;
+
+/// All groups. Those that stay when another field changes keep their elements, and with them the focus.
+#[component]
+pub(super) fn Form() -> impl IntoView {
+    let session: Session = expect_context();
+    let titles = move || session.form.with(|groups| groups.iter().map(|g| (g.title, g.folded)).collect::<Vec<_>>());
+    view! {
+        <form
+            class="launch-form"
+            id="launch-form"
+            aria-label="Job"
+            on:submit=move |event: SubmitEvent| event.prevent_default()
+        >
+            <For each=titles key=|group| *group let((title, folded))>
+                {if folded { view! { <FoldedGroup title/> }.into_any() } else { view! { <Group title/> }.into_any() }}
+            </For>
+            <p class="form-end">
+                <button class="button quiet small" id="clear" type="button" on:click=move |_| session.clear()>
+                    "Clear the form"
+                </button>
+            </p>
+        </form>
+    }
+}
+
+/// A group that is always open.
+#[component]
+fn Group(title: &'static str) -> impl IntoView {
+    view! {
+        <fieldset>
+            <legend>{title}</legend>
+            <Fields title/>
+        </fieldset>
+    }
+}
+
+/// A group that most people need nothing of. What is written in it, or wrong with it, opens it.
+#[component]
+fn FoldedGroup(title: &'static str) -> impl IntoView {
+    let session: Session = expect_context();
+    let unfolded = Memo::new(move |_| {
+        let problems = session.result.with(|result| result.as_ref().err().cloned().unwrap_or_default());
+        session.form.with(|groups| {
+            let group = groups.iter().find(|group| group.title == title);
+            group.is_some_and(|group| session.state.with(|state| state.is_unfolded(group, &problems)))
+        })
+    });
+    let details = NodeRef::<Details>::new();
+    // The reader folds it again at will: only what newly asks for it opens it.
+    Effect::new(move |_| {
+        if let (true, Some(details)) = (unfolded.get(), details.get()) {
+            details.set_open(true);
+        }
+    });
+    let toggled = move |_| {
+        if let Some(details) = details.get_untracked() {
+            session.state.update_untracked(|state| state.unfold(title, details.open()));
+        }
+    };
+    view! {
+        <details class="folded" node_ref=details on:toggle=toggled>
+            <summary>{title}</summary>
+            <Fields title/>
+        </details>
+    }
+}
+
+/// The fields of a group, each by its name.
+#[component]
+fn Fields(title: &'static str) -> impl IntoView {
+    let session: Session = expect_context();
+    let names = move || {
+        let of = |group: &FormGroup| group.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>();
+        session.form.with(|groups| groups.iter().find(|group| group.title == title).map(of).unwrap_or_default())
+    };
+    view! {
+        <For each=names key=|name| name.clone() let(name)>
+            <Field name/>
+        </For>
+    }
+}

@@ -1,0 +1,52 @@
+//! What stands in the script's place while there is none.
+
+use crate::launch::work::Session;
+use crate::shared::browser;
+use crate::shared::view::Prose;
+use launch::Problem;
+use leptos::prelude::*;
+
+/// The fields that want something; each leads to its control.
+#[component]
+pub(super) fn Missing() -> impl IntoView {
+    let session: Session = expect_context();
+    let problems = move || session.result.with(|result| result.as_ref().err().cloned());
+    let state = move |problems: Vec<Problem>| {
+        view! {
+            <div class="state">
+                <h3>"No script yet"</h3>
+                <p>"Complete or correct:"</p>
+                <ul>{problems.into_iter().map(|problem| view! { <Entry problem/> }).collect_view()}</ul>
+            </div>
+        }
+    };
+    view! { <div id="missing">{move || problems().map(state)}</div> }
+}
+
+#[component]
+fn Entry(problem: Problem) -> impl IntoView {
+    let session: Session = expect_context();
+    let Problem { field, message } = problem;
+    let label = session.form.with_untracked(|groups| {
+        let mut fields = groups.iter().flat_map(|group| &group.fields);
+        fields.find(|shown| shown.name == field).map(|shown| shown.label.clone())
+    });
+    let name = match label {
+        Some(label) => {
+            let go = move |_| go_to(session, &field);
+            view! { <button class="link" type="button" on:click=go>{label}</button> }.into_any()
+        }
+        None => view! { <code>{field}</code> }.into_any(),
+    };
+    view! { <li>{name} ": " <Prose text=message/></li> }
+}
+
+/// Puts the focus into a field, out of a folded group too.
+fn go_to(session: Session, field: &str) {
+    session.state.update(|state| state.touch(field));
+    let Some(control) = browser::element(&format!("field-{field}")) else { return };
+    if let Ok(Some(folded)) = control.closest("details") {
+        let _ = folded.set_attribute("open", "");
+    }
+    let _ = control.focus();
+}

@@ -1,0 +1,62 @@
+//! The script: its name, what can be done with it, its lines, and why they are there.
+
+use super::Command;
+use super::about::About;
+use super::missing::Missing;
+use crate::launch::colours::coloured;
+use crate::launch::state::State;
+use crate::launch::work::Session;
+use leptos::prelude::*;
+
+/// The pane beside the form.
+#[component]
+pub(super) fn Script() -> impl IntoView {
+    let session: Session = expect_context();
+    let result = session.result;
+    let name = move || result.with(|result| result.as_ref().map_or_else(|_| "Script".to_owned(), |w| w.file.clone()));
+    let lacking = move || result.with(Result::is_err);
+    let said = move || match session.state.with(|state| state.said.clone()) {
+        said if said.is_empty() => result.with(State::summary),
+        said => said,
+    };
+    view! {
+        <div class="launch-bar">
+            <h2 id="script-name">{name}</h2>
+            <p class="take">
+                <button class="button quiet small" type="button" prop:disabled=lacking on:click=move |_| session.copy_script()>
+                    "Copy script"
+                </button>
+                <button class="button quiet small" type="button" on:click=move |_| session.copy_link()>"Copy link"</button>
+                <button class="button quiet small" type="button" on:click=move |_| session.download_all()>
+                    "All scripts (.zip)"
+                </button>
+                <button class="button small" type="button" prop:disabled=lacking on:click=move |_| session.download_script()>
+                    "Download script"
+                </button>
+            </p>
+        </div>
+        <p class="said" id="script-said" role="status">{said}</p>
+        <Missing/>
+        <pre id="script" tabindex="0" aria-labelledby="script-name" hidden=lacking>
+            <Coloured/>
+        </pre>
+        <Command/>
+        <About/>
+    }
+}
+
+/// The script's text with its colours.
+#[component]
+fn Coloured() -> impl IntoView {
+    let session: Session = expect_context();
+    let piece = |(colour, text): (Option<&'static str>, &str)| match colour {
+        Some(class) => view! { <span class=class>{text.to_owned()}</span> }.into_any(),
+        None => text.to_owned().into_any(),
+    };
+    move || {
+        session.result.with(|result| {
+            let script = result.as_ref().map_or("", |written| written.script.as_str());
+            coloured(script).into_iter().map(piece).collect_view()
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Starts the page, and carries between its state and the browser: address, clipboard, downloads.
+
+use crate::launch::state::{Entry, State};
+use crate::launch::view::Page;
+use crate::shared::{archive, browser};
+use launch::Problem;
+use launch::form::{FormGroup, Written, all, command};
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::JsValue;
+
+/// A handle on the state and on what follows from it.
+#[derive(Clone, Copy)]
+pub(super) struct Session {
+    /// The state.
+    pub(super) state: RwSignal<State>,
+    /// The form as it stands.
+    pub(super) form: Memo<Vec<FormGroup>>,
+    /// The script, or what is wrong.
+    pub(super) result: Memo<Result<Written, Vec<Problem>>>,
+}
+
+/// Fills `#launch-page`, for as long as the window is open.
+pub fn mount() {
+    let Some(place) = browser::element("launch-page") else { return };
+    place.set_text_content(None);
+    leptos::mount::mount_to(place, || {
+        let state = RwSignal::new(State::at(&hash()));
+        let form = Memo::new(move |_| state.with(State::form));
+        let result = Memo::new(move |_| state.with(State::written));
+        let session = Session { state, form, result };
+        // In the single file, Back may lead to another page of the same document.
+        window_event_listener(ev::popstate, move |_| {
+            if state.with_untracked(|state| state.is_at(&hash())) {
+                state.update(|state| state.open(&hash()));
+            }
+        });
+        Page(crate::launch::view::PageProps { session })
+    })
+    .forget();
+}
+
+fn hash() -> String {
+    browser::window().location().hash().unwrap_or_default()
+}
+
+impl Session {
+    /// The user types into a field, or is done with it.
+    pub(super) fn edit(self, name: &str, value: String, finished: bool) {
+        self.state.update(|state| {
+            state.edit(name, value);
+            if finished {
+                state.touch(name);
+            }
+        });
+        self.keep(finished);
+    }
+
+    /// Empties the form; Back brings it again.
+    pub(super) fn clear(self) {
+        self.state.update(State::clear);
+        self.keep(true);
+    }
+
+    /// Puts the fields into the address.
+    fn keep(self, finished: bool) {
+        let entry = self.state.try_update_untracked(|state| state.entry(finished));
+        let (Some(entry), Ok(history)) = (entry, browser::window().history()) else { return };
+        // A browser that refuses many changes in a short time keeps an older address, nothing else.
+        let replace = |to: &str| drop(history.replace_state_with_url(&JsValue::NULL, "", Some(to)));
+        match entry {
+            Entry::Keep => {}
+            Entry::Replace(now) => replace(&now),
+            Entry::Push(before, now) => {
+                replace(&before);
+                drop(history.push_state_with_url(&JsValue::NULL, "", Some(&now)));
+            }
+        }
+    }
+
+    fn say(self, text: String) {
+        self.state.update(|state| state.said = text);
+    }
+
+    fn copy(self, what: &'static str, text: String) {
+        spawn_local(async move {
+            match browser::copy(&text).await {
+                Ok(()) => self.say(format!("{what} copied.")),
+                Err(why) => self.say(format!("{what} could not be copied: {}", browser::reason(&why))),
+            }
+        });
+    }
+
+    fn download(self, name: &str, kind: &str, bytes: &[u8]) {
+        match browser::download(name, kind, bytes) {
+            Ok(()) => self.say(format!("Downloaded {name}.")),
+            Err(why) => self.say(format!("{name} could not be saved: {}", browser::reason(&why))),
+        }
+    }
+
+    /// Copies the script.
+    pub(super) fn copy_script(self) {
+        if let Ok(written) = self.result.get_untracked() {
+            self.copy("Script", written.script);
+        }
+    }
+
+    /// Downloads the script.
+    pub(super) fn download_script(self) {
+        if let Ok(written) = self.result.get_untracked() {
+            self.download(&written.file, "text/x-shellscript", written.script.as_bytes());
+        }
+    }
+
+    /// Downloads all scripts of this launch as one archive.
+    pub(super) fn download_all(self) {
+        let files = self.state.with_untracked(|state| all(&state.fields));
+        match archive::write(files.iter().map(|(path, text)| (path.as_str(), text.as_str()))) {
+            Ok(bytes) => self.download("launch-scripts.zip", "application/zip", &bytes),
+            Err(why) => self.say(format!("The archive could not be written: {why}")),
+        }
+    }
+
+    /// Copies a link to the form as it is.
+    pub(super) fn copy_link(self) {
+        self.keep(true);
+        self.copy("Link", browser::window().location().href().unwrap_or_default());
+    }
+
+    /// The command that writes the same script.
+    pub(super) fn command(self) -> String {
+        self.state.with(|state| command(&state.fields))
+    }
+
+    /// Copies the command.
+    pub(super) fn copy_command(self) {
+        self.copy("Command", self.state.with_untracked(|state| command(&state.fields)));
+    }
+}

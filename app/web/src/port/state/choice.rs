@@ -1,0 +1,75 @@
+//! What the user chose: target, style and the like.
+
+use crate::port::state::State;
+use codemod::{Style, TargetInfo};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+/// Target, style and the like.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Target id.
+    pub target: String,
+    /// Port style.
+    pub style: Style,
+    /// SDK version; the newest when none.
+    pub sdk: Option<String>,
+    /// Apply unsafe edits.
+    pub allow_unsafe: bool,
+    /// Named options of the recipes.
+    pub options: BTreeMap<String, String>,
+}
+
+impl Hash for Choice {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.target, self.style as u8, &self.sdk, self.allow_unsafe, &self.options).hash(state);
+    }
+}
+
+/// What people call a target; its id where nothing is known of it.
+pub fn target_name(id: &str) -> String {
+    match id {
+        "popdist" => "PopDist".to_owned(),
+        id => id.to_ascii_uppercase(),
+    }
+}
+
+impl State {
+    /// Keeps the choice within what there is.
+    pub fn settle_choice(&mut self) {
+        let catalogue = self.catalogue.clone();
+        if catalogue.targets.is_empty() {
+            return;
+        }
+        let target = match catalogue.targets.iter().find(|t| t.id == self.choice.target) {
+            Some(target) => target,
+            None => &catalogue.targets[0],
+        };
+        self.choice.target = target.id.clone();
+        let known = |sdk: &String| target.sdks.contains(sdk) && target.sdks.last() != Some(sdk);
+        self.choice.sdk = self.choice.sdk.take().filter(known);
+        let admits = |name: &String, value: &String| {
+            target.options.iter().any(|option| option.name == *name && option.kind.admits(value))
+        };
+        self.choice.options.retain(|name, value| admits(name, value));
+    }
+
+    /// The user chooses. What was chosen stays for the next project too.
+    pub fn choose(&mut self, change: impl Fn(&mut Choice)) {
+        // A project that was given is still as it was given.
+        self.edits += 1;
+        self.set_choice(change);
+    }
+
+    pub(super) fn set_choice(&mut self, change: impl Fn(&mut Choice)) {
+        change(&mut self.choice);
+        self.own_choice.iter_mut().for_each(change);
+        self.settle_choice();
+    }
+
+    /// The chosen target.
+    pub fn target(&self) -> Option<&TargetInfo> {
+        self.catalogue.targets.iter().find(|t| t.id == self.choice.target)
+    }
+}

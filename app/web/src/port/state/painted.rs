@@ -1,0 +1,47 @@
+//! The lines of the source that are in sight, with their colours and with what the port has to say of them.
+
+use crate::port::state::{State, needs_person};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+/// A line of the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaintedLine {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Its text.
+    pub text: String,
+    /// Its colours.
+    pub colours: Vec<u32>,
+    /// There is a message about it; whether one wants a person.
+    pub mark: Option<bool>,
+    /// Equal for lines that look the same.
+    pub key: u64,
+}
+
+impl State {
+    /// These lines. Colours and messages come from the last port; a line that was typed since has none for a moment.
+    pub fn painted(&self, window: Range<usize>) -> Vec<PaintedLine> {
+        let Some(lines) = self.file().map(|file| &file.lines) else { return Vec::new() };
+        let view = self.view.as_deref();
+        let messages = self.outcome_of(self.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
+        let line = |number: usize| {
+            let text = lines.line(number);
+            // The line stood at the same distance from the start, or from the end.
+            let old = view.and_then(|view| {
+                let from_end = (number + view.old.len()).checked_sub(lines.len());
+                [Some(number), from_end].into_iter().flatten().find(|old| view.old.line(*old) == text)
+            });
+            let colours = match (view, old) {
+                (Some(view), Some(old)) => view.old_colours.line(old).to_vec(),
+                _ => Vec::new(),
+            };
+            let here = messages.iter().filter(|d| old.is_some_and(|old| d.original.line == old + 1));
+            let mark = here.map(needs_person).reduce(|a, b| a || b);
+            let mut hasher = DefaultHasher::new();
+            (number, text, &colours, mark).hash(&mut hasher);
+            PaintedLine { number, text: text.to_owned(), colours, mark, key: hasher.finish() }
+        };
+        (window.start..window.end.min(lines.len())).map(line).collect()
+    }
+}

@@ -1,0 +1,290 @@
+//! Everything the table shows, worked out from the state.
+
+use crate::port::state::lines::Lines;
+use crate::port::state::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
+use crate::port::state::{RejectedEdit, State, View, needs_person};
+use crate::port::work::protocol::EditNote;
+use codemod::{Applicability, Diagnostic, Pair, RecipeInfo, Severity};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// The diff of one file, laid out.
+#[derive(Clone, Default)]
+pub struct Paper {
+    /// Index of the file.
+    pub file: usize,
+    /// Texts and colours.
+    pub view: Arc<View>,
+    /// The rows.
+    pub layout: Layout,
+    /// What each hunk is about.
+    pub hunks: Vec<HunkInfo>,
+    /// Messages, by line.
+    pub notes: Vec<Note>,
+    /// Refused changes, by line.
+    pub ghosts: Vec<Ghost>,
+    /// One column.
+    pub unified: bool,
+    /// An earlier port: nothing in it can be refused.
+    pub stale: bool,
+}
+
+impl PartialEq for Paper {
+    fn eq(&self, other: &Paper) -> bool {
+        self.view.serial == other.view.serial
+            && self.unified == other.unified
+            && self.stale == other.stale
+            && self.layout == other.layout
+            && self.hunks == other.hunks
+            && self.ghosts == other.ghosts
+            && self.notes == other.notes
+    }
+}
+
+/// A message.
+#[derive(Clone, PartialEq, Hash)]
+pub struct Note {
+    /// Line of the port, from 0.
+    pub line: u32,
+    /// Whether it wants a person.
+    pub needs: bool,
+    /// Its severity in words.
+    pub kind: &'static str,
+    /// What it says.
+    pub message: String,
+    /// The recipe whose section is the help, and its title; nothing for the engine's own messages.
+    pub recipe: Option<(String, String)>,
+    /// The place in the original, from 0: line and column.
+    pub source: (usize, usize),
+}
+
+/// Refused edits of one recipe at one line.
+#[derive(Clone, PartialEq, Hash)]
+pub struct Ghost {
+    /// Line of the original, from 0.
+    pub line: u32,
+    /// Title of the recipe.
+    pub title: String,
+    /// Ids of the edits.
+    pub edits: Vec<String>,
+}
+
+/// What a hunk is about.
+#[derive(Clone, Default, PartialEq, Hash)]
+pub struct HunkInfo {
+    /// Ids of its edits.
+    pub edits: Vec<String>,
+    /// The recipes that asked for them.
+    pub recipes: Vec<HunkRecipe>,
+}
+
+/// One of the recipes that made a hunk.
+#[derive(Clone, PartialEq, Hash)]
+pub struct HunkRecipe {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Why it does what it does.
+    pub reason: String,
+    /// SDK versions that it is for.
+    pub sdks: String,
+    /// What the source cites: words and address.
+    pub citations: Vec<(String, String)>,
+    /// Whether one of its edits here is unsafe.
+    pub is_unsafe: bool,
+    /// An earlier hunk gave the reason.
+    pub again: bool,
+}
+
+impl Paper {
+    /// Lays out the file shown.
+    pub fn of(state: &State, shape: Shape) -> Paper {
+        let Some((file, view, stale)) = state.in_sight() else { return Paper::default() };
+        let view = view.clone();
+        let hunks = hunk_infos(state, &file.edits, &view);
+        let notes = notes(state, &file.diagnostics, &view.new);
+        let ghosts = ghosts(state, &file.path, &view.old);
+        let heads: Vec<u32> = hunks.iter().map(|hunk| head_height(hunk, shape.prose)).collect();
+        let note_height = |note: &Note| {
+            let text = format!(
+                "{}{}",
+                note.message,
+                " ".repeat(note.recipe.as_ref().map_or(0, |(_, title)| title.chars().count() + 2) + 12)
+            );
+            prose_lines(&text, shape.prose - 44.0) * 18 + 18
+        };
+        let note_marks: Vec<Mark> = notes.iter().map(|n| Mark { line: n.line, height: note_height(n) }).collect();
+        let ghost_marks: Vec<Mark> = ghosts.iter().map(|g| Mark { line: g.line, height: GHOST }).collect();
+        let sheet = Sheet {
+            diff: &view.shown.diff,
+            old: &view.old,
+            new: &view.new,
+            heads: &heads,
+            notes: &note_marks,
+            ghosts: &ghost_marks,
+            unfolded: &state.unfolded,
+        };
+        let layout = Layout::new(sheet, shape);
+        Paper { file: state.selected, layout, hunks, notes, ghosts, unified: shape.unified, stale, view }
+    }
+
+    /// Digits of the highest line number.
+    pub fn digits(view: &View) -> usize {
+        view.old.len().max(view.new.len()).max(100).to_string().len()
+    }
+
+    /// The pair of words that a changed row shows.
+    pub fn pair(&self, hunk: usize, old: Option<u32>, new: Option<u32>) -> Option<&Pair> {
+        let pairs = &self.view.shown.diff.hunks.get(hunk)?.pairs;
+        pairs.iter().find(|pair| old == Some(pair.old) || (old.is_none() && new == Some(pair.new)))
+    }
+
+    /// The row about an edit: its hunk's head, or what stands for it after it was refused.
+    pub fn row_of_edit(&self, id: &str) -> Option<usize> {
+        self.layout.rows.iter().position(|row| match row {
+            Row::Ghost(index) => self.ghosts[*index].edits.iter().any(|edit| edit == id),
+            Row::Head(index) => self.hunks[*index].edits.iter().any(|edit| edit == id),
+            _ => false,
+        })
+    }
+
+    /// A name for a row's element that stays the same as long as it shows the same.
+    pub fn key_of(&self, index: usize) -> String {
+        format!("{:x}", self.hash_of(index))
+    }
+
+    /// Equal for rows that look the same and stand for the same.
+    pub fn hash_of(&self, index: usize) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let row = self.layout.rows[index];
+        (self.unified, self.stale, self.layout.height_of(index)).hash(&mut hasher);
+        let mut side = |line: Option<u32>, old: bool| {
+            let Some(line) = line.map(|line| line as usize) else { return };
+            let (lines, colours) = match old {
+                true => (&self.view.old, &self.view.old_colours),
+                false => (&self.view.new, &self.view.new_colours),
+            };
+            (lines.line(line), colours.line(line)).hash(&mut hasher);
+        };
+        if let Row::Change { old, new, .. } = row {
+            side(old, true);
+            side(new, false);
+        } else if let Row::Same { old, .. } = row {
+            side(Some(old), true);
+        }
+        match row {
+            Row::Head(index) => (0, &self.hunks[index]).hash(&mut hasher),
+            Row::Ghost(index) => (1, &self.ghosts[index]).hash(&mut hasher),
+            Row::Note(index) => (2, &self.notes[index]).hash(&mut hasher),
+            Row::Change { old, new, hunk } => {
+                let words = self.pair(hunk, old, new).map(|pair| (&pair.old_words, &pair.new_words));
+                (3, old, new, words).hash(&mut hasher);
+            }
+            row => row.hash(&mut hasher),
+        }
+        hasher.finish()
+    }
+}
+
+/// Height of what stands for a refused change.
+const GHOST: u32 = 44;
+
+/// The style sheet's numbers: 8 px above and below, 26 px for a title, 18 px for a line of prose.
+fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
+    let narrow = width < 560.0;
+    // Short lines leave more room at their ends.
+    let prose = if narrow { (width - 32.0) * 0.9 } else { width - 150.0 };
+    let one = |recipe: &HunkRecipe| {
+        let titles = prose_lines(&format!("{}              automatic", recipe.title), prose * 0.92);
+        let lines = |text: &str| if text.is_empty() { 0 } else { prose_lines(text, prose) };
+        let reason = if recipe.again { 0 } else { lines(&recipe.reason) };
+        // Versions and sources have one line.
+        let prose = reason + u32::from(!recipe.sdks.is_empty());
+        titles * 26 + prose * 18
+    };
+    let recipes: u32 = hunk.recipes.iter().map(one).sum();
+    let buttons = if narrow { 36 } else { 0 };
+    recipes.max(26) + 18 + buttons
+}
+
+fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
+    // Hunks name edits in the order of the file, so the next one is near the last.
+    let mut near = 0;
+    let mut find = |id: &str| {
+        let at = (near..edits.len()).chain(0..near).find(|at| edits[*at].id == id)?;
+        near = at;
+        Some(&edits[at])
+    };
+    let mut told: Vec<String> = Vec::new();
+    let info = |hunk: &codemod::Hunk| {
+        let mut info = HunkInfo { edits: hunk.edits.clone(), recipes: Vec::new() };
+        for edit in hunk.edits.iter().filter_map(|id| find(id)) {
+            let is_unsafe = edit.applicability == Applicability::Unsafe;
+            if let Some(known) = info.recipes.iter_mut().find(|r| r.id == edit.recipe) {
+                known.is_unsafe |= is_unsafe;
+                continue;
+            }
+            let recipe = state.recipe(&edit.recipe);
+            let again = told.contains(&edit.recipe);
+            info.recipes.push(HunkRecipe {
+                id: edit.recipe.clone(),
+                title: state.title(&edit.recipe),
+                reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
+                sdks: recipe.map(|r| r.sdks.join(", ")).unwrap_or_default(),
+                citations: recipe.map(citations).unwrap_or_default(),
+                is_unsafe,
+                again,
+            });
+            told.push(edit.recipe.clone());
+        }
+        info
+    };
+    view.shown.diff.hunks.iter().map(info).collect()
+}
+
+/// What a recipe holds for and is drawn from, in words.
+pub fn grounds(recipe: &RecipeInfo) -> String {
+    format!("Holds for: {} Source: {}", recipe.holds_for, recipe.source)
+}
+
+/// What a recipe's source cites: words and address.
+pub fn citations(recipe: &RecipeInfo) -> Vec<(String, String)> {
+    recipe.citations.iter().map(|citation| (citation.text.clone(), citation.url.clone())).collect()
+}
+
+fn notes(state: &State, diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
+    let last = new.len().saturating_sub(1) as u32;
+    let mut notes: Vec<Note> = diagnostics
+        .iter()
+        .map(|d| Note {
+            line: (d.ported.line.saturating_sub(1) as u32).min(last),
+            needs: needs_person(d),
+            kind: match d.severity {
+                Severity::Error => "Error",
+                Severity::Warning => "To do",
+                Severity::Info => "Worth knowing",
+                Severity::Hint => "Optional improvement",
+            },
+            message: d.message.clone(),
+            recipe: state.recipe(&d.recipe).map(|recipe| (recipe.id.clone(), recipe.title.clone())),
+            source: (d.original.line.saturating_sub(1), d.original.column.saturating_sub(1)),
+        })
+        .collect();
+    notes.sort_by_key(|note| note.line);
+    notes
+}
+
+fn ghosts(state: &State, path: &str, old: &Lines) -> Vec<Ghost> {
+    let mut ghosts: Vec<Ghost> = Vec::new();
+    let refused = state.rejected.edits.iter().filter(|edit| edit.path == path);
+    for RejectedEdit { id, recipe, start, .. } in refused {
+        let (line, title) = (old.line_of(*start) as u32, state.title(recipe));
+        match ghosts.last_mut().filter(|ghost| ghost.line == line && ghost.title == title) {
+            Some(ghost) => ghost.edits.push(id.clone()),
+            None => ghosts.push(Ghost { line, title, edits: vec![id.clone()] }),
+        }
+    }
+    ghosts.sort_by_key(|ghost| ghost.line);
+    ghosts
+}

@@ -1,0 +1,140 @@
+//! The bar above the panes: what to port to.
+
+use super::options::{Named, OptionsButton};
+use crate::port::state::{State, target_name};
+use crate::port::work::Session;
+use codemod::Style;
+use leptos::prelude::*;
+
+/// The bar.
+#[component]
+pub(super) fn Bar() -> impl IntoView {
+    let session: Session = expect_context();
+    let is_unsafe = session.memo(|state| state.choice.allow_unsafe);
+    view! {
+        <div class="port-bar">
+            <h1>"Port a training script"</h1>
+            <div class="controls" role="group" aria-label="Port to">
+                <label class="field">
+                    <span>"Target"</span>
+                    <Target/>
+                </label>
+                <label
+                    class="field"
+                    title="Replace: the file becomes code for the target alone. Branch: other devices keep their code, and the target’s runs under a condition. Automatic: branch where the project chooses between compute modes."
+                >
+                    <span>"How to change"</span>
+                    <StyleChoice/>
+                </label>
+                <label class="field">
+                    <span>"SDK"</span>
+                    <Sdk/>
+                </label>
+                <label class="switch" id="unsafe-switch">
+                    <input
+                        type="checkbox"
+                        id="unsafe"
+                        prop:checked=is_unsafe
+                        on:change=move |event| {
+                            let on = event_target_checked(&event);
+                            session.change_and_port(|state| state.choose(|choice| choice.allow_unsafe = on));
+                        }
+                    />
+                    <span>"Include changes that may alter results"</span>
+                </label>
+                <OptionsButton/>
+            </div>
+            <Named/>
+        </div>
+    }
+}
+
+/// A value of a list and its label.
+type Entry = (String, String);
+
+#[component]
+fn Target() -> impl IntoView {
+    let session: Session = expect_context();
+    let of = |state: &State| {
+        state
+            .catalogue
+            .targets
+            .iter()
+            .map(|target| (target.id.clone(), target_name(&target.id)))
+            .collect::<Vec<Entry>>()
+    };
+    let choose = move |value: String| {
+        session.change_and_port(|state| state.choose(|choice| choice.target.clone_from(&value)));
+    };
+    view! {
+        <List id="target" entries=session.memo(of) chosen=session.memo(|state| state.choice.target.clone()) choose/>
+    }
+}
+
+#[component]
+fn StyleChoice() -> impl IntoView {
+    let session: Session = expect_context();
+    let of = |state: &State| {
+        let came_to = state.outcome.as_ref().filter(|_| state.choice.style == Style::Auto).map(|outcome| outcome.style);
+        let auto = match came_to {
+            Some(Style::Branch) => "Automatic: branch",
+            Some(Style::InPlace) => "Automatic: replace",
+            _ => "Automatic",
+        };
+        let entries = [("auto", auto), ("in-place", "Replace CUDA code"), ("branch", "Keep CUDA, add a branch")];
+        entries.map(|(value, label)| (value.to_owned(), label.to_owned())).to_vec()
+    };
+    let chosen = |state: &State| match state.choice.style {
+        Style::InPlace => "in-place".to_owned(),
+        Style::Branch => "branch".to_owned(),
+        _ => "auto".to_owned(),
+    };
+    view! {
+        <List id="style" entries=session.memo(of) chosen=session.memo(chosen) choose=move |value: String| choose_style(session, &value)/>
+    }
+}
+
+/// Chooses a style by its word.
+pub(super) fn choose_style(session: Session, word: &str) {
+    let style = match word {
+        "in-place" => Style::InPlace,
+        "branch" => Style::Branch,
+        _ => Style::Auto,
+    };
+    session.change_and_port(|state| state.choose(|choice| choice.style = style));
+}
+
+/// The SDKs, newest first.
+#[component]
+fn Sdk() -> impl IntoView {
+    let session: Session = expect_context();
+    let of = |state: &State| {
+        let sdks = state.target().map(|target| &target.sdks[..]).unwrap_or_default();
+        let label = |sdk: &String| if sdks.last() == Some(sdk) { format!("{sdk} (newest)") } else { sdk.clone() };
+        sdks.iter().rev().map(|sdk| (sdk.clone(), label(sdk))).collect::<Vec<Entry>>()
+    };
+    let chosen = |state: &State| {
+        let newest = || state.target().and_then(|target| target.sdks.last().cloned());
+        state.choice.sdk.clone().or_else(newest).unwrap_or_default()
+    };
+    let choose =
+        move |value: String| session.change_and_port(|state| state.choose(|choice| choice.sdk = Some(value.clone())));
+    view! { <List id="sdk" entries=session.memo(of) chosen=session.memo(chosen) choose/> }
+}
+
+/// A list of which one entry is chosen.
+#[component]
+fn List(
+    id: &'static str,
+    entries: Memo<Vec<Entry>>,
+    chosen: Memo<String>,
+    choose: impl Fn(String) + 'static,
+) -> impl IntoView {
+    view! {
+        <select id=id on:change=move |event| choose(event_target_value(&event))>
+            <For each=move || entries.get() key=|entry| entry.clone() let((value, label))>
+                <option value=value.clone() prop:selected=move || chosen.with(|chosen| *chosen == value)>{label}</option>
+            </For>
+        </select>
+    }
+}

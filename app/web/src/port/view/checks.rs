@@ -1,0 +1,116 @@
+//! What was checked of this port.
+
+use super::ledger::BatchSummary;
+use crate::port::state::{State, target_name};
+use crate::port::work::Session;
+use crate::port::work::protocol::Checked;
+use crate::shared::text::count;
+use codemod::{Certificate, FileHashes, Style};
+use leptos::prelude::*;
+
+/// The batch summary, and the checks below it.
+#[component]
+pub(super) fn Checks() -> impl IntoView {
+    let session: Session = expect_context();
+    let ports = session.memo(|state| state.ports);
+    let show = move || {
+        ports.track();
+        session.state.with_untracked(of_port)
+    };
+    view! {
+        <div class="scroll certificate" tabindex="0" role="region" aria-label="Batch summary and checks">
+            {show}
+        </div>
+    }
+}
+
+fn of_port(state: &State) -> Option<impl IntoView + use<>> {
+    let outcome = state.outcome.as_ref()?;
+    let Checked { sdk, certificate } = outcome.certificate.clone()?;
+    let style = if outcome.style == Style::Branch { "branch" } else { "replace" };
+    let under = format!(
+        "Target {}, SDK {sdk}, {style}, {}.",
+        target_name(&outcome.target),
+        count(certificate.rounds, "pass").replace("passs", "passes")
+    );
+    let command = format!("python3 rehearsal/rehearse.py --target {} -- {}", outcome.target, outcome.run);
+    let ledger = outcome.ledger.clone();
+    Some(view! {
+        <BatchSummary ledger/>
+        <h3>"Checks"</h3>
+        <p>{under}</p>
+        <List certificate=certificate.clone()/>
+        <p class="fine">
+            "These checks are about the text. Only a run shows whether the port trains as well as the original. The "
+            <a href="../portolan-rehearsal.zip" download="">"rehearsal kit"</a>
+            " tests, on any machine with Python, whether the port follows the vendor’s rules; unpacked beside it:"
+        </p>
+        <pre>
+            <code>{command}</code>
+        </pre>
+        <Versions certificate/>
+    })
+}
+
+#[component]
+fn List(certificate: Certificate) -> impl IntoView {
+    let c = certificate;
+    let checks = [
+        (c.parses, "Every changed file parses.", "A changed file does not parse."),
+        (c.idempotent, "Porting the result again changes nothing.", "Porting the result again would change it."),
+        (
+            c.untouched_bytes_equal,
+            "Unedited code is byte-identical.",
+            "Code outside the edits differs from the original.",
+        ),
+        (c.comments_kept, "Every comment is kept.", "A comment of the original is missing."),
+        (c.residue.is_empty(), "No CUDA or NVIDIA references remain.", "CUDA or NVIDIA references remain:"),
+    ];
+    let check = |(good, yes, no): (bool, &'static str, &'static str)| {
+        let (class, sign, text) = if good { ("yes", "✓", yes) } else { ("no", "✗", no) };
+        view! {
+            <li class=class>
+                <span aria-hidden="true">{sign}</span>
+                {text}
+            </li>
+        }
+    };
+    let residue = |line: String| view! { <li><code>{line}</code></li> };
+    view! {
+        <ul class="checks">{checks.map(check).collect_view()}</ul>
+        <ul class="residue">{c.residue.into_iter().map(residue).collect_view()}</ul>
+    }
+}
+
+/// What the port was made with, and hashes of what went in and came out.
+#[component]
+fn Versions(certificate: Certificate) -> impl IntoView {
+    let file = |(path, FileHashes { input, output }): (String, FileHashes)| {
+        view! {
+            <tr>
+                <th scope="row">{path}</th>
+                <td><code>{input}</code></td>
+                <td><code>{output}</code></td>
+            </tr>
+        }
+    };
+    view! {
+        <dl>
+            <dt>"Engine"</dt>
+            <dd><code>{certificate.engine}</code></dd>
+            <dt>"Recipes"</dt>
+            <dd><code>{certificate.recipes}</code></dd>
+        </dl>
+        <table>
+            <caption>"SHA-256"</caption>
+            <thead>
+                <tr>
+                    <th scope="col">"File"</th>
+                    <th scope="col">"Original"</th>
+                    <th scope="col">"Port"</th>
+                </tr>
+            </thead>
+            <tbody>{certificate.files.into_iter().map(file).collect_view()}</tbody>
+        </table>
+    }
+}

@@ -1,0 +1,223 @@
+//! One row of the table.
+
+use super::diff::{InSight, Sheet};
+use super::links::{GuideLink, guide_address};
+use crate::port::state::paper::{Ghost, HunkInfo, HunkRecipe, Note, Paper};
+use crate::port::state::rows::Row as Kind;
+use crate::port::work::Session;
+use crate::shared::browser;
+use crate::shared::view::{Code, Prose, coloured};
+use leptos::prelude::*;
+
+/// A row by its index, made once; its place in the table may change while it shows the same.
+#[component]
+pub(super) fn Row(sheet: Sheet, rows: Memo<Vec<InSight>>, key: String, index: usize) -> impl IntoView {
+    let paper = sheet.paper;
+    let (class, cells) = match paper.layout.rows[index] {
+        Kind::Head(hunk) => ("about", across(&paper, head(paper.hunks[hunk].clone(), paper.stale))),
+        Kind::Ghost(ghost) => ("ghost", across(&paper, refused(paper.ghosts[ghost].clone()))),
+        Kind::Note(note) => ("remark", across(&paper, remark(paper.notes[note].clone()))),
+        Kind::Fold { old, count, .. } => ("fold", across(&paper, fold(old, count))),
+        Kind::Same { old, new } => ("same", same(&paper, old, new)),
+        Kind::Change { old, new, hunk } => ("change", change(&paper, old, new, hunk)),
+    };
+    let height = format!("{}px", paper.layout.height_of(index));
+    let place = {
+        let key = key.clone();
+        move || rows.with(|rows| rows.iter().find(|row| row.0 == key).map(|row| (row.1 + 2).to_string()))
+    };
+    view! {
+        <tr class=class data-key=key style:height=height aria-rowindex=place>
+            {cells}
+        </tr>
+    }
+}
+
+fn across(paper: &Paper, inside: AnyView) -> AnyView {
+    view! { <td colspan=if paper.unified { "3" } else { "4" }>{inside}</td> }.into_any()
+}
+
+fn code(paper: &Paper, line: u32, old: bool, words: &[(u32, u32)]) -> impl IntoView + use<> {
+    let view = &paper.view;
+    let (lines, colours) = if old { (&view.old, &view.old_colours) } else { (&view.new, &view.new_colours) };
+    let line = coloured(lines.line(line as usize), colours.line(line as usize), words);
+    view! { <Code line/> }
+}
+
+fn same(paper: &Paper, old: u32, new: u32) -> AnyView {
+    let (left, right) = (old + 1, new + 1);
+    match paper.unified {
+        true => view! {
+            <td class="num old">{left}</td>
+            <td class="num">{right}</td>
+            <td class="code">{code(paper, old, true, &[])}</td>
+        }
+        .into_any(),
+        false => view! {
+            <td class="num old">{left}</td>
+            <td class="code old">{code(paper, old, true, &[])}</td>
+            <td class="num">{right}</td>
+            <td class="code">{code(paper, old, true, &[])}</td>
+        }
+        .into_any(),
+    }
+}
+
+fn change(paper: &Paper, old: Option<u32>, new: Option<u32>, hunk: usize) -> AnyView {
+    let pair = paper.pair(hunk, old, new);
+    let number = |line: Option<u32>| line.map(|line| (line + 1).to_string()).unwrap_or_default();
+    let removed = old.map(|line| {
+        let words = pair.map_or(&[][..], |pair| &pair.old_words);
+        view! {
+            <td class="code old del">
+                <span class="visually-hidden">"removed: "</span>
+                {code(paper, line, true, words)}
+            </td>
+        }
+        .into_any()
+    });
+    let added = new.map(|line| {
+        let words = pair.filter(|pair| pair.new == line).map_or(&[][..], |pair| &pair.new_words);
+        view! {
+            <td class="code add">
+                <span class="visually-hidden">"added: "</span>
+                {code(paper, line, false, words)}
+            </td>
+        }
+        .into_any()
+    });
+    let (left, right) = (number(old), number(new));
+    if paper.unified {
+        return view! {
+            <td class="num old">{left}</td>
+            <td class="num">{right}</td>
+            {removed.or(added)}
+        }
+        .into_any();
+    }
+    let removed = removed.unwrap_or_else(|| view! { <td class="code old none"></td> }.into_any());
+    let added = added.unwrap_or_else(|| view! { <td class="code none"></td> }.into_any());
+    view! {
+        <td class="num old">{left}</td>
+        {removed}
+        <td class="num">{right}</td>
+        {added}
+    }
+    .into_any()
+}
+
+/// Unchanged lines that are folded away. Whoever unfolds them by the keyboard stays in the table.
+fn fold(old: u32, count: u32) -> AnyView {
+    let session: Session = expect_context();
+    let unfold = move |_| {
+        if let Some(table) = browser::element("diff-scroll") {
+            let _ = table.focus();
+        }
+        session.state.update(|state| state.unfolded.push(old..old + count));
+    };
+    view! { <button on:click=unfold>{format!("Show {count} unchanged lines")}</button> }.into_any()
+}
+
+/// What a hunk is about, and the button that refuses it.
+fn head(hunk: HunkInfo, stale: bool) -> AnyView {
+    let titles: Vec<&str> = hunk.recipes.iter().map(|recipe| recipe.title.as_str()).collect();
+    let about = titles.join(", ");
+    let edits = hunk.edits.clone();
+    let refuse = (!edits.is_empty() && !stale).then(|| view! { <Decide edits about refuse=true/> });
+    let recipes = hunk.recipes.into_iter().map(|recipe| view! { <Recipe recipe/> }).collect_view();
+    view! {
+        <div class="head">
+            <div class="whys">{recipes}</div>
+            {refuse}
+        </div>
+    }
+    .into_any()
+}
+
+/// One of the recipes that made a hunk.
+#[component]
+fn Recipe(recipe: HunkRecipe) -> impl IntoView {
+    let HunkRecipe { id, title, reason, sdks, citations, is_unsafe, again } = recipe;
+    let (class, word) =
+        if is_unsafe { ("badge unsafe", "opt-in: may alter results") } else { ("badge safe", "automatic") };
+    let title = match reason.is_empty() {
+        true => title.into_any(),
+        false => view! { <a href=guide_address(&id) target="_blank">{title}</a> }.into_any(),
+    };
+    // What it holds for, word by word, is in the list of recipes and in the guide.
+    let grounds = (!sdks.is_empty()).then(|| {
+        let sources = match citations.is_empty() {
+            true => view! { <a href=guide_address(&id) target="_blank">"the guide"</a> }.into_any(),
+            false => sources(citations),
+        };
+        view! { <p class="grounds brief">{format!("For SDK {sdks}. Source: ")} {sources}</p> }
+    });
+    let reason = (!again && !reason.is_empty()).then(|| view! { <p class="reason"><Prose text=reason/></p> });
+    view! {
+        <div>
+            <p class="title">
+                {title}
+                <span class=class>{word}</span>
+            </p>
+            {reason}
+            {grounds}
+        </div>
+    }
+}
+
+fn sources(citations: Vec<(String, String)>) -> AnyView {
+    let link = |(place, (words, url)): (usize, (String, String))| {
+        let comma = (place > 0).then_some(", ");
+        view! { {comma} <a href=url target="_blank">{words}</a> }
+    };
+    citations.into_iter().enumerate().map(link).collect_view().into_any()
+}
+
+/// A refused change, and the button that takes it back.
+fn refused(Ghost { title, edits, .. }: Ghost) -> AnyView {
+    view! {
+        <div class="head">
+            <p class="title">"Rejected: " {title.clone()}</p>
+            <Decide edits about=title refuse=false/>
+        </div>
+    }
+    .into_any()
+}
+
+/// Rejects edits, or accepts them again.
+#[component]
+fn Decide(edits: Vec<String>, about: String, refuse: bool) -> impl IntoView {
+    let session: Session = expect_context();
+    let label = if refuse { "Reject" } else { "Accept" };
+    let named = edits.join(" ");
+    view! {
+        <button
+            class="button quiet small"
+            class:reject=refuse
+            class:accept=!refuse
+            data-edits=named
+            aria-label=format!("{label}: {about}")
+            on:click=move |_| session.refuse(&edits, refuse)
+        >
+            {label}
+        </button>
+    }
+}
+
+/// A message at its line; it leads to the source, where it can be edited.
+fn remark(note: Note) -> AnyView {
+    let session: Session = expect_context();
+    let Note { needs, kind, message, recipe, source: (line, column), .. } = note;
+    let link = recipe.map(|(id, title)| view! { <GuideLink recipe=id title/> });
+    view! {
+        <p class="note-text" class:needs=needs>
+            <b>{kind} ": "</b>
+            <Prose text=message/>
+            " "
+            {link}
+            " "
+            <button class="link edit" on:click=move |_| session.go_to_source(line + 1, column + 1)>"Edit source"</button>
+        </p>
+    }
+    .into_any()
+}

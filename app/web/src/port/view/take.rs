@@ -1,0 +1,69 @@
+//! What can be copied and downloaded.
+
+use crate::port::state::State;
+use crate::port::work::{Session, copy, file, patch, report, share, zip};
+use leptos::ev;
+use leptos::html::Details;
+use leptos::prelude::*;
+
+/// The buttons.
+#[component]
+pub(super) fn Take() -> impl IntoView {
+    let session: Session = expect_context();
+    let changed = session.memo(|state| state.outcome_of(state.selected).is_some_and(|file| file.changed));
+    let any = session.memo(|state| state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|file| file.changed)));
+    let ported = session.memo(|state| state.outcome.is_some());
+    let empty = session.memo(State::is_empty);
+    let launch = session.memo(|state| state.outcome.as_ref().map(|outcome| format!("../launch/#{}", outcome.launch)));
+    view! {
+        <div class="take" id="take" role="group" aria-label="Copy and download">
+            <button class="button quiet small" id="copy" prop:disabled=move || !changed.get() on:click=move |_| copy(session)>
+                "Copy port"
+            </button>
+            <button class="button quiet small" id="share" prop:disabled=empty on:click=move |_| share(session)>
+                "Copy link"
+            </button>
+            <Show when=move || ported.get()>
+                <a class="button quiet small" id="to-launch" href=move || launch.get() target="_blank">"Launch scripts"</a>
+            </Show>
+            <button class="button small" id="patch" prop:disabled=move || !any.get() on:click=move |_| patch(session)>
+                "Download patch"
+            </button>
+            <Menu>
+                <button id="download-file" prop:disabled=move || !changed.get() on:click=move |_| file(session)>
+                    "Ported file (.py)"
+                </button>
+                <button id="download-zip" prop:disabled=move || !ported.get() on:click=move |_| zip(session)>
+                    "All files (.zip)"
+                </button>
+                <button id="download-report" prop:disabled=move || !ported.get() on:click=move |_| report(session)>
+                    "Report (.json)"
+                </button>
+                <a href="../portolan-rehearsal.zip" id="download-kit" download="">"Rehearsal kit (.zip)"</a>
+            </Menu>
+        </div>
+    }
+}
+
+/// A menu that Escape closes.
+#[component]
+fn Menu(children: Children) -> impl IntoView {
+    let menu = NodeRef::<Details>::new();
+    let handle = window_event_listener(ev::keydown, move |event| {
+        let Some(menu) = menu.try_get_untracked().flatten() else { return };
+        if event.key() == "Escape" && menu.open() {
+            menu.set_open(false);
+            if let Ok(Some(summary)) = menu.query_selector("summary") {
+                let summary: web_sys::HtmlElement = wasm_bindgen::JsCast::unchecked_into(summary);
+                let _ = summary.focus();
+            }
+        }
+    });
+    on_cleanup(move || handle.remove());
+    view! {
+        <details class="menu" node_ref=menu>
+            <summary class="button quiet small">"More"</summary>
+            <div>{children()}</div>
+        </details>
+    }
+}

@@ -1,0 +1,333 @@
+//! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
+
+use crate::port::work::project::{self, Kind};
+use crate::port::work::protocol::{
+    Answer, Ask, Catalogue, Checked, EditNote, Example, ExampleId, FileOutcome, Outcome, Overview, Parcel, Shown, Stop,
+    Table, TableRow,
+};
+use ::launch::form::Fields;
+use codemod::{
+    CellState, Diagnostic, FileDiff, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet, Style,
+    TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
+};
+use guide::Guide;
+use python::{Highlight, SourceFile};
+use std::collections::BTreeMap;
+use training::{Ledger, TargetFacts};
+
+/// What the worker keeps between questions.
+#[derive(Default)]
+pub struct Desk {
+    recipes: Option<RecipeSet>,
+    files: Vec<SourceFile>,
+    port: Option<Port>,
+    matrix: Matrix,
+}
+
+struct Port {
+    result: Ported,
+    ledger: Ledger,
+    /// What a launch can read off the ported project.
+    launch: Fields,
+    diffs: Vec<FileDiff>,
+    overview: Option<Overview>,
+    /// The texts that were ported; the files may have changed since.
+    sources: Vec<SourceFile>,
+}
+
+impl Desk {
+    /// Answers a question.
+    pub fn answer(&mut self, ask: Parcel<Ask>) -> Parcel<Answer> {
+        match ask.head {
+            Ask::Catalogue => {
+                let recipes = self.recipes();
+                head(Answer::Catalogue(Catalogue { targets: recipes.targets(), recipes: recipes.recipes() }))
+            }
+            Ask::Example(id) => asked_example(&id),
+            Ask::Files(paths) => {
+                self.files = paths.into_iter().zip(ask.texts).map(|(path, text)| SourceFile { path, text }).collect();
+                head(Answer::Taken)
+            }
+            Ask::Text(index) => {
+                if let (Some(file), Some(text)) = (self.files.get_mut(index), ask.texts.into_iter().next()) {
+                    file.text = text;
+                }
+                head(Answer::Taken)
+            }
+            Ask::Port { options, show } => {
+                self.port(&options);
+                let shown = self.shown(show);
+                let outcome = self.port.as_ref().map(outcome).expect("a port was just made");
+                under(shown, |shown| Answer::Ported(Box::new(outcome), shown))
+            }
+            Ask::Show(index) => under(self.shown(index), Answer::Shown),
+            Ask::Matrix { options, column } => self.column(&options, column),
+            Ask::Rows(rows) => self.matrix(rows),
+            Ask::Try { options, option } => head(Answer::Tried(self.matters(options, option))),
+            Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
+            Ask::Report => {
+                let recipes = self.recipes().clone();
+                self.written(|port| report_json(&without_configuration(&port.result), &recipes, &port.ledger))
+            }
+            Ask::Texts => self.texts(),
+        }
+    }
+
+    fn recipes(&mut self) -> &RecipeSet {
+        self.recipes.get_or_insert_with(RecipeSet::embedded)
+    }
+
+    fn port(&mut self, options: &Options) {
+        let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
+        let result = codemod::port(&self.files, recipes, options);
+        let pairs = self.files.iter().zip(&result.files);
+        let diffs = pairs.map(|(source, file)| match file.changed {
+            true => diff_texts(&source.text, &file.text, &file.edits),
+            false => unchanged(&source.text),
+        });
+        let diffs = diffs.collect();
+        let ledger = codemod::ledger(&self.files, &result, recipes);
+        let overview = codemod::overview(&result, recipes).map(|outline| overview(&outline, &result));
+        let launch = launch(&result, &recipes.target_facts(&result.target));
+        self.port = Some(Port { result, ledger, launch, diffs, overview, sources: self.files.clone() });
+    }
+
+    /// Adds a column to the matrix. A question that skips one is answered with what there is.
+    fn column(&mut self, options: &Options, column: usize) -> Parcel<Answer> {
+        let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
+        if column == 0 {
+            self.matrix = Matrix::default();
+        }
+        if let Some(target) = recipes.targets().get(column).filter(|_| self.matrix.targets.len() == column) {
+            self.matrix.add(&self.files, recipes, &options_for(target, options));
+        }
+        self.matrix(FIRST_ROWS)
+    }
+
+    fn matrix(&mut self, rows: usize) -> Parcel<Answer> {
+        let (done, total) = (self.matrix.targets.len(), self.recipes().targets().len());
+        let table = (done == total).then(|| Box::new(table(&self.matrix, rows)));
+        head(Answer::Matrix(done, total, table))
+    }
+
+    /// Whether another value of an option makes a port that differs from the last one.
+    fn matters(&self, options: Options, option: usize) -> bool {
+        let (Some(port), Some(recipes)) = (&self.port, &self.recipes) else { return false };
+        let targets = recipes.targets();
+        let target = targets.iter().find(|target| target.id == options.target);
+        let Some(asked) = target.and_then(|target| target.options.get(option)) else { return false };
+        let now = port.result.options.get(&asked.name).map_or("", String::as_str);
+        let others = match &asked.kind {
+            OptionKind::OneOf(values) => values.iter().filter(|value| *value != now).cloned().collect(),
+            OptionKind::Number => vec![(now.parse::<u64>().unwrap_or(1) + 1).to_string()],
+            OptionKind::Text => vec![format!("{now}1")],
+        };
+        others.into_iter().any(|value| {
+            let mut options = options.clone();
+            options.options.insert(asked.name.clone(), value);
+            let other = codemod::port(&self.files, recipes, &options);
+            let pairs = || port.result.files.iter().zip(&other.files);
+            pairs().any(|(one, other)| one.text != other.text || one.diagnostics != other.diagnostics)
+        })
+    }
+
+    fn shown(&self, index: usize) -> Parcel<Shown> {
+        let Some(port) = &self.port else { return Parcel::default() };
+        let (Some(source), Some(file), Some(diff)) =
+            (port.sources.get(index), port.result.files.get(index), port.diffs.get(index))
+        else {
+            return Parcel::default();
+        };
+        let is_python = ![".txt", ".yaml", ".yml"].iter().any(|ending| source.path.ends_with(ending));
+        let colours = |text: &str| if is_python { Highlight::python(text) } else { Highlight::plain(text) };
+        let mut parcel = Parcel { head: Shown { index, diff: diff.clone() }, ..Parcel::default() };
+        let old = colours(&source.text);
+        parcel.colours.extend([old.spans, old.lines]);
+        if file.changed {
+            let new = colours(&file.text);
+            parcel.texts.push(file.text.clone());
+            parcel.colours.extend([new.spans, new.lines]);
+        }
+        parcel
+    }
+
+    fn written(&self, write: impl FnOnce(&Port) -> String) -> Parcel<Answer> {
+        Parcel { texts: vec![self.port.as_ref().map(write).unwrap_or_default()], ..head(Answer::Written) }
+    }
+
+    fn texts(&self) -> Parcel<Answer> {
+        let files = || self.port.iter().flat_map(|port| &port.result.files);
+        let paths = files().map(|file| file.path.clone()).collect();
+        Parcel { texts: files().map(|file| file.text.clone()).collect(), ..head(Answer::Texts(paths)) }
+    }
+}
+
+/// The port as the command makes it, which does not read configuration.
+fn without_configuration(ported: &Ported) -> Ported {
+    let mut ported = ported.clone();
+    let is_read = |path: &str| project::kind(path) != Kind::Configuration;
+    ported.files.retain(|file| is_read(&file.path));
+    ported.certificate.files.retain(|path, _| is_read(path));
+    ported
+}
+
+fn asked_example(id: &ExampleId) -> Parcel<Answer> {
+    match example(&embedded_guides(), id) {
+        Some((example, text)) => Parcel { texts: vec![text], ..head(Answer::Example(Some(example))) },
+        None => head(Answer::Example(None)),
+    }
+}
+
+/// What is left of the user's options for this target: as if it were chosen.
+fn options_for(target: &TargetInfo, options: &Options) -> Options {
+    let mut options = options.clone();
+    let has = |name: &String, value: &String| target.options.iter().any(|o| o.name == *name && o.kind.admits(value));
+    options.options.retain(|name, value| has(name, value));
+    options.sdk = options.sdk.filter(|sdk| target.sdks.contains(sdk));
+    options.target.clone_from(&target.id);
+    options
+}
+
+fn head(answer: Answer) -> Parcel<Answer> {
+    Parcel { head: answer, texts: Vec::new(), colours: Vec::new() }
+}
+
+/// A file to show as an answer.
+fn under(parcel: Parcel<Shown>, answer: impl FnOnce(Box<Shown>) -> Answer) -> Parcel<Answer> {
+    Parcel { head: answer(Box::new(parcel.head)), texts: parcel.texts, colours: parcel.colours }
+}
+
+fn unchanged(text: &str) -> FileDiff {
+    let lines = text.split_inclusive('\n').count() as u32;
+    FileDiff { old_lines: lines, new_lines: lines, hunks: Vec::new() }
+}
+
+fn outcome(port: &Port) -> Outcome {
+    let note = |file: &PortedFile| {
+        let notes = file.edits.iter().map(|e| EditNote {
+            id: e.id.clone(),
+            recipe: e.recipe.clone(),
+            applicability: e.applicability,
+            start: e.start,
+        });
+        notes.collect()
+    };
+    let file = |(file, diff): (&PortedFile, &FileDiff)| {
+        let mut diagnostics: Vec<Diagnostic> = file.diagnostics.clone();
+        let place = |d: &Diagnostic| (d.ported.line, d.ported.column);
+        diagnostics.sort_by_key(place);
+        FileOutcome {
+            path: file.path.clone(),
+            changed: file.changed,
+            hunks: diff.changes(),
+            edits: note(file),
+            diagnostics,
+        }
+    };
+    let fields = port.launch.clone();
+    let program = fields.get("entry").and_then(|entry| port.result.files.iter().position(|file| file.path == *entry));
+    let said = |field: &str| fields.get(field).map_or("", String::as_str);
+    let entry = port.result.files.get(program.unwrap_or_default()).map_or("train.py", |file| &file.path);
+    let run = [entry, said("args")].join(" ");
+    Outcome {
+        target: port.result.target.clone(),
+        style: port.result.style,
+        files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
+        residue: port.result.certificate.residue.clone(),
+        ledger: port.ledger.clone(),
+        program,
+        launch: crate::shared::launch_link::write(&fields),
+        run: run.trim_end().to_owned(),
+        certificate: Some(Checked { sdk: port.result.sdk.clone(), certificate: port.result.certificate.clone() }),
+        overview: port.overview.clone(),
+    }
+}
+
+fn overview(outline: &codemod::Overview<'_>, ported: &Ported) -> Overview {
+    let stop = |(file, diagnostic): &(usize, &Diagnostic)| Stop {
+        file: *file,
+        path: ported.files[*file].path.clone(),
+        line: diagnostic.ported.line,
+        message: diagnostic.message.clone(),
+    };
+    Overview { stops: outline.stops.iter().map(stop).collect(), done: outline.done.clone(), left: outline.left.clone() }
+}
+
+/// Rows that a table begins with, and that are added at a time: what a page can lay out without a pause.
+pub const FIRST_ROWS: usize = 150;
+
+/// Characters of a line of code that a row shows at most.
+const WIDEST: usize = 120;
+
+/// The first rows of a matrix.
+fn table(matrix: &Matrix, rows: usize) -> Table {
+    let sum = |column: usize| {
+        let of = |state| matrix.rows.iter().filter(|row| row.cells[column].state == state).count();
+        [CellState::Done, CellState::NeedsYou, CellState::NotPossible].map(of)
+    };
+    let row = |row: &MatrixRow| {
+        let mut text: String = row.text.chars().take(WIDEST).collect();
+        if text.len() < row.text.len() {
+            text.push('…');
+        }
+        TableRow { file: row.file, path: row.path.clone(), line: row.line, text, cells: row.cells.clone() }
+    };
+    Table {
+        targets: matrix.targets.clone(),
+        sums: (0..matrix.targets.len()).map(sum).collect(),
+        rows: matrix.rows.iter().take(rows).map(row).collect(),
+        total: matrix.rows.len(),
+    }
+}
+
+/// Options of a port that a launch knows by other names; those of a field of the target's are that field.
+const CARRIED: [(&str, &str); 2] = [("devices", "instances"), ("replicas", "replicas")];
+
+/// The fields of a launch that can be read off the ported project.
+fn launch(ported: &Ported, target: &TargetFacts) -> Fields {
+    let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
+    let facts = training::run_facts(&ported.files.iter().map(file).collect::<Vec<_>>(), target);
+    let program = facts.programs.first();
+    // Collecting into a map would bring the library's sort into the module.
+    let mut fields = Fields::new();
+    fields.insert("target".to_owned(), ported.target.clone());
+    let Some(target) = ::launch::Target::named(&ported.target) else { return fields };
+    let has_field = |name: &str| target.fields().iter().any(|field| field.name == name);
+    for (option, value) in &ported.options {
+        let carried = CARRIED.iter().find(|(own, _)| own == option).map(|(_, field)| *field);
+        let field = carried.or_else(|| Some(option.as_str()).filter(|name| has_field(name)));
+        // A field that is left out says off, or one.
+        if let Some(field) = field.filter(|_| !matches!(value.as_str(), "off" | "1")) {
+            fields.insert(field.to_owned(), value.clone());
+        }
+    }
+    let read = program.map(|program| program.launch_fields(&target.program_terms())).unwrap_or_default();
+    // What variables mean depends on the release.
+    if has_field("sdk") && program.is_some() {
+        fields.insert("sdk".to_owned(), ported.sdk.clone());
+    }
+    fields.extend(read.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    fields
+}
+
+fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {
+    let guide = guides.iter().find(|g| g.name == id.guide)?;
+    let section = guide.sections.iter().find(|s| s.id == id.section)?;
+    let case = *section.cases().get(id.number.checked_sub(1)?)?;
+    let mut options = BTreeMap::default();
+    if let Some((name, value)) = case.option.and_then(|option| option.split_once('=')) {
+        options.insert(name.to_owned(), value.to_owned());
+    }
+    let example = Example {
+        path: case.file.unwrap_or("example.py").to_owned(),
+        target: guide.front.target.clone()?,
+        style: if case.style == Some("branch") { Style::Branch } else { Style::InPlace },
+        sdk: case.sdk.map(str::to_owned),
+        allow_unsafe: case.is_unsafe,
+        options,
+    };
+    Some((example, case.input.text.clone()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+use super::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+
+/// Asks as the page does: over the wire and back.
+fn ask(desk: &mut Desk, head: Ask, texts: &[&str]) -> Parcel<Answer> {
+    let texts = texts.iter().map(|text| text.to_string()).collect();
+    let answer = desk.answer(Parcel { head: wired(head), texts, colours: Vec::new() });
+    Parcel { head: wired(answer.head), ..answer }
+}
+
+fn wired<T: Serialize + DeserializeOwned + PartialEq + Debug>(head: T) -> T {
+    let bytes = postcard::to_allocvec(&head).unwrap();
+    let back: T = postcard::from_bytes(&bytes).unwrap();
+    assert_eq!(back, head);
+    back
+}
+
+fn port(desk: &mut Desk, text: &str) -> Parcel<Answer> {
+    ask(desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    let options = Options { target: "hpu".into(), ..Options::default() };
+    ask(desk, Ask::Port { options, show: 0 }, &[])
+}
+
+#[test]
+fn the_catalogue_has_titles_and_reasons() {
+    let answer = ask(&mut Desk::default(), Ask::Catalogue, &[]);
+    let Answer::Catalogue(catalogue) = answer.head else { panic!("{:?}", answer.head) };
+    assert!(catalogue.targets.iter().any(|target| target.id == "hpu" && !target.sdks.is_empty()));
+    assert!(catalogue.recipes.iter().all(|recipe| !recipe.title.is_empty() && !recipe.reason.is_empty()));
+}
+
+#[test]
+fn a_port_comes_with_what_is_shown() {
+    let mut desk = Desk::default();
+    let answer = port(&mut desk, "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n");
+    let Answer::Ported(outcome, shown) = answer.head else { panic!("{:?}", answer.head) };
+    assert!(outcome.files[0].changed);
+    assert_eq!(outcome.files[0].hunks, shown.diff.hunks.len());
+    let ids: Vec<&String> = shown.diff.hunks.iter().flat_map(|hunk| &hunk.edits).collect();
+    assert!(outcome.files[0].edits.iter().all(|edit| ids.contains(&&edit.id)));
+    assert!(answer.texts[0].contains("hpu"));
+    assert_eq!(answer.colours.len(), 4);
+    let patch = ask(&mut desk, Ask::Patch, &[]).texts.remove(0);
+    assert!(patch.starts_with("diff --git a/a.py b/a.py\n"), "{patch}");
+    assert!(ask(&mut desk, Ask::Report, &[]).texts[0].contains("\"target\": \"hpu\""));
+    assert_eq!(ask(&mut desk, Ask::Texts, &[]).texts, answer.texts);
+}
+
+#[test]
+fn what_was_ported_is_what_is_shown_even_after_typing() {
+    let mut desk = Desk::default();
+    port(&mut desk, "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n");
+    let before = ask(&mut desk, Ask::Patch, &[]).texts;
+    ask(&mut desk, Ask::Text(0), &["x = 1\n"]);
+    assert_eq!(ask(&mut desk, Ask::Patch, &[]).texts, before);
+}
+
+#[test]
+fn an_edit_is_refused_in_its_own_file_alone() {
+    let mut desk = Desk::default();
+    let text = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n";
+    ask(&mut desk, Ask::Files(vec!["a.py".into(), "b.py".into()]), &[text, text]);
+    let port = |desk: &mut Desk, rejected: Vec<String>| {
+        let options = Options { target: "hpu".into(), rejected_edits: rejected, ..Options::default() };
+        let Answer::Ported(outcome, _) = ask(desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
+        outcome.files.iter().map(|file| file.edits.len()).collect::<Vec<_>>()
+    };
+    let all = port(&mut desk, vec![]);
+    assert_eq!(all[0], all[1]);
+    let Answer::Ported(outcome, _) =
+        ask(&mut desk, Ask::Port { options: Options { target: "hpu".into(), ..Options::default() }, show: 0 }, &[])
+            .head
+    else {
+        panic!()
+    };
+    let edit = outcome.files[0].edits.iter().find(|edit| edit.recipe == "hpu#model-to-device").unwrap();
+    let some = port(&mut desk, vec![format!("a.py:{}", edit.id)]);
+    assert!(some[0] < all[0]);
+    assert_eq!(some[1], all[1]);
+    assert!(port(&mut desk, vec![edit.id.clone()])[1] < all[1]);
+}
+
+#[test]
+fn the_matrix_comes_a_column_at_a_time() {
+    let mut desk = Desk::default();
+    let text = "import torch\nnet = build().cuda()\nold = torch.jit.script(net < 1)\n";
+    ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    let options = Options { target: "hpu".into(), sdk: Some("1.8".into()), ..Options::default() };
+    let column = |desk: &mut Desk, column| ask(desk, Ask::Matrix { options: options.clone(), column }, &[]);
+    let Answer::Matrix(1, total, None) = column(&mut desk, 0).head else { panic!() };
+    assert_eq!(column(&mut desk, 2).head, Answer::Matrix(1, total, None), "a column was skipped");
+    for number in 1..total {
+        let Answer::Matrix(done, _, table) = column(&mut desk, number).head else { panic!() };
+        assert_eq!((done, table.is_some()), (number + 1, number + 1 == total), "the table comes with the last");
+    }
+    let table = |desk: &mut Desk, rows| match ask(desk, Ask::Rows(rows), &[]).head {
+        Answer::Matrix(_, _, Some(table)) => *table,
+        other => panic!("{other:?}"),
+    };
+    let whole = table(&mut desk, 100);
+    let hpu = whole.targets.iter().position(|target| target == "hpu").expect("a column");
+    assert!(whole.sums[hpu][0] > 0 && whole.sums[hpu][1] > 0, "{whole:?}");
+    assert_eq!(whole.rows.len(), whole.total);
+    // An entry leads to the line that speaks of it.
+    let options = Options { target: "hpu".into(), sdk: Some("1.8".into()), ..Options::default() };
+    ask(&mut desk, Ask::Port { options, show: 0 }, &[]);
+    let ported = ask(&mut desk, Ask::Texts, &[]).texts.remove(0);
+    let row = whole.rows.iter().find(|row| row.text.contains("build().cuda()")).expect("the line is a row");
+    let line = row.cells[hpu].line.expect("a line of the port");
+    assert!(ported.lines().nth(line - 1).unwrap().contains("build().to("), "{line} of {ported}");
+
+    let few = table(&mut desk, 1);
+    assert_eq!((few.rows.len(), few.total), (1, whole.total));
+    ask(&mut desk, Ask::Text(0), &["x = 1\n"]);
+    let Answer::Matrix(1, ..) = column(&mut desk, 0).head else { panic!() };
+    (1..total).for_each(|number| drop(column(&mut desk, number)));
+    assert_eq!(table(&mut desk, 100).total, 0);
+}
+
+#[test]
+fn a_port_says_how_it_is_launched() {
+    let mut desk = Desk::default();
+    let text = "import argparse\nimport torch\n\nif __name__ == \"__main__\":\n    parser = argparse.ArgumentParser()\n    \
+        parser.add_argument(\"--batch-size\", type=int, default=8)\n    args = parser.parse_args()\n    \
+        loader = torch.utils.data.DataLoader([], batch_size=args.batch_size)\n    net = torch.nn.Linear(2, 2).cuda()\n";
+    let Answer::Ported(outcome, _) = port(&mut desk, text).head else { panic!() };
+    let fields = crate::shared::launch_link::read(&outcome.launch);
+    assert_eq!((fields["target"].as_str(), fields["entry"].as_str()), ("hpu", "a.py"), "{fields:?}");
+    assert!(launch::form::write(&fields).is_ok(), "{fields:?}");
+    let Answer::Ported(outcome, _) = port(&mut desk, "x = 1\n").head else { panic!() };
+    assert_eq!(outcome.launch, "target=hpu");
+}
+
+#[test]
+fn nothing_asked_too_early_breaks_it() {
+    let mut desk = Desk::default();
+    assert_eq!(ask(&mut desk, Ask::Patch, &[]).texts, [""]);
+    assert_eq!(ask(&mut desk, Ask::Show(7), &[]).head, Answer::Shown(Box::default()));
+    ask(&mut desk, Ask::Text(3), &["x"]);
+    port(&mut desk, "");
+    ask(&mut desk, Ask::Show(7), &[]);
+}
+
+#[test]
+fn examples_open_as_they_are_meant() {
+    let id = |section: &str, number| ExampleId { guide: "hpu".into(), section: section.into(), number };
+    let guides = embedded_guides();
+    let guide = guides.iter().find(|guide| guide.name == "hpu").unwrap();
+    for section in &guide.sections {
+        for (index, case) in section.cases().iter().enumerate() {
+            let answer = ask(&mut Desk::default(), Ask::Example(id(&section.id, index + 1)), &[]);
+            let Answer::Example(Some(example)) = answer.head else { panic!("{}", section.id) };
+            assert_eq!(answer.texts, [case.input.text.as_str()]);
+            assert_eq!(example.allow_unsafe, case.is_unsafe);
+        }
+    }
+    assert_eq!(ask(&mut Desk::default(), Ask::Example(id("none", 1)), &[]).head, Answer::Example(None));
+    assert_eq!(ask(&mut Desk::default(), Ask::Example(id("model-to-device", 99)), &[]).head, Answer::Example(None));
+}
+
+#[test]
+fn configuration_is_read_for_the_launch_and_left_out_of_the_report() {
+    let program = "import hydra\nimport torch\n\n\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n    \
+        net = torch.nn.Linear(2, 2).cuda()\n    net(0).backward()\n\n\nif __name__ == '__main__':\n    main()\n";
+    let launch_and_report = |files: &[(&str, &str)]| {
+        let mut desk = Desk::default();
+        let (paths, texts): (Vec<&str>, Vec<&str>) = files.iter().copied().unzip();
+        ask(&mut desk, Ask::Files(paths.into_iter().map(str::to_owned).collect()), &texts);
+        let options = Options { target: "hpu".into(), ..Options::default() };
+        let Answer::Ported(outcome, _) = ask(&mut desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
+        (outcome.launch, ask(&mut desk, Ask::Report, &[]).texts.remove(0))
+    };
+    let (launch, report) = launch_and_report(&[("conf/base.yaml", "batch_size: 12\n"), ("run.py", program)]);
+    assert!(launch.contains("batch=12&batch-from=batch_size%20conf/base.yaml:1"), "{launch}");
+    let (plain, same) = launch_and_report(&[("run.py", program)]);
+    assert!(!plain.contains("batch="), "{plain}");
+    assert_eq!(report, same);
+}
+
+#[test]
+fn an_option_matters_when_another_value_makes_another_port() {
+    let mut desk = Desk::default();
+    let mut check = |text: &str, option: &str, matters: bool| {
+        port(&mut desk, text);
+        let targets = desk.recipes().targets();
+        let hpu = targets.iter().find(|target| target.id == "hpu").expect("a target");
+        let place = hpu.options.iter().position(|known| known.name == option).expect("an option");
+        let options = Options { target: "hpu".into(), ..Options::default() };
+        let tried = ask(&mut desk, Ask::Try { options, option: place }, &[]).head;
+        assert_eq!(tried, Answer::Tried(matters), "{option}");
+    };
+    let plain = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\nnet(0).backward()\n";
+    check(plain, "lazy", true);
+    check(plain, "zero", false);
+    check("x = 1\n", "lazy", false);
+    let lightning = "from lightning.pytorch import Trainer\nTrainer(max_epochs=3).fit(net)\n";
+    check(lightning, "devices", true);
+    check(&lightning.replace("max_epochs=3", "accelerator='gpu', strategy='ddp'"), "strategy", true);
+}

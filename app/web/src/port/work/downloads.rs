@@ -1,0 +1,102 @@
+//! Taking the port away: files, patch, report, clipboard, link.
+
+use super::session::Session;
+use super::{engine, fragment};
+use crate::port::work::protocol::{Answer, Ask};
+use crate::shared::archive;
+use crate::shared::browser;
+use crate::shared::text::thousands;
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+/// `portolan-hpu.patch` and the like.
+fn named(session: Session, ending: &str) -> String {
+    let target = session.state.with_untracked(|s| s.outcome.as_ref().map(|o| o.target.clone()).unwrap_or_default());
+    format!("portolan-{target}.{ending}")
+}
+
+fn give(session: Session, name: &str, kind: &str, bytes: &[u8]) {
+    match browser::download(name, kind, bytes) {
+        Ok(()) => session.say(false, format!("Downloaded {name}.")),
+        Err(why) => session.say(true, format!("{name} could not be saved: {}", browser::reason(&why))),
+    }
+}
+
+/// Downloads the patch.
+pub(in crate::port) fn patch(session: Session) {
+    engine::ask(engine::bare(Ask::Patch), move |answer| {
+        let text = answer.texts.into_iter().next().unwrap_or_default();
+        let name = named(session, "patch");
+        give(session, &name, "text/x-patch", text.as_bytes());
+        let advice = session.state.with_untracked(|state| match state.is_named() {
+            true => "",
+            false => " First give the file the name that it has in your project: the patch names it.",
+        });
+        session.say(false, format!("Downloaded {name}. In your project’s root: `git apply {name}`.{advice}"));
+    });
+}
+
+/// Downloads the report.
+pub(in crate::port) fn report(session: Session) {
+    engine::ask(engine::bare(Ask::Report), move |answer| {
+        let text = answer.texts.into_iter().next().unwrap_or_default();
+        give(session, &named(session, "json"), "application/json", text.as_bytes());
+    });
+}
+
+/// Downloads all files.
+pub(in crate::port) fn zip(session: Session) {
+    engine::ask(engine::bare(Ask::Texts), move |answer| {
+        let Answer::Texts(paths) = answer.head else { return };
+        match archive::write(paths.iter().map(String::as_str).zip(answer.texts.iter().map(String::as_str))) {
+            Ok(bytes) => give(session, &named(session, "zip"), "application/zip", &bytes),
+            Err(why) => session.say(true, format!("The archive could not be written: {why}")),
+        }
+    });
+}
+
+/// Downloads the file shown.
+pub(in crate::port) fn file(session: Session) {
+    let file = session.state.with_untracked(|s| Some((s.file()?.path.clone(), s.view.as_ref()?.new.text().clone())));
+    if let Some((path, text)) = file {
+        give(session, path.rsplit('/').next().unwrap_or(&path), "text/x-python", text.as_bytes());
+    }
+}
+
+/// Copies the file shown.
+pub(in crate::port) fn copy(session: Session) {
+    let Some(view) = session.state.with_untracked(|s| s.view.clone()) else { return };
+    spawn_local(async move {
+        match browser::copy(view.new.text()).await {
+            Ok(()) => session.say(false, "Ported file copied."),
+            Err(why) => session.say(true, format!("Could not copy: {}", browser::reason(&why))),
+        }
+    });
+}
+
+/// Puts everything into the address, and the address on the clipboard.
+pub(in crate::port) fn share(session: Session) {
+    let share = session.state.with_untracked(|state| state.share());
+    spawn_local(async move {
+        let link = match browser::deflate(&share.to_bytes()).await {
+            Ok(deflated) => fragment::of_share(&deflated),
+            Err(why) => return session.say(true, format!("Could not make a link: {}", browser::reason(&why))),
+        };
+        if link.len() > fragment::MAX_LINK {
+            return session.say(true, "This project is too big for a link. Download all files (.zip) instead.");
+        }
+        let location = browser::window().location();
+        let address = location.href().unwrap_or_default();
+        let address = format!("{}{link}", address.split('#').next().unwrap_or_default());
+        let kept = browser::set_address(&address);
+        let length = thousands(address.len() as u64);
+        let said = |done: &str| {
+            format!("Link {done} ({length} characters). It contains your code: anyone with the link can read it.")
+        };
+        match (browser::copy(&address).await, kept) {
+            (Ok(()), _) => session.say(false, said("copied")),
+            (Err(_), Ok(())) => session.say(false, said("in the address bar")),
+            (Err(why), Err(_)) => session.say(true, format!("Could not copy: {}", browser::reason(&why))),
+        }
+    });
+}

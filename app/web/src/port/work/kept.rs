@@ -1,0 +1,38 @@
+//! The open work, as the page's scripts see it: they keep it in the browser (`keep.js`), and this file turns it into bytes
+//! and back. Nothing else of the page is offered to them.
+
+use super::session::Session;
+use crate::port::state::State;
+use crate::port::work::fragment::Share;
+use crate::port::work::project;
+use crate::shared::browser;
+use js_sys::{Object, Reflect, Uint8Array};
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+
+/// Whether there is a script that keeps the work; it calls `begin` once it has looked.
+pub(super) fn is_kept() -> bool {
+    Reflect::has(&browser::window(), &"portolanKeeps".into()).unwrap_or_default()
+}
+
+/// Puts `portolanWork` into the window: `bytes()`, empty when nothing is open; `beside()`, what is kept with them;
+/// `begin(bytes, beside)`, which opens what was kept, then what the address names; and `forget()`, for what was replaced.
+pub(super) fn offer(session: Session) {
+    let work = Object::new();
+    let put = |name: &str, function: JsValue| drop(Reflect::set(&work, &name.into(), &function));
+    let bytes_of = move |look: fn(&State) -> Vec<u8>| {
+        Closure::<dyn Fn() -> Uint8Array>::new(move || Uint8Array::from(&*session.with_work(look))).into_js_value()
+    };
+    put("bytes", bytes_of(|state| if state.is_empty() { Vec::new() } else { state.share().to_bytes() }));
+    put("beside", bytes_of(State::beside));
+    let begin = Closure::<dyn Fn(Uint8Array, Uint8Array)>::new(move |bytes: Uint8Array, beside: Uint8Array| {
+        let share = Share::from_bytes(&bytes.to_vec());
+        let share = share.filter(|share| project::check_project(&share.files).is_ok());
+        session.change_and_port(|state| state.restore(share, &beside.to_vec()));
+        session.read_fragment();
+    });
+    put("begin", begin.into_js_value());
+    let forget = Closure::<dyn Fn()>::new(move || session.state.update(State::forget_former));
+    put("forget", forget.into_js_value());
+    let _ = Reflect::set(&browser::window(), &"portolanWork".into(), &work);
+}

@@ -1,0 +1,195 @@
+//! Bringing files in: buttons, drops, the sample.
+
+use super::session::Session;
+use crate::port::work::archive::{self, Packed};
+use crate::port::work::project::{self, Kind, LeftOut, Refusal};
+use crate::shared::browser;
+use crate::shared::text::count;
+use leptos::prelude::*;
+use python::SourceFile;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{DataTransfer, File, FileList, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry};
+
+/// Where the sample lies, beside the page's module. It is one of the scripts that the tests port and run.
+const SAMPLE: &str = "samples/spectra_trainer.py";
+
+/// Opens the sample trainer.
+pub(in crate::port) fn open_sample(session: Session) {
+    begin(session);
+    spawn_local(async move {
+        let sample = browser::fetch_text(SAMPLE).await;
+        session.state.update(|state| state.reading -= 1);
+        match sample {
+            Ok(text) => session.open_given("Opened the sample.", |state| {
+                state.open_sample(SourceFile { path: "spectra_trainer.py".into(), text });
+                true
+            }),
+            Err(why) => session.say(true, format!("The sample could not be loaded: {}", browser::reason(&why))),
+        }
+    });
+}
+
+/// Says that files are being read; what opens them says when that is over.
+fn begin(session: Session) {
+    session.state.update(|state| state.reading += 1);
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    files: Vec<SourceFile>,
+    bad: Vec<(String, Refusal)>,
+    left_out: LeftOut,
+}
+
+impl Found {
+    fn take(&mut self, path: String, text: Result<String, Refusal>) {
+        match text {
+            Ok(text) => self.files.push(SourceFile { path, text }),
+            Err(why) => self.bad.push((path, why)),
+        }
+    }
+}
+
+/// Opens chosen files. Those of a folder bring their path along.
+pub(in crate::port) fn open_list(session: Session, list: &FileList) {
+    let files: Vec<File> = (0..list.length()).filter_map(|index| list.item(index)).collect();
+    begin(session);
+    spawn_local(async move {
+        let mut found = Found::default();
+        for file in files {
+            let path = js_sys::Reflect::get(&file, &"webkitRelativePath".into());
+            let path = path.ok().and_then(|path| path.as_string()).filter(|path| !path.is_empty());
+            let from_folder = path.is_some();
+            read(&mut found, &file, path.unwrap_or_else(|| file.name()), from_folder).await;
+        }
+        finish(session, found);
+    });
+}
+
+/// Opens dropped files and folders. The items are gone once the event is over, so they are taken at once.
+pub(in crate::port) fn open_dropped(session: Session, data: &DataTransfer) {
+    let items = data.items();
+    let entries: Vec<FileSystemEntry> = (0..items.length())
+        .filter_map(|index| items.get(index))
+        .filter_map(|item| item.webkit_get_as_entry().ok().flatten())
+        .collect();
+    if entries.is_empty() {
+        if let Some(list) = data.files() {
+            open_list(session, &list);
+        }
+        return;
+    }
+    begin(session);
+    spawn_local(async move {
+        let mut found = Found::default();
+        let mut open: Vec<(FileSystemEntry, bool)> = entries.into_iter().map(|entry| (entry, false)).collect();
+        while let Some((entry, in_folder)) = open.pop() {
+            let path = entry.full_path().trim_start_matches('/').to_owned();
+            if entry.is_directory() {
+                if !project::skipped_folder(&entry.name()) {
+                    let children = children(entry.unchecked_into()).await;
+                    open.extend(children.into_iter().map(|child| (child, true)));
+                }
+            } else if let Ok(file) = file_of(entry.unchecked_into()).await {
+                read(&mut found, &file, path, in_folder).await;
+            }
+            if found.files.len() > project::MAX_FILES {
+                break;
+            }
+        }
+        finish(session, found);
+    });
+}
+
+/// Everything in a folder; the reader gives it in portions.
+async fn children(folder: FileSystemDirectoryEntry) -> Vec<FileSystemEntry> {
+    let reader = folder.create_reader();
+    let mut all = Vec::new();
+    loop {
+        let portion = js_sys::Promise::new(&mut |resolve, reject| {
+            let _ = reader.read_entries_with_callback_and_callback(&resolve, &reject);
+        });
+        let portion = JsFuture::from(portion).await.map(|list| js_sys::Array::from(&list)).unwrap_or_default();
+        if portion.length() == 0 {
+            return all;
+        }
+        all.extend(portion.iter().map(JsCast::unchecked_into));
+    }
+}
+
+async fn file_of(entry: FileSystemFileEntry) -> Result<File, JsValue> {
+    let file = js_sys::Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject));
+    JsFuture::from(file).await.map(JsCast::unchecked_into)
+}
+
+async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
+    let kind = project::kind(&path);
+    if in_folder && !project::belongs(&path) {
+        found.left_out.add(&path);
+        return;
+    }
+    if kind == Kind::Notebook {
+        return found.bad.push((path, Refusal::Notebook));
+    }
+    // Size first: what is too big is not even read.
+    let most = if kind == Kind::Zip { project::MAX_PROJECT } else { project::MAX_FILE };
+    if file.size() > most as f64 {
+        return found.bad.push((path, Refusal::TooBig { size: file.size() as usize }));
+    }
+    let bytes = match browser::bytes_of(file).await {
+        Ok(bytes) => bytes,
+        Err(why) => return found.bad.push((path, Refusal::Unreadable(browser::reason(&why)))),
+    };
+    if kind != Kind::Zip {
+        return found.take(path, project::text_of(bytes));
+    }
+    match archive::list(&bytes) {
+        Ok((packed, left_out)) => {
+            found.left_out.files += left_out.files;
+            found.left_out.notebooks += left_out.notebooks;
+            for file in packed {
+                let text = unpack(&file).await;
+                found.take(file.path, text);
+            }
+        }
+        Err(why) => found.bad.push((path, why)),
+    }
+}
+
+/// Opens what was found, or says why there is nothing to open. Then the project stays as it is.
+fn finish(session: Session, mut found: Found) {
+    session.state.update(|state| state.reading -= 1);
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    project::strip_root(&mut found.files);
+    let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));
+    let trouble = trouble.map(|first| match found.bad.len() {
+        1 => first,
+        more => format!("{first} And {} more.", more - 1),
+    });
+    if let Err(why) = project::check_project(&found.files) {
+        let why = if why == Refusal::NoPython { found.left_out.refusal() } else { why };
+        let what = trouble.unwrap_or_else(|| format!("What was chosen {why}"));
+        return session.say(true, what);
+    }
+    let left_out = found.left_out.skipped();
+    let opened = match &found.files[..] {
+        [one] => format!("Opened {}.", one.path),
+        all => format!("Opened {}.", count(all.len(), "file")),
+    };
+    let bad = trouble.is_some();
+    let trouble = trouble.map(|t| format!(" {t}")).unwrap_or_default();
+    session.open(found.files, bad, format!("{opened}{left_out}{trouble}"));
+}
+
+/// The text of a packed file.
+async fn unpack(file: &Packed) -> Result<String, Refusal> {
+    let damaged = |why: JsValue| Refusal::Archive(format!("{}: {}", file.path, browser::reason(&why)));
+    let bytes = match file.deflated {
+        true => browser::inflate(&file.data, project::MAX_FILE).await.map_err(damaged)?,
+        false => file.data.clone(),
+    };
+    archive::intact(file, &bytes)?;
+    project::text_of(bytes)
+}

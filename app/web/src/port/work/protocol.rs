@@ -1,0 +1,250 @@
+//! What the page and its worker say to each other.
+//!
+//! A message is a small head, and beside it the big things as they are: texts as strings, colours as numbers. So a
+//! long file is copied, never quoted and parsed again.
+
+use codemod::{Applicability, Certificate, Diagnostic, FileDiff, MatrixCell, Options, RecipeInfo, Style, TargetInfo};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use training::Ledger;
+
+/// A message with its head still typed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parcel<T> {
+    /// The small part.
+    pub head: T,
+    /// Texts, as the head says.
+    pub texts: Vec<String>,
+    /// Halves of a [`Highlight`](python::Highlight): spans, then lines, for each text the head names.
+    pub colours: Vec<Vec<u32>>,
+}
+
+/// From the page. The worker keeps the files and the last port between questions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Ask {
+    /// Which targets and recipes are there?
+    Catalogue,
+    /// An example out of a guide.
+    Example(ExampleId),
+    /// The project, whole: these paths, with the texts beside.
+    Files(Vec<String>),
+    /// A file has this text now; the text is beside.
+    Text(usize),
+    /// Port the project, and show one of its files.
+    Port {
+        /// What the user chose.
+        options: Options,
+        /// Which file to show.
+        show: usize,
+    },
+    /// Show another file of the last port.
+    Show(usize),
+    /// Port the project to one more target, for the matrix of all. One at a time, so that a newer question waits for one
+    /// port only.
+    Matrix {
+        /// What the user chose; a target takes what it has of it.
+        options: Options,
+        /// Which column; 0 starts the matrix.
+        column: usize,
+    },
+    /// The last matrix with so many rows.
+    Rows(usize),
+    /// Does another value of one of the target's named options make another port?
+    Try {
+        /// What the user chose.
+        options: Options,
+        /// Which option, by its place in the target's list.
+        option: usize,
+    },
+    /// The last port as one patch.
+    Patch,
+    /// The last port as the command's JSON.
+    Report,
+    /// All files of the last port, the unchanged ones too.
+    Texts,
+}
+
+/// From the worker; every question gets one answer, in order. `Ready` comes unasked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// The worker has started.
+    Ready,
+    /// Targets and recipes.
+    Catalogue(Catalogue),
+    /// An example's path, style, SDK and options; its text is beside. `None`: no such example.
+    Example(Option<Example>),
+    /// The new files are known.
+    Taken,
+    /// The port, and the file asked for.
+    Ported(Box<Outcome>, Box<Shown>),
+    /// The file asked for.
+    Shown(Box<Shown>),
+    /// So many columns of the matrix are there, and so many there will be. With the last comes the table.
+    Matrix(usize, usize, Option<Box<Table>>),
+    /// Whether it does.
+    Tried(bool),
+    /// The text asked for is beside.
+    Written,
+    /// Paths; the texts are beside.
+    Texts(Vec<String>),
+}
+
+/// Names one `before` or `unchanged` example of a guide.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExampleId {
+    /// Guide, e.g. `hpu`.
+    pub guide: String,
+    /// Anchor of the section.
+    pub section: String,
+    /// Which of the section's examples, from 1, `after` fences not counted.
+    pub number: usize,
+}
+
+/// An example as it is to be opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// Path it is ported under.
+    pub path: String,
+    /// Target of the guide.
+    pub target: String,
+    /// Style it is meant for.
+    pub style: Style,
+    /// SDK it is meant for.
+    pub sdk: Option<String>,
+    /// Whether it shows unsafe edits.
+    pub allow_unsafe: bool,
+    /// Named options it is meant for.
+    pub options: BTreeMap<String, String>,
+}
+
+/// What the engine can do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Catalogue {
+    /// Targets that have recipes.
+    pub targets: Vec<TargetInfo>,
+    /// All recipes.
+    pub recipes: Vec<RecipeInfo>,
+}
+
+/// A port without its texts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Target id.
+    pub target: String,
+    /// Style that was used.
+    pub style: Style,
+    /// One entry a file.
+    pub files: Vec<FileOutcome>,
+    /// What is left of the source vendor, as `path:line:column text`.
+    pub residue: Vec<String>,
+    /// What an optimizer step sees and means, before and after.
+    pub ledger: Ledger,
+    /// The file that is run, where one is.
+    pub program: Option<usize>,
+    /// What the page that writes launch scripts is told of this port: the fragment of its address, without `#`.
+    pub launch: String,
+    /// What stands behind `python` to run the port.
+    pub run: String,
+    /// What was checked.
+    pub certificate: Option<Checked>,
+    /// What the port begins with when its training step is not in it.
+    pub overview: Option<Overview>,
+}
+
+/// What was checked of a port, and under what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checked {
+    /// SDK version.
+    pub sdk: String,
+    /// What was checked.
+    pub certificate: Certificate,
+}
+
+/// What keeps a training step from being ported.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    /// The messages that say so.
+    pub stops: Vec<Stop>,
+    /// Titles of the recipes that changed something.
+    pub done: Vec<String>,
+    /// What is left besides, with the number of places.
+    pub left: Vec<(String, usize)>,
+}
+
+/// A message that says what keeps a training step from being ported.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stop {
+    /// Number of the file.
+    pub file: usize,
+    /// Its path.
+    pub path: String,
+    /// Line of the ported text, from 1.
+    pub line: usize,
+    /// The message.
+    pub message: String,
+}
+
+/// All targets side by side, as far as rows were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// Ids of the targets.
+    pub targets: Vec<String>,
+    /// For each target, lines that it changes, leaves to a person, can't port.
+    pub sums: Vec<[usize; 3]>,
+    /// The rows asked for.
+    pub rows: Vec<TableRow>,
+    /// Rows there are.
+    pub total: usize,
+}
+
+/// A line of the original that at least one target changes or speaks of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TableRow {
+    /// Number of the file.
+    pub file: usize,
+    /// Its path.
+    pub path: String,
+    /// Line of the original, from 1.
+    pub line: usize,
+    /// The line without its indentation.
+    pub text: String,
+    /// One cell a target.
+    pub cells: Vec<MatrixCell>,
+}
+
+/// One file of a port.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileOutcome {
+    /// Path as given.
+    pub path: String,
+    /// Whether the text differs.
+    pub changed: bool,
+    /// Changed places.
+    pub hunks: usize,
+    /// The edits, without what they write.
+    pub edits: Vec<EditNote>,
+    /// Messages.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What the page needs to know of an edit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EditNote {
+    /// Its id.
+    pub id: String,
+    /// Its recipe.
+    pub recipe: String,
+    /// Whether it is safe.
+    pub applicability: Applicability,
+    /// First byte replaced, in the original.
+    pub start: usize,
+}
+
+/// One file ready for display. Beside it: the ported text when it differs, and the colours of both texts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Which file.
+    pub index: usize,
+    /// What changed.
+    pub diff: FileDiff,
+}

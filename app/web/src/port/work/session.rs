@@ -1,0 +1,519 @@
+//! Starts the page, and carries between its state and the worker.
+
+use super::fragment::{self, Fragment, Share};
+use super::protocol::{Answer, Ask, Parcel, Shown};
+use super::{engine, kept, project};
+use crate::port::state::lines::Lines;
+use crate::port::state::{Delivery, Engine, File, Jump, Notice, Panel, Phase, Run, State, Undo, View};
+use crate::port::view::{Page, PageProps};
+use crate::shared::browser;
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use python::{Highlight, SourceFile};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use wasm_bindgen::JsCast;
+use web_sys::{HashChangeEvent, HtmlElement};
+
+/// Milliseconds of quiet before what was typed is ported.
+const PAUSE: i32 = 250;
+/// Milliseconds for which good news is shown.
+const GLANCE: i32 = 10_000;
+/// On a page as wide as this, CSS pixels, source and diff both have room.
+const ROOMY: f64 = 1500.0;
+/// A port that takes longer than this is given up when a newer one is wanted.
+const PATIENCE: f64 = 1500.0;
+
+/// Fills `#port`, for as long as the window is open.
+pub fn mount() {
+    let Some(place) = browser::element("port") else { return };
+    place.set_text_content(None);
+    leptos::mount::mount_to(place, || {
+        let session =
+            Session { state: RwSignal::new(State::default()), flight: StoredValue::new_local(Flight::default()) };
+        session.start_engine();
+        kept::offer(session);
+        // Else what is kept comes first, and whoever keeps it lets the address be read.
+        if !kept::is_kept() {
+            session.read_fragment();
+        }
+        session.follow_edits();
+        window_event_listener(ev::hashchange, move |event: HashChangeEvent| {
+            session.read_fragment();
+            back_to_entry(&event);
+        });
+        Page(PageProps { session })
+    })
+    .forget();
+}
+
+/// Back from a place: to the entry that led there.
+fn back_to_entry(event: &HashChangeEvent) {
+    let from = event.old_url().rsplit_once('#').map(|(_, from)| format!("a[href=\"#{from}\"]"));
+    browser::later(0, move || {
+        let entry = from.and_then(|from| browser::element("panel")?.query_selector(&from).ok().flatten());
+        if let Some(entry) = entry {
+            let _ = entry.unchecked_into::<HtmlElement>().focus();
+        }
+    });
+}
+
+/// A handle on the state and on what goes on around it.
+#[derive(Clone, Copy)]
+pub(in crate::port) struct Session {
+    /// The state.
+    pub(in crate::port) state: RwSignal<State>,
+    flight: StoredValue<Flight, LocalStorage>,
+}
+
+#[derive(Default)]
+struct Flight {
+    /// When the port that is under way was asked for.
+    since: Cell<Option<f64>>,
+    /// Another one is wanted after it.
+    again: Cell<bool>,
+    /// The timer that waits for typing to pause.
+    timer: Cell<i32>,
+    /// The files as the worker has ported them last.
+    files: RefCell<Vec<File>>,
+    /// Number of the latest view.
+    serial: Cell<u64>,
+}
+
+impl Session {
+    /// Changes the state and ports at once.
+    pub(in crate::port) fn change_and_port(self, change: impl FnOnce(&mut State)) {
+        self.state.update(change);
+        self.port_now();
+    }
+
+    /// Says something to the user.
+    pub(in crate::port) fn say(self, bad: bool, text: impl Into<String>) {
+        let notice = Some(Notice { bad, text: text.into(), undo: None });
+        self.show_notice(notice);
+    }
+
+    /// Says that another project was opened, which can be undone.
+    fn say_opened(self, bad: bool, text: String) {
+        let undo = self.state.with_untracked(State::has_former).then_some(Undo::Project);
+        self.show_notice(Some(Notice { bad, text, undo }));
+    }
+
+    fn show_notice(self, notice: Option<Notice>) {
+        let bad = notice.as_ref().is_some_and(|notice| notice.bad || notice.undo.is_some());
+        self.state.update(|state| state.notice = notice.clone());
+        // What went well need not stay, unless it can be taken back.
+        browser::later(GLANCE, move || {
+            let stale = self.state.with_untracked(|state| !bad && state.notice == notice);
+            if stale {
+                self.state.update(|state| state.notice = None);
+            }
+        });
+    }
+
+    /// Ports when typing pauses.
+    pub(in crate::port) fn port_soon(self) {
+        self.stop_timer();
+        self.state.update(|state| {
+            if state.run != Run::Working {
+                state.run = Run::Waiting;
+            }
+        });
+        let timer = browser::later(PAUSE, move || self.port_now());
+        self.flight.with_value(|flight| flight.timer.set(timer));
+    }
+
+    /// Ports now. What the worker is at is finished first, unless it takes long.
+    pub(in crate::port) fn port_now(self) {
+        self.stop_timer();
+        let (empty, ready, broken) = self.state.with_untracked(|state| {
+            (state.is_empty(), state.engine == Engine::Ready, matches!(state.engine, Engine::Broken(_)))
+        });
+        if empty {
+            return self.state.update(|state| {
+                state.set_outcome(None);
+                (state.view, state.run) = (None, Run::Idle);
+            });
+        }
+        if !ready {
+            self.state.update(|state| state.run = Run::Waiting);
+            if broken {
+                self.start_engine();
+            }
+            return;
+        }
+        let since = self.flight.with_value(|flight| flight.since.get());
+        if let Some(since) = since {
+            self.flight.with_value(|flight| flight.again.set(true));
+            if browser::now() - since > PATIENCE {
+                self.restart(Run::Waiting);
+            }
+            return;
+        }
+        self.deliver();
+        let (options, show) = self.state.with_untracked(|state| (state.options(), state.selected));
+        let project = self.state.with_untracked(|state| state.project);
+        self.flight.with_value(|flight| {
+            flight.since.set(Some(browser::now()));
+            flight.again.set(false);
+            flight.files.replace(self.state.with_untracked(|state| state.files.clone()));
+        });
+        self.state.update(|state| state.run = Run::Working);
+        engine::ask(engine::bare(Ask::Port { options, show }), move |answer| self.landed(project, answer));
+    }
+
+    /// A port has come back.
+    fn landed(self, project: u64, answer: Parcel<Answer>) {
+        let again = self.flight.with_value(|flight| {
+            flight.since.set(None);
+            flight.again.get()
+        });
+        let Parcel { head: Answer::Ported(outcome, shown), texts, colours } = answer else { return };
+        let view = self.view_of(*shown, texts, colours);
+        let other_file = self.state.try_update(|state| {
+            state.run = if again { Run::Waiting } else { Run::Idle };
+            if state.project != project {
+                return false;
+            }
+            state.set_outcome(Some(Arc::new(*outcome)));
+            // Beside the files of a project and a diff of two columns there is no room for the source as well.
+            if state.unread && state.files.len() > 1 && browser::page_width() < ROOMY {
+                state.source_hidden = true;
+            }
+            state.show_worthy();
+            if state.selected == view.shown.index {
+                state.set_view(view);
+                if let Some(jump) = state.jump_after_port.take_if(|_| !again) {
+                    state.jump_to(jump);
+                }
+            }
+            state.view.is_none()
+        });
+        if again {
+            self.port_now();
+        } else if other_file == Some(true) {
+            self.show_selected();
+        }
+        self.at_rest();
+    }
+
+    /// Shows another part of the result.
+    pub(in crate::port) fn show(self, panel: Panel) {
+        if panel == Panel::Matrix {
+            // So that the way back from one of its cells leads here.
+            let _ = browser::set_address(fragment::MATRIX);
+        }
+        self.state.update(|state| state.panel = panel);
+        self.at_rest();
+    }
+
+    /// Shows the options, or puts them away.
+    pub(in crate::port) fn flip_options(self) {
+        self.state.update(|state| state.trials.wanted ^= true);
+        self.at_rest();
+    }
+
+    /// What the worker does while nothing else is wanted: one more column of the matrix, or one more option tried, as long as
+    /// these are in sight.
+    fn at_rest(self) {
+        if self.flight.with_value(|flight| flight.since.get().is_some()) {
+            return;
+        }
+        let column = self.state.try_update_untracked(State::next_column).flatten();
+        let next = column.map(|(options, column)| Ask::Matrix { options, column }).or_else(|| {
+            let (options, option) = self.state.try_update_untracked(State::next_trial).flatten()?;
+            Some(Ask::Try { options, option })
+        });
+        let Some(next) = next else { return };
+        self.flight.with_value(|flight| flight.since.set(Some(browser::now())));
+        engine::ask(engine::bare(next), move |answer| {
+            let again = self.flight.with_value(|flight| {
+                flight.since.set(None);
+                flight.again.get()
+            });
+            match answer.head {
+                Answer::Tried(differs) => self.state.update(|state| state.trials.take(differs)),
+                _ => self.take_matrix(answer),
+            }
+            if again { self.port_now() } else { self.at_rest() }
+        });
+    }
+
+    /// Shows more rows of the matrix.
+    pub(in crate::port) fn more_rows(self, rows: usize) {
+        engine::ask(engine::bare(Ask::Rows(rows)), move |answer| self.take_matrix(answer));
+    }
+
+    fn take_matrix(self, answer: Parcel<Answer>) {
+        let Answer::Matrix(done, total, table) = answer.head else { return };
+        self.state.update(|state| {
+            (state.matrix.done, state.matrix.total) = (done, total);
+            if let Some(table) = table {
+                state.matrix.table = Some(Arc::new(*table));
+            }
+        });
+    }
+
+    /// Shows a file of the last port.
+    pub(in crate::port) fn select(self, index: usize) {
+        self.state.update(|state| {
+            state.select(index);
+            state.unread = false;
+        });
+        if self.state.with_untracked(|state| state.view.is_none()) {
+            self.show_selected();
+        }
+    }
+
+    fn show_selected(self) {
+        let (index, ready) =
+            self.state.with_untracked(|state| (state.selected, state.outcome_of(state.selected).is_some()));
+        if !ready {
+            return;
+        }
+        engine::ask(engine::bare(Ask::Show(index)), move |answer| {
+            let Parcel { head: Answer::Shown(shown), texts, colours } = answer else { return };
+            let view = self.view_of(*shown, texts, colours);
+            self.state.update(|state| {
+                if state.selected == view.shown.index && state.view.is_none() {
+                    state.set_view(view);
+                }
+            });
+        });
+    }
+
+    /// Hands the worker the files it lacks.
+    fn deliver(self) {
+        let delivery = self.state.try_update_untracked(State::take_unsent);
+        self.state.with_untracked(|state| {
+            let text = |index: usize| state.files[index].lines.text().to_string();
+            match delivery {
+                Some(Delivery::All) => {
+                    let paths = state.files.iter().map(|file| file.path.clone()).collect();
+                    let texts = (0..state.files.len()).map(text).collect();
+                    engine::ask(Parcel { head: Ask::Files(paths), texts, colours: Vec::new() }, |_| ());
+                }
+                Some(Delivery::Some(files)) => {
+                    for index in files {
+                        let texts = vec![text(index)];
+                        engine::ask(Parcel { head: Ask::Text(index), texts, colours: Vec::new() }, |_| ());
+                    }
+                }
+                None => {}
+            }
+        });
+    }
+
+    /// Stops the port under way.
+    pub(in crate::port) fn stop(self) {
+        self.restart(Run::Stopped);
+    }
+
+    fn restart(self, run: Run) {
+        engine::end();
+        self.state.update(|state| state.run = run);
+        self.start_engine();
+    }
+
+    /// Starts the worker, after it broke too.
+    pub(in crate::port) fn start_engine(self) {
+        self.flight.with_value(|flight| {
+            flight.since.set(None);
+            flight.again.set(false);
+        });
+        self.state.update(|state| {
+            state.engine = Engine::Starting;
+            state.forget_sent();
+        });
+        let ready = move || {
+            self.state.update(|state| state.engine = Engine::Ready);
+            if self.state.with_untracked(|state| state.catalogue.targets.is_empty()) {
+                engine::ask(engine::bare(Ask::Catalogue), move |answer| {
+                    if let Answer::Catalogue(catalogue) = answer.head {
+                        self.state.update(|state| state.learn(catalogue));
+                        self.port_now();
+                    }
+                });
+            } else if self.state.with_untracked(|state| state.run == Run::Waiting) {
+                self.port_now();
+            }
+        };
+        let broken = move |why: String| {
+            self.flight.with_value(|flight| flight.since.set(None));
+            self.state.update(|state| {
+                state.run = Run::Idle;
+                state.engine = Engine::Broken(why);
+                state.forget_sent();
+            });
+        };
+        engine::start(ready, broken);
+    }
+
+    fn stop_timer(self) {
+        self.flight.with_value(|flight| browser::window().clear_timeout_with_handle(flight.timer.take()));
+    }
+
+    /// Opens what the address asks for.
+    pub(in crate::port) fn read_fragment(self) {
+        let hash = browser::window().location().hash().unwrap_or_default();
+        match fragment::parse(&hash) {
+            Fragment::Empty => {}
+            Fragment::Unknown => self.say(true, "The address does not name anything this page can open."),
+            Fragment::Matrix => self.show(Panel::Matrix),
+            Fragment::Place { target, file, line } => {
+                if self.state.try_update(|state| state.go_to_port(target, file, line)) == Some(true) {
+                    self.port_now();
+                }
+            }
+            Fragment::Choose { target, sdk } => self.change_and_port(|state| state.ask_for(target, sdk)),
+            Fragment::Share(deflated) => spawn_local(async move { self.open_share(&deflated).await }),
+            Fragment::Example(id) => engine::ask(engine::bare(Ask::Example(id)), move |answer| {
+                let text = answer.texts.into_iter().next();
+                match (answer.head, text) {
+                    (Answer::Example(Some(example)), Some(text)) => {
+                        self.open_given("The guide’s example is open.", |state| state.open_example(example, text));
+                    }
+                    _ => self.say(true, "The guides have no such example."),
+                }
+            }),
+        }
+    }
+
+    async fn open_share(self, deflated: &[u8]) {
+        let share = match browser::inflate(deflated, 2 * project::MAX_PROJECT).await {
+            Ok(bytes) => Share::from_bytes(&bytes),
+            Err(_) => None,
+        };
+        let share = share.ok_or_else(|| "it was cut, altered, or made by another version of this page".to_owned());
+        let checked = share.and_then(|share| {
+            project::check_project(&share.files).map_err(|why| format!("it {why}"))?;
+            for file in &share.files {
+                project::check_text(&file.text).map_err(|why| format!("{} {why}", file.path))?;
+            }
+            Ok(share)
+        });
+        match checked {
+            Ok(share) => self.open_given("The link’s project is open.", |state| state.open_share(share)),
+            Err(why) => self.say(true, format!("The shared link can't be opened: {why}")),
+        }
+    }
+
+    /// Looks at the state without being told when it changes.
+    pub(super) fn with_work<T>(self, look: impl FnOnce(&State) -> T) -> T {
+        self.state.with_untracked(look)
+    }
+
+    /// Opens what is not the user's own, and says so where something was replaced.
+    pub(in crate::port) fn open_given(self, said: &str, open: impl FnOnce(&mut State) -> bool) {
+        let other = self.state.try_update(open) == Some(true);
+        self.port_now();
+        if other && self.state.with_untracked(State::has_former) {
+            self.say_opened(false, said.to_owned());
+        }
+    }
+
+    /// Opens a project; the one before can be brought back.
+    pub(super) fn open(self, files: Vec<SourceFile>, bad: bool, said: String) {
+        self.change_and_port(|state| {
+            state.open(files);
+            state.unread = true;
+        });
+        self.say_opened(bad, said);
+    }
+
+    /// An address that names what was opened is not true any more once that is changed: a page that is loaded anew would
+    /// open the old instead of what was kept.
+    fn follow_edits(self) {
+        Effect::new(move |before: Option<u64>| {
+            let edits = self.state.with(|state| state.edits);
+            let hash = browser::window().location().hash().unwrap_or_default();
+            if before.is_some_and(|before| before != edits) && fragment::names_work(&hash) {
+                browser::clear_fragment();
+            }
+            edits
+        });
+    }
+
+    /// A part of the state; what shows it is told when it changes.
+    pub(in crate::port) fn memo<T>(self, of: impl Fn(&State) -> T + Send + Sync + 'static) -> Memo<T>
+    where
+        T: PartialEq + Send + Sync + 'static,
+    {
+        Memo::new(move |_| self.state.with(&of))
+    }
+
+    /// Undoes what the notice offers to undo.
+    pub(in crate::port) fn undo_notice(self, undo: Undo) {
+        self.change_and_port(|state| match undo {
+            Undo::Project => state.bring_back(),
+            Undo::Removal => state.restore_removed(),
+        });
+    }
+
+    /// Goes to a line of the port, from 1; where the file has none, to the source.
+    pub(in crate::port) fn go(self, file: usize, line: usize, column: usize) {
+        self.select(file);
+        if self.state.with_untracked(|state| matches!(state.phase(), Phase::Failed { .. })) {
+            return self.go_to_source(line, column);
+        }
+        self.state.update(|state| {
+            state.panel = Panel::Changes;
+            state.jump_to(Jump::New(line.saturating_sub(1) as u32));
+        });
+    }
+
+    /// Goes to a line and column of the source, from 1.
+    pub(in crate::port) fn go_to_source(self, line: usize, column: usize) {
+        self.state.update(|state| {
+            state.source_hidden = false;
+            state.jump_to(Jump::Source(line.saturating_sub(1), column.saturating_sub(1)));
+        });
+    }
+
+    /// Turns edits off, or on again, and stays at them.
+    pub(in crate::port) fn refuse(self, edits: &[String], refuse: bool) {
+        self.change_and_port(|state| {
+            if refuse {
+                state.reject_edits(edits)
+            } else {
+                state.accept_edits(edits)
+            }
+            state.jump_after_port = edits.first().cloned().map(Jump::Edit);
+        });
+    }
+
+    /// Undoes the last accept or reject, or does it again.
+    pub(in crate::port) fn undo(self, forward: bool) {
+        let done = self.state.try_update(|state| if forward { state.redo() } else { state.undo() });
+        if done == Some(true) {
+            self.port_now();
+        }
+    }
+
+    /// Goes to the next change, or the one before.
+    pub(in crate::port) fn step(self, forward: bool) {
+        self.state.update(|state| {
+            state.panel = Panel::Changes;
+            state.step(forward);
+        });
+    }
+
+    /// Removes a file from the project.
+    pub(in crate::port) fn close(self, index: usize) {
+        self.change_and_port(|state| state.close(index));
+    }
+
+    fn view_of(self, shown: Shown, texts: Vec<String>, colours: Vec<Vec<u32>>) -> View {
+        self.flight.with_value(|flight| {
+            flight.serial.set(flight.serial.get() + 1);
+            let old = flight.files.borrow().get(shown.index).map(|file| file.lines.clone()).unwrap_or_default();
+            let new = texts.into_iter().next().map_or_else(|| old.clone(), |text| Lines::new(text.into()));
+            let mut colours = colours.into_iter();
+            let mut next = || Some(Arc::new(Highlight { spans: colours.next()?, lines: colours.next()? }));
+            let old_colours = next().unwrap_or_default();
+            let new_colours = next().unwrap_or_else(|| old_colours.clone());
+            View { serial: flight.serial.get(), shown, old, new, old_colours, new_colours }
+        })
+    }
+}

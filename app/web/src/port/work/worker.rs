@@ -1,0 +1,34 @@
+//! The worker's loop: a question in, an answer out.
+
+use crate::port::work::desk::Desk;
+use crate::port::work::protocol::{Answer, Parcel};
+use crate::port::work::wire;
+use wasm_bindgen::prelude::*;
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+
+/// Answers questions until the page ends the worker.
+pub fn serve() {
+    let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
+    let mut desk = Desk::default();
+    let post = {
+        let scope = scope.clone();
+        move |answer: Parcel<Answer>| {
+            let (message, buffers) = wire::pack(answer);
+            // Refused only when the page is gone.
+            let _ = scope.post_message_with_transfer(&message, &buffers);
+        }
+    };
+    let ready = Parcel { head: Answer::Ready, texts: Vec::new(), colours: Vec::new() };
+    let listen = {
+        let post = post.clone();
+        Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            if let Some(ask) = wire::unpack(event.data()) {
+                post(desk.answer(ask));
+            }
+        })
+    };
+    scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
+    // The listener lives as long as the worker.
+    listen.forget();
+    post(ready);
+}

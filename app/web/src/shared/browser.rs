@@ -1,0 +1,191 @@
+//! The browser's calls that Leptos does not know.
+
+use js_sys::{Array, Promise, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    Blob, BlobPropertyBag, Document, HtmlAnchorElement, HtmlElement, ReadableStreamDefaultReader, ReadableWritablePair,
+    Response, Url, Window,
+};
+
+#[wasm_bindgen]
+extern "C" {
+    type ImportMeta;
+    #[wasm_bindgen(method, getter)]
+    fn url(this: &ImportMeta) -> String;
+    #[wasm_bindgen(thread_local_v2, js_namespace = import, js_name = meta)]
+    static IMPORT_META: ImportMeta;
+
+    /// `web-sys` counts these two among what may still change.
+    type CompressionStream;
+    #[wasm_bindgen(constructor, catch)]
+    fn new(format: &str) -> Result<CompressionStream, JsValue>;
+    type DecompressionStream;
+    #[wasm_bindgen(constructor, catch)]
+    fn new(format: &str) -> Result<DecompressionStream, JsValue>;
+
+    /// Where the whole site is one file, it lies beside nothing: blobs, by the names that they would have.
+    #[wasm_bindgen(thread_local_v2, js_name = portolanCarried)]
+    static CARRIED: Option<js_sys::Object>;
+}
+
+/// A file that the page carries in itself.
+fn carried(file: &str) -> Option<Blob> {
+    let files = CARRIED.with(Option::clone)?;
+    Reflect::get(&files, &file.into()).ok()?.dyn_into().ok()
+}
+
+/// The address of a file that lies beside the page's module. So the page works under any path and from any folder.
+pub(crate) fn beside(file: &str) -> String {
+    if let Some(address) = carried(file).and_then(|blob| Url::create_object_url_with_blob(&blob).ok()) {
+        return address;
+    }
+    let module = IMPORT_META.with(ImportMeta::url);
+    Url::new_with_base(file, &module).map(|url| url.href()).unwrap_or_else(|_| file.to_owned())
+}
+
+pub(crate) fn window() -> Window {
+    web_sys::window().expect("the page runs in a window")
+}
+
+pub(crate) fn document() -> Document {
+    window().document().expect("the page has a document")
+}
+
+/// Calls back after so many milliseconds; the number stops it.
+pub(crate) fn later(milliseconds: i32, call: impl FnOnce() + 'static) -> i32 {
+    let call = Closure::once_into_js(call);
+    let set = window().set_timeout_with_callback_and_timeout_and_arguments_0(call.unchecked_ref(), milliseconds);
+    set.unwrap_or(0)
+}
+
+/// Milliseconds since the page was opened.
+pub(crate) fn now() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
+}
+
+/// Puts another address in the place of the present one; nothing is loaded and no event comes.
+pub(crate) fn set_address(address: &str) -> Result<(), JsValue> {
+    window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(address))
+}
+
+/// Takes the fragment off the address. Where the whole site is one file, the fragment says which page is seen.
+pub(crate) fn clear_fragment() {
+    let location = window().location();
+    let _ = match CARRIED.with(Option::is_some) {
+        true => location.replace("#port"),
+        false => set_address(&(location.pathname().unwrap_or_default() + &location.search().unwrap_or_default())),
+    };
+}
+
+/// What an exception says.
+pub(crate) fn reason(error: &JsValue) -> String {
+    let message = Reflect::get(error, &"message".into()).ok().and_then(|m| m.as_string());
+    message.or_else(|| error.as_string()).unwrap_or_else(|| "the browser gave no reason".to_owned())
+}
+
+/// Gives the user a file.
+pub(crate) fn download(name: &str, kind: &str, bytes: &[u8]) -> Result<(), JsValue> {
+    let options = BlobPropertyBag::new();
+    options.set_type(kind);
+    let parts = Array::of1(&Uint8Array::from(bytes));
+    let blob = Blob::new_with_u8_array_sequence_and_options(&parts, &options)?;
+    let url = Url::create_object_url_with_blob(&blob)?;
+    let link: HtmlAnchorElement = document().create_element("a")?.unchecked_into();
+    link.set_href(&url);
+    link.set_download(name);
+    link.click();
+    later(60_000, move || {
+        let _ = Url::revoke_object_url(&url);
+    });
+    Ok(())
+}
+
+/// Puts text on the clipboard.
+pub(crate) async fn copy(text: &str) -> Result<(), JsValue> {
+    let navigator = window().navigator();
+    // Missing where the page is served without https.
+    if Reflect::get(&navigator, &"clipboard".into())?.is_undefined() {
+        return Err("the browser lends its clipboard to https pages only".into());
+    }
+    JsFuture::from(navigator.clipboard().write_text(text)).await.map(|_| ())
+}
+
+/// The bytes of a file or blob.
+pub(crate) async fn bytes_of(blob: &Blob) -> Result<Vec<u8>, JsValue> {
+    Ok(Uint8Array::new(&JsFuture::from(blob.array_buffer()).await?).to_vec())
+}
+
+async fn fetch(file: &str) -> Result<Response, JsValue> {
+    if let Some(blob) = carried(file) {
+        return Response::new_with_opt_blob(Some(&blob));
+    }
+    let response: Response = JsFuture::from(window().fetch_with_str(&beside(file))).await?.unchecked_into();
+    match response.ok() {
+        true => Ok(response),
+        false => Err(format!("{file}: status {}", response.status()).into()),
+    }
+}
+
+/// Bytes fetched from beside the page's module.
+pub(crate) async fn fetch_bytes(file: &str) -> Result<Uint8Array, JsValue> {
+    let buffer = JsFuture::from(fetch(file).await?.array_buffer()?).await?;
+    Ok(Uint8Array::new(&buffer))
+}
+
+/// Text fetched from beside the page's module.
+pub(crate) async fn fetch_text(file: &str) -> Result<String, JsValue> {
+    let response = fetch(file).await?;
+    let text = JsFuture::from(response.text()?).await?;
+    text.as_string().ok_or_else(|| "not a text".into())
+}
+
+/// Deflates without header.
+pub(crate) async fn deflate(bytes: &[u8]) -> Result<Vec<u8>, JsValue> {
+    let stream = CompressionStream::new("deflate-raw")?;
+    pump(bytes, stream.unchecked_into(), usize::MAX).await
+}
+
+/// Inflates what has no header; an error when more than `most` bytes come out.
+pub(crate) async fn inflate(bytes: &[u8], most: usize) -> Result<Vec<u8>, JsValue> {
+    let stream = DecompressionStream::new("deflate-raw")?;
+    pump(bytes, stream.unchecked_into(), most).await
+}
+
+async fn pump(bytes: &[u8], through: ReadableWritablePair, most: usize) -> Result<Vec<u8>, JsValue> {
+    let input = Uint8Array::from(bytes);
+    let body = Response::new_with_opt_js_u8_array(Some(&input))?.body();
+    let body = body.ok_or_else(|| JsValue::from("no stream"))?;
+    let reader: ReadableStreamDefaultReader = body.pipe_through(&through).get_reader().unchecked_into();
+    let mut out = Vec::new();
+    loop {
+        let step = JsFuture::from(reader.read()).await?;
+        if Reflect::get(&step, &"done".into())?.is_truthy() {
+            return Ok(out);
+        }
+        let chunk: Uint8Array = Reflect::get(&step, &"value".into())?.unchecked_into();
+        if out.len() + chunk.length() as usize > most {
+            let _: Promise = reader.cancel();
+            return Err("it unpacks to more than this page takes".into());
+        }
+        out.extend(chunk.to_vec());
+    }
+}
+
+/// Calls back when an element changes its size, for as long as the page is open.
+pub(crate) fn when_resized(element: &web_sys::Element, call: impl FnMut() + 'static) {
+    let call = Closure::<dyn FnMut()>::new(call).into_js_value();
+    if let Ok(observer) = web_sys::ResizeObserver::new(call.unchecked_ref()) {
+        observer.observe(element);
+    }
+}
+
+/// Width of the page, CSS pixels.
+pub(crate) fn page_width() -> f64 {
+    window().inner_width().ok().and_then(|width| width.as_f64()).unwrap_or(1280.0)
+}
+
+/// The element with this id.
+pub(crate) fn element(id: &str) -> Option<HtmlElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
+}

@@ -1,0 +1,66 @@
+//! The fields of a launch in an address: `#target=hpu&entry=bin/exec.py&args=mode%3Dtrain`. Field names are those of the
+//! command, so another page can write such a link without asking here.
+
+use launch::form::Fields;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+
+/// What can't stand in a value: what ends it, and what browsers change in an address.
+const SPECIAL: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'=').add(b'>').add(b'`');
+
+/// What goes before the fields where the whole site is one file: there a fragment begins with its view.
+const VIEW: &str = "launch?";
+
+/// The beginning of this page's fragments, taken from the one that it was opened with.
+pub fn view(fragment: &str) -> &'static str {
+    if fragment.trim_start_matches('#').starts_with(VIEW) { VIEW } else { "" }
+}
+
+/// The fields as a fragment, without `#` and the view; empty fields are left out.
+pub fn write(fields: &Fields) -> String {
+    let encode = |text: &str| utf8_percent_encode(text, SPECIAL).to_string();
+    let pairs = fields.iter().filter(|(_, value)| !value.is_empty());
+    pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect::<Vec<_>>().join("&")
+}
+
+/// The fields of a fragment, with or without a view. What is no pair is passed over; the last of two values holds.
+pub fn read(fragment: &str) -> Fields {
+    let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    let fragment = fragment.trim_start_matches('#');
+    let pairs = fragment.strip_prefix(VIEW).unwrap_or(fragment).split('&').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (decode(name), decode(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read, view, write};
+    use launch::form::Fields;
+
+    #[test]
+    fn whatever_is_written_is_read_again() {
+        let hostile = "a b/\"q\" 'q' $HOME `id` $(id)\nline & = + % # ä ☃";
+        let fields: Fields = [("target", "ipu"), ("args", hostile), ("site-file", "x = \"1\"\n")]
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .into();
+        let fragment = write(&fields);
+        assert!(!fragment.contains([' ', '\n', '#', '<']), "{fragment}");
+        assert_eq!(read(&fragment), fields);
+        assert_eq!(read(&format!("#{fragment}")), fields);
+        assert_eq!(read(&format!("#launch?{fragment}")), fields);
+    }
+
+    #[test]
+    fn a_view_is_kept_where_there_was_one() {
+        assert_eq!(
+            ["#launch?target=ipu", "#launch?", "#target=ipu", "", "#port"].map(view),
+            ["launch?", "launch?", "", "", ""]
+        );
+    }
+
+    #[test]
+    fn odd_fragments_do_no_harm() {
+        assert_eq!(read(""), Fields::new());
+        assert_eq!(read("#&&=&x"), [(String::new(), String::new())].into());
+        assert_eq!(read("#a=%zz%")["a"], "%zz%");
+    }
+}

@@ -1,0 +1,92 @@
+//! Texts as the pages show them: code between backticks, addresses as links, counted things.
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Words.
+    Words(String),
+    /// Code.
+    Code(String),
+    /// A link: its address, and what is shown for it.
+    Link(String, String),
+}
+
+/// A text's parts: what stands between backticks is code, and an address is a link that shows its host.
+pub fn pieces(text: &str) -> Vec<Piece> {
+    let parts: Vec<&str> = text.split('`').collect();
+    // A backtick without a second is a backtick.
+    if parts.len().is_multiple_of(2) {
+        return linked(text);
+    }
+    let part = |(index, part): (usize, &&str)| match index % 2 {
+        0 => linked(part),
+        _ => vec![Piece::Code((*part).to_owned())],
+    };
+    parts.iter().enumerate().flat_map(part).collect()
+}
+
+fn linked(text: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("https://") {
+        let (before, from) = rest.split_at(at);
+        let (address, after) = from.split_at(from.find([' ', ')', ',']).unwrap_or(from.len()));
+        let host = address.trim_start_matches("https://").split('/').next().unwrap_or_default();
+        if !before.is_empty() {
+            pieces.push(Piece::Words(before.to_owned()));
+        }
+        pieces.push(Piece::Link(address.to_owned(), host.to_owned()));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Words(rest.to_owned()));
+    }
+    pieces
+}
+
+/// `1 change`, `2 changes`, `1,000 changes`.
+pub fn count(n: usize, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
+}
+
+/// A whole number with its thousands apart.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Piece {
+        Piece::Words(text.to_owned())
+    }
+
+    #[test]
+    fn code_and_links_are_found() {
+        let code = |text: &str| Piece::Code(text.to_owned());
+        let check = |text: &str, expected: &[Piece]| assert_eq!(pieces(text), expected, "{text}");
+        check("`a<b>` becomes `c`", &[code("a<b>"), words(" becomes "), code("c")]);
+        check("a ` alone", &[words("a ` alone")]);
+        let link = Piece::Link("https://a.b/c?d".to_owned(), "a.b".to_owned());
+        check("Site: X (https://a.b/c?d) <more>", &[words("Site: X ("), link, words(") <more>")]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn things_are_counted() {
+        assert_eq!(
+            [count(1, "change"), count(0, "file"), count(12_345, "line")],
+            ["1 change", "0 files", "12,345 lines"]
+        );
+        assert_eq!([thousands(18_382_131), thousands(999)], ["18,382,131", "999"]);
+    }
+}

@@ -1,3 +1,0 @@
-"""`matplotlib.animation`."""
-
-from .drawing import __getattr__  # noqa: F401

@@ -1,3 +1,0 @@
-"""`matplotlib.cm`."""
-
-from .drawing import __getattr__  # noqa: F401

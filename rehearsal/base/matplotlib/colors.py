@@ -1,3 +1,0 @@
-"""`matplotlib.colors`."""
-
-from .drawing import __getattr__  # noqa: F401

@@ -1,3 +1,0 @@
-"""`matplotlib.figure`."""
-
-from .drawing import __getattr__  # noqa: F401

@@ -1,3 +1,0 @@
-"""`matplotlib.gridspec`."""
-
-from .drawing import __getattr__  # noqa: F401

@@ -1,3 +1,0 @@
-"""`matplotlib.lines`."""
-
-from .drawing import __getattr__  # noqa: F401

@@ -1,3 +1,0 @@
-"""`matplotlib.patches`."""
-
-from .drawing import __getattr__  # noqa: F401

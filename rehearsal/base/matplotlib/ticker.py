@@ -1,3 +1,0 @@
-"""`matplotlib.ticker`."""
-
-from .drawing import __getattr__  # noqa: F401

@@ -1,3 +1,0 @@
-class config:
-    optimize_ddp = True
-    suppress_errors = False

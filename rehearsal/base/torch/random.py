@@ -1,2 +1,0 @@
-def fork_rng(*_, **__):
-    return __import__("contextlib").nullcontext()

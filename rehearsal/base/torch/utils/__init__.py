@@ -1,1 +1,0 @@
-from . import checkpoint, cpp_extension, data  # noqa: F401

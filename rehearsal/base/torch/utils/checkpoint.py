@@ -1,2 +1,0 @@
-def checkpoint(function, *args, **_):
-    return function(*args)

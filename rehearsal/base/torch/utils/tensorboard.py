@@ -1,3 +1,0 @@
-from tensorboardX import SummaryWriter
-
-__all__ = ["SummaryWriter"]

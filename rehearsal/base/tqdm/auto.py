@@ -1,1 +1,0 @@
-from . import tqdm, trange  # noqa: F401

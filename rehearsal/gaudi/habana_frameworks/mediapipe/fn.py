@@ -1,0 +1,1 @@
+"""Operators of a media pipe: none here."""

@@ -1,0 +1,5 @@
+"""`HPUResnetPytorchIterator`, to be a base class."""
+
+
+class HPUResnetPytorchIterator:
+    pass

@@ -1,3 +1,0 @@
-"""Accelerator."""
-
-from .. import HPUAccelerator  # noqa: F401

@@ -1,3 +1,0 @@
-"""Precision."""
-
-from ... import HPUDeepSpeedPrecisionPlugin, HPUFSDPPrecision, HPUPrecisionPlugin  # noqa: F401

@@ -1,3 +1,0 @@
-"""Profilers."""
-
-from ... import HPUProfiler  # noqa: F401

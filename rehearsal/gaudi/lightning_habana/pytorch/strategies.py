@@ -1,3 +1,0 @@
-"""Strategies."""
-
-from .. import HPUDDPStrategy, HPUDeepSpeedStrategy, HPUFSDPStrategy, HPUParallelStrategy, SingleHPUStrategy  # noqa: F401

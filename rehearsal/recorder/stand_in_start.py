@@ -1,0 +1,34 @@
+"""Everything of the recorder, put in place: what is there already at once, the rest when the program imports it."""
+
+import habits  # noqa: F401
+from on_import import when_imported
+
+
+def _torch():
+    import stand_in_devices as devices
+    import torch_calls
+    import twin
+
+    torch_calls.install()
+    devices.install()
+    twin.install()
+
+
+def _of(module):
+    def install():
+        import other_calls
+
+        getattr(other_calls, module)()
+
+    return install
+
+
+when_imported("torch", _torch)
+when_imported("torch.utils.tensorboard.writer", _of("tensorboard"))
+when_imported("tensorboardX.writer", _of("tensorboardx"))
+when_imported("matplotlib.figure", _of("matplotlib"))
+when_imported("lightning.pytorch.trainer.trainer", _of("lightning"))
+when_imported("pytorch_lightning.trainer.trainer", _of("pytorch_lightning"))
+when_imported("lightning_habana.utils.resources", _of("lightning_habana"))
+when_imported("hydra", _of("hydra"))
+when_imported("torchvision", _of("torchvision"))

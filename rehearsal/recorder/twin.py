@@ -1,0 +1,551 @@
+"""What a program trained, step by step, so that two programs can be held against each other.
+
+With STAND_IN_TWIN=FILE everything below is recorded and written there at the end; without it, every function here does nothing.
+
+- A *step* is one `step()` of an optimizer. Its *objective* is the sum of the values that were differentiated since the update before it:
+  whatever is accumulated, averaged or replicated, this is the number whose gradient is applied.
+- A *training forward* is a call of an outermost module with parameters while gradients are on; any other call of one is an *evaluation*.
+- The *n-th module* is the n-th that had a training forward.
+
+Two runs must draw the same numbers, though they may draw them in other places. So each training forward starts from a seed of its own
+number, each pass of a sampler from one of its own, and each sample is read with one of its place in the pass.
+
+Environment: STAND_IN_TWIN_STEPS, how many steps there are at most (16); STAND_IN_TWIN_SEED; STAND_IN_TWIN_START=FILE, weights to start from;
+STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=1, which leaves the last batch of a pass out where it is incomplete;
+STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together.
+"""
+
+import atexit
+import contextlib
+import functools
+import math
+import os
+import pickle
+import random
+import sys
+
+FILE = os.environ.get("STAND_IN_TWIN")
+STEPS = int(os.environ.get("STAND_IN_TWIN_STEPS", "16"))
+SEED = int(os.environ.get("STAND_IN_TWIN_SEED", "20"))
+# A pass over a loader that trains nothing ends behind so many batches.
+EVALUATED = int(os.environ.get("STAND_IN_TWIN_EVALUATED", "16"))
+
+RECORD = {
+    "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "states": [], "saved": [], "passes": [], "notes": [],
+    "autocast": [], "scaler": False, "ended": "",
+}
+_roots, _hosts, _optimizers, _before_end = [], {}, [], []
+_pending = {"objective": [], "samples": 0, "inputs": [], "places": []}
+_counts = {"forward": 0, "loaders": 0, "quiet": 0, "unbroken": 0, "depth": 0}
+
+
+def precision():
+    """`"float32"`: types of half the size are kept out of both runs; `"target"`: what the program says holds."""
+    return os.environ.get("STAND_IN_PRECISION", "float32") if FILE else "target"
+
+
+class EndOfRun(SystemExit):
+    """All steps that were wanted are done, and another would begin."""
+
+
+# ------------------------------------------------------------------------------------------------ for stand-ins
+
+
+@contextlib.contextmanager
+def quiet():
+    """Nothing inside is recorded, and what it draws is put back: tracing, probing a shape, a copy."""
+    import torch_calls
+
+    with torch_calls.quiet(), _state_of_random():
+        _counts["quiet"] += 1
+        try:
+            yield
+        finally:
+            _counts["quiet"] -= 1
+
+
+@contextlib.contextmanager
+def unbroken():
+    """A loop of the device ends what it began, however many steps that is."""
+    _counts["unbroken"] += 1
+    try:
+        yield
+    finally:
+        _counts["unbroken"] -= 1
+
+
+def own(module, host):
+    """`module` lives on the device in the place of the program's `host`."""
+    if FILE:
+        _hosts[id(module)] = (module, host)
+
+
+def before_end(function):
+    """Has a function called before the last weights are read."""
+    if FILE:
+        _before_end.append(function)
+
+
+def note(kind, text, **facts):
+    """Something that explains a difference: kind is `dropped`, `precision`, `order`, `reduction`, `instances` or `start`."""
+    if FILE and (entry := {"kind": kind, "text": text, **facts}) not in RECORD["notes"]:
+        RECORD["notes"].append(entry)
+
+
+def steps_left():
+    return max(STEPS - len(RECORD["steps"]), 0) if FILE else None
+
+
+def start_weights(module):
+    """Gives a module the weights that the other run started from, once."""
+    if FILE:
+        _root(module)
+
+
+# ------------------------------------------------------------------------------------------------ told by the recorder's hooks
+
+
+def autocast(device, kind):
+    if FILE and (device, kind) not in RECORD["autocast"]:
+        RECORD["autocast"].append((device, kind))
+
+
+def scaler():
+    RECORD["scaler"] = True
+
+
+def saved(value, file):
+    if FILE and not _counts["quiet"]:
+        with _plainly():
+            RECORD["saved"].append({"file": os.path.basename(str(getattr(file, "name", file))), "values": _flat(value), "step": len(RECORD["steps"])})
+
+
+def loader(made, given):
+    """Numbers a loader, and notes what it is asked for."""
+    if not FILE:
+        return
+    made.__dict__["_twin"] = [_counts["loaders"], 0]
+    _counts["loaders"] += 1
+    instances = int(os.environ.get("STAND_IN_TWIN_INSTANCES", "1"))
+    if instances > 1 and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
+        given["batch_size"] = given.get("batch_size", 1) * instances
+    if os.environ.get("STAND_IN_TWIN_DROP_LAST") and given.get("shuffle") and given.get("batch_sampler") is None:
+        given["drop_last"] = True
+
+
+# ------------------------------------------------------------------------------------------------ what is recorded
+
+
+@contextlib.contextmanager
+def _plainly():
+    """Tensors as they are, without marks of devices, gradients or regions of autocast."""
+    import torch
+
+    with torch._C.DisableTorchFunction(), torch.no_grad():
+        yield
+
+
+def _summary(tensor):
+    """A tensor in three numbers: how many values, their norm and their sum."""
+    values = tensor.detach().double()
+    return (tuple(values.shape), float(values.norm()), float(values.sum()))
+
+
+def _flat(value, path="", found=None):
+    """Tensors and numbers in whatever is saved, by where they stand."""
+    import torch
+
+    found = {} if found is None else found
+    if isinstance(value, torch.nn.Module):
+        value = value.state_dict()
+    if isinstance(value, torch.Tensor):
+        found[path] = _summary(value) if not value.is_complex() else _summary(torch.view_as_real(value))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _flat(item, f"{path}.{key}" if path else str(key), found)
+    elif isinstance(value, (list, tuple)):
+        for number, item in enumerate(value):
+            _flat(item, f"{path}.{number}", found)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        found[path] = float(value)
+    return found
+
+
+def _array(tensor):
+    return tensor.detach().to("cpu").double().numpy().copy()
+
+
+def _weights(module):
+    return {name: _array(value) for name, value in [*module.named_parameters(), *module.named_buffers()]}
+
+
+def _bare(module):
+    """A module without what wraps it: DDP, DataParallel, Lightning's strategies."""
+    import torch
+
+    while isinstance(module, (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)):
+        module = module.module
+    return _hosts.get(id(module), (module, module))[1]
+
+
+def _root(module):
+    """The number of a module that trains."""
+    module = _bare(module)
+    for number, known in enumerate(_roots):
+        if known is module:
+            return number
+    _roots.append(module)
+    with _plainly():
+        start = _weights(module)
+        _hand_over(len(_roots) - 1, module, start)
+        RECORD["start"].append(start)
+    RECORD["modules"].append(type(module).__name__)
+    return len(_roots) - 1
+
+
+@functools.lru_cache(maxsize=None)
+def _others_start():
+    file = os.environ.get("STAND_IN_TWIN_START")
+    if not file:
+        return []
+    with open(file, "rb") as source:
+        return pickle.load(source)["start"]
+
+
+def _hand_over(number, module, start):
+    """The other run's start weights, where the modules are alike and these are others."""
+    import torch
+
+    others = _others_start()
+    if number >= len(others):
+        return
+    theirs = list(others[number].values())
+    if [value.shape for value in theirs] != [value.shape for value in start.values()]:
+        note("start", "the modules are not alike, so each started from its own weights")
+        return
+    if all((mine == other).all() for mine, other in zip(start.values(), theirs)):
+        return
+    note("start", f"{type(module).__name__} drew other weights than the original: both started from the original's")
+    for (name, value), other in zip([*module.named_parameters(), *module.named_buffers()], theirs):
+        value.data.copy_(torch.from_numpy(other))
+        start[name] = other
+
+
+def _place():
+    from contracts import place
+
+    file, line = place()
+    return (os.path.relpath(file) if os.path.isabs(file) else file, line)
+
+
+def _samples(args, kwargs):
+    import torch
+
+    first = next((value for value in _leaves((args, kwargs)) if isinstance(value, torch.Tensor) and value.dim() > 0), None)
+    return first
+
+
+def _leaves(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def _call(original, self, *args, **kwargs):
+    """Around `nn.Module.__call__`."""
+    import torch
+
+    if _counts["depth"] or _counts["quiet"] or type(self).__module__.startswith("torchvision.transforms"):
+        return original(self, *args, **kwargs)
+    parameters = list(self.parameters())
+    if not parameters:
+        return original(self, *args, **kwargs)
+    _counts["depth"] += 1
+    try:
+        if torch.is_grad_enabled() and any(p.requires_grad for p in parameters):
+            _root(self)
+            _counts["forward"] += 1
+            first = _samples(args, kwargs)
+            if first is not None:
+                with _plainly():
+                    shape, _, total = _summary(first)
+                _pending["samples"] += shape[0]
+                _pending["inputs"].append((shape, total))
+            # The global generator alone: a program that gives dropout a generator of its own has seeded it.
+            torch.random.default_generator.manual_seed(SEED * 7919 + _counts["forward"])
+            return original(self, *args, **kwargs)
+        found = original(self, *args, **kwargs)
+        _evaluated(self, args, kwargs, found)
+        return found
+    finally:
+        _counts["depth"] -= 1
+
+
+def _evaluated(module, args, kwargs, found):
+    import torch
+
+    first = _samples(args, kwargs)
+    output = next((value for value in _leaves(found) if isinstance(value, torch.Tensor) and value.is_floating_point()), None)
+    with _plainly():
+        entry = {
+            "step": len(RECORD["steps"]), "module": type(_bare(module)).__name__, "training": module.training,
+            "samples": 0 if first is None else first.shape[0], "batches": 1, "output": 0.0 if output is None else float(output.double().sum()),
+        }
+    last = RECORD["evaluations"][-1] if RECORD["evaluations"] else None
+    if last and all(last[key] == entry[key] for key in ("step", "module", "training")):
+        for key in ("samples", "batches", "output"):
+            last[key] += entry[key]
+    else:
+        RECORD["evaluations"].append(entry)
+
+
+def _differentiated(tensors):
+    """Behind `backward`'s name: a value whose gradient is on its way."""
+    import torch
+
+    if not FILE or _counts["quiet"]:
+        return
+    if len(RECORD["steps"]) >= STEPS and not _counts["unbroken"]:
+        raise EndOfRun(0)
+    tensors = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+    with _plainly():
+        _pending["objective"].append(sum(float(tensor.detach().double().sum()) for tensor in tensors))
+    _pending["places"].append(_place())
+
+
+def _names(parameters):
+    known = {}
+    for number, root in enumerate(_roots):
+        for name, value in root.named_parameters():
+            known.setdefault(id(value), name if len(_roots) == 1 else f"{number}.{name}")
+    for module, host in _hosts.values():
+        for (name, value), _ in zip(module.named_parameters(), host.named_parameters()):
+            known.setdefault(id(value), name)
+    return [known.get(id(value), f"parameter {number}") for number, value in enumerate(parameters)]
+
+
+@contextlib.contextmanager
+def step(optimizer):
+    """Around the update of an optimizer."""
+    if not FILE or _counts["quiet"]:
+        yield
+        return
+    if optimizer not in _optimizers:
+        _optimizers.append(optimizer)
+    place = _place()
+    yield
+    parameters = [value for group in optimizer.param_groups for value in group["params"]]
+    with _plainly():
+        gradients = {}
+        for name, value in zip(_names(parameters), parameters):
+            if value.grad is not None:
+                gradients[name] = _summary(value.grad.coalesce().values() if value.grad.is_sparse else value.grad)
+        weights = {name: _summary(value) for name, value in zip(_names(parameters), parameters)}
+    RECORD["steps"].append({
+        "optimizer": _optimizers.index(optimizer), "kind": type(optimizer).__name__, "objective": sum(_pending["objective"]),
+        "losses": list(_pending["objective"]), "samples": _pending["samples"], "inputs": list(_pending["inputs"]),
+        "rates": [float(group["lr"]) for group in optimizer.param_groups if "lr" in group],
+        "settings": [_settings(group) for group in optimizer.param_groups],
+        "norm": math.sqrt(sum(norm * norm for _, norm, _ in gradients.values())), "gradients": gradients, "weights": weights,
+        "place": place, "backward": _pending["places"][-1:] and _pending["places"][-1],
+    })
+    for key in ("objective", "inputs", "places"):
+        _pending[key].clear()
+    _pending["samples"] = 0
+
+
+def _settings(group):
+    names = ("momentum", "dampening", "nesterov", "betas", "eps", "weight_decay", "alpha", "amsgrad", "maximize")
+    return {name: group[name] for name in names if isinstance(group.get(name), (int, float, tuple, bool))}
+
+
+# ------------------------------------------------------------------------------------------------ random numbers
+
+
+@contextlib.contextmanager
+def _state_of_random(seed=None):
+    """Puts the generators back as they were; inside they start from a seed, where one is given."""
+    import torch
+
+    numpy = sys.modules.get("numpy")
+    generator = torch.random.default_generator
+    before = generator.get_state(), random.getstate(), numpy.random.get_state() if numpy else None
+    if seed is not None:
+        _seed(seed)
+    try:
+        yield
+    finally:
+        generator.set_state(before[0])
+        random.setstate(before[1])
+        if numpy:
+            numpy.random.set_state(before[2])
+
+
+def _seed(seed):
+    import torch
+
+    torch.random.default_generator.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def seed_sample(loader, passes, sample):
+    """The generators, as they are for the n-th sample of a pass over a loader."""
+    _seed(SEED + 1000003 * loader + 10007 * passes + 31 * sample)
+
+
+class _Seeded:
+    """A data set each sample of which is read with random numbers of its place in the pass."""
+
+    def __init__(self, dataset, place):
+        self._dataset, self._place = dataset, place
+
+    def __getitem__(self, index):
+        self._place[2] += 1
+        seed_sample(*self._place)
+        return self._dataset[index]
+
+    def __len__(self):
+        return len(self._dataset)
+
+
+def _fetch(original, self, index):
+    place = self.__dict__.get("_twin")
+    if place is None:
+        return original(self, index)
+    dataset = self.dataset
+    self.dataset = _Seeded(dataset, place)
+    try:
+        with _state_of_random(SEED):
+            return original(self, index)
+    finally:
+        self.dataset = dataset
+
+
+def _iterate(original, self):
+    """Around `DataLoader.__iter__`: the same order in both runs, and an end when there are steps enough."""
+    number, passes = self.__dict__.get("_twin", [0, 0])
+    self.__dict__.setdefault("_twin", [number, 0])[1] += 1
+    with _state_of_random(SEED + 1000003 * number + 10007 * passes):
+        iterator = original(self)
+    fetcher = getattr(iterator, "_dataset_fetcher", None)
+    if fetcher is not None:
+        fetcher.__dict__["_twin"] = [number, passes, 0]
+    return _batches(self, iterator, number, passes)
+
+
+def _batches(loader, iterator, number, passes):
+    begun = len(RECORD["steps"])
+    entry = {"loader": number, "pass": passes, "batches": 0, "samples": 0, "whole": False, "batch_size": loader.batch_size,
+             "length": _length(loader), "trains": False}
+    RECORD["passes"].append(entry)
+    while True:
+        entry["trains"] = len(RECORD["steps"]) > begun
+        if entry["trains"] and len(RECORD["steps"]) >= STEPS or not entry["trains"] and entry["batches"] >= max(EVALUATED, STEPS):
+            return
+        try:
+            batch = next(iterator)
+        except StopIteration:
+            entry["whole"] = True
+            return
+        entry["batches"] += 1
+        entry["samples"] += _size(batch)
+        yield batch
+
+
+def _size(batch):
+    import torch
+
+    first = next((value for value in _leaves(batch) if isinstance(value, torch.Tensor) and value.dim()), None)
+    return 0 if first is None else first.shape[0]
+
+
+def _length(loader):
+    try:
+        return len(loader.dataset)
+    except TypeError:
+        return None
+
+
+def _sampled(original, self):
+    if self.generator is not None:
+        yield from original(self)
+        return
+    import torch
+
+    self.__dict__["_passes"] = self.__dict__.get("_passes", 0) + 1
+    self.generator = torch.Generator()
+    self.generator.manual_seed(SEED + 104729 * self.__dict__["_passes"])
+    try:
+        yield from original(self)
+    finally:
+        self.generator = None
+
+
+# ------------------------------------------------------------------------------------------------ start and end
+
+
+def install():
+    if not FILE:
+        return
+    import torch
+    import torch_calls
+    from torch.utils.data import _utils, sampler
+
+    torch_calls.around(torch.nn.Module, "__call__", _call)
+    torch_calls.SEEN_BY["backward"].append(_differentiated)
+    torch_calls.around(torch.utils.data.DataLoader, "__iter__", _iterate)
+    torch_calls.around(_utils.fetch._MapDatasetFetcher, "fetch", _fetch)
+    for kind in (sampler.RandomSampler, sampler.SubsetRandomSampler, sampler.WeightedRandomSampler):
+        torch_calls.around(kind, "__iter__", _sampled)
+    if precision() == "float32":
+        _keep_float32(torch)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.set_num_threads(1)
+    _seed(SEED)
+    atexit.register(dump)
+
+
+def kept(dtype):
+    """The type that stands for one: float32 for those of half its size, in both runs alike."""
+    import torch
+
+    if dtype in (torch.float16, torch.bfloat16) and precision() == "float32":
+        note("precision", "the program asks for a type of half the size, and was run in float32")
+        return torch.float32
+    return dtype
+
+
+def _keep_float32(torch):
+    import torch_calls
+    from stand_in_calls import MACHINE
+
+    def to(original, self, *args, **kwargs):
+        keep = lambda value: kept(value) if isinstance(value, torch.dtype) else value  # noqa: E731
+        return original(self, *map(keep, args), **{key: keep(value) for key, value in kwargs.items()})
+
+    # Where there is a device, its function mode sees calls on tensors.
+    for kind in (torch.nn.Module, torch.Tensor)[: 2 if MACHINE == "cpu" else 1]:
+        torch_calls.around(kind, "to", to)
+        for name in ("half", "bfloat16"):
+            torch_calls.around(kind, name, lambda original, self, *_, name=name, **__: self.to(getattr(torch, {"half": "float16"}.get(name, name))))
+
+
+def dump():
+    """Writes the record. Nothing of a program's last words may keep it from being written."""
+    for function in _before_end:
+        function()
+    with _plainly():
+        RECORD["end"] = [_weights(root) for root in _roots]
+        for optimizer in _optimizers:
+            parameters = [value for group in optimizer.param_groups for value in group["params"]]
+            RECORD["states"].append({
+                name: _flat(optimizer.state.get(value, {})) for name, value in zip(_names(parameters), parameters)})
+    RECORD["unfinished"] = {"objective": list(_pending["objective"])}
+    with open(FILE, "wb") as out:
+        pickle.dump(RECORD, out)

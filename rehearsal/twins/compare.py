@@ -1,0 +1,256 @@
+"""Where two records differ: the first step, the first tensor, how far.
+
+Records are those of `recorder/twin.py`. Two numbers are *equal* when they are the same to the last bits of float32, and *close* when
+the order of a sum explains what is between them.
+"""
+
+import difflib
+import math
+import re
+
+EQUAL, CLOSE = 2e-7, 2e-4
+# Where a value is printed with few digits.
+PRINTED = 2e-3
+
+
+def distance(a, b, scale=0.0):
+    """How far two numbers are apart, relative to the greater of them (or to `scale`, for a difference of great numbers)."""
+    if a == b or math.isnan(a) and math.isnan(b):
+        return 0.0
+    if math.isnan(a) or math.isnan(b) or math.isinf(a) or math.isinf(b):
+        return math.inf
+    greatest = max(abs(a), abs(b), scale)
+    return 0.0 if greatest < 1e-12 else abs(a - b) / greatest
+
+
+def between(mine, other):
+    """Two summaries of tensors: (shape, norm, sum)."""
+    if _size(mine[0]) != _size(other[0]):
+        return math.inf
+    # A sum cancels; it says something relative to the norm times the root of the number of values.
+    scale = max(mine[1], other[1]) * math.sqrt(max(_size(mine[0]), 1))
+    return max(distance(mine[1], other[1]), distance(mine[2], other[2], scale))
+
+
+def _size(shape):
+    return math.prod(shape)
+
+
+class Finding:
+    """One thing that differs. `step` counts from 1; `place` is a line of the port."""
+
+    def __init__(self, what, step=None, tensor=None, original=None, port=None, far=math.inf, place=None):
+        self.what, self.step, self.tensor, self.original, self.port, self.far, self.place = what, step, tensor, original, port, far, place
+
+    def told(self):
+        where = f"step {self.step}: " if self.step else ""
+        which = f" of {self.tensor}" if self.tensor else ""
+        values = f": {_short(self.original)} in the original, {_short(self.port)} in the port" if self.original is not None or self.port is not None else ""
+        far = f" ({self.far:.1e} apart)" if 0 < self.far < math.inf else ""
+        return f"{where}{self.what}{which}{values}{far}"
+
+    def table(self):
+        return {key: value if not isinstance(value, float) or math.isfinite(value) else str(value) for key, value in vars(self).items()}
+
+
+def _short(value):
+    return f"{value:.7g}" if isinstance(value, float) else "nothing" if value is None else str(value)
+
+
+def paired(original, port):
+    """Tensors by name where the names agree, else in their order."""
+    if set(original) == set(port):
+        return [(name, original[name], port[name]) for name in original]
+    plain = lambda name: re.sub(r"^(module|model|network|net|\d+)[./]", "", name).replace("/", ".")  # noqa: E731
+    short = {plain(name): value for name, value in port.items()}
+    if len(short) == len(port) and {plain(name) for name in original} == set(short):
+        return [(name, value, short[plain(name)]) for name, value in original.items()]
+    if len(original) == len(port):
+        return [(name, value, other) for (name, value), other in zip(original.items(), port.values())]
+    return None
+
+
+class Comparison:
+    def __init__(self, original, port, skip_counts=False):
+        self.original, self.port, self.skip_counts = original, port, skip_counts
+        self.findings, self.farthest = [], 0.0
+        self.steps = min(len(original["steps"]), len(port["steps"]))
+
+    def see(self, what, a, b, far, **where):
+        """Notes a distance; gives whether it is more than the order of a sum explains."""
+        if far > EQUAL:
+            self.farthest = max(self.farthest, far if far <= CLOSE else 0.0)
+        if far > CLOSE:
+            self.findings.append(Finding(what, original=a, port=b, far=far, **where))
+            return True
+        return False
+
+    def run(self):
+        if not self.original["steps"]:
+            self.findings.append(Finding("the original trained no step"))
+        if not self.port["steps"]:
+            self.findings.append(Finding("the port trained no step"))
+        if self.findings:
+            return self
+        for compare in (self.start, self.every_step, self.count, self.evaluations, self.ends, self.states, self.saved, self.loss_scale):
+            compare()
+        return self
+
+    def start(self):
+        for number, (mine, other) in enumerate(zip(self.original["start"], self.port["start"])):
+            for name, a, b in paired(mine, other) or []:
+                if a.shape == b.shape and not self.counts(name) and abs(a - b).max(initial=0.0) > 0:
+                    self.findings.append(Finding("start weights", tensor=name, far=float(abs(a - b).max())))
+                    return
+
+    def counts(self, name):
+        return self.skip_counts and name.replace("/", ".").endswith("num_batches_tracked")
+
+    def every_step(self):
+        for number, (a, b) in enumerate(zip(self.original["steps"], self.port["steps"])):
+            if self.one_step(number + 1, a, b):
+                return
+
+    def one_step(self, step, a, b):
+        """The first thing that differs in a step, in the order of cause and effect."""
+        where = {"step": step, "place": b["place"]}
+        forward = {"step": step, "place": b["backward"] or b["place"]}
+        if a["samples"] != b["samples"] and a["samples"] and b["samples"]:
+            self.findings.append(Finding("samples", original=a["samples"], port=b["samples"], **forward))
+            return True
+        data = [sum(total for _, total in entry["inputs"]) for entry in (a, b)]
+        size = [sum(abs(total) for _, total in entry["inputs"]) for entry in (a, b)]
+        if a["inputs"] and b["inputs"] and distance(*data, scale=max(size)) > 1e-5:
+            self.findings.append(Finding("the batch has other data (its sum)", original=data[0], port=data[1], far=distance(*data), **forward))
+            return True
+        if self.see("the loss", a["objective"], b["objective"], distance(a["objective"], b["objective"]), **forward):
+            return True
+        pairs = paired(a["gradients"], b["gradients"])
+        if pairs is None:
+            self.findings.append(Finding("parameters with a gradient", original=len(a["gradients"]), port=len(b["gradients"]), **where))
+            return True
+        # A gradient that is all but nothing beside the others is rounding.
+        floor = 1e-6 * max(a["norm"], b["norm"])
+        for name, mine, other in pairs:
+            if max(mine[1], other[1]) > floor and self.see("the gradient", mine[1], other[1], between(mine, other), tensor=name, **where):
+                return True
+        if self.see("the norm of all gradients", a["norm"], b["norm"], distance(a["norm"], b["norm"]), **where):
+            return True
+        for group, (mine, other) in enumerate(zip(a["rates"], b["rates"])):
+            if self.see("the learning rate", mine, other, distance(mine, other), **where):
+                return True
+        if len(a["settings"]) == len(b["settings"]):
+            for mine, other in zip(a["settings"], b["settings"]):
+                for name in [name for name in mine if name in other and mine[name] != other[name] and mine[name]]:
+                    if distance(_number(mine[name]), _number(other[name])) > 1e-6:
+                        self.findings.append(Finding(f"{name} of the optimizer", original=str(mine[name]), port=str(other[name]), **where))
+                        return True
+        for name, mine, other in paired(a["weights"], b["weights"]) or []:
+            if self.see("the weights after the update", mine[1], other[1], between(mine, other), tensor=name, **where):
+                return True
+        return False
+
+    def count(self):
+        a, b = len(self.original["steps"]), len(self.port["steps"])
+        if a != b:
+            self.findings.append(Finding("steps trained", original=a, port=b))
+
+    def evaluations(self):
+        mine, other = ([entry for entry in record["evaluations"] if entry["step"] <= self.steps] for record in (self.original, self.port))
+        for number, (a, b) in enumerate(zip(mine, other)):
+            where = {"step": a["step"] or None}
+            if a["training"] != b["training"]:
+                mode = {True: "in training mode", False: "in evaluation mode"}
+                self.findings.append(Finding(f"evaluation {number + 1}", original=mode[a["training"]], port=mode[b["training"]], **where))
+            elif a["samples"] != b["samples"]:
+                self.findings.append(Finding(f"samples of evaluation {number + 1}", original=a["samples"], port=b["samples"], **where))
+            elif not self.see(f"what evaluation {number + 1} gives (its sum)", a["output"], b["output"], distance(a["output"], b["output"], scale=1.0), **where):
+                continue
+            return
+        if len(mine) != len(other):
+            self.findings.append(Finding("evaluations", original=len(mine), port=len(other)))
+
+    def ends(self):
+        if len(self.original["steps"]) != len(self.port["steps"]):
+            return
+        for mine, other in zip(self.original["end"], self.port["end"]):
+            pairs = paired(mine, other)
+            if pairs is None:
+                self.findings.append(Finding("tensors of the model at the end", original=len(mine), port=len(other)))
+                return
+            for name, a, b in pairs:
+                if a.shape != b.shape or self.counts(name):
+                    continue
+                far = float(abs(a - b).max(initial=0.0) / max(abs(a).max(initial=0.0), abs(b).max(initial=0.0), 1e-12))
+                far = 0.0 if abs(a - b).max(initial=0.0) < 1e-7 else far
+                if self.see("the weights at the end", None, None, far, tensor=name):
+                    return
+
+    def states(self):
+        if len(self.original["steps"]) != len(self.port["steps"]):
+            return
+        for mine, other in zip(self.original["states"], self.port["states"]):
+            for name, a, b in paired(mine, other) or []:
+                for key in [key for key in a if key in b and isinstance(a[key], tuple) and isinstance(b[key], tuple)]:
+                    if self.see(f"the optimizer's {key} at the end", a[key][1], b[key][1], between(a[key], b[key]), tensor=name):
+                        return
+
+    def saved(self):
+        mine, other = ([entry for entry in record["saved"] if entry["step"] <= self.steps] for record in (self.original, self.port))
+        for a, b in zip(mine, other):
+            tensors = [{key: value for key, value in entry["values"].items() if isinstance(value, tuple)} for entry in (a, b)]
+            pairs = paired(*tensors)
+            if pairs is None:
+                self.findings.append(Finding(f"tensors in {a['file']}", original=len(tensors[0]), port=len(tensors[1])))
+                return
+            for name, x, y in pairs:
+                if not self.counts(name) and self.see(f"what is saved in {a['file']}", x[1], y[1], between(x, y), tensor=name):
+                    return
+        if len(mine) != len(other):
+            self.findings.append(Finding("files saved", original=len(mine), port=len(other)))
+
+    def loss_scale(self):
+        """float16 without a scaler: small gradients become nothing, which a run in float32 cannot show."""
+        if self.original["scaler"] and not self.port["scaler"] and any(kind == "float16" for _, kind in self.port["autocast"]):
+            self.findings.append(Finding("loss scaling under float16", original="a GradScaler", port=None))
+
+
+def _number(value):
+    return float(value) if not isinstance(value, (tuple, list)) else sum((n + 1) * float(v) for n, v in enumerate(value))
+
+
+# ------------------------------------------------------------------------------------------------ what was printed
+
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d*|\d\d:\d\d:\d\d")
+CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\d\s?m?s\b|elapsed|\beta\b|[KMG]i?B\b|memory|throughput|device|cuda|hpu|ipu|warn")
+
+
+def lines(text):
+    """Lines with numbers that a program prints of its training: what tells the time or the machine is left out."""
+    found = []
+    for line in text.replace("\r", "\n").splitlines():
+        line = STAMP.sub("", line).strip()
+        numbers = NUMBER.findall(line)
+        if numbers and not CLOCK.search(line):
+            found.append((NUMBER.sub("#", line), [float(number) for number in numbers], line))
+    return found
+
+
+def printed(original, port):
+    """How many lines agree, and the first that does not."""
+    mine, other = lines(original), lines(port)
+    matcher = difflib.SequenceMatcher(None, [line[0] for line in mine], [line[0] for line in other], autojunk=False)
+    agree, first = 0, None
+    for a, b, length in matcher.get_matching_blocks():
+        for x, y in zip(mine[a : a + length], other[b : b + length]):
+            if all(distance(p, q) <= PRINTED or abs(p - q) <= _last_digit(p) for p, q in zip(x[1], y[1])):
+                agree += 1
+            elif first is None:
+                first = Finding("what is printed", original=x[2], port=y[2])
+    return agree, first
+
+
+def _last_digit(value):
+    digits = len(repr(value).partition(".")[2])
+    return 1.01 * 10 ** -min(digits, 4) if value % 1 else 0

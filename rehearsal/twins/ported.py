@@ -1,0 +1,41 @@
+"""The recipe behind a line of the port, out of the report that `portolan port --format json` gives."""
+
+import json
+
+
+def recipe_at(report, place):
+    """Of the edit that wrote a line of the port, or the nearest one before it in the same file; None where there is none."""
+    if not place:
+        return None
+    file, line = place
+    for entry in report["files"]:
+        if entry["path"].split("/")[-1] != file.replace("\\", "/").split("/")[-1]:
+            continue
+        found, shift = None, 0
+        source = entry.get("original")
+        for edit in entry["edits"]:
+            if source is None:
+                return None
+            data = source.encode()
+            first = data[: edit["start"]].count(b"\n") + 1 + shift
+            last = first + edit["text"].count("\n")
+            if first <= line <= last:
+                return edit["recipe"]
+            if first <= line:
+                found = edit["recipe"]
+            shift += edit["text"].count("\n") - data[edit["start"] : edit["end"]].count(b"\n")
+        return found
+    return None
+
+
+def read(path, root):
+    """The report, with the original text of each file beside it."""
+    import pathlib
+
+    report = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    for entry in report["files"]:
+        for file in (pathlib.Path(root) / entry["path"], pathlib.Path(root) / entry["path"].split("/")[-1]):
+            if file.is_file():
+                entry["original"] = file.read_text(encoding="utf-8-sig")
+                break
+    return report

@@ -1,0 +1,118 @@
+"""Starts a program with the recorder and gives its record."""
+
+import os
+import pathlib
+import pickle
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+KIT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Failed(Exception):
+    """A program ended before it left a record, or with an error."""
+
+
+class Runner:
+    """Runs programs of one twin run: folders that look like the one it was started in, and one way to start a process."""
+
+    def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, folder=None, timeout=None):
+        self.folder = tempfile.TemporaryDirectory() if folder is None else None
+        self.root = pathlib.Path(folder or self.folder.name)
+        self.home, self.counting = pathlib.Path.cwd(), threading.Lock()
+        self.steps, self.timeout, self.count = steps, timeout, 0
+        self.common = {
+            "STAND_IN_TWIN_SEED": str(seed), "STAND_IN_PRECISION": precision, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
+            **({"STAND_IN_FAKE_DATA": str(fake_data)} if fake_data else {}),
+        }
+
+    def place(self):
+        """A folder with everything of the one the twin run was started in, by links: what a program writes there is its own."""
+        self.count += 1
+        place = self.root / str(self.count)
+        place.mkdir(parents=True)
+        for entry in self.home.iterdir():
+            if entry.resolve() != self.root.resolve():
+                (place / entry.name).symlink_to(entry.resolve())
+        return place
+
+    def run(self, program, arguments, machine, folders, steps=None, start=None, environment=None, before=(), must_train=True):
+        """The record of a run, with what was printed as `printed`. `before` are arguments of starts in front of it, in the same folder."""
+        with self.counting:
+            place, number = self.place(), self.count
+        record = self.root / f"record{number}"
+        env = {
+            **{key: value for key, value in os.environ.items() if not key.startswith(("STAND_IN_", "POPDIST_", "PYTHONPATH"))},
+            **self.common, "STAND_IN_MACHINE": machine, "STAND_IN_TWIN_STEPS": str(steps or self.steps),
+            "STAND_IN_CONTRACTS": str(self.root / f"contracts{number}"),
+            "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500", **(environment or {}),
+        }
+        path = [str(KIT / folder) for folder in ("recorder", "base", *folders)]
+        for first in before:
+            self.start([program, *first], place, env, path)
+        env["STAND_IN_TWIN"] = str(record)
+        if start is not None:
+            env["STAND_IN_TWIN_START"] = str(start)
+        status, out, err = self.start([program, *arguments], place, env, path)
+        if not record.exists():
+            raise Failed(f"{program} ended with {_last(err) or f'status {status}'}")
+        with open(record, "rb") as source:
+            found = pickle.load(source)
+        if status and must_train:
+            raise Failed(f"{program} ended with {_last(err)}")
+        found.update(printed=out + "\n" + err, file=record, contracts=self.root / f"contracts{number}", program=str(program))
+        return found
+
+    def instances(self, program, arguments, machine, folders, environments, **options):
+        """The record of several processes that train together, one for each environment."""
+        store = self.root / f"store{self.count}"
+        with ThreadPoolExecutor(len(environments)) as together:
+            return joined(list(together.map(
+                lambda environment: self.run(program, arguments, machine, folders, environment={**environment, "STAND_IN_STORE": str(store)}, **options),
+                environments)))
+
+    def start(self, argv, place, env, path):
+        argv = [str(pathlib.Path(argv[0]).resolve()), *argv[1:]]
+        server = os.environ.get("STAND_IN_SERVER")
+        if server:
+            sys.path.append(str(KIT))
+            from server import ask
+
+            out, err = place / ".printed", place / ".errors"
+            status = ask(server, {"argv": argv, "cwd": str(place), "env": env, "path": path, "out": str(out), "err": str(err)})
+            return status, out.read_text(errors="replace"), err.read_text(errors="replace")
+        env = {**env, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, *argv], cwd=place, env=env, text=True, capture_output=True, errors="replace", timeout=self.timeout,
+            stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout, done.stderr
+
+
+def joined(records):
+    """One record of several: what is a mean over the samples is the mean of theirs, what counts them is the sum; the rest is the first's."""
+    first, others = records[0], records[1:]
+    for steps in zip(*(record["steps"] for record in records)):
+        step = steps[0]
+        step["objective"] = sum(one["objective"] for one in steps) / len(steps)
+        step["samples"] = sum(one["samples"] for one in steps)
+        step["inputs"] = [((sum(shape[0] for shape, _ in same), *same[0][0][1:]), sum(total for _, total in same))
+                          for same in zip(*(one["inputs"] for one in steps))]
+    for other in others:
+        for mine, evaluation in zip(first["evaluations"], other["evaluations"]):
+            for name in ("samples", "batches", "output"):
+                mine[name] += evaluation[name]
+        first["notes"] += [note for note in other["notes"] if note not in first["notes"]]
+    return first
+
+
+def _last(text):
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1].replace("[rank0]: ", "") if lines else ""
+
+
+def words(text):
+    return shlex.split(text) if text else []

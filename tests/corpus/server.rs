@@ -1,0 +1,84 @@
+//! The Python that has PyTorch, and one process of it that all programs are forked from: an import takes seconds.
+
+use crate::sound::here;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+/// `PORTOLAN_PYTHON` where it is set, else the Python that `cargo xtask setup` made.
+pub(crate) fn python() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+    let made = cache.map(|cache| cache.join("portolan/python/newest/bin/python"));
+    let python = set("PORTOLAN_PYTHON").or(made).expect("HOME or PORTOLAN_PYTHON is set");
+    assert!(
+        python.is_file(),
+        "these tests run programs on PyTorch, and {} is not there: run `cargo xtask setup`, or set PORTOLAN_PYTHON to \
+         a Python that has PyTorch",
+        python.display()
+    );
+    python
+}
+
+/// A Python with the recorder's server beside it, for Python tests.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(python());
+    command.env("STAND_IN_SERVER", socket()).env("OMP_NUM_THREADS", "1");
+    command
+}
+
+/// Runs a program as `rehearsal/server.py` says; whether it ended well.
+pub(crate) fn run(request: &Value) -> bool {
+    let mut connection = UnixStream::connect(socket()).unwrap();
+    writeln!(connection, "{request}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(connection).read_line(&mut answer).unwrap();
+    let answer: Value = serde_json::from_str(&answer).expect("the server answers");
+    answer["status"] == 0
+}
+
+/// The same in a process that has imported nothing.
+pub(crate) fn run_alone(request: &Value) -> bool {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let all = |value: &Value| value.as_array().unwrap().iter().map(text).collect::<Vec<_>>();
+    let file = |name: &str| std::fs::File::create(text(&request[name])).unwrap();
+    let environment = request["env"].as_object().unwrap().iter().map(|(name, value)| (name, text(value)));
+    let status = Command::new(python())
+        .args(all(&request["argv"]))
+        .current_dir(text(&request["cwd"]))
+        .env_clear()
+        .envs(environment)
+        .env("PYTHONPATH", std::env::join_paths(all(&request["path"])).unwrap())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdout(file("out"))
+        .stderr(file("err"))
+        .status();
+    status.unwrap().success()
+}
+
+/// Where the server of this test run listens. It ends with the test run, when its standard input does.
+fn socket() -> &'static PathBuf {
+    static SERVER: OnceLock<(PathBuf, Child)> = OnceLock::new();
+    let (socket, _) = SERVER.get_or_init(|| {
+        // A socket's path may have a hundred bytes, so no folder of the checkout.
+        let socket = std::env::temp_dir().join(format!("portolan-{}.socket", std::process::id()));
+        let _ = std::fs::remove_file(&socket);
+        let mut server = Command::new(python())
+            .arg(here().join("../rehearsal/server.py").canonicalize().unwrap())
+            .arg(&socket)
+            .args(["torch", "torchvision", "matplotlib.pyplot", "hydra", "tensorboardX"])
+            .env("OMP_NUM_THREADS", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), "ready", "the server did not start");
+        (socket, server)
+    });
+    socket
+}

@@ -1,0 +1,63 @@
+//! The scripts of `tests/fixtures/scripts` on Intel's GPUs: ported and compared with their golden files.
+
+use crate::sound::{assert_golden, assert_sound, here, to};
+use codemod::{Options, Severity};
+use python::SourceFile;
+use std::fs;
+
+/// Ports a script and compares it with its golden file; the ids of the warnings that are left.
+fn ported(name: &str, sdk: Option<&str>) -> Vec<String> {
+    let scripts = here().join("fixtures/scripts");
+    let path = format!("{name}.py");
+    let files = [SourceFile { text: fs::read_to_string(scripts.join(&path)).unwrap(), path }];
+    let ported = assert_sound(&files, &Options { sdk: sdk.map(Into::into), ..to("xpu") });
+    let version = sdk.map_or(String::new(), |sdk| format!("-{sdk}"));
+    assert_golden(&scripts.join(format!("{name}.xpu{version}.py")), &ported.files[0].text);
+    let warnings = ported.files[0].diagnostics.iter().filter(|d| d.severity == Severity::Warning);
+    warnings.map(|d| d.recipe.clone()).collect()
+}
+
+/// Nothing is left to a person, and nothing of CUDA's in silence.
+#[test]
+fn scripts_without_a_rest() {
+    for name in [
+        "cell_ddp",
+        "compiled_lm",
+        "fstring_devices",
+        "lightning_cells",
+        "plankton",
+        "pollen_habits",
+        "retina_notebook",
+        "seismic_args",
+        "spawn_ddp",
+        "spectra_trainer",
+        "tabs_crlf_bom",
+        "wafer_aliases",
+    ] {
+        assert_eq!(ported(name, None), [""; 0], "{name}");
+    }
+}
+
+/// Before PyTorch 2.5 the device comes with an extension, and training is in bfloat16.
+#[test]
+fn before_the_device_was_pytorchs_own() {
+    for name in ["spectra_trainer", "tabs_crlf_bom"] {
+        assert_eq!(ported(name, Some("2.3")), [""; 0], "{name}");
+    }
+    assert_eq!(ported("cell_ddp", Some("2.3")), ["xpu#sync-batch-norm"]);
+}
+
+/// A port from the time of the extension is brought up to date.
+#[test]
+fn an_older_port() {
+    assert_eq!(ported("glacier_ccl", None), ["xpu#extension"]);
+    assert_eq!(ported("glacier_ccl", Some("2.3")), [""; 0]);
+}
+
+/// A script that asks `torch.accelerator` has nothing to change, and one with compute modes keeps the others' code.
+#[test]
+fn scripts_that_know_more_than_one_machine() {
+    assert_eq!(ported("accelerator_style", None), [""; 0]);
+    // Its scaler is chosen within an expression.
+    assert_eq!(ported("mode_chain", None), ["xpu#extension", "engine#residue", "xpu#grad-scaler"]);
+}
