@@ -5,7 +5,16 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Rooms whose sources are general as a whole.
-const GENERAL: &[&str] = &["app/python/src", "app/training/src", "app/codemod/src", "app/guide/src", "app/launch/src"];
+const GENERAL: &[&str] = &[
+    "app/python/src",
+    "app/training/src",
+    "app/codemod/src",
+    "app/guide/src",
+    "app/launch/src",
+    "app/site/src",
+    "app/cli/src",
+    "app/web/src",
+];
 
 /// Names that stand in a target's table and are nobody's.
 const COMMON: &[&str] = &[

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { PortPage, launch } from "./port_page.mjs";
-import { dist, pages, root, serve } from "./site.mjs";
+import { dist, pages, root, serve, withoutNetwork } from "./site.mjs";
 
 let browser, site;
 const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
@@ -31,27 +31,36 @@ async function visited(address = site.address, path = "") {
 
 test("after one visit every page is there without a network, and a script is ported", { timeout: 120_000 }, async () => {
   const { context, page } = await visited();
-  await context.setOffline(true);
-  for (const path of pages) {
-    await page.goto(site.address + path);
-    assert.ok((await page.locator("main").innerText()).length > 80, path);
-  }
+  await withoutNetwork(context, site, async () => {
+    for (const path of pages) {
+      await page.goto(site.address + path);
+      assert.ok((await page.locator("main").innerText()).length > 80, path);
+    }
+    const missing = await page.goto(`${site.address}no/such/page/`);
+    assert.equal(missing.status(), 404);
+    assert.match(await page.locator("h1").textContent(), /no such page/i);
+
+    const port = new PortPage(page, context);
+    await page.goto(`${site.address}port/`);
+    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await port.fill(trainer);
+    assert.match(await port.ported(), /^\d+ changes/);
+    await page.reload();
+    await page.locator("#target option").first().waitFor({ state: "attached" });
+
+    await page.goto(`${site.address}guides/hpu/`);
+    await page.keyboard.press("Control+K");
+    await page.getByRole("combobox").fill("GradScaler");
+    await page.locator(".search-status", { hasText: "result" }).waitFor();
+  });
+  await context.close();
+});
+
+test("an address without a page gives the site’s own page for that, whatever the server has for it", { timeout: 60_000 }, async () => {
+  const { context, page } = await visited();
   const missing = await page.goto(`${site.address}no/such/page/`);
   assert.equal(missing.status(), 404);
   assert.match(await page.locator("h1").textContent(), /no such page/i);
-
-  const port = new PortPage(page, context);
-  await page.goto(`${site.address}port/`);
-  await page.locator("#target option").first().waitFor({ state: "attached" });
-  await port.fill(trainer);
-  assert.match(await port.ported(), /^\d+ changes/);
-  await page.reload();
-  await page.locator("#target option").first().waitFor({ state: "attached" });
-
-  await page.goto(`${site.address}guides/hpu/`);
-  await page.keyboard.press("Control+K");
-  await page.getByRole("combobox").fill("GradScaler");
-  await page.locator(".search-status", { hasText: "result" }).waitFor();
   await context.close();
 });
 
@@ -59,15 +68,16 @@ test("without a network the check page says how its sample weights are kept", { 
   const { context, page } = await visited(site.address, "check/");
   const rest = page.getByRole("button", { name: /Download extras/ });
   await rest.waitFor();
-  await context.setOffline(true);
-  await page.locator("#run").click();
-  await page.locator("#fault-run", { hasText: "“Download extras” at the foot of the page" }).waitFor();
-  await context.setOffline(false);
+  await withoutNetwork(context, site, async () => {
+    await page.locator("#run").click();
+    await page.locator("#fault-run", { hasText: "“Download extras” at the foot of the page" }).waitFor();
+  });
   await rest.click();
   await page.locator("#offline", { hasText: "extras included" }).waitFor();
-  await context.setOffline(true);
-  await page.locator("#run").click();
-  await page.waitForFunction(() => /^Done/.test(document.querySelector("#said").textContent));
+  await withoutNetwork(context, site, async () => {
+    await page.locator("#run").click();
+    await page.waitForFunction(() => /^Done/.test(document.querySelector("#said").textContent));
+  });
   await context.close();
 });
 

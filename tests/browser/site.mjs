@@ -1,5 +1,6 @@
 // The built site on a free port, under a folder of its own: nothing may depend on lying at the root of a server.
 
+import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -49,11 +50,33 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false } 
       const headers = { "content-type": types[extname(path)] ?? "application/octet-stream" };
       response.writeHead(200, { ...headers, ...(isolated && isolation) }).end(bytes);
     } catch {
-      // As static hosts do: with the page that the site has for it.
-      const page = await readFile(join(folder, "404.html")).catch(() => undefined);
-      response.writeHead(404, { "content-type": types[".html"] }).end(page);
+      response.writeHead(404).end();
     }
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { address: `http://127.0.0.1:${server.address().port}${base}`, end: () => server.close() };
+  const listen = (port) =>
+    new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", resolve);
+    });
+  await listen(0);
+  const { port } = server.address();
+  /** Nothing listens any more, and no connection is left. */
+  const stop = () =>
+    new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  return { address: `http://127.0.0.1:${port}${base}`, stop, start: () => listen(port), end: stop };
+}
+
+/** Without a network: the browser is told so, and the server is gone, so that nothing can reach it past the browser. */
+export async function withoutNetwork(context, site, body) {
+  await Promise.all([context.setOffline(true), site.stop()]);
+  await assert.rejects(fetch(site.address), "the server is still there");
+  try {
+    await body();
+  } finally {
+    await site.start();
+    await context.setOffline(false);
+  }
 }

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch } from "./port_page.mjs";
-import { root, serve } from "./site.mjs";
+import { root, serve, withoutNetwork } from "./site.mjs";
 
 // Not the machine's own number: the test is the same on each, and threads outnumber processors on some.
 const PROCESSORS = 3;
@@ -120,17 +120,16 @@ test("on a plain static host the service worker isolates the page, and no other"
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     assert.equal(await page.evaluate(() => location.hash), "#depth=2&height=32&width=64");
     // Without a network the scripts that were never asked for are missing, and one thread does.
-    await context.setOffline(true);
-    assert.equal(await run(page), 1);
-    await context.setOffline(false);
+    await withoutNetwork(context, plain, async () => assert.equal(await run(page), 1));
     await page.reload();
     assert.equal(await run(page), PROCESSORS);
     // Once asked for they are kept.
-    await context.setOffline(true);
-    await page.reload();
-    assert.equal(await run(page), PROCESSORS);
-    await page.goto(`${plain.address}port/`);
-    assert.equal(await page.evaluate(() => crossOriginIsolated), false);
+    await withoutNetwork(context, plain, async () => {
+      await page.reload();
+      assert.equal(await run(page), PROCESSORS);
+      await page.goto(`${plain.address}port/`);
+      assert.equal(await page.evaluate(() => crossOriginIsolated), false);
+    });
   };
   await onPage(plain, "#depth=2&height=32&width=64", body);
 });

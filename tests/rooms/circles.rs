@@ -9,15 +9,9 @@ type Module = Vec<String>;
 
 /// Every circle between modules of a crate, each as the modules in it. `files` are the crate's, by module.
 pub(crate) fn circles(files: &BTreeMap<Module, syn::File>) -> Vec<String> {
-    let known: BTreeSet<&Module> = files.keys().collect();
-    let handed_on: BTreeMap<&Module, BTreeMap<String, Vec<String>>> =
-        files.iter().map(|(module, file)| (module, reexports(module, file))).collect();
-    let mut uses: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
-    for (module, file) in files {
-        let mut paths = Paths { module, found: Vec::new() };
-        paths.visit_file(file);
-        let homes = paths.found.iter().filter_map(|path| home(path, &known, &handed_on, 8));
-        uses.insert(module, homes.filter(|other| !related(module, other)).collect());
+    let mut uses = uses(files);
+    for (module, others) in &mut uses {
+        others.retain(|other| !related(module, other));
     }
     let mut found = Vec::new();
     let mut told: BTreeSet<&Module> = BTreeSet::new();
@@ -31,6 +25,49 @@ pub(crate) fn circles(files: &BTreeMap<Module, syn::File>) -> Vec<String> {
         }
     }
     found
+}
+
+/// What each module uses of its crate, behind what modules hand on of one another.
+fn uses(files: &BTreeMap<Module, syn::File>) -> BTreeMap<&Module, BTreeSet<&Module>> {
+    let known: BTreeSet<&Module> = files.keys().collect();
+    let handed_on: BTreeMap<&Module, BTreeMap<String, Vec<String>>> =
+        files.iter().map(|(module, file)| (module, reexports(module, file))).collect();
+    let mut uses: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
+    for (module, file) in files {
+        let mut paths = Paths { module, found: Vec::new() };
+        paths.visit_file(file);
+        let homes = paths.found.iter().filter_map(|path| home(path, &known, &handed_on, 8));
+        uses.insert(module, homes.collect());
+    }
+    uses
+}
+
+/// Uses against the order of layers: below each of the folders, a layer may use those named before it and itself. A folder
+/// named in `shared` may be used by all and uses none of them; the folders do not use one another.
+pub(crate) fn against_layers(
+    files: &BTreeMap<Module, syn::File>,
+    folders: &[&str],
+    layers: &[&str],
+    shared: &str,
+) -> Vec<String> {
+    let place = |name: &str| layers.iter().position(|layer| *layer == name);
+    let mut broken = Vec::new();
+    for (module, others) in uses(files) {
+        let Some(folder) = module.first() else { continue };
+        for other in others {
+            let Some(target) = other.first().filter(|name| folders.contains(&name.as_str())) else { continue };
+            let (from, to) = (module.get(1), other.get(1));
+            let wrong = match (from.and_then(|name| place(name)), to.and_then(|name| place(name))) {
+                _ if folder == shared || folder != target => true,
+                (Some(from), Some(to)) => to > from,
+                _ => false,
+            };
+            if wrong {
+                broken.push(format!("{} must not use {}", module.join("::"), other.join("::")));
+            }
+        }
+    }
+    broken
 }
 
 fn related(a: &[String], b: &[String]) -> bool {
@@ -167,4 +204,20 @@ fn a_circle_is_named() {
     assert_eq!(made_up(&[("", root), ("a", "use crate::B;"), ("b", "use crate::A;")]), ["a, b"]);
     let tested = "#[cfg(test)] mod tests { use crate::b::B; }";
     assert_eq!(made_up(&[("", ""), ("a", tested), ("b", "use crate::a::A;")]), Vec::<String>::new());
+}
+
+#[test]
+fn a_use_against_the_layers_is_named() {
+    let check = |modules: &[(&str, &str)]| {
+        let module = |name: &str| name.split("::").filter(|n| !n.is_empty()).map(str::to_owned).collect();
+        let file = |text: &str| syn::parse_file(text).expect("the test's source is Rust");
+        let files = modules.iter().map(|(name, text)| (module(name), file(text))).collect();
+        against_layers(&files, &["a", "b"], &["state", "work", "view"], "shared")
+    };
+    let down = [("a::state", "struct S;"), ("a::work", "use crate::a::state::S;"), ("a::view", "use super::work;")];
+    assert_eq!(check(&down), Vec::<String>::new());
+    let up = [("a::state", "use crate::a::work::rows::R;"), ("a::work", ""), ("a::work::rows", "struct R;")];
+    assert_eq!(check(&up), ["a::state must not use a::work::rows"]);
+    assert_eq!(check(&[("a::state", "use crate::b::S;"), ("b", "struct S;")]), ["a::state must not use b"]);
+    assert_eq!(check(&[("shared", "use crate::a::S;"), ("a", "struct S;")]), ["shared must not use a"]);
 }

@@ -30,6 +30,7 @@ pub struct RecipeSet {
 /// The recipes of one target, in the order of its guides.
 #[derive(Clone, Default)]
 pub(crate) struct Target {
+    pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) sdks: Vec<String>,
     /// Those of a target that extends another are the other's.
@@ -106,6 +107,8 @@ pub struct RecipeInfo {
 pub struct TargetInfo {
     /// `hpu`.
     pub id: String,
+    /// What people call it.
+    pub name: String,
     /// Title of its guide.
     pub title: String,
     /// SDK versions, oldest first; the last is the default.
@@ -185,6 +188,7 @@ impl RecipeSet {
             .filter(|(id, _)| *id != LESSON)
             .map(|(id, target)| TargetInfo {
                 id: id.clone(),
+                name: target.name.clone(),
                 title: target.title.clone(),
                 sdks: target.sdks.clone(),
                 options: target.facts.options.iter().map(|o| target.offer(o)).collect(),

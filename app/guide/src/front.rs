@@ -58,6 +58,7 @@ struct Page {
     #[serde(default)]
     title: String,
     target: Option<Spanned<String>>,
+    name: Option<String>,
     #[serde(default)]
     description: String,
     #[serde(default)]
@@ -96,6 +97,7 @@ struct OptionTable {
     /// Defaults of single SDK versions; the first that fits.
     #[serde(default)]
     default_for: Vec<DefaultFor>,
+    launch: Option<String>,
 }
 
 /// `["on", "off"]`, `"number"` or `"text"`.
@@ -134,8 +136,10 @@ impl Page {
         if self.title.is_empty() {
             faults.add(1, "the front matter has no title: add a line `title = \"…\"`");
         }
-        if self.target.is_none() && (self.extends.is_some() || !self.option.is_empty() || !self.field.is_empty()) {
-            faults.add(1, "`extends`, `option` and `field` belong to a guide with a `target`");
+        if self.target.is_none()
+            && (self.name.is_some() || self.extends.is_some() || !self.option.is_empty() || !self.field.is_empty())
+        {
+            faults.add(1, "`name`, `extends`, `option` and `field` belong to a guide with a `target`");
         }
         for name in self.target.iter().chain(&self.extends).filter(|name| !is_word(name.get_ref())) {
             let message = format!("target `{}` is not a name of lowercase letters and digits", name.get_ref());
@@ -160,6 +164,7 @@ impl Page {
         FrontMatter {
             title: self.title,
             target: self.target.map(Spanned::into_inner),
+            name: self.name,
             description: self.description,
             sdks: self.sdks.into_iter().map(Spanned::into_inner).collect(),
             order: self.order,
@@ -207,7 +212,7 @@ impl OptionTable {
             faults.add(line_of(value.span().start), message);
         }
         let defaults = defaults.into_iter().map(|(value, sdk)| (value.into_inner(), sdk)).collect();
-        OptionField { line, name, kind, defaults, label: self.label.into_inner() }
+        OptionField { line, name, kind, defaults, label: self.label.into_inner(), launch: self.launch }
     }
 }
 

@@ -24,6 +24,8 @@ pub struct FrontMatter {
     pub title: String,
     /// Target id; none for pages about Portolan itself.
     pub target: Option<String>,
+    /// What people call the target; [`FrontMatter::target_name`] has what they call it without.
+    pub name: Option<String>,
     /// One sentence for lists and search engines.
     pub description: String,
     /// SDK versions the page knows, oldest first; the last is the default.
@@ -54,6 +56,15 @@ pub struct FrontMatter {
     pub options: Vec<OptionField>,
     /// Fields that a port adds to the project's configuration.
     pub fields: Vec<ConfigField>,
+}
+
+impl FrontMatter {
+    /// What people call the target of some guides: the first name that one of them gives it, else its id in capitals.
+    #[must_use]
+    pub fn target_name<'a>(target: &str, pages: impl IntoIterator<Item = &'a FrontMatter>) -> String {
+        let own = pages.into_iter().filter(|front| front.target.as_deref() == Some(target));
+        own.filter_map(|front| front.name.clone()).next().unwrap_or_else(|| target.to_ascii_uppercase())
+    }
 }
 
 /// What a target wants of a program that is launched on it: `[launch.program]`, and what follows from the rest of the
@@ -194,6 +205,8 @@ pub struct OptionField {
     pub defaults: Vec<(String, String)>,
     /// What it is called in a form.
     pub label: String,
+    /// The field of a launch that means the same, where that has another name.
+    pub launch: Option<String>,
 }
 
 impl OptionField {

@@ -6,12 +6,14 @@ use crate::filter::{self, Choice, Filter};
 use crate::search::Entry;
 use crate::shell::{Frame, shell};
 use guide::html::escape;
-use guide::{Guide, Rule};
+use guide::{FrontMatter, Guide, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A target as the page shows it.
 struct Column<'a> {
     target: &'a str,
+    /// What it is called.
+    name: String,
     /// The guides whose recipes it has, those of the target it extends first.
     guides: Vec<&'a Guide>,
 }
@@ -63,14 +65,16 @@ fn rows<'a>(columns: &[Column<'a>]) -> Rows<'a> {
 }
 
 fn columns<'a>(guides: &'a [Guide], targets: &[&'a str]) -> Vec<Column<'a>> {
-    targets.iter().map(|target| Column { target, guides: guides_of(guides, target) }).collect()
+    let column = |target: &&'a str| Column { target, name: named(guides, target).1, guides: guides_of(guides, target) };
+    targets.iter().map(column).collect()
 }
 
 /// The names for the search, each with what becomes of it.
-fn entries(rows: Rows<'_>) -> Vec<Entry> {
+fn entries(columns: &[Column<'_>], rows: Rows<'_>) -> Vec<Entry> {
     let fate_on = |(target, fates): (&&str, &BTreeSet<Fate>)| {
         let words: Vec<&str> = fates.iter().map(|fate| &*fate.text).collect();
-        format!("{}: {}", named(target).1, words.join(" or "))
+        let name = columns.iter().find(|column| column.target == *target).map_or(*target, |column| &*column.name);
+        format!("{name}: {}", words.join(" or "))
     };
     rows.into_iter()
         .map(|(name, by_target)| Entry {
@@ -90,7 +94,11 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
     let narrowed_by = Filter {
         items: ".apis tbody tr",
         noun: ("name", "names"),
-        choices: vec![Choice { name: "target", label: "On", values: targets.iter().map(named).collect() }],
+        choices: vec![Choice {
+            name: "target",
+            label: "On",
+            values: targets.iter().map(|target| named(guides, target)).collect(),
+        }],
     };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>API lookup</h1>\n\
@@ -108,13 +116,12 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
         main: &main,
         ..Frame::default()
     });
-    (page, entries(rows))
+    (page, entries(&columns, rows))
 }
 
 /// A target's id and what it is called.
-pub(crate) fn named(target: &&str) -> (String, String) {
-    let name = if *target == "popdist" { "PopDist".to_string() } else { target.to_uppercase() };
-    ((*target).to_string(), name)
+pub(crate) fn named(guides: &[Guide], target: &str) -> (String, String) {
+    (target.to_string(), FrontMatter::target_name(target, guides.iter().map(|guide| &guide.front)))
 }
 
 fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide> {
@@ -130,7 +137,7 @@ fn table(columns: &[Column<'_>], rows: &Rows<'_>) -> String {
          <thead><tr><th scope=\"col\">Name</th>",
     );
     for column in columns {
-        html += &format!("<th scope=\"col\">{}</th>", escape(&named(&column.target).1));
+        html += &format!("<th scope=\"col\">{}</th>", escape(&column.name));
     }
     html += "</tr></thead>\n<tbody>\n";
     for (name, by_target) in rows {

@@ -4,7 +4,7 @@ use crate::shell::{Frame, shell};
 use crate::theme;
 
 /// The page at `check/`. The program `check.js` in the site's root fills in its form.
-pub(crate) fn write() -> String {
+pub(crate) fn write(targets: &[&str]) -> String {
     let names = theme::names();
     let head = format!(
         "<link rel=\"stylesheet\" href=\"../{}\">\n<link rel=\"modulepreload\" href=\"../check.js\">\n\
@@ -16,11 +16,12 @@ pub(crate) fn write() -> String {
         title: "Check a port",
         description: "Run CosmicTagger’s network on your CPU, in the page, and compare a port’s outputs with it.",
         head: &head,
-        main: MAIN,
+        main: &MAIN.replace("{target}", targets.first().unwrap_or(&"TARGET")),
         ..Frame::default()
     })
 }
 
+/// `{target}` is one that the port offers.
 const MAIN: &str = r#"<div class="wrap band check">
 <h1>Check a port</h1>
 <p class="lead">For CosmicTagger’s 2D UResNet: run the network here, on your CPU, and compare your port’s outputs with it.
@@ -49,7 +50,7 @@ tolerance. A file of your own making will do too: <code>output.plane0</code> to 
 <h2>On the command line</h2>
 <pre tabindex="0">portolan forward --config small --weights sample --event 0 --size 320x512 \
   --out reference.safetensors --bundle --script check_port.py
-python3 check_port.py reference.safetensors --project path/to/port --device hpu --precision bf16 --stages
+python3 check_port.py reference.safetensors --project path/to/port --device {target} --precision bf16 --stages
 portolan forward --config small --weights sample --event 0 --size 320x512 \
   --compare candidate.safetensors --precision bf16 --format json</pre>
 <p>These are the page’s first settings. <code>--config</code> names the network, <code>--weights FILE</code> and <code>--input FILE</code> take what the page takes, <code>--stages</code> writes every
@@ -66,11 +67,12 @@ beside what it found.</p>
 mod tests {
     #[test]
     fn it_reads_without_a_script() {
-        let page = super::write();
+        let page = super::write(&["abacus"]);
         assert!(
             page.contains("portolan forward --config small --weights sample") && page.contains("<noscript>"),
             "{page}"
         );
+        assert!(page.contains("--device abacus"), "{page}");
         assert!(page.contains("<a href=\"../check/\" aria-current=\"page\">Check a port</a>"), "{page}");
     }
 }

@@ -119,7 +119,7 @@ fn panel(guides: &[Guide], guide: &Guide, target: &str, recipes: &RecipeSet) -> 
             )
         })
         .collect();
-    let name = named(&target).1;
+    let name = named(guides, target).1;
     Some(format!(
         "<section id=\"port-to-{target}\" data-target=\"{target}\" data-name=\"{name}\" aria-label=\"Port to {name}\">\n\
          <div class=\"split\"><figure class=\"code\"><figcaption><span>train.py · {title}</span></figcaption>\n{diff}</figure>\n\

@@ -132,8 +132,8 @@ impl Others {
             ("guides/index.html", guide_list::write(guides)),
             ("recipes/index.html", recipe_list::write(guides, &targets)),
             ("apis/index.html", apis),
-            ("launch/index.html", launch_page::write()),
-            ("check/index.html", check_page::write()),
+            ("launch/index.html", launch_page::write(&targets)),
+            ("check/index.html", check_page::write(&targets)),
             (manifest::FILE, manifest::write(input.base)),
             ("404.html", missing::write(input.base)),
         ] {

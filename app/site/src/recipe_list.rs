@@ -20,7 +20,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         let having = targets_of(guide, guides, targets).join(" ");
         for sdk in &guide.front.sdks {
             let of_target = guide.front.target.as_deref().unwrap_or_default();
-            let choice = (version(of_target, sdk), format!("{} {sdk}", named(&of_target).1));
+            let choice = (version(of_target, sdk), format!("{} {sdk}", named(guides, of_target).1));
             if !sdks.contains(&choice) {
                 sdks.push(choice);
             }
@@ -51,7 +51,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         items: ".recipes > li",
         noun: ("recipe", "recipes"),
         choices: vec![
-            Choice { name: "target", label: "Target", values: targets.iter().map(named).collect() },
+            Choice { name: "target", label: "Target", values: targets.iter().map(|target| named(guides, target)).collect() },
             Choice { name: "sdk", label: "SDK version", values: sdks },
             Choice {
                 name: "kind",

@@ -106,13 +106,13 @@ function withHeaders(path, response) {
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }
 
+/** What this version of the site has no file for. A newer version may; else the site says so itself, on any host. */
 async function notFound(request) {
-  try {
-    return await fetch(request);
-  } catch {
-    const page = await (await caches.open(cacheName)).match(key("404.html"));
-    return page ? new Response(page.body, { status: 404, headers: page.headers }) : Response.error();
-  }
+  const response = await fetch(request).catch(() => undefined);
+  if (response !== undefined && response.status !== 404) return response;
+  const page = await (await caches.open(cacheName)).match(key("404.html"));
+  if (page) return new Response(page.body, { status: 404, headers: page.headers });
+  return response ?? Response.error();
 }
 
 /** Files shared from another app wait in a cache until the page that ports takes them. */

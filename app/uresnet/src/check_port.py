@@ -270,7 +270,7 @@ def main():
     parser.add_argument("bundle", help="the reference's weights and picture")
     parser.add_argument("--project", type=Path, default=Path("."), help="the ported project's folder (this one)")
     parser.add_argument("--network", metavar="MODULE:CLASS", help="the network's class, where the search finds another")
-    parser.add_argument("--device", choices=["cpu", "cuda", "hpu", "ipu", "rdu"], default="cpu")
+    parser.add_argument("--device", choices=["cpu", "cuda", "hpu", "ipu", "rdu", "xpu"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16", "fp16"], default="fp32", help="what to compute with")
     parser.add_argument(
         "--stages",

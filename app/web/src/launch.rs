@@ -14,4 +14,7 @@ pub mod state;
 #[allow(unreachable_pub, reason = "the component macro makes public structs")]
 mod view;
 #[cfg(target_arch = "wasm32")]
-pub mod work;
+mod work;
+
+#[cfg(target_arch = "wasm32")]
+pub use view::mount;

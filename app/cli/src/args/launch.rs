@@ -5,18 +5,29 @@ use clap::{Args, ValueEnum};
 use launch::Target;
 use std::path::PathBuf;
 
+/// What stands below the options; the fields of a target are those of its guide.
+fn launch_help() -> String {
+    let of_target = |target: Target| {
+        let names: Vec<&str> = target.fields().iter().map(|field| &*field.name).collect();
+        (!names.is_empty()).then(|| format!("  {}: {}", target.name(), names.join(", ")))
+    };
+    let targets: Vec<String> = Target::all().filter_map(of_target).collect();
+    LAUNCH_HELP.replace("{targets}", &targets.join("\n"))
+}
+
 const LAUNCH_HELP: &str = "\
 A value that only you know is set with --set, e.g. --set venv=DIR; a site says which it needs. Known at every site:
 venv, cores, checkpoints with resume-key, and under a scheduler account, partition, time (HH:MM:SS), job, mail, array with
 array-key, after, requeue=on, exclusive=on; under Slurm qos and memory; under PBS select; with --setup requirements; with
---collect results and archive. Those of a target: for rdu pef, output and threads; for hpu output, sdk, cores, interface, gaudi_spawn and
-hostfile; for ipu output; for popdist output and interface.
+--collect results and archive. Those of a target:
+{targets}
+
 With DRY_RUN=1 in its environment the script shows its commands and runs none.
 
 Exit status: 0 written; 1 a file could not be read, or --lint found something; 2 wrong usage.";
 
 #[derive(Debug, Args)]
-#[command(after_help = LAUNCH_HELP)]
+#[command(after_help = launch_help())]
 pub(crate) struct LaunchArgs {
     /// Accelerator to train on
     #[arg(long, value_name = "TARGET", value_parser = target)]

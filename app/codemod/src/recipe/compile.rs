@@ -11,7 +11,7 @@ use crate::patch::Patch;
 use crate::step_parts::as_metavariables;
 use crate::template::Template;
 use guide::sdk::Requirement;
-use guide::{Defined, Guide, Rule, Section};
+use guide::{Defined, FrontMatter, Guide, Rule, Section};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -82,6 +82,9 @@ fn front_matter(guide: &Guide, targets: &mut BTreeMap<String, Target>) -> Option
     let target = targets.entry(name.clone()).or_default();
     if target.title.is_empty() {
         target.title.clone_from(&guide.front.title);
+    }
+    if target.name.is_empty() || guide.front.name.is_some() {
+        target.name = FrontMatter::target_name(name, [&guide.front]);
     }
     for sdk in &guide.front.sdks {
         if !target.sdks.contains(sdk) {

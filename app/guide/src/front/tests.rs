@@ -44,7 +44,7 @@ fn all_that_is_wrong_with_values_is_told_at_once() {
     );
     check_faults(
         "+++\ntitle = \"T\"\nextends = \"ipu\"\n+++\n",
-        "1: `extends`, `option` and `field` belong to a guide with a `target`\n",
+        "1: `name`, `extends`, `option` and `field` belong to a guide with a `target`\n",
     );
 }
 
@@ -52,7 +52,7 @@ fn all_that_is_wrong_with_values_is_told_at_once() {
 fn what_is_not_toml_or_not_known() {
     check_faults(
         "+++\ntitle = \"T\"\ntitel = \"U\"\n+++\n",
-        "3: unknown field `titel`, expected one of `title`, `target`, `description`, `sdks`, `order`, `extends`, `mode`, `compute_modes`, \
+        "3: unknown field `titel`, expected one of `title`, `target`, `name`, `description`, `sdks`, `order`, `extends`, `mode`, `compute_modes`, \
          `modules`, `bridge`, `autoload`, `software`, `ledger`, `variable`, `launch`, `option`, `field`\n",
     );
     check_faults("+++\ntitle = \"T\"\ntitle = \"U\"\n+++\n", "3: duplicate key\n");

@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    web::port::work::mount();
+    web::port::mount();
 }
 
 /// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.

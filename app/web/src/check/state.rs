@@ -7,7 +7,7 @@ pub mod picture;
 pub mod planes;
 pub mod report;
 
-use crate::check::work::protocol::{Facts, LARGEST, Part};
+use crate::check::protocol::{Facts, LARGEST, Part};
 use crate::shared::text::thousands;
 use about::Row;
 use choice::{Choice, FIELDS, Fault};

@@ -17,14 +17,27 @@ mod stages;
 mod statistics;
 mod table;
 
-use super::work::Session;
+use super::work::{Session, offer};
+use crate::shared::browser;
 use form::Form;
 use leptos::prelude::*;
 use results::Results;
 
+/// Fills `#check`, for as long as the window is open.
+pub fn mount() {
+    let Some(place) = browser::element("check") else { return };
+    place.set_text_content(None);
+    leptos::mount::mount_to(place, || {
+        let session = Session::start();
+        offer(session);
+        Page(PageProps { session })
+    })
+    .forget();
+}
+
 /// The page's form, and beside it what came out.
 #[component]
-pub(super) fn Page(session: Session) -> impl IntoView {
+fn Page(session: Session) -> impl IntoView {
     provide_context(session);
     view! {
         <Form/>

@@ -1,11 +1,12 @@
-//! The worker's desk, and what carries between the page's state and the browser.
+//! The worker's desk, and what carries between the page's state and the browser. It knows the state and not the view.
 
 pub mod desk;
-pub mod protocol;
 mod tensors;
 
 #[cfg(target_arch = "wasm32")]
 mod canvas;
+#[cfg(target_arch = "wasm32")]
+mod controls;
 #[cfg(target_arch = "wasm32")]
 mod engine;
 #[cfg(target_arch = "wasm32")]
@@ -14,6 +15,8 @@ mod files;
 mod larcv;
 #[cfg(target_arch = "wasm32")]
 mod program;
+#[cfg(target_arch = "wasm32")]
+mod running;
 #[cfg(target_arch = "wasm32")]
 mod session;
 #[cfg(target_arch = "wasm32")]
@@ -28,4 +31,4 @@ pub(super) use canvas::{draw, screen};
 #[cfg(target_arch = "wasm32")]
 pub(super) use session::Session;
 #[cfg(target_arch = "wasm32")]
-pub use session::mount;
+pub(super) use threads::offer;

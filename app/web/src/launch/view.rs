@@ -9,15 +9,23 @@ mod missing;
 mod script;
 
 use super::work::Session;
+use crate::shared::browser;
 use command::Command;
 use form::Form;
 use leptos::prelude::*;
 use lint::OwnScript;
 use script::Script;
 
+/// Fills `#launch-page`, for as long as the window is open.
+pub fn mount() {
+    let Some(place) = browser::element("launch-page") else { return };
+    place.set_text_content(None);
+    leptos::mount::mount_to(place, || Page(PageProps { session: Session::start() })).forget();
+}
+
 /// The page below its heading.
 #[component]
-pub(super) fn Page(session: Session) -> impl IntoView {
+fn Page(session: Session) -> impl IntoView {
     provide_context(session);
     view! {
         <Form/>

@@ -1,7 +1,6 @@
-//! Starts the page, and carries between its state and the browser: address, clipboard, downloads.
+//! Carries between the page's state and the browser: address, clipboard, downloads.
 
 use crate::launch::state::{Entry, State};
-use crate::launch::view::Page;
 use crate::shared::{archive, browser};
 use launch::Problem;
 use launch::form::{FormGroup, Written, all, command};
@@ -21,31 +20,25 @@ pub(super) struct Session {
     pub(super) result: Memo<Result<Written, Vec<Problem>>>,
 }
 
-/// Fills `#launch-page`, for as long as the window is open.
-pub fn mount() {
-    let Some(place) = browser::element("launch-page") else { return };
-    place.set_text_content(None);
-    leptos::mount::mount_to(place, || {
+fn hash() -> String {
+    browser::window().location().hash().unwrap_or_default()
+}
+
+impl Session {
+    /// What the address says, kept in step with it.
+    pub(super) fn start() -> Session {
         let state = RwSignal::new(State::at(&hash()));
         let form = Memo::new(move |_| state.with(State::form));
         let result = Memo::new(move |_| state.with(State::written));
-        let session = Session { state, form, result };
         // In the single file, Back may lead to another page of the same document.
         window_event_listener(ev::popstate, move |_| {
             if state.with_untracked(|state| state.is_at(&hash())) {
                 state.update(|state| state.open(&hash()));
             }
         });
-        Page(crate::launch::view::PageProps { session })
-    })
-    .forget();
-}
+        Session { state, form, result }
+    }
 
-fn hash() -> String {
-    browser::window().location().hash().unwrap_or_default()
-}
-
-impl Session {
     /// The user types into a field, or is done with it.
     pub(super) fn edit(self, name: &str, value: String, finished: bool) {
         self.state.update(|state| {

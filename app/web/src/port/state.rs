@@ -3,9 +3,11 @@
 mod choice;
 mod files;
 mod former;
+pub mod fragment;
 pub mod lines;
 mod painted;
 pub mod paper;
+pub mod project;
 mod rejected;
 mod result;
 pub mod rows;
@@ -15,14 +17,14 @@ pub mod todo;
 pub mod tree;
 mod trials;
 
-pub use choice::{Choice, target_name};
+pub use choice::Choice;
 pub use files::{Delivery, File};
 pub use painted::PaintedLine;
 pub use rejected::{Rejected, RejectedEdit, Tally};
 pub use result::{Phase, View, needs_person};
 pub use trials::Trials;
 
-use crate::port::work::protocol::{Catalogue, Outcome, Table};
+use crate::port::protocol::{Catalogue, Outcome, Table};
 use codemod::{Options, RecipeInfo};
 use former::{Asked, Former};
 use result::Good;

@@ -1,4 +1,5 @@
 //! The page's components. Each shows a part of the state; what a control does is a method of it or of [`Session`].
+//! [`mount`] starts the page.
 
 mod bar;
 mod changes;
@@ -16,13 +17,13 @@ mod options;
 mod overview;
 mod recipes;
 mod result;
-mod row;
 mod source;
 mod splitter;
 mod take;
 mod todo;
 
-use super::work::{Session, open_dropped};
+use super::work::{Session, is_kept, offer, open_dropped};
+use crate::shared::browser;
 use bar::Bar;
 use keys::Keys;
 use leptos::ev::{self, DragEvent};
@@ -31,10 +32,44 @@ use notice::Notice;
 use result::Result;
 use source::Source;
 use splitter::Splitter;
+use wasm_bindgen::JsCast;
+use web_sys::{HashChangeEvent, HtmlElement};
+
+/// Fills `#port`, for as long as the window is open.
+pub fn mount() {
+    let Some(place) = browser::element("port") else { return };
+    place.set_text_content(None);
+    leptos::mount::mount_to(place, || {
+        let session = Session::start();
+        offer(session);
+        // Else what is kept comes first, and whoever keeps it lets the address be read.
+        if !is_kept() {
+            session.read_fragment();
+        }
+        session.follow_edits();
+        window_event_listener(ev::hashchange, move |event: HashChangeEvent| {
+            session.read_fragment();
+            back_to_entry(&event);
+        });
+        Page(PageProps { session })
+    })
+    .forget();
+}
+
+/// Back from a place: to the entry that led there.
+fn back_to_entry(event: &HashChangeEvent) {
+    let from = event.old_url().rsplit_once('#').map(|(_, from)| format!("a[href=\"#{from}\"]"));
+    browser::later(0, move || {
+        let entry = from.and_then(|from| browser::element("panel")?.query_selector(&from).ok().flatten());
+        if let Some(entry) = entry {
+            let _ = entry.unchecked_into::<HtmlElement>().focus();
+        }
+    });
+}
 
 /// The whole page.
 #[component]
-pub(super) fn Page(session: Session) -> impl IntoView {
+fn Page(session: Session) -> impl IntoView {
     provide_context(session);
     let dropping = RwSignal::new(false);
     for_drops(session, dropping);

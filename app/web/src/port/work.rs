@@ -1,10 +1,8 @@
-//! What lies between the page's state and everything else: the worker, files, links, storage, downloads.
+//! What lies between the page's state and everything else: the worker, files, links, storage, downloads. It knows the
+//! state and not the view.
 
 pub mod archive;
 pub mod desk;
-pub mod fragment;
-pub mod project;
-pub mod protocol;
 
 #[cfg(target_arch = "wasm32")]
 mod downloads;
@@ -24,8 +22,8 @@ pub mod worker;
 #[cfg(target_arch = "wasm32")]
 pub(super) use downloads::{copy, file, patch, report, share, zip};
 #[cfg(target_arch = "wasm32")]
+pub(super) use kept::{is_kept, offer};
+#[cfg(target_arch = "wasm32")]
 pub(super) use opening::{open_dropped, open_list, open_sample};
 #[cfg(target_arch = "wasm32")]
 pub(super) use session::Session;
-#[cfg(target_arch = "wasm32")]
-pub use session::mount;

@@ -3,7 +3,7 @@
 //! Every control has a key; the fields of the configuration have CosmicTagger's own names. The part of the address behind
 //! `#` lists keys and values, those alone that are not as the page begins.
 
-use crate::check::work::protocol::{Input, Run, Weights};
+use crate::check::protocol::{Input, Run, Weights};
 use uresnet::{
     Config, Connections, Downsampling, Error, GrowthRate, Network, Normalization, PLANES, Precision, Upsampling,
 };
@@ -438,7 +438,7 @@ impl Choice {
         let stages = [" --stages", " --stages", " --stages all"][self.stages];
         let precision = PRECISIONS[self.precision].0;
         format!(
-            "python3 check_port.py reference.safetensors --project path/to/port --device hpu --precision {precision}{stages}"
+            "python3 check_port.py reference.safetensors --project path/to/port --device DEVICE --precision {precision}{stages}"
         )
     }
 }

@@ -1,7 +1,7 @@
 //! What came out of a run and of a comparison, ready to be shown.
 
+use crate::check::protocol::Facts;
 use crate::check::state::names::{CLASS_NAMES, percent, precision, rate, short_path, size};
-use crate::check::work::protocol::Facts;
 use crate::shared::text::thousands;
 use serde_json::{Value, json};
 use uresnet::{CLASSES, Report, Step};

@@ -51,6 +51,12 @@ pub(super) fn Reference() -> impl IntoView {
                 </button>
             </p>
             <pre id="port-command" tabindex="0">{move || state.with(|state| state.choice.port_command())}</pre>
+            <p class="hint">
+                <code>"DEVICE"</code>
+                ": what your port runs on; "
+                <code>"python3 check_port.py --help"</code>
+                " lists the names."
+            </p>
         </div>
     }
 }

@@ -1,10 +1,10 @@
 //! The worker's desk: the last run lies on it; questions about it are answered from it. It reads files, makes weights and
 //! compares outputs; what computes the network is a [`Runner`], elsewhere.
 
-use crate::check::state::choice::PRECISIONS;
-use crate::check::work::protocol::{
+use crate::check::protocol::{
     Answer, Ask, Done, Facts, Input, LARGEST, Memory, Parcel, Part, Progress, Run, Stages, Weights as From,
 };
+use crate::check::state::choice::PRECISIONS;
 use crate::check::work::tensors::{logits_of, outputs};
 use forward::{Follow, Order, Planned};
 use std::collections::{BTreeMap, BTreeSet};

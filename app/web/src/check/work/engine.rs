@@ -2,10 +2,9 @@
 
 use super::files::{self, Files};
 use super::larcv;
-use super::protocol::{Answer, Ask, Done, Part, Progress, Stages};
 use super::session::{Session, focus};
 use super::wire::{self, Answered};
-use crate::check::state::about::Row;
+use crate::check::protocol::{Answer, Ask, Done, Part, Progress, Stages};
 use crate::check::state::names::short_path;
 use crate::check::state::picture::Layer;
 use crate::check::state::planes::Planes;
@@ -16,26 +15,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, File, MessageEvent, Worker, WorkerOptions, WorkerType};
-
-/// The worker and what it is doing.
-#[derive(Default)]
-pub(in crate::check) struct Engine {
-    worker: Option<Worker>,
-    /// As many threads as it was started for.
-    threads: usize,
-    /// It has said that it listens.
-    ready: bool,
-    /// Waits for a worker that listens.
-    waiting: Option<(Ask, Vec<File>)>,
-    /// It has been asked and has not answered, since this moment.
-    since: Option<f64>,
-    /// It holds the run whose statistics are on the page.
-    has_run: bool,
-    /// How often a file was waited for so far; a later time, or a cancel, makes an earlier one void.
-    preparations: usize,
-    /// What the run is of that goes on.
-    about: Vec<Row>,
-}
 
 /// Computes what the form says.
 pub(super) fn run(session: Session) {

@@ -1,17 +1,14 @@
-//! A handle on the page's state, and what its controls do beyond it.
+//! A handle on the page's state, and what its controls do without the worker.
 
-use super::engine::Engine;
 use super::files::Files;
-use super::{engine, files, threads};
+use super::running::Running;
 use crate::check::state::planes::Planes;
 use crate::check::state::report::json;
-use crate::check::state::{Comparison, Place, Slot, State};
-use crate::check::view::{Page, PageProps};
+use crate::check::state::{Comparison, Place, State};
 use crate::shared::browser;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use web_sys::File;
 
 /// A handle on the state and on what lies beside it.
 #[derive(Clone, Copy)]
@@ -23,25 +20,7 @@ pub(in crate::check) struct Session {
     /// The files that are chosen. The worker reads them.
     pub(super) files: StoredValue<Files, LocalStorage>,
     /// The worker.
-    pub(super) engine: StoredValue<Engine, LocalStorage>,
-}
-
-/// Fills `#check`, for as long as the window is open.
-pub fn mount() {
-    let Some(place) = browser::element("check") else { return };
-    place.set_text_content(None);
-    leptos::mount::mount_to(place, || {
-        let session = Session {
-            state: RwSignal::new(State::at(&hash())),
-            planes: RwSignal::default(),
-            files: StoredValue::new_local(Files::default()),
-            engine: StoredValue::new_local(Engine::default()),
-        };
-        threads::offer(session);
-        window_event_listener(ev::hashchange, move |_| session.state.update(|state| state.open(&hash())));
-        Page(PageProps { session })
-    })
-    .forget();
+    pub(super) engine: StoredValue<Running, LocalStorage>,
 }
 
 fn hash() -> String {
@@ -59,13 +38,16 @@ pub(super) fn focus(id: String) {
 }
 
 impl Session {
-    /// The user sets a control.
-    pub(in crate::check) fn choose(self, key: &'static str, value: &str) {
-        self.state.update(|state| state.choose(key, value));
-        self.keep();
-        if key == "precision" {
-            engine::compare_again(self);
-        }
+    /// The form as the address has it; both stay in step.
+    pub(in crate::check) fn start() -> Session {
+        let session = Session {
+            state: RwSignal::new(State::at(&hash())),
+            planes: RwSignal::default(),
+            files: StoredValue::new_local(Files::default()),
+            engine: StoredValue::new_local(Running::default()),
+        };
+        window_event_listener(ev::hashchange, move |_| session.state.update(|state| state.open(&hash())));
+        session
     }
 
     /// Takes the size that was offered beside a field.
@@ -76,22 +58,9 @@ impl Session {
     }
 
     /// Puts the form into the address.
-    fn keep(self) {
+    pub(super) fn keep(self) {
         // A browser that refuses many changes in a short time keeps an older address, nothing else.
         let _ = browser::set_address(&self.state.with_untracked(State::fragment));
-    }
-
-    /// The user chooses a file, or drops one.
-    pub(in crate::check) fn choose_file(self, slot: Slot, file: File) {
-        let chosen = files::described(&file);
-        if self.state.try_update(|state| state.choose_file(slot, chosen)) != Some(true) {
-            return;
-        }
-        self.files.update_value(|files| files.put(slot, file));
-        match slot {
-            Slot::Candidate => engine::compare_again(self),
-            _ => self.keep(),
-        }
     }
 
     pub(super) fn say(self, text: impl Into<String>) {
@@ -102,21 +71,6 @@ impl Session {
     pub(super) fn fault(self, place: Place, problem: impl Into<String>) {
         let problem = problem.into();
         self.state.update(|state| state.set_fault(place, problem));
-    }
-
-    /// Computes what the form says.
-    pub(in crate::check) fn run(self) {
-        engine::run(self);
-    }
-
-    /// Ends what goes on; the form and the last results stay.
-    pub(in crate::check) fn cancel(self) {
-        engine::cancel(self);
-    }
-
-    /// Downloads the last run as a file.
-    pub(in crate::check) fn download_bundle(self) {
-        engine::bundle(self);
     }
 
     /// Copies a link to the form.

@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 /// Offers as many threads as the machine runs at once, all of them chosen. Where workers can't share memory there is one.
-pub(super) fn offer(session: Session) {
+pub(in crate::check) fn offer(session: Session) {
     let most = (window().navigator().hardware_concurrency() as usize).max(1);
     let offered = if is_isolated() { most } else { 1 };
     session.state.update(|state| state.threads = Threads { most, offered, chosen: offered, after_reload: false });

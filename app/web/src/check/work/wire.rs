@@ -1,7 +1,7 @@
 //! Parcels on the wire: `[head as bytes, files]` to the worker, `[head as bytes, floats, bytes]` from it. Numbers
 //! are handed over, not copied; files are read by the worker. `threads/crew.js` passes both on.
 
-use crate::check::work::protocol::{Answer, Ask, Parcel};
+use crate::check::protocol::{Answer, Ask, Parcel};
 use js_sys::{Array, Float32Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::File;

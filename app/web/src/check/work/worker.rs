@@ -1,8 +1,8 @@
 //! The worker's loop: a question in, answers out.
 
+use crate::check::protocol::{Answer, Parcel, Part, Progress};
 use crate::check::work::desk::{Desk, Fault, Watch};
 use crate::check::work::program::Program;
-use crate::check::work::protocol::{Answer, Parcel, Part, Progress};
 use crate::check::work::wire;
 use js_sys::{Date, Uint8Array};
 use wasm_bindgen::prelude::*;

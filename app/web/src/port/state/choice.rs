@@ -27,15 +27,13 @@ impl Hash for Choice {
     }
 }
 
-/// What people call a target; its id where nothing is known of it.
-pub fn target_name(id: &str) -> String {
-    match id {
-        "popdist" => "PopDist".to_owned(),
-        id => id.to_ascii_uppercase(),
-    }
-}
-
 impl State {
+    /// What people call a target; its id where nothing is known of it.
+    pub fn target_name(&self, id: &str) -> String {
+        let target = self.catalogue.targets.iter().find(|target| target.id == id);
+        target.map_or_else(|| id.to_owned(), |target| target.name.clone())
+    }
+
     /// Keeps the choice within what there is.
     pub fn settle_choice(&mut self) {
         let catalogue = self.catalogue.clone();

@@ -1,10 +1,10 @@
 //! The project on the page: its files, what is typed into them, and what the worker has of them.
 
+use crate::port::protocol::Example;
+use crate::port::state::fragment::Share;
 use crate::port::state::lines::{Lines, Splice};
+use crate::port::state::project::name_in;
 use crate::port::state::{Choice, Notice, Panel, State, Undo};
-use crate::port::work::fragment::Share;
-use crate::port::work::project::name_in;
-use crate::port::work::protocol::Example;
 use python::SourceFile;
 
 /// A file of the project.

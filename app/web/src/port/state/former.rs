@@ -1,7 +1,7 @@
 //! What is given and what is the user's own: the project that the present one replaced, and the choice that came with one.
 
+use crate::port::state::fragment::Share;
 use crate::port::state::{Choice, Notice, State};
-use crate::port::work::fragment::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
 //! Everything the table shows, worked out from the state.
 
+use crate::port::protocol::EditNote;
 use crate::port::state::lines::Lines;
 use crate::port::state::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::port::state::{RejectedEdit, State, View, needs_person};
-use crate::port::work::protocol::EditNote;
 use codemod::{Applicability, Diagnostic, Pair, RecipeInfo, Severity};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! What the page has to say of the last port.
 
+use crate::port::protocol::{FileOutcome, Outcome, Shown};
 use crate::port::state::lines::Lines;
-use crate::port::state::{Engine, Run, State, target_name};
-use crate::port::work::project::{Kind, kind, not_python};
-use crate::port::work::protocol::{FileOutcome, Outcome, Shown};
+use crate::port::state::project::{Kind, kind, not_python};
+use crate::port::state::{Engine, Run, State};
 use crate::shared::text::count;
 use codemod::{Diagnostic, Severity};
 use python::Highlight;
@@ -154,7 +154,7 @@ impl State {
         let path = self.file().map(|file| file.path.as_str()).unwrap_or_default();
         let here = |line: &&String| line.strip_prefix(path).is_some_and(|rest| rest.starts_with(':'));
         let residue = self.outcome.iter().flat_map(|o| &o.residue).filter(here).count();
-        let target = target_name(&self.choice.target);
+        let target = self.target_name(&self.choice.target);
         if let Some(what) = self.not_python() {
             return what.to_owned();
         }

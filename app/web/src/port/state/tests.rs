@@ -1,8 +1,8 @@
 use super::*;
+use crate::port::protocol::EditNote;
+use crate::port::protocol::FileOutcome;
+use crate::port::state::fragment::Share;
 use crate::port::state::lines::Splice;
-use crate::port::work::fragment::Share;
-use crate::port::work::protocol::EditNote;
-use crate::port::work::protocol::FileOutcome;
 use codemod::Applicability;
 use codemod::{Diagnostic, Severity, Span, Style, TargetInfo};
 use python::SourceFile;
@@ -151,6 +151,7 @@ fn the_choice_stays_within_what_there_is() {
     state.choice.options.insert("lazy".into(), "on".into());
     let target = TargetInfo {
         id: "hpu".into(),
+        name: "HPU".into(),
         title: "HPU".into(),
         sdks: vec!["1.8".into(), "1.23".into()],
         options: Vec::new(),

@@ -170,8 +170,8 @@ fn engine_title(id: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::protocol::{FileOutcome, Outcome};
     use crate::port::state::Engine;
-    use crate::port::work::protocol::{FileOutcome, Outcome};
     use codemod::Span;
     use python::SourceFile;
     use std::sync::Arc;

@@ -136,7 +136,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::work::protocol::{FileOutcome, Outcome};
+    use crate::port::protocol::{FileOutcome, Outcome};
     use python::SourceFile;
     use std::sync::Arc;
 

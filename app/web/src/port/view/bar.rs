@@ -1,7 +1,7 @@
 //! The bar above the panes: what to port to.
 
 use super::options::{Named, OptionsButton};
-use crate::port::state::{State, target_name};
+use crate::port::state::State;
 use crate::port::work::Session;
 use codemod::Style;
 use leptos::prelude::*;
@@ -56,12 +56,7 @@ type Entry = (String, String);
 fn Target() -> impl IntoView {
     let session: Session = expect_context();
     let of = |state: &State| {
-        state
-            .catalogue
-            .targets
-            .iter()
-            .map(|target| (target.id.clone(), target_name(&target.id)))
-            .collect::<Vec<Entry>>()
+        state.catalogue.targets.iter().map(|target| (target.id.clone(), target.name.clone())).collect::<Vec<Entry>>()
     };
     let choose = move |value: String| {
         session.change_and_port(|state| state.choose(|choice| choice.target.clone_from(&value)));

@@ -1,9 +1,9 @@
 //! What was checked of this port.
 
 use super::ledger::BatchSummary;
-use crate::port::state::{State, target_name};
+use crate::port::protocol::Checked;
+use crate::port::state::State;
 use crate::port::work::Session;
-use crate::port::work::protocol::Checked;
 use crate::shared::text::count;
 use codemod::{Certificate, FileHashes, Style};
 use leptos::prelude::*;
@@ -30,7 +30,7 @@ fn of_port(state: &State) -> Option<impl IntoView + use<>> {
     let style = if outcome.style == Style::Branch { "branch" } else { "replace" };
     let under = format!(
         "Target {}, SDK {sdk}, {style}, {}.",
-        target_name(&outcome.target),
+        state.target_name(&outcome.target),
         count(certificate.rounds, "pass").replace("passs", "passes")
     );
     let command = format!("python3 rehearsal/rehearse.py --target {} -- {}", outcome.target, outcome.run);

@@ -4,9 +4,9 @@
 //! lines in sight are painted. Its undo is the browser's own: the page sets its value only when another file is shown.
 
 use crate::port::state::lines::{as_field_text, columns, field_offset, take_typed};
+use crate::port::state::project::check_text;
 use crate::port::state::rows::TAB;
 use crate::port::state::{Jump, PaintedLine, State};
-use crate::port::work::project::check_text;
 use crate::port::work::{Session, open_list};
 use crate::shared::browser;
 use crate::shared::view::{Code, coloured};

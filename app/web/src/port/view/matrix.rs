@@ -1,9 +1,9 @@
 //! All targets side by side.
 
-use crate::port::state::{Engine, State, target_name};
+use crate::port::protocol::{Table, TableRow};
+use crate::port::state::fragment::of_place;
+use crate::port::state::{Engine, State};
 use crate::port::work::Session;
-use crate::port::work::fragment::of_place;
-use crate::port::work::protocol::{Table, TableRow};
 use crate::shared::text::{count, thousands};
 use codemod::{CellState, MatrixCell};
 use leptos::prelude::*;
@@ -141,13 +141,19 @@ fn Legend() -> impl IntoView {
     view! { <dl class="legend">{entries.map(entry).collect_view()}</dl> }
 }
 
+/// What people call a target.
+fn named(target: &str) -> String {
+    let session: Session = expect_context();
+    session.state.with_untracked(|state| state.target_name(target))
+}
+
 /// A target, and how its column adds up.
 fn head(target: &str, sums: &[usize; 3]) -> impl IntoView + use<> {
     let words = ["done", "to do", "not possible"];
     let sums = sums.iter().zip(words).filter(|(n, _)| **n > 0).map(|(n, word)| format!("{n} {word}"));
     view! {
         <th scope="col">
-            {target_name(target)}
+            {named(target)}
             <small>{sums.collect::<Vec<_>>().join(", ")}</small>
         </th>
     }
@@ -184,7 +190,7 @@ fn entry(target: &str, row: &TableRow, cell: &MatrixCell, titles: String) -> Any
         CellState::NotPossible => ("not-possible", "not possible"),
     };
     let place = of_place(target, row.file, cell.line.unwrap_or(row.line));
-    let label = format!("{word}: {}, line {}", target_name(target), row.line);
+    let label = format!("{word}: {}, line {}", named(target), row.line);
     view! {
         <td class=class>
             <a href=place title=titles aria-label=label>{word}</a>

@@ -1,6 +1,6 @@
 //! Fields for the recipes' own options: first those that matter to the open project, the others folded away.
 
-use crate::port::state::{State, target_name};
+use crate::port::state::State;
 use crate::port::work::Session;
 use crate::shared::text::count;
 use codemod::{OptionKind, TargetOption};
@@ -85,7 +85,7 @@ fn said(state: &State) -> String {
     let known = (0..target.options.len()).all(|place| state.trials.matters(&target.id, place).is_some());
     let none = !asked(state).iter().any(|(_, _, first)| *first);
     match (state.outcome.is_some(), known) {
-        _ if target.options.is_empty() => format!("{} has no options.", target_name(&target.id)),
+        _ if target.options.is_empty() => format!("{} has no options.", target.name),
         (true, true) if none => "No option has an effect on this project.".to_owned(),
         (true, false) => "Testing which options affect this project…".to_owned(),
         _ => String::new(),

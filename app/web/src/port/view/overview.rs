@@ -1,6 +1,6 @@
 use super::links::Place;
+use crate::port::protocol::{Overview as Outline, Stop};
 use crate::port::work::Session;
-use crate::port::work::protocol::{Overview as Outline, Stop};
 use crate::shared::text::count;
 use crate::shared::view::Prose;
 use leptos::prelude::*;

@@ -1,6 +1,6 @@
 //! Zip archives: what to read out of one. Inflating is the browser's work.
 
-use crate::port::work::project::{self, LeftOut, Refusal};
+use crate::port::state::project::{self, LeftOut, Refusal};
 use crate::shared::archive::checksum;
 use rawzip::{CompressionMethod, ZipArchive};
 

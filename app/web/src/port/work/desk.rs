@@ -1,10 +1,10 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
-use crate::port::work::project::{self, Kind};
-use crate::port::work::protocol::{
+use crate::port::protocol::{
     Answer, Ask, Catalogue, Checked, EditNote, Example, ExampleId, FileOutcome, Outcome, Overview, Parcel, Shown, Stop,
     Table, TableRow,
 };
+use crate::port::state::project::{self, Kind};
 use ::launch::form::Fields;
 use codemod::{
     CellState, Diagnostic, FileDiff, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet, Style,
@@ -280,13 +280,11 @@ fn table(matrix: &Matrix, rows: usize) -> Table {
     }
 }
 
-/// Options of a port that a launch knows by other names; those of a field of the target's are that field.
-const CARRIED: [(&str, &str); 2] = [("devices", "instances"), ("replicas", "replicas")];
-
 /// The fields of a launch that can be read off the ported project.
 fn launch(ported: &Ported, target: &TargetFacts) -> Fields {
     let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
     let facts = training::run_facts(&ported.files.iter().map(file).collect::<Vec<_>>(), target);
+    let options = &target.options;
     let program = facts.programs.first();
     // Collecting into a map would bring the library's sort into the module.
     let mut fields = Fields::new();
@@ -294,7 +292,7 @@ fn launch(ported: &Ported, target: &TargetFacts) -> Fields {
     let Some(target) = ::launch::Target::named(&ported.target) else { return fields };
     let has_field = |name: &str| target.fields().iter().any(|field| field.name == name);
     for (option, value) in &ported.options {
-        let carried = CARRIED.iter().find(|(own, _)| own == option).map(|(_, field)| *field);
+        let carried = options.iter().find(|own| own.name == *option).and_then(|own| own.launch.as_deref());
         let field = carried.or_else(|| Some(option.as_str()).filter(|name| has_field(name)));
         // A field that is left out says off, or one.
         if let Some(field) = field.filter(|_| !matches!(value.as_str(), "off" | "1")) {

@@ -1,8 +1,9 @@
 //! Taking the port away: files, patch, report, clipboard, link.
 
+use super::engine;
 use super::session::Session;
-use super::{engine, fragment};
-use crate::port::work::protocol::{Answer, Ask};
+use crate::port::protocol::{Answer, Ask};
+use crate::port::state::fragment;
 use crate::shared::archive;
 use crate::shared::browser;
 use crate::shared::text::thousands;

@@ -1,6 +1,6 @@
 //! The page's end of the line to the worker.
 
-use crate::port::work::protocol::{Answer, Ask, Parcel};
+use crate::port::protocol::{Answer, Ask, Parcel};
 use crate::port::work::wire;
 use crate::shared::browser;
 use std::cell::RefCell;

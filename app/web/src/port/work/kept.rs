@@ -3,21 +3,21 @@
 
 use super::session::Session;
 use crate::port::state::State;
-use crate::port::work::fragment::Share;
-use crate::port::work::project;
+use crate::port::state::fragment::Share;
+use crate::port::state::project;
 use crate::shared::browser;
 use js_sys::{Object, Reflect, Uint8Array};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 
 /// Whether there is a script that keeps the work; it calls `begin` once it has looked.
-pub(super) fn is_kept() -> bool {
+pub(in crate::port) fn is_kept() -> bool {
     Reflect::has(&browser::window(), &"portolanKeeps".into()).unwrap_or_default()
 }
 
 /// Puts `portolanWork` into the window: `bytes()`, empty when nothing is open; `beside()`, what is kept with them;
 /// `begin(bytes, beside)`, which opens what was kept, then what the address names; and `forget()`, for what was replaced.
-pub(super) fn offer(session: Session) {
+pub(in crate::port) fn offer(session: Session) {
     let work = Object::new();
     let put = |name: &str, function: JsValue| drop(Reflect::set(&work, &name.into(), &function));
     let bytes_of = move |look: fn(&State) -> Vec<u8>| {

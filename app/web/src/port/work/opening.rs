@@ -1,8 +1,8 @@
 //! Bringing files in: buttons, drops, the sample.
 
 use super::session::Session;
+use crate::port::state::project::{self, Kind, LeftOut, Refusal};
 use crate::port::work::archive::{self, Packed};
-use crate::port::work::project::{self, Kind, LeftOut, Refusal};
 use crate::shared::browser;
 use crate::shared::text::count;
 use leptos::prelude::*;

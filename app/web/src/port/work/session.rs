@@ -1,20 +1,16 @@
-//! Starts the page, and carries between its state and the worker.
+//! A handle on the page's state, and what its controls do beyond it: everything that asks the worker.
 
-use super::fragment::{self, Fragment, Share};
-use super::protocol::{Answer, Ask, Parcel, Shown};
-use super::{engine, kept, project};
+use super::engine;
+use crate::port::protocol::{Answer, Ask, Parcel, Shown};
+use crate::port::state::fragment::{self, Fragment, Share};
 use crate::port::state::lines::Lines;
-use crate::port::state::{Delivery, Engine, File, Jump, Notice, Panel, Phase, Run, State, Undo, View};
-use crate::port::view::{Page, PageProps};
+use crate::port::state::{Delivery, Engine, File, Jump, Notice, Panel, Phase, Run, State, Undo, View, project};
 use crate::shared::browser;
-use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use python::{Highlight, SourceFile};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use wasm_bindgen::JsCast;
-use web_sys::{HashChangeEvent, HtmlElement};
 
 /// Milliseconds of quiet before what was typed is ported.
 const PAUSE: i32 = 250;
@@ -24,40 +20,6 @@ const GLANCE: i32 = 10_000;
 const ROOMY: f64 = 1500.0;
 /// A port that takes longer than this is given up when a newer one is wanted.
 const PATIENCE: f64 = 1500.0;
-
-/// Fills `#port`, for as long as the window is open.
-pub fn mount() {
-    let Some(place) = browser::element("port") else { return };
-    place.set_text_content(None);
-    leptos::mount::mount_to(place, || {
-        let session =
-            Session { state: RwSignal::new(State::default()), flight: StoredValue::new_local(Flight::default()) };
-        session.start_engine();
-        kept::offer(session);
-        // Else what is kept comes first, and whoever keeps it lets the address be read.
-        if !kept::is_kept() {
-            session.read_fragment();
-        }
-        session.follow_edits();
-        window_event_listener(ev::hashchange, move |event: HashChangeEvent| {
-            session.read_fragment();
-            back_to_entry(&event);
-        });
-        Page(PageProps { session })
-    })
-    .forget();
-}
-
-/// Back from a place: to the entry that led there.
-fn back_to_entry(event: &HashChangeEvent) {
-    let from = event.old_url().rsplit_once('#').map(|(_, from)| format!("a[href=\"#{from}\"]"));
-    browser::later(0, move || {
-        let entry = from.and_then(|from| browser::element("panel")?.query_selector(&from).ok().flatten());
-        if let Some(entry) = entry {
-            let _ = entry.unchecked_into::<HtmlElement>().focus();
-        }
-    });
-}
 
 /// A handle on the state and on what goes on around it.
 #[derive(Clone, Copy)]
@@ -82,6 +44,14 @@ struct Flight {
 }
 
 impl Session {
+    /// An empty state, and a worker that is being started.
+    pub(in crate::port) fn start() -> Session {
+        let session =
+            Session { state: RwSignal::new(State::default()), flight: StoredValue::new_local(Flight::default()) };
+        session.start_engine();
+        session
+    }
+
     /// Changes the state and ports at once.
     pub(in crate::port) fn change_and_port(self, change: impl FnOnce(&mut State)) {
         self.state.update(change);
@@ -424,7 +394,7 @@ impl Session {
 
     /// An address that names what was opened is not true any more once that is changed: a page that is loaded anew would
     /// open the old instead of what was kept.
-    fn follow_edits(self) {
+    pub(in crate::port) fn follow_edits(self) {
         Effect::new(move |before: Option<u64>| {
             let edits = self.state.with(|state| state.edits);
             let hash = browser::window().location().hash().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Parcels on the wire: `[head as bytes, texts, colours]`. Numbers are handed over, not copied.
 
-use crate::port::work::protocol::Parcel;
+use crate::port::protocol::Parcel;
 use js_sys::{Array, JsString, Uint8Array, Uint32Array};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,7 +1,7 @@
 //! The worker's loop: a question in, an answer out.
 
+use crate::port::protocol::{Answer, Parcel};
 use crate::port::work::desk::Desk;
-use crate::port::work::protocol::{Answer, Parcel};
 use crate::port::work::wire;
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};

@@ -4,8 +4,8 @@
 //! A project travels as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. Deflating is the browser's work; this file knows the rest,
 //! so that an old link can be tested without one.
 
+use crate::port::protocol::ExampleId;
 use crate::port::state::Choice;
-use crate::port::work::protocol::ExampleId;
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use python::SourceFile;

@@ -1,0 +1,111 @@
+//! What is said above a hunk, in the place of a rejected one, and at a line.
+
+use crate::port::state::paper::{Ghost, HunkInfo, HunkRecipe, Note};
+use crate::port::view::links::{GuideLink, guide_address};
+use crate::port::work::Session;
+use crate::shared::view::Prose;
+use leptos::prelude::*;
+
+/// What a hunk is about, and the button that refuses it.
+pub(super) fn head(hunk: HunkInfo, stale: bool) -> AnyView {
+    let titles: Vec<&str> = hunk.recipes.iter().map(|recipe| recipe.title.as_str()).collect();
+    let about = titles.join(", ");
+    let edits = hunk.edits.clone();
+    let refuse = (!edits.is_empty() && !stale).then(|| view! { <Decide edits about refuse=true/> });
+    let recipes = hunk.recipes.into_iter().map(|recipe| view! { <Recipe recipe/> }).collect_view();
+    view! {
+        <div class="head">
+            <div class="whys">{recipes}</div>
+            {refuse}
+        </div>
+    }
+    .into_any()
+}
+
+/// One of the recipes that made a hunk.
+#[component]
+fn Recipe(recipe: HunkRecipe) -> impl IntoView {
+    let HunkRecipe { id, title, reason, sdks, citations, is_unsafe, again } = recipe;
+    let (class, word) =
+        if is_unsafe { ("badge unsafe", "opt-in: may alter results") } else { ("badge safe", "automatic") };
+    let title = match reason.is_empty() {
+        true => title.into_any(),
+        false => view! { <a href=guide_address(&id) target="_blank">{title}</a> }.into_any(),
+    };
+    // What it holds for, word by word, is in the list of recipes and in the guide.
+    let grounds = (!sdks.is_empty()).then(|| {
+        let sources = match citations.is_empty() {
+            true => view! { <a href=guide_address(&id) target="_blank">"the guide"</a> }.into_any(),
+            false => sources(citations),
+        };
+        view! { <p class="grounds brief">{format!("For SDK {sdks}. Source: ")} {sources}</p> }
+    });
+    let reason = (!again && !reason.is_empty()).then(|| view! { <p class="reason"><Prose text=reason/></p> });
+    view! {
+        <div>
+            <p class="title">
+                {title}
+                <span class=class>{word}</span>
+            </p>
+            {reason}
+            {grounds}
+        </div>
+    }
+}
+
+fn sources(citations: Vec<(String, String)>) -> AnyView {
+    let link = |(place, (words, url)): (usize, (String, String))| {
+        let comma = (place > 0).then_some(", ");
+        view! { {comma} <a href=url target="_blank">{words}</a> }
+    };
+    citations.into_iter().enumerate().map(link).collect_view().into_any()
+}
+
+/// A refused change, and the button that takes it back.
+pub(super) fn refused(Ghost { title, edits, .. }: Ghost) -> AnyView {
+    view! {
+        <div class="head">
+            <p class="title">"Rejected: " {title.clone()}</p>
+            <Decide edits about=title refuse=false/>
+        </div>
+    }
+    .into_any()
+}
+
+/// Rejects edits, or accepts them again.
+#[component]
+fn Decide(edits: Vec<String>, about: String, refuse: bool) -> impl IntoView {
+    let session: Session = expect_context();
+    let label = if refuse { "Reject" } else { "Accept" };
+    let named = edits.join(" ");
+    view! {
+        <button
+            class="button quiet small"
+            class:reject=refuse
+            class:accept=!refuse
+            data-edits=named
+            aria-label=format!("{label}: {about}")
+            on:click=move |_| session.refuse(&edits, refuse)
+        >
+            {label}
+        </button>
+    }
+}
+
+/// A message at its line; it leads to the source, where it can be edited.
+pub(super) fn remark(note: Note) -> AnyView {
+    let session: Session = expect_context();
+    let Note { needs, kind, message, recipe, source: (line, column), .. } = note;
+    let link = recipe.map(|(id, title)| view! { <GuideLink recipe=id title/> });
+    view! {
+        <p class="note-text" class:needs=needs>
+            <b>{kind} ": "</b>
+            <Prose text=message/>
+            " "
+            {link}
+            " "
+            <button class="link edit" on:click=move |_| session.go_to_source(line + 1, column + 1)>"Edit source"</button>
+        </p>
+    }
+    .into_any()
+}

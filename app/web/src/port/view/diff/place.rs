@@ -1,0 +1,98 @@
+//! Which place of the table is in sight: it stays when the diff changes, and moves where the state wants to go.
+
+use super::sheet::{Frame, Sheet};
+use crate::port::state::Jump;
+use crate::port::state::rows::Row as Kind;
+use crate::port::work::Session;
+use crate::shared::browser;
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement};
+
+/// Keeps the line at the top where it is when the diff changes.
+pub(super) fn keep_place(sheet: Memo<Sheet>, frame: RwSignal<Frame>, scroller: NodeRef<Div>) {
+    // File, line of the original at the top, and pixels of it that are scrolled away.
+    let anchor = StoredValue::new(None::<(usize, u32, f64)>);
+    Effect::new(move |_| {
+        let sheet = sheet.get();
+        let Some(scroller) = scroller.get() else { return };
+        if let Some((file, old, offset)) = anchor.get_value()
+            && file == sheet.paper.file
+            && let Some(row) = sheet.paper.layout.row_of_old(old)
+        {
+            scroll_to(&scroller, &sheet, frame, f64::from(sheet.paper.layout.tops[row]) + offset);
+        }
+    });
+    Effect::new(move |_| {
+        let (top, ..) = frame.get();
+        let layout = &sheet.get_untracked().paper.layout;
+        let line = layout.window(top, 400.0, 0.0).find_map(|row| match layout.rows[row] {
+            Kind::Same { old, .. } | Kind::Change { old: Some(old), .. } => {
+                Some((old, top - f64::from(layout.tops[row])))
+            }
+            _ => None,
+        });
+        let file = sheet.get_untracked().paper.file;
+        anchor.set_value(line.filter(|_| top > 0.0).map(|(old, offset)| (file, old, offset)));
+    });
+}
+
+/// Scrolls, and shows the rows that are there in the same moment. Nothing can be scrolled to before it has its height.
+fn scroll_to(scroller: &Element, sheet: &Sheet, frame: RwSignal<Frame>, top: f64) {
+    if let Some(inner) = browser::element("diff-sheet") {
+        let _ = inner.style().set_property("height", &format!("{}px", sheet.paper.layout.height()));
+    }
+    scroller.set_scroll_top(top.max(0.0) as i32);
+    frame.update(|frame| frame.0 = f64::from(scroller.scroll_top()));
+}
+
+/// Goes where the state wants to go.
+pub(super) fn follow(session: Session, sheet: Memo<Sheet>, frame: RwSignal<Frame>, scroller: NodeRef<Div>) {
+    let jump = session.memo(|state| state.jump.clone());
+    Effect::new(move |_| {
+        let (Some((_, jump)), sheet, Some(scroller)) = (jump.get(), sheet.get(), scroller.get()) else { return };
+        if matches!(jump, Jump::Source(..)) || sheet.paper.layout.rows.is_empty() {
+            return;
+        }
+        let layout = &sheet.paper.layout;
+        let (seen, height) = (f64::from(scroller.scroll_top()), f64::from(scroller.client_height()));
+        let row = match &jump {
+            Jump::New(line) => layout.row_of_new(*line),
+            Jump::Edit(id) => sheet.paper.row_of_edit(id),
+            Jump::Next => session.state.try_update_untracked(|state| state.stepped(layout, seen, true)).flatten(),
+            Jump::Previous => session.state.try_update_untracked(|state| state.stepped(layout, seen, false)).flatten(),
+            Jump::Source(..) => None,
+        };
+        if let (Some(row), Jump::New(_)) = (row, &jump)
+            && let Kind::Fold { old, count, .. } = layout.rows[row]
+        {
+            return session.state.update(|state| state.unfolded.push(old..old + count));
+        }
+        session.state.update(|state| state.jump = None);
+        let Some(row) = row else { return };
+        let top = f64::from(layout.tops[row]);
+        match jump {
+            Jump::Edit(_) if top >= seen && top + 60.0 < seen + height => {}
+            Jump::Next | Jump::Previous => scroll_to(&scroller, &sheet, frame, top),
+            _ => scroll_to(&scroller, &sheet, frame, top - height / 3.0),
+        }
+        let key = sheet.paper.key_of(row);
+        browser::later(0, move || focus_row(&key));
+    });
+}
+
+/// Focuses the first control of a row.
+fn focus_row(key: &str) {
+    let row = browser::document().query_selector(&format!("tr[data-key=\"{key}\"]")).ok().flatten();
+    let Some(row) = row else { return };
+    let _ = row.class_list().add_1("here");
+    // A row without a control is reached through the table.
+    let control = row.query_selector("button, a").ok().flatten();
+    if let Some(control) = control.or_else(|| browser::element("diff-scroll").map(Into::into)) {
+        let _ = control.unchecked_into::<HtmlElement>().focus();
+    }
+    browser::later(1600, move || {
+        let _ = row.class_list().remove_1("here");
+    });
+}
