@@ -6,7 +6,7 @@ use crate::filter::{self, Choice, Filter};
 use crate::search::Entry;
 use crate::shell::{Frame, shell};
 use guide::html::escape;
-use guide::{FrontMatter, Guide, Rule};
+use guide::{FrontMatter, Guide, Rule, Section};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A target as the page shows it.
@@ -37,8 +37,9 @@ fn rows<'a>(columns: &[Column<'a>]) -> Rows<'a> {
         for guide in &column.guides {
             for section in guide.sections.iter().filter(|section| !section.rules.is_empty()) {
                 let link = format!("../guides/{}/#{}", guide.name, section.id);
+                let used = example_names::before(section);
                 for rule in &section.rules {
-                    for (name, fate) in fates(rule, &link) {
+                    for (name, fate) in fates(rule, &used, &link) {
                         rows.entry(name).or_default().entry(column.target).or_default().insert(fate);
                     }
                 }
@@ -214,14 +215,17 @@ fn anchor(name: &str) -> String {
     }
 }
 
-/// The names that a rule looks for.
-pub(crate) fn looked_for(rule: &Rule) -> BTreeSet<String> {
-    spelled_out(rule).iter().flat_map(|patch| looked_for_by(patch)).collect()
+/// The names that the rules of a section look for.
+pub(crate) fn looked_for(section: &Section) -> BTreeSet<String> {
+    let used = example_names::before(section);
+    let patches = section.rules.iter().flat_map(|rule| spelled_out(rule, &used));
+    patches.flat_map(|patch| looked_for_by(&patch)).collect()
 }
 
 /// A rule's patch for each name of the lists that its conditions narrow a member to: `torch.cuda.$NAME` with
-/// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`.
-fn spelled_out(rule: &Rule) -> Vec<String> {
+/// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`. A member that may be any is spelled out by
+/// those that the section's examples use.
+fn spelled_out(rule: &Rule, used: &BTreeSet<String>) -> Vec<String> {
     let mut patches = vec![rule.patch.clone()];
     for condition in &rule.conditions {
         let Some((variable, list)) = condition.text.split_once(" is one of ") else { continue };
@@ -237,7 +241,30 @@ fn spelled_out(rule: &Rule) -> Vec<String> {
             patches = patches.iter().flat_map(with).collect();
         }
     }
-    patches
+    let is_excluded = |variable: &str, name: &str| {
+        let lists = rule.conditions.iter().filter_map(|condition| condition.text.split_once(" is not one of "));
+        lists.filter(|(of, _)| *of == variable).any(|(_, list)| list.split(',').any(|other| other.trim() == name))
+    };
+    let shown = |patch: &String| -> Vec<String> {
+        let members = open_members(patch).into_iter().flat_map(|(module, variable)| {
+            let members = used.iter().filter_map(move |name| name.strip_prefix(module)?.strip_prefix('.'));
+            let members = members.filter(move |name| !name.contains(['.', '(']) && !is_excluded(variable, name));
+            members.map(|name| patch.replace(variable, name)).collect::<Vec<_>>()
+        });
+        members.collect()
+    };
+    let shown: Vec<String> = patches.iter().flat_map(shown).collect();
+    patches.into_iter().chain(shown).collect()
+}
+
+/// Members of modules that a patch leaves open: `torch.backends.cudnn` and `$FLAG` of `torch.backends.cudnn.$FLAG`.
+fn open_members(patch: &str) -> BTreeSet<(&str, &str)> {
+    let words = patch.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));
+    let open = words.filter_map(|word| word.rsplit_once('.')).filter(|(module, variable)| {
+        let is_one = variable.strip_prefix('$').is_some_and(|name| !name.is_empty() && !name.contains('$'));
+        is_one && module.contains('.') && !module.contains('$')
+    });
+    open.collect()
 }
 
 fn looked_for_by(patch: &str) -> BTreeSet<String> {
@@ -251,8 +278,8 @@ fn looked_for_by(patch: &str) -> BTreeSet<String> {
 }
 
 /// The names that a rule looks for, each with what becomes of it.
-fn fates(rule: &Rule, link: &str) -> Vec<(String, Fate)> {
-    spelled_out(rule).iter().flat_map(|patch| fates_by(rule, patch, link)).collect()
+fn fates(rule: &Rule, used: &BTreeSet<String>, link: &str) -> Vec<(String, Fate)> {
+    spelled_out(rule, used).iter().flat_map(|patch| fates_by(rule, patch, link)).collect()
 }
 
 fn fates_by(rule: &Rule, patch: &str, link: &str) -> Vec<(String, Fate)> {
@@ -287,7 +314,7 @@ mod tests {
     fn check(patch: &str, expected: &[(&str, &str)]) {
         let rule = Rule { patch: patch.to_string(), ..Rule::default() };
         let found: Vec<(String, String)> =
-            fates(&rule, "x").into_iter().map(|(name, fate)| (name, fate.text)).collect();
+            fates(&rule, &BTreeSet::new(), "x").into_iter().map(|(name, fate)| (name, fate.text)).collect();
         let found: Vec<(&str, &str)> = found.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         assert_eq!(found, expected, "{patch}");
     }
@@ -311,7 +338,10 @@ mod tests {
         let of = |patch: &str, condition: &str| {
             let condition = Condition { line: 1, text: condition.to_string(), any_of: Vec::new() };
             let rule = Rule { patch: patch.to_string(), conditions: vec![condition], ..Rule::default() };
-            fates(&rule, "x").into_iter().map(|(name, fate)| format!("{name}: {}", fate.text)).collect::<Vec<_>>()
+            fates(&rule, &BTreeSet::new(), "x")
+                .into_iter()
+                .map(|(name, fate)| format!("{name}: {}", fate.text))
+                .collect::<Vec<_>>()
         };
         assert_eq!(
             of("- torch.cuda.$NAME\n+ torch.xpu.$NAME\n", "$NAME is one of Event, Stream"),
@@ -322,6 +352,17 @@ mod tests {
         assert!(of("- $M.$NAMES\n+ $M.b\n", "$NAME is one of seed").is_empty());
         assert!(of("- a.$NAME\n+ a.b\n", "not $NAME is one of seed").is_empty());
         assert!(of("- a.$NAME\n+ a.b\n", "$NAME is one of @seeds").is_empty());
+    }
+
+    #[test]
+    fn members_that_may_be_any_are_those_of_the_examples() {
+        let condition = Condition { line: 1, text: "$F is not one of tf32".to_string(), any_of: Vec::new() };
+        let patch = "- torch.backends.cudnn.$F = $V\n".to_string();
+        let rule = Rule { patch, conditions: vec![condition], ..Rule::default() };
+        let used = ["torch.backends.cudnn.benchmark", "torch.backends.cudnn.tf32", "torch.backends.mps.x", ".to()"];
+        let used = used.map(str::to_string).into();
+        let found: Vec<String> = fates(&rule, &used, "x").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(found, ["torch.backends.cudnn.benchmark"]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Which names a recipe without a pattern takes away: a handler's rule says nothing of them, but its examples show it.
+//! The names that a recipe's examples use, where its rules don't spell them out. Which of them a recipe without a pattern
+//! takes away: a handler's rule says nothing of them, but its examples show it.
 
 use crate::dotted_names::names;
 use guide::{ExampleKind, Section};
@@ -9,11 +10,17 @@ pub(crate) fn gone(section: &Section) -> BTreeSet<String> {
     if !section.rules.iter().any(|rule| rule.handler.is_some() && !rule.manual) {
         return BTreeSet::new();
     }
-    let of = |kind: ExampleKind| -> BTreeSet<String> {
-        section.examples.iter().filter(|example| example.kind == kind).flat_map(|example| used(&example.text)).collect()
-    };
-    let kept = of(ExampleKind::After);
-    of(ExampleKind::Before).into_iter().filter(|name| !kept.contains(name)).collect()
+    let kept = of(section, ExampleKind::After);
+    before(section).into_iter().filter(|name| !kept.contains(name)).collect()
+}
+
+/// Names that the `before` examples of a section use.
+pub(crate) fn before(section: &Section) -> BTreeSet<String> {
+    of(section, ExampleKind::Before)
+}
+
+fn of(section: &Section, kind: ExampleKind) -> BTreeSet<String> {
+    section.examples.iter().filter(|example| example.kind == kind).flat_map(|example| used(&example.text)).collect()
 }
 
 /// The names that a script uses, imports resolved; what hangs on no import is a method, `.backward()`.

@@ -6,7 +6,6 @@ use crate::filter::{self, Choice, Filter};
 use crate::shell::{Frame, shell};
 use guide::html::escape;
 use guide::{Guide, Section};
-use std::collections::BTreeSet;
 
 /// The page at `recipes/`, over the guides of the targets that the port offers.
 pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
@@ -51,7 +50,11 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         items: ".recipes > li",
         noun: ("recipe", "recipes"),
         choices: vec![
-            Choice { name: "target", label: "Target", values: targets.iter().map(|target| named(guides, target)).collect() },
+            Choice {
+                name: "target",
+                label: "Target",
+                values: targets.iter().map(|target| named(guides, target)).collect(),
+            },
             Choice { name: "sdk", label: "SDK version", values: sdks },
             Choice {
                 name: "kind",
@@ -87,7 +90,7 @@ fn targets_of<'a>(guide: &Guide, guides: &[Guide], targets: &[&'a str]) -> Vec<&
 
 /// What a recipe is found by: its heading, its reason, and the names that its rules look for.
 fn words(section: &Section) -> String {
-    let names: BTreeSet<String> = section.rules.iter().flat_map(looked_for).collect();
+    let names = looked_for(section);
     let names: Vec<String> = names.into_iter().collect();
     format!("{} {} {}", section.title, section.reason, names.join(" "))
 }

@@ -56,10 +56,20 @@ async function load() {
   return { index, entries };
 }
 
-/** Results by group, each group's best first. Fewer words are enough when not all are found together. */
+/** More words than this are no question but a message that was pasted. */
+const manyWords = 5;
+
+/**
+ * Results by group, each group's best first. Where not all words are found together, the places that have most of them, each
+ * word weighed by how rare it is. Of a message that was pasted, words count as they are, and only the nearest places are shown.
+ */
 function find({ index, entries }, query) {
   let found = index.search(query);
-  if (found.length === 0) found = index.search(query, { combineWith: "OR" });
+  if (found.length === 0) {
+    const pasted = asked(query).length > manyWords;
+    found = index.search(query, { combineWith: "OR", ...(pasted && { prefix: false, fuzzy: false }) });
+    if (pasted) found = found.filter((hit) => hit.score > 0.6 * found[0].score).slice(0, 6);
+  }
   return groups
     .map((name) => {
       const hits = found.filter((hit) => entries[hit.id].group === name);
