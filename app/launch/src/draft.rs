@@ -87,16 +87,20 @@ impl<'a> Draft<'a> {
             extra: of_site_directives.chain(of_user).collect(),
             ..Resources::default()
         };
-        let mut notes = vec![format!("Site: {} ({})", site.title, site.source)];
+        let checked = site.checked.as_ref().map(|day| format!(", compared with it on {day}")).unwrap_or_default();
+        let mut notes = vec![format!("Site: {} ({}){checked}", site.title, site.source)];
         if site.status == Status::Archival {
             notes.push("Archival: written from pages that are no longer published.".into());
         }
         notes.extend(site.notes.iter().cloned());
+        let loads = !site.load.is_empty() || !request.load.is_empty();
         let plan = Plan {
             title: String::new(),
             start: match (request.script, request.scheduler) {
                 (Script::Train, Scheduler::Slurm) => format!("sbatch {}", request.file_name()),
                 (Script::Train, Scheduler::Pbs) => format!("qsub {}", request.file_name()),
+                // A login shell knows `module`.
+                (Script::Train, Scheduler::Bash) if loads => format!("bash -l {}", request.file_name()),
                 _ => format!("bash {}", request.file_name()),
             },
             scheduler: if request.script == Script::Train { request.scheduler } else { Scheduler::Bash },
@@ -179,7 +183,8 @@ impl<'a> Draft<'a> {
             self.check_job();
             self.needs();
         }
-        self.problems.extend(site.missing(request));
+        let missing = site.missing(request, |when| self.holds(when));
+        self.problems.extend(missing);
     }
 
     /// What becomes part of a directive is never quoted, so it is held to what needs no quotes.

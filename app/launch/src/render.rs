@@ -6,6 +6,11 @@ use crate::request::Scheduler;
 use crate::word::{Part, Word};
 use std::fmt::Write;
 
+const SHELL: &str = "#!/usr/bin/env bash";
+
+/// Sites define `module` where a login shell reads it; `env` would take `bash -l` for one name.
+const LOGIN: &str = "#!/bin/bash -l";
+
 /// `-u` stays off: the vendors' scripts that are sourced read variables that may be unset.
 const OPENING: &str = r#"set -eo pipefail
 
@@ -112,7 +117,7 @@ struct Rendering {
 impl Rendering {
     fn script(&self, plan: &Plan) -> String {
         let scheduler = plan.scheduler;
-        let mut out = String::from("#!/usr/bin/env bash\n");
+        let mut out = format!("{}\n", if loads_modules(plan) { LOGIN } else { SHELL });
         if let Some((mark, source)) = mark(scheduler) {
             if self.explained {
                 comment(&mut out, &format!("What the job asks for: {source}"));
@@ -277,6 +282,11 @@ impl Rendering {
             }
         }
     }
+}
+
+fn loads_modules(plan: &Plan) -> bool {
+    let is_module = |argv: &[Word]| argv.first().is_some_and(|word| *word == Word::from("module"));
+    plan.steps.iter().any(|step| matches!(step, Step::Run { argv, .. } if is_module(argv)))
 }
 
 /// A call of one of the script's own functions, on as many lines as it needs.

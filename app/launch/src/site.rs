@@ -3,6 +3,7 @@
 //! In a file's texts `{field}` stands for what the user gives for that field, taken as it is, and `$NAME` for an
 //! environment variable when the script runs. A file with a key that is not described here is refused.
 
+use crate::condition::When;
 use crate::form::OPTIONS as FORM;
 use crate::plan::Monitor;
 use crate::request::{Problem, Request, Scheduler, Script};
@@ -286,10 +287,11 @@ impl Site {
         script == Script::Train || sdk.any(|text| text.contains(&word))
     }
 
-    /// Required fields without a value, and values for fields that there are none of.
-    pub(crate) fn missing(&self, request: &Request) -> Vec<Problem> {
+    /// Required fields without a value where their condition holds, and values for fields that there are none of.
+    pub(crate) fn missing(&self, request: &Request, holds: impl Fn(&When) -> bool) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for field in self.field.iter().filter(|field| field.required && self.asks_for(field, request.script)) {
+        let asked = |field: &&Field| field.required && self.asks_for(field, request.script) && holds(&field.when);
+        for field in self.field.iter().filter(asked) {
             if self.value(request, &field.name).is_none() {
                 problems.push(Problem::new(&field.name, format!("is required at {}: {}", self.title, field.label)));
             }

@@ -140,6 +140,10 @@ fn tamed(site: &Site, request: &mut Request) -> Site {
         let value = match &*field.name {
             "gres" | "partition" | "filesystems" => "gpu",
             "sdk" => "1.8.0",
+            "account" => "a-b",
+            "time" => "01:30:00",
+            "cores" => "7",
+            "interface" => "eno1",
             _ => "some where",
         };
         request.values.insert(field.name.clone(), value.into());

@@ -137,7 +137,10 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         let first = schedulers.first().map_or("bash", |scheduler| scheduler.name());
         list.push(usually(first, field("scheduler", "Scheduler", "", FieldKind::Choice(values))));
     }
-    let asked = |site: &Site, own: &Field| site.asks_for(own, script);
+    let mut request = Request::new(target, "");
+    request.scheduler = scheduler_of(fields, site);
+    let asked =
+        |site: &Site, own: &Field| site.asks_for(own, script) && Draft::for_conditions(&request, site).holds(&own.when);
     for own in site.into_iter().flat_map(|site| site.field.iter().filter(|own| asked(site, own))) {
         let mut shown = field(&own.name, &own.name, &own.label, FieldKind::Text);
         shown.required = own.required;
