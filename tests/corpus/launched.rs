@@ -1,8 +1,10 @@
 //! From a port to its launch script to a run: what the script itself starts trains.
 //!
 //! Each fixture is ported, what a launch needs is read out of the port, and a script is written for each launcher of the
-//! target, with one process and with two. The script runs with recorders in the place of the site's commands; the words
-//! that it gives to Python are then run against the stand-ins.
+//! target: with one process and with several, by hand, under Slurm and under PBS, on one machine and on two. The script runs
+//! with recorders in the place of the site's commands. What stands in front of Python has to start as many processes as
+//! were asked for and to tell them where they meet and who they are; the words that Python is given are then run against
+//! the stand-ins.
 
 use crate::machine::{Machine, run_in};
 use crate::sound::{RECIPES, folder, here, read_tree, texts, to, write_tree};
@@ -16,7 +18,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const COMMANDS: [&str; 8] = ["mpirun", "mpiexec", "torchrun", "srun", "poprun", "python", "python3", "scontrol"];
+const COMMANDS: [&str; 8] = ["mpirun", "mpiexec", "torchrun", "srun", "poprun", "python", "python3", "module"];
 
 /// Writes down its words and what the script has set.
 const RECORDER: &str =
@@ -36,6 +38,10 @@ fn recorded(script: &str) -> Vec<Ran> {
     for name in COMMANDS {
         symlink(&recorder, bin.join(name)).unwrap();
     }
+    // Slurm's command and PBS's file that name the job's machines.
+    fs::write(bin.join("scontrol"), "#!/bin/bash\nprintf 'h0\\nh1\\n'\n").unwrap();
+    fs::set_permissions(bin.join("scontrol"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(home.join("nodes"), "h0\nh0\nh1\nh1\n").unwrap();
     let record = home.join("record");
     let done = Command::new("bash")
         .args(["-c", script])
@@ -44,7 +50,8 @@ fn recorded(script: &str) -> Vec<Ran> {
         .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
         .env("RECORD", &record)
         .env("POPLAR_SDK_ENABLED", "/nowhere")
-        .envs([("SLURM_JOB_ID", "7"), ("SLURM_JOB_NODELIST", "h0"), ("PBS_JOBID", "7"), ("HOME", "/nowhere")])
+        .envs([("SLURM_JOB_ID", "7"), ("SLURM_JOB_NODELIST", "h[0-1]"), ("PBS_JOBID", "7.s"), ("HOME", "/nowhere")])
+        .envs([("PBS_NODEFILE", "nodes"), ("MPI_ROOT", "/nowhere"), ("NODE_RANK", "0"), ("HOSTNAME", "h0")])
         .output()
         .unwrap();
     assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
@@ -126,7 +133,7 @@ fn starts(target: &str) -> Vec<Start> {
             });
         }
     }
-    if target == "hpu" {
+    if target == "hpu" || target == "xpu" {
         for (name, args) in SCRIPTS {
             let path = format!("{name}.py");
             let text = fs::read_to_string(here().join("fixtures/scripts").join(&path)).unwrap();
@@ -144,7 +151,7 @@ fn starts(target: &str) -> Vec<Start> {
     found
 }
 
-/// Scripts of `fixtures/scripts`, and the arguments with which each runs on Gaudi.
+/// Scripts of `fixtures/scripts`, and the arguments with which each runs on devices that PyTorch itself knows.
 const SCRIPTS: [(&str, &[&str]); 12] = [
     ("accelerator_style", &[]),
     ("cell_ddp", &[]),
@@ -186,23 +193,102 @@ fn fields(start: &Start, ported: &Ported, target: Target) -> Fields {
     fields
 }
 
-/// What the script starts, as words of the program, with the variables that it sets.
-fn started(script: &str, program: &str) -> Vec<Ran> {
+/// Variables that say to the processes where they meet and how many they are; the stand-ins are one process, whoever
+/// starts them.
+const OF_THE_LAUNCHER: [&str; 7] =
+    ["MASTER_ADDR", "MASTER_PORT", "PATH", "PYTHONPATH", "WORLD_SIZE", "JOB_HOSTS", "SRUN_CPUS_PER_TASK"];
+
+/// What the script starts, as words of the program, with the variables that it sets; and all that was in front of them.
+fn started(script: &str, program: &str) -> (Vec<Ran>, Vec<Ran>) {
     let exported: BTreeSet<String> = script
         .lines()
         .filter_map(|line| line.strip_prefix("export "))
         .map(|rest| rest.split('=').next().unwrap_or(rest).to_string())
         .collect();
-    let mut found = Vec::new();
+    let (mut found, mut before) = (Vec::new(), Vec::new());
     // A program that the site names with its folder is recorded too.
     let script = script.replace(" /opt/mpich-3.4.3/bin/", " ");
     for (words, env) in recorded(&script) {
         let Some(at) = words.iter().position(|word| word == program) else { continue };
-        let env = env.into_iter().filter(|(name, _)| exported.contains(name.as_str())).collect();
-        found.push((words[at + 1..].to_vec(), env));
+        let env: Vec<(String, String)> = env.into_iter().filter(|(name, _)| exported.contains(name.as_str())).collect();
+        before.push((words[..at].to_vec(), env.clone()));
+        let own = env.into_iter().filter(|(name, _)| !OF_THE_LAUNCHER.contains(&&**name)).collect();
+        found.push((words[at + 1..].to_vec(), own));
     }
-    found
+    (found, before)
 }
+
+/// How many processes a command starts, by the words of the launcher's own documentation; none where the program starts
+/// them itself.
+fn processes(words: &[String], script: &str) -> Option<u32> {
+    let value = |flags: &[&str]| {
+        words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
+            Some((flag, value)) if flags.contains(&flag) => value.parse().ok(),
+            _ if flags.contains(&&**word) => words.get(at + 1)?.parse::<u32>().ok(),
+            _ => None,
+        })
+    };
+    let directive = |name: &str| script.lines().find_map(|line| line.strip_prefix(name)?.parse::<u32>().ok());
+    if words.iter().any(|word| word == "torchrun") {
+        return Some(value(&["--nproc_per_node"])? * value(&["--nnodes"]).unwrap_or(1));
+    }
+    match &*words[0] {
+        "mpirun" | "mpiexec" => value(&["-n", "-np"]),
+        "poprun" => value(&["--num-instances"]),
+        "srun" => Some(directive("#SBATCH --nodes=")? * directive("#SBATCH --ntasks-per-node=")?),
+        _ => value(&["--world_size"]),
+    }
+}
+
+/// What a start lacks for its processes to be one training.
+fn lacking(way: &Way, script: &str, (words, env): &Ran) -> Option<String> {
+    let set = |name: &str| env.iter().find(|(own, _)| own == name).map(|(_, value)| &**value);
+    let wanted: u32 = way.instances.parse().expect("a number");
+    let several = way.nodes == "2";
+    if let Some(started) = processes(words, script).filter(|started| *started != wanted) {
+        return Some(format!("starts {started} processes, not {wanted}: {words:?}"));
+    }
+    let meets = if several { "h0" } else { "localhost" };
+    if set("MASTER_ADDR").is_some_and(|host| !host.starts_with(meets)) {
+        return Some(format!("meet at {:?}, not on {meets}", set("MASTER_ADDR")));
+    }
+    let by_mpirun_of_pbs = words[0] == "mpirun" && way.scheduler == "pbs" && several;
+    if by_mpirun_of_pbs && !words.windows(2).any(|pair| pair == ["-H", "h0:2,h1:2"]) {
+        return Some(format!("mpirun is not told the job's machines: {words:?}"));
+    }
+    // A shell in front of Python gives what the launcher says the names that PyTorch looks for.
+    let at = words.iter().position(|word| word == "bash")?;
+    let told = [("SLURM_PROCID", "3"), ("SLURM_LOCALID", "1"), ("SLURM_NTASKS", "4"), ("PMI_RANK", "3")];
+    let told = told.into_iter().chain([("MPI_LOCALRANKID", "1"), ("PMIX_RANK", "3"), ("PALS_LOCAL_RANKID", "1")]);
+    let shell =
+        Command::new("/bin/bash").args(&words[at + 1..at + 4]).arg("/usr/bin/env").env_clear().envs(told).output();
+    let says = String::from_utf8_lossy(&shell.expect("bash runs").stdout).into_owned();
+    let has = |line: &str| says.lines().any(|own| own == line);
+    (!has("RANK=3") || !has("LOCAL_RANK=1")).then(|| format!("ranks are not handed on: {says}"))
+}
+
+/// One way to start a program.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    site: &'static str,
+    scheduler: &'static str,
+    nodes: &'static str,
+    instances: &'static str,
+}
+
+const fn way(scheduler: &'static str, nodes: &'static str, instances: &'static str) -> Way {
+    Way { site: "", scheduler, nodes, instances }
+}
+
+const WAYS: [Way; 7] = [
+    way("", "1", "1"),
+    way("", "1", "2"),
+    way("slurm", "1", "2"),
+    way("slurm", "2", "4"),
+    way("pbs", "1", "2"),
+    way("pbs", "2", "4"),
+    Way { site: "alcf-aurora", scheduler: "pbs", nodes: "2", instances: "4" },
+];
 
 fn trains(target: &str, name: &str) -> bool {
     match target {
@@ -218,9 +304,7 @@ fn run_started(start: &Start, root: &Path, target: &str, commands: &[Ran]) -> Re
     let mut calls = Vec::new();
     for (args, env) in commands {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        // The stand-ins are one process, whoever starts them.
-        let own = |name: &&(String, String)| !matches!(&*name.0, "MASTER_ADDR" | "MASTER_PORT" | "PATH" | "PYTHONPATH");
-        let mut env: Vec<(&str, &str)> = env.iter().filter(own).map(|(name, value)| (&**name, &**value)).collect();
+        let mut env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
         env.extend(start.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         calls.extend(run_in(&cwd, root, &start.program, &args, Machine::of(target), &env)?);
     }
@@ -231,43 +315,69 @@ fn run_started(start: &Start, root: &Path, target: &str, commands: &[Ran]) -> Re
     }
 }
 
-fn every_launch(name: &str) {
+fn every_launch(name: &str, ways: &[(&str, &str)]) {
     let target = Target::named(name).expect("a target");
     let (mut faults, mut scripts, mut runs) = (String::new(), 0, 0);
+    let mut written_ways: BTreeSet<(&str, &str)> = BTreeSet::new();
     for start in starts(name) {
         let ported = port(&start.files, &RECIPES, &start.options);
         let root = folder("launched-port");
         write_tree(&root, texts(&ported));
         let fields = fields(&start, &ported, target);
         let mut seen: BTreeSet<Vec<Ran>> = BTreeSet::new();
-        let launchers = std::iter::once("").chain(target.launchers());
-        for (launcher, instances) in launchers.flat_map(|launcher| [(launcher, "1"), (launcher, "2")]) {
+        let launchers: Vec<&str> = std::iter::once("").chain(target.launchers()).collect();
+        for (launcher, way) in launchers.iter().flat_map(|launcher| WAYS.map(|way| (*launcher, way))) {
             let mut fields = fields.clone();
             if !launcher.is_empty() {
                 fields.insert("launcher".into(), launcher.into());
             }
-            fields.insert("instances".into(), instances.into());
-            fields.insert("gaudi_spawn".into(), "gaudi_spawn.py".into());
-            if launcher == "srun" || launcher == "mpiexec" {
-                fields.insert("scheduler".into(), "slurm".into());
+            let scheduler = match (launcher, way.scheduler) {
+                ("srun" | "mpiexec", "") => "slurm",
+                (_, scheduler) => scheduler,
+            };
+            for (name, value) in [
+                ("site", way.site),
+                ("scheduler", scheduler),
+                ("nodes", way.nodes),
+                ("instances", way.instances),
+                ("hosts", if way.nodes == "2" { "h0,h1" } else { "" }),
+                ("gaudi_spawn", "gaudi_spawn.py"),
+                ("hostfile", "hosts"),
+                ("select", "ngpus=2"),
+                ("gres", "gpu:2"),
+                ("filesystems", "home"),
+                ("account", "a"),
+                ("time", "01:00:00"),
+            ] {
+                if !value.is_empty() {
+                    fields.insert(name.into(), value.into());
+                }
             }
             // What can't be written is refused with a reason; one process by the usual launcher always can.
             let written = match write(&fields) {
                 Ok(written) => written,
-                Err(problems) if launcher.is_empty() && instances == "1" => {
+                Err(problems) if launcher.is_empty() && way.instances == "1" => {
                     faults += &format!("{} to {name}: no script: {problems:?}\n", start.name);
                     continue;
                 }
                 Err(_) => continue,
             };
             scripts += 1;
-            let commands = started(&written.script, &start.program);
+            written_ways.insert((scheduler, way.nodes));
+            let (commands, before) = started(&written.script, &start.program);
+            let says = format!("{} to {name} by `{launcher}`, {way:?}", start.name);
             if commands.is_empty() {
-                faults += &format!("{} to {name} by {launcher}: starts nothing\n{}\n", start.name, written.script);
-            } else if seen.insert(commands.clone()) {
+                faults += &format!("{says}: starts nothing\n{}\n", written.script);
+                continue;
+            }
+            // What compiles is started once, whatever trains.
+            if let Some(fault) = before.last().and_then(|ran| lacking(&way, &written.script, ran)) {
+                faults += &format!("{says}: {fault}\n");
+            }
+            if seen.insert(commands.clone()) {
                 runs += 1;
                 if let Err(fault) = run_started(&start, &root, name, &commands) {
-                    faults += &format!("{} to {name} by `{launcher}`, {instances}: {fault}\n\n", start.name);
+                    faults += &format!("{says}: {fault}\n\n");
                 }
             }
         }
@@ -276,24 +386,33 @@ fn every_launch(name: &str) {
     println!("{name}: {scripts} scripts, {runs} different starts");
     assert!(faults.is_empty(), "\n{faults}");
     assert!(scripts > 0, "no fixture is for {name}");
+    // A way that is refused for every fixture is passed over above, so what there must be is named.
+    for wanted in ways {
+        assert!(written_ways.contains(wanted), "{name}: no script for {wanted:?}");
+    }
 }
 
 #[test]
 fn scripts_for_hpu_train() {
-    every_launch("hpu");
+    every_launch("hpu", &[("slurm", "1"), ("slurm", "2"), ("pbs", "1"), ("pbs", "2")]);
 }
 
 #[test]
 fn scripts_for_rdu_train() {
-    every_launch("rdu");
+    every_launch("rdu", &[("slurm", "1"), ("slurm", "2")]);
 }
 
 #[test]
 fn scripts_for_ipu_train() {
-    every_launch("ipu");
+    every_launch("ipu", &[]);
 }
 
 #[test]
 fn scripts_for_popdist_train() {
-    every_launch("popdist");
+    every_launch("popdist", &[]);
+}
+
+#[test]
+fn scripts_for_xpu_train() {
+    every_launch("xpu", &[("slurm", "1"), ("slurm", "2"), ("pbs", "1"), ("pbs", "2")]);
 }

@@ -16,6 +16,7 @@ pub(crate) enum Machine {
     Ipu,
     Popdist,
     Rdu,
+    Xpu,
 }
 
 impl Machine {
@@ -26,6 +27,7 @@ impl Machine {
             "ipu" => Self::Ipu,
             "popdist" => Self::Popdist,
             "rdu" => Self::Rdu,
+            "xpu" => Self::Xpu,
             _ => panic!("there are no stand-ins for {target}"),
         }
     }
@@ -38,6 +40,7 @@ impl Machine {
             Self::Ipu => &["ipu"],
             Self::Popdist => &["ipu", "popdist"],
             Self::Rdu => &["rdu"],
+            Self::Xpu => &["xpu"],
         }
     }
 
@@ -46,6 +49,7 @@ impl Machine {
         match self {
             Self::Cuda => "cuda",
             Self::Hpu => "hpu",
+            Self::Xpu => "xpu",
             _ => "cpu",
         }
     }

@@ -101,6 +101,9 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
     if let Some(place) = &program.shared_batch {
         let _ = writeln!(out, "{place}: processes share the batch");
     }
+    if program.joins.is_empty() && !program.alone {
+        let _ = writeln!(out, "{}: nothing that was read joins its processes", program.place);
+    }
     for join in &program.joins {
         let by = match join.by {
             JoinedBy::Environment => "RANK and LOCAL_RANK tell a process its place",

@@ -86,6 +86,9 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     request.distributed_key = text(&args.distributed_key, "distributed-key");
     let join_args = text(&args.join_args, "join-args");
     request.join_args = join_args.and_then(|line| launch::split_words(&line)).unwrap_or_default();
+    request.joined_by = launch::joins_of(&text(&args.joined_by, "joined-by").unwrap_or_default());
+    request.devices_key = text(&args.devices_key, "devices-key");
+    request.nodes_key = text(&args.nodes_key, "nodes-key");
     request.spawn_key = text(&args.spawn_key, "spawn-key");
     request.divided = args.divided || read.get("divided").is_some();
     request.ahead.clone_from(&args.ahead);

@@ -77,6 +77,7 @@ impl Draft<'_> {
             "hosts" => self.hosts(|host, _| host.to_string()),
             "counted_hosts" => self.hosts(|host, local| format!("{host}:{local}")),
             "job_hosts" => Word::hosts(self.counts.local),
+            "training" => self.training().into(),
             "exports" => self.exports("-x").join(" ").into(),
             name => self.value(name).unwrap_or_default().into(),
         }

@@ -8,7 +8,7 @@ mod shown;
 pub use archive::all;
 pub use shown::form;
 
-use crate::request::{Problem, Request, Scheduler, Script};
+use crate::request::{Problem, Request, Scheduler, Script, joins_of};
 use crate::site::{Site, site_named};
 use crate::target::Target;
 use crate::word::{Word, split_words};
@@ -197,6 +197,9 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     request.shared_batch = own("shared-batch");
     request.accumulation_key = own("accumulation-key");
     request.join_args = split_words(text(fields, "join-args")).unwrap_or_default();
+    request.joined_by = joins_of(text(fields, "joined-by"));
+    request.devices_key = own("devices-key");
+    request.nodes_key = own("nodes-key");
     request.spawn_key = own("spawn-key");
     request.divided = text(fields, "divided") == "on";
     request.ahead = list("ahead").collect();
@@ -212,8 +215,11 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
 }
 
 /// Fields that are options of the command of their own; all others are values of `--set`.
-pub(crate) const OPTIONS: [&str; 31] = [
+pub(crate) const OPTIONS: [&str; 34] = [
     "join-args",
+    "joined-by",
+    "devices-key",
+    "nodes-key",
     "spawn-key",
     "divided",
     "ahead",
@@ -292,7 +298,8 @@ pub fn command(fields: &Fields) -> String {
                     add(&[&format!("--{}={line}", shown.name)]);
                 }
             }
-            "needs" | "batch-key" | "accumulation-key" | "distributed-key" | "join-args" | "spawn-key" | "ahead" => {
+            "needs" | "batch-key" | "accumulation-key" | "distributed-key" | "join-args" | "joined-by"
+            | "devices-key" | "nodes-key" | "spawn-key" | "ahead" => {
                 add(&[&format!("--{}={}", shown.name, said.trim())]);
             }
             name if OPTIONS.contains(&name) => add(&[&format!("--{name}"), said.trim()]),

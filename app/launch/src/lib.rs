@@ -29,7 +29,7 @@ pub use draft::{plan, said};
 pub use lint::{Finding, Hunk, Linted, lint};
 pub use plan::{Asked, Flag, Monitor, Plan, Resources, Setting, Step};
 pub use render::{explained, render};
-pub use request::{Problem, Request, Scheduler, Script};
+pub use request::{Problem, Request, Scheduler, Script, joins_of};
 pub use site::{COMMON, Site, Status, site_named, sites};
 pub use table::{Field, Kind, Texts, Words};
 pub use target::Target;

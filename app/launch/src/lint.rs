@@ -6,6 +6,7 @@ mod job;
 mod processes;
 mod shares;
 mod shell;
+mod unset;
 mod vendor;
 mod wall_time;
 mod words;
@@ -46,6 +47,7 @@ pub fn lint(script: &str, target: Target) -> Linted {
     job::check(&mut look);
     wall_time::check(&mut look);
     processes::check(&mut look);
+    unset::check(&mut look);
     vendor::check(&mut look);
     if let Some(shares) = &table.lint.shares {
         shares::check(&mut look, shares);

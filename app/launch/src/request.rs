@@ -88,6 +88,13 @@ pub struct Request {
     pub accumulation_key: Option<String>,
     /// Words of the command line without which the program's processes don't join, such as `--dist-url=env://`.
     pub join_args: Vec<String>,
+    /// From what its processes learn their places (a name of `tells` in a target's table), each with words that it takes;
+    /// `unread` where a look at the program found nothing, empty where nobody looked.
+    pub joined_by: Vec<(String, Vec<String>)>,
+    /// What tells the program its devices of a machine, as a key; or `=8 a.py:3` where that stands in the source.
+    pub devices_key: Option<String>,
+    /// The same for machines.
+    pub nodes_key: Option<String>,
     /// What makes the program start processes itself.
     pub spawn_key: Option<String>,
     /// Whether the program divides its command line at `--`: what stands in front is the target's.
@@ -108,6 +115,17 @@ pub struct Request {
     pub file: Option<String>,
     /// Values of the target's and the site's fields; a switch is `on`.
     pub values: BTreeMap<String, String>,
+}
+
+/// `environment:--dist-url=env://,open-mpi` as names with their words.
+#[must_use]
+pub fn joins_of(text: &str) -> Vec<(String, Vec<String>)> {
+    let own = text.split(',').map(str::trim).filter(|join| !join.is_empty());
+    own.map(|join| {
+        let (name, words) = join.split_once(':').unwrap_or((join, ""));
+        (name.to_string(), words.split_whitespace().map(str::to_string).collect())
+    })
+    .collect()
 }
 
 impl Request {
@@ -135,6 +153,9 @@ impl Request {
             accumulation_from: None,
             accumulation_key: None,
             join_args: Vec::new(),
+            joined_by: Vec::new(),
+            devices_key: None,
+            nodes_key: None,
             spawn_key: None,
             divided: false,
             ahead: Vec::new(),

@@ -177,6 +177,8 @@ pub(crate) struct LauncherEntry {
     pub(crate) meets_alone: bool,
     /// Whether a single process, too, joins.
     pub(crate) joins_alone: bool,
+    /// From what the processes that it starts can learn their places: `environment` for torchrun's variables, `mpi`, …
+    pub(crate) tells: Vec<String>,
     /// What a task of the scheduler is.
     pub(crate) tasks: Option<Tasks>,
     /// When it is.
@@ -320,6 +322,8 @@ pub(crate) struct Lint {
     pub(crate) flag: Vec<WrongName>,
     /// Whether a virtual environment has to see the vendor's packages.
     pub(crate) open_venv: bool,
+    /// Whether the vendor's packages come in conda's environments too.
+    pub(crate) conda: bool,
     /// The one Python that the vendor's packages are for.
     pub(crate) python: Option<String>,
     /// Packages that need another beside them.

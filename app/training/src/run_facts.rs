@@ -268,16 +268,21 @@ impl Program {
         if let Some(launcher) = self.launcher(target).filter(|_| target.joins) {
             say("launcher", launcher.to_owned());
         }
-        let under = |of: fn(JoinedBy) -> bool| {
-            let joins = self.joins.iter().filter(move |join| of(join.by));
-            joins.flat_map(|join| &join.under).cloned().collect::<Vec<_>>()
-        };
-        let mut words = under(|by| by != JoinedBy::Spawn);
-        words.dedup();
-        if target.joins && !words.is_empty() {
-            say("join-args", words.join(" "));
+        if target.joins && !self.alone {
+            say("joined-by", self.joined_by(target));
         }
-        if let Some(key) = under(|by| by == JoinedBy::Spawn).first().filter(|_| target.joins) {
+        // What a Trainer starts is what it is told; a number in the source can't be told otherwise.
+        if target.joins && self.joins.iter().any(|join| join.by == JoinedBy::Lightning) {
+            for (role, field) in [(RunRole::Devices, "devices-key"), (RunRole::Nodes, "nodes-key")] {
+                match self.setting(role) {
+                    Some(own) if own.kind == SettingKind::Value => say(field, own.name.clone()),
+                    Some(own) => say(field, format!("={} {}", own.value.as_deref().unwrap_or_default(), own.place)),
+                    None => {}
+                }
+            }
+        }
+        let spawn = self.joins.iter().find(|join| join.by == JoinedBy::Spawn).and_then(|join| join.under.first());
+        if let Some(key) = spawn.filter(|_| target.joins) {
             say("spawn-key", key.split('=').next().unwrap_or(key).to_owned());
         }
         if let Some(divided) = &self.divided {
@@ -305,18 +310,71 @@ impl Program {
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
+    /// From what its processes learn their places, each with the words of the command line that it takes:
+    /// `environment:--dist-url=env://,open-mpi`. `unread` where nothing of the kind was found.
+    fn joined_by(&self, target: &ProgramTerms) -> String {
+        let mut all: Vec<String> = Vec::new();
+        if self.by_vendor(target) {
+            // The vendor's own call looks for torchrun's variables and for MPI's.
+            all.extend(["environment".to_owned(), "mpi".to_owned()]);
+        }
+        for join in &self.joins {
+            let words = if join.by == JoinedBy::Spawn { String::new() } else { join.under.join(" ") };
+            let colon = if words.is_empty() { "" } else { ":" };
+            let own = format!("{}{colon}{words}", join.by.name());
+            // Where a switch starts processes, a launcher starts none of them.
+            let is_switched = join.by == JoinedBy::Spawn && !join.under.is_empty();
+            if !is_switched && !all.contains(&own) {
+                all.push(own);
+            }
+        }
+        if all.is_empty() { "unread".to_owned() } else { all.join(",") }
+    }
+
+    fn by_vendor(&self, target: &ProgramTerms) -> bool {
+        target.mpi.iter().any(|name| self.has(name))
+    }
+
     /// Who has to start the processes so that they find one another; none where several can.
     fn launcher(&self, target: &ProgramTerms) -> Option<&'static str> {
-        let joins = |by: JoinedBy| self.joins.iter().any(|join| join.by == by);
+        let join = |by: JoinedBy| self.joins.iter().find(|join| join.by == by);
+        let joins = |by: JoinedBy| join(by).is_some();
+        let is_plain = |by: JoinedBy| join(by).is_some_and(|join| join.under.is_empty());
         if joins(JoinedBy::Lightning) {
             return Some("lightning");
         }
-        let by_vendor = target.mpi.iter().any(|name| self.has(name));
-        let by_mpi = by_vendor || joins(JoinedBy::Mpi) || joins(JoinedBy::OpenMpi) || joins(JoinedBy::Horovod);
+        if is_plain(JoinedBy::Spawn) && !joins(JoinedBy::Environment) {
+            return Some("program");
+        }
+        let by_mpi =
+            self.by_vendor(target) || joins(JoinedBy::Mpi) || joins(JoinedBy::OpenMpi) || joins(JoinedBy::Horovod);
         match (joins(JoinedBy::Environment), by_mpi) {
             (true, false) => Some("torchrun"),
+            // MPI's variables count under a switch, torchrun's do without.
+            (true, true)
+                if is_plain(JoinedBy::Environment) && joins(JoinedBy::OpenMpi) && !is_plain(JoinedBy::OpenMpi) =>
+            {
+                Some("torchrun")
+            }
             (false, _) if joins(JoinedBy::OpenMpi) => Some("mpirun"),
             _ => None,
+        }
+    }
+}
+
+impl JoinedBy {
+    /// As a launch calls it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            JoinedBy::Environment => "environment",
+            JoinedBy::Mpi => "mpi",
+            JoinedBy::OpenMpi => "open-mpi",
+            JoinedBy::Slurm => "slurm",
+            JoinedBy::Spawn => "spawn",
+            JoinedBy::Lightning => "lightning",
+            JoinedBy::Deepspeed => "deepspeed",
+            JoinedBy::Horovod => "horovod",
         }
     }
 }

@@ -101,6 +101,16 @@ pub(crate) struct LaunchArgs {
     /// Words without which the program's processes don't join, e.g. --dist-url=env://; the script adds them
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     pub(crate) join_args: Option<String>,
+    /// From what the program's processes learn their places: environment, mpi, open-mpi, horovod, deepspeed, lightning,
+    /// spawn, each with words that it takes, e.g. environment:--dist-url=env://; unread where that was not found
+    #[arg(long, value_name = "LIST")]
+    pub(crate) joined_by: Option<String>,
+    /// The program's key or option that takes the devices of Lightning's Trainer; the script sets it
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) devices_key: Option<String>,
+    /// The same for machines
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) nodes_key: Option<String>,
     /// Option with which the program starts processes itself
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) spawn_key: Option<String>,

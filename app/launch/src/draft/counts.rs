@@ -1,7 +1,7 @@
 //! The numbers of a launch, checked against one another and against the site.
 
 use super::{Draft, count};
-use crate::table::{Counting, JoinedBy};
+use crate::table::{Counting, JoinedBy, LauncherEntry};
 
 /// Numbers that follow from the request.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +120,16 @@ impl Draft<'_> {
         let named = self.request.launcher.as_deref();
         let found = match named {
             Some(name) => table.launcher.iter().find(|entry| entry.name == name && !entry.label.is_empty()),
-            None => table.launcher.iter().find(|entry| entry.usual.iter().flatten().any(|usual| self.holds(usual))),
+            None => {
+                let is_usual = |entry: &&LauncherEntry| entry.usual.iter().flatten().any(|usual| self.holds(usual));
+                let fits = |entry: &&LauncherEntry| {
+                    !entry.label.is_empty() && !entry.refused.iter().any(|refusal| self.holds(&refusal.when))
+                };
+                let usual = table.launcher.iter().find(is_usual);
+                // One that starts N trainings is nobody's usual one.
+                let other = || table.launcher.iter().find(|entry| fits(entry) && self.tells(entry));
+                usual.filter(|entry| self.tells(entry)).or_else(other).or(usual)
+            }
         };
         let Some(entry) = found else {
             let mut names: Vec<&str> =
@@ -137,6 +146,20 @@ impl Draft<'_> {
         if let Some(refusal) = entry.refused.iter().find(|refusal| self.holds(&refusal.when)) {
             let field = if refusal.field.is_empty() { "launcher" } else { &refusal.field };
             self.problem(field, &*refusal.why);
+            return None;
+        }
+        if !self.tells(entry) {
+            let reads: Vec<&str> = self.request.joined_by.iter().map(|(by, _)| &**by).collect();
+            let tells = |entry: &&LauncherEntry| !entry.label.is_empty() && self.tells(entry);
+            let others: Vec<&str> = table.launcher.iter().filter(tells).map(|entry| &*entry.name).collect();
+            let instead =
+                if others.is_empty() { "take 1 process".to_string() } else { format!("take {}", others.join(" or ")) };
+            let message = format!(
+                "`{}` does not tell the processes what they join by ({}): each would be a training of its own; {instead}",
+                entry.name,
+                reads.join(", "),
+            );
+            self.problem("launcher", message);
             return None;
         }
         let several = self.counts.processes > 1;

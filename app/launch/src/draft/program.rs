@@ -2,7 +2,10 @@
 
 use super::{Draft, count};
 use crate::request::Problem;
-use crate::table::{Counting, JoinedBy};
+use crate::table::{Counting, JoinedBy, LauncherEntry};
+
+/// Of a program that was read and says nothing of how its processes join.
+const UNREAD: &str = "unread";
 
 impl Draft<'_> {
     /// Samples of a step, when the batch is known. Copies of the model average their gradients.
@@ -98,6 +101,7 @@ impl Draft<'_> {
             return;
         }
         self.join_args();
+        self.trainer();
         if let Some(key) = request.distributed_key.as_deref()
             && self.is_key("distributed-key", key.strip_suffix('=').unwrap_or(key))
         {
@@ -137,11 +141,58 @@ impl Draft<'_> {
         }
     }
 
+    /// Whether the processes that a launcher starts learn their places from it, as far as the program was read.
+    pub(super) fn tells(&self, entry: &LauncherEntry) -> bool {
+        let reads = &self.request.joined_by;
+        let is_asked = self.table.joined_by == JoinedBy::Program && self.counts.processes > 1 && !reads.is_empty();
+        !is_asked || reads.iter().any(|(by, _)| by == UNREAD || entry.tells.contains(by))
+    }
+
+    /// What is known of the processes being one training: the end of the line that counts them.
+    pub(crate) fn training(&self) -> &'static str {
+        let reads = &self.request.joined_by;
+        if self.counts.processes == 1 || self.table.joined_by != JoinedBy::Program {
+            ", one training"
+        } else if reads.iter().any(|(by, _)| by == UNREAD) {
+            "; nothing that was read of the program joins them, and without it each is a training of its own"
+        } else if reads.is_empty() && self.request.distributed_key.is_none() && self.request.join_args.is_empty() {
+            ", one training if the program joins them"
+        } else {
+            ", one training"
+        }
+    }
+
+    /// Numbers that the program gives to what starts its processes.
+    fn trainer(&mut self) {
+        let request = self.request;
+        let told = [("devices", &request.devices_key, self.counts.local), ("nodes", &request.nodes_key, request.nodes)];
+        for (what, key, number) in told {
+            let Some(key) = key.as_deref().filter(|_| self.launcher == "lightning") else { continue };
+            if let Some(fixed) = key.strip_prefix('=') {
+                let (own, place) = fixed.split_once(' ').unwrap_or((fixed, ""));
+                if own != number.to_string() {
+                    let field = if what == "devices" { "instances" } else { "nodes" };
+                    self.problem(
+                        field,
+                        format!("the program's Trainer takes {own} {what} ({place}), {number} here: change it there"),
+                    );
+                }
+            } else if said(&request.args, key).is_none() {
+                let why = format!("the Trainer starts that many: {what}");
+                self.own_args.push((format!("{key}={number}").into(), why));
+            }
+        }
+    }
+
     /// Words without which processes don't join: what is read from the environment counts under a condition.
     fn join_args(&mut self) {
         let request = self.request;
         let several = self.counts.joins && self.counts.processes > 1;
-        for word in request.join_args.iter().filter(|_| several) {
+        let tells = self.table.launcher.iter().find(|entry| entry.name == self.launcher).map(|entry| &entry.tells);
+        let by_launcher = request.joined_by.iter().filter(|(by, _)| tells.is_some_and(|tells| tells.contains(by)));
+        // Of several ways the one that takes the fewest words.
+        let words = by_launcher.map(|(_, words)| words).min_by_key(|words| words.len());
+        for word in request.join_args.iter().chain(words.into_iter().flatten()).filter(|_| several) {
             let (key, value) = word.split_once('=').map_or((word.as_str(), None), |(key, value)| (key, Some(value)));
             let told = said(&request.args, key);
             match (value, told) {

@@ -241,6 +241,13 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     if table.joined_by == JoinedBy::Program {
         let help = "Words without which its processes don't join, such as --dist-url=env://. The script adds them.";
         list.push(field("join-args", "Arguments that join", help, FieldKind::Text));
+        let help = "From what its processes learn their places: environment, mpi, open-mpi, horovod, deepspeed, lightning, \
+                    spawn; unread where that was not found.";
+        list.push(field("joined-by", "How its processes join", help, FieldKind::Text));
+        let help = "Key or option with which Lightning's Trainer is told its devices. The script sets it.";
+        list.push(field("devices-key", "Key for the Trainer's devices", help, FieldKind::Text));
+        let help = "The same for machines.";
+        list.push(field("nodes-key", "Key for the Trainer's machines", help, FieldKind::Text));
         let help = "Option with which it starts processes itself; a launcher's would then start some each.";
         list.push(field("spawn-key", "Option that starts processes", help, FieldKind::Text));
         let help =

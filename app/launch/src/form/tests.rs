@@ -199,6 +199,43 @@ fn what_joins_is_said() {
     refused(&of(&spawns), "args", "each of the 8 processes would start others");
 }
 
+/// Who starts the processes tells them what they join by, or it is somebody else who starts them, or there is no script.
+#[test]
+fn a_launcher_that_joins() {
+    let of = |joined: &'static str, more: &[(&'static str, &'static str)]| {
+        let mut all = vec![("target", "hpu"), ("entry", "a.py"), ("instances", "8"), ("joined-by", joined)];
+        all.extend(more);
+        all
+    };
+    let one = "8 processes, one training\n";
+    for (joined, start) in [
+        ("mpi", "run mpirun -n 8 "),
+        ("environment", "run torchrun "),
+        ("spawn", "run python3 -u a.py\n"),
+        ("lightning", "run python3 -u a.py\n"),
+        ("environment,open-mpi:--mpi", "run torchrun "),
+    ] {
+        let text = script(&of(joined, &[]));
+        assert!(text.contains(start) && text.contains(one) && !text.contains("--mpi"), "{text}");
+    }
+    assert!(script(&of("open-mpi:--mpi", &[])).contains(" a.py --mpi\n"));
+    let xpu = [("target", "xpu"), ("entry", "a.py"), ("instances", "8"), ("joined-by", "mpi")];
+    assert!(script(&xpu).contains("run mpiexec -n 8 "));
+    refused(&of("mpi", &[("launcher", "torchrun")]), "launcher", "a training of its own; take mpirun");
+    refused(&of("environment", &[("launcher", "mpirun")]), "launcher", "take torchrun or srun or deepspeed");
+    refused(&of("spawn", &[("launcher", "torchrun")]), "launcher", "take program");
+    // What nobody read, and what was read in vain.
+    assert!(
+        script(&[("entry", "a.py"), ("instances", "8")])
+            .contains("8 processes, one training if the program joins them\n")
+    );
+    assert!(script(&of("unread", &[])).contains("8 processes; nothing that was read of the program joins them"));
+    // The Trainer starts as many as it is told.
+    let trainer = of("lightning", &[("launcher", "lightning"), ("devices-key", "trainer.devices")]);
+    assert!(script(&trainer).contains(" a.py trainer.devices=8\n"));
+    refused(&of("lightning", &[("devices-key", "=2 a.py:4")]), "instances", "takes 2 devices (a.py:4), 8 here");
+}
+
 /// SambaFlow's words stand in front of `--`, the program's own behind it, at compile and at run.
 #[test]
 fn a_divided_command_line() {

@@ -99,9 +99,20 @@ fn inside_document(look: &Look<'_>, at: usize) -> bool {
 const STARTERS: [&str; 7] = ["mpirun", "mpiexec", "srun", "torchrun", "python", "python3", "accelerate"];
 
 fn left_behind(look: &mut Look<'_>) {
-    let waits = look.commands.iter().any(|command| command.runs("wait") == Some(0));
+    let wait = look.commands.iter().find(|command| command.runs("wait") == Some(0));
     let is_job = look.script.lines().any(|line| line.starts_with("#SBATCH") || line.starts_with("#PBS"));
-    if waits || !is_job {
+    if !is_job {
+        return;
+    }
+    if let Some(wait) = wait {
+        let at = wait.words[0].range.start;
+        if wait.words.len() == 1 && !look.script.lines().any(runs_beside) {
+            look.found(
+                at,
+                "waits-for-nothing",
+                "nothing runs beside the script: what was to run at once runs one by one",
+            );
+        }
         return;
     }
     let of_target = look.table.lint.shares.as_ref().map(|shares| shares.program.as_str());
@@ -117,4 +128,15 @@ fn left_behind(look: &mut Look<'_>) {
     look.found(at, "left-behind", "runs beside the script, and the job ends with the script: wait for it");
     let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };
     look.mend(script.len()..script.len(), line);
+}
+
+/// A line with an `&` that may put a command beside the script: not `&&`, and no redirection. What stands in quotes or in
+/// a comment counts too, so that nothing is said of a script that is only hard to read.
+fn runs_beside(line: &str) -> bool {
+    let letters: Vec<char> = line.chars().collect();
+    let is = |at: Option<usize>, known: &str| at.and_then(|at| letters.get(at)).is_some_and(|c| known.contains(*c));
+    (0..letters.len())
+        .filter(|at| letters[*at] == '&')
+        .any(|at| !is(at.checked_sub(1), "&<>|") && !is(Some(at + 1), "&>"))
+        || ["coproc", "bg", "parallel"].iter().any(|word| line.split_whitespace().any(|own| own == *word))
 }

@@ -68,6 +68,13 @@ fn stray(look: &mut Look<'_>, command: &Command, at: usize) {
     let name = word.text.rsplit('/').next().unwrap_or_default();
     let is_python = |text: &str| text.rsplit('/').next().is_some_and(|name| name.starts_with("python"));
     let later = command.words[at..].iter().position(|word| is_python(&word.text));
+    if word.assigned().is_some() {
+        let message = format!(
+            "`{}` would be started as the program: the line that sets it goes on from the one before",
+            word.text
+        );
+        return look.found(word.range.start, "stray-word", message);
+    }
     let could_be = name.ends_with(".py") || name.ends_with(".sh") || name.contains('$') || WRAPPERS.contains(&name);
     if !could_be && later.is_some_and(|later| later > 0) {
         let message = format!("`{}` would be started in place of what stands behind it", word.text);

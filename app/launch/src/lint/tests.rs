@@ -221,6 +221,31 @@ fn a_script_as_a_whole() {
     }
 }
 
+/// `time=…` is on the line that goes on from `poprun`, so it is what is started; `$allocation` is set nowhere.
+#[test]
+fn names_and_assignments() {
+    let swallowed = "poprun --num-replicas=2 \\\n  -vv \\\nlog=$(date)\npython t.py > $log\n";
+    found("popdist", swallowed, &["stray-word"]);
+    found("popdist", "poprun --num-replicas=2 env log=x python t.py\n", &[]);
+    found("popdist", "while getopts c: o; do cluster=$OPTARG; done\necho \"$cluster ${part}\"\n", &["unset-variable"]);
+    for fine in [
+        "for host in $HOSTS; do echo $host; done\n",
+        "read -r first rest < x\necho $first $rest\n",
+        "source ./settings.sh\necho $batch\n",
+        "echo ${batch:-8} '$batch' \\$batch $(awk \"{print \\$size}\")\n",
+        "((steps++))\nnames+=(a)\necho $steps ${names[0]}\n",
+        "local size\nsize=1\nprintf -v text %s a\necho $size $text $HOME $1 $_\n",
+        "wget -e http_proxy=$http_proxy x\n",
+    ] {
+        found("hpu", fine, &[]);
+    }
+    let job = "#PBS -l select=8\nfor part in a b; do\n  $COMMAND $part\ndone\nwait\n";
+    found("xpu", job, &["waits-for-nothing"]);
+    found("xpu", &job.replace("$part\n", "$part > log 2>&1 &\n"), &[]);
+    found("xpu", &job.replace("wait", "wait $pid"), &["unset-variable"]);
+    found("xpu", "module load conda\nconda activate\n", &[]);
+}
+
 /// A flag that Hydra refuses is a program's own anywhere else.
 #[test]
 fn programs_that_are_not_hydras() {

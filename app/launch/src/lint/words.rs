@@ -140,7 +140,7 @@ fn python_path(look: &mut Look<'_>, command: &Command) {
 
 /// Environments that would hide the vendor's own build.
 fn packages(look: &mut Look<'_>, command: &Command) {
-    if let Some(at) = command.runs("conda").filter(|at| *at == 0) {
+    if let Some(at) = command.runs("conda").filter(|at| *at == 0 && !look.table.lint.conda) {
         let message = "the vendors' SDKs are for virtual environments of Python's own, not for conda";
         look.found(command.words[at].range.start, "conda", message);
     }

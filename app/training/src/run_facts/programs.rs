@@ -3,7 +3,7 @@
 use super::settings::{last_name, top_number};
 use super::{
     CommandLine, Join, JoinedBy, Place, Program, RunRole, RunSetting, SettingKind, are_devices, argparse, conditions,
-    divided, hydra, imports, literal, place, plain_yaml, trainer,
+    divided, hydra, imports, keyword, literal, place, plain_yaml, positional, trainer,
 };
 use crate::target::TargetFacts;
 use crate::view::FileView;
@@ -229,7 +229,8 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
         let index = &view.index;
         for &string in index.of_kind(kinds().string) {
             match literal(view, string).as_deref() {
-                Some("LOCAL_RANK" | "RANK" | "WORLD_SIZE") => {
+                // A program that sets them has its place from elsewhere.
+                Some("LOCAL_RANK" | "RANK" | "WORLD_SIZE") if !is_written(view, string) => {
                     let is_rank = literal(view, string).is_some_and(|text| text != "WORLD_SIZE");
                     if is_rank || found_environment(view) {
                         say(JoinedBy::Environment, place(view, string), under(view, string));
@@ -242,6 +243,13 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
                 }
                 _ => {}
             }
+        }
+        for &call in view.calls("init_process_group").iter().filter(|call| asks_the_environment(view, **call, settings))
+        {
+            say(JoinedBy::Environment, place(view, call), under(view, call));
+        }
+        if let Some(binding) = view.names.bindings.iter().find(|binding| joins_by_the_environment(&binding.qualified)) {
+            say(JoinedBy::Environment, place(view, binding.statement), Vec::new());
         }
         let imports = [("mpi4py", JoinedBy::Mpi), ("horovod", JoinedBy::Horovod), ("deepspeed", JoinedBy::Deepspeed)];
         for (module, by) in imports {
@@ -266,6 +274,9 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
             }
         }
     }
+    if let Some(target) = trainer::of_configuration(settings) {
+        say(JoinedBy::Lightning, target.place.clone(), Vec::new());
+    }
     found.sort_by_key(|join| join.by);
     found
 }
@@ -273,7 +284,41 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
 /// Whether a file reads its rank from the environment.
 fn found_environment(view: &FileView<'_>) -> bool {
     let is_rank = |id: &Id| matches!(literal(view, *id).as_deref(), Some("RANK" | "LOCAL_RANK"));
-    view.index.of_kind(kinds().string).iter().any(is_rank)
+    view.index.of_kind(kinds().string).iter().any(|id| is_rank(id) && !is_written(view, *id))
+}
+
+/// `os.environ["RANK"] = …` and `os.environ.setdefault("RANK", …)`.
+fn is_written(view: &FileView<'_>, string: Id) -> bool {
+    let index = &view.index;
+    index.ancestors(string).take(3).any(|ancestor| {
+        let is_target = index
+            .parent(ancestor)
+            .is_some_and(|parent| index.kind(parent) == kinds().assignment && index.target(parent) == Some(ancestor));
+        let is_default = index.kind(ancestor) == kinds().call
+            && index.text_of(ancestor).split('(').next().is_some_and(|name| name.ends_with(".setdefault"));
+        is_target || is_default
+    })
+}
+
+/// `init_process_group` takes rank and world size from the environment where no argument says them:
+/// <https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization>.
+fn asks_the_environment(view: &FileView<'_>, call: Id, settings: &[RunSetting]) -> bool {
+    let is_torch = view.qualified(call).is_some_and(|name| name.starts_with("torch.distributed"));
+    let method = keyword(view, call, "init_method").or_else(|| positional(view, call).get(1).copied());
+    let by_environment = method.is_none_or(|method| match literal(view, method) {
+        Some(text) => text == "env://",
+        None => {
+            let name = last_name(view.index.text_of(method));
+            settings.iter().any(|own| last_name(&own.name) == name && own.value.as_deref() == Some("env://"))
+        }
+    });
+    is_torch && by_environment && keyword(view, call, "rank").is_none() && keyword(view, call, "store").is_none()
+}
+
+/// Libraries whose classes read what torchrun sets.
+fn joins_by_the_environment(name: &str) -> bool {
+    let of = |module: &str| name.strip_prefix(module).is_some_and(|rest| rest.starts_with('.'));
+    name == "accelerate.Accelerator" || (of("transformers") || of("trl") || of("optimum")) && name.ends_with("Trainer")
 }
 
 /// Programs are listed by this, the smallest first.

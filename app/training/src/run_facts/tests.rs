@@ -56,7 +56,7 @@ fn options_of_argparse() {
         "hpu",
         "entry=train.py; args=--device hpu; batch=256; batch-from=--batch-size train.py:6; batch-key=--batch-size; \
          accumulation=2; accumulation-from=--accum-iter train.py:8; accumulation-key=--accum-iter; \
-         distributed-key=--distributed; launcher=torchrun; needs=--run",
+         distributed-key=--distributed; launcher=torchrun; joined-by=environment; needs=--run",
     );
     let program = read(&[("train.py", OPTIONS)]).remove(0);
     assert_eq!(program.place.to_string(), "train.py:19");
@@ -240,16 +240,16 @@ fn a_parser_in_another_file_and_the_program_that_trains_first() {
 fn a_program_of_one_process() {
     let one = "import torch\n\n\ndef main():\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
     check(&[("a.py", one)], "hpu", "entry=a.py; alone=on");
-    check(&[("a.py", &one.replace("loss", "DDP(net).loss"))], "hpu", "entry=a.py");
+    check(&[("a.py", &one.replace("loss", "DDP(net).loss"))], "hpu", "entry=a.py; joined-by=unread");
     let lookalikes =
         one.replace("def main", "# hello world, Frank\nclass Trainer:\n    note = 'of world rank'\n\n\ndef main");
     check(&[("a.py", &lookalikes)], "hpu", "entry=a.py; alone=on");
     let reads = |names: &str| one.replace("loss", &format!("start({names}).loss"));
     let started = |names: &str, fields: &str| check(&[("a.py", &reads(names))], "hpu", fields);
-    started("os.environ['LOCAL_RANK']", "entry=a.py; launcher=torchrun");
-    started("os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; launcher=mpirun");
+    started("os.environ['LOCAL_RANK']", "entry=a.py; launcher=torchrun; joined-by=environment");
+    started("os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; launcher=mpirun; joined-by=open-mpi");
     // One that takes its rank from either can be started by either.
-    started("os.environ['RANK'], os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py");
+    started("os.environ['RANK'], os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; joined-by=environment,open-mpi");
     check(&[("a.py", &reads("os.environ['OMPI_COMM_WORLD_RANK']"))], "ipu", "entry=a.py");
     check(&[("a.py", one)], "popdist", "entry=a.py; alone=on");
     check(&[("a.py", &one.replace("torch\n", "torch\nimport popdist\n"))], "popdist", "entry=a.py");
@@ -306,11 +306,57 @@ fn conditions_of_joining() {
         \x20   else:\n        work(0, args)\n\n\n\
         def work(gpu, args):\n    if args.dist_url == 'env://' and args.rank == -1:\n\
         \x20       args.rank = int(os.environ['RANK'])\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
-    let fields = "entry=a.py; launcher=torchrun; join-args=--dist-url=env://; spawn-key=--multiprocessing-distributed";
+    let fields = "entry=a.py; launcher=torchrun; joined-by=environment:--dist-url=env://; spawn-key=--multiprocessing-distributed";
     check(&[("a.py", program)], "hpu", fields);
     let plain = program.replace("args.dist_url == 'env://' and ", "");
-    let fields = "entry=a.py; launcher=torchrun; spawn-key=--multiprocessing-distributed";
+    let fields = "entry=a.py; launcher=torchrun; joined-by=environment; spawn-key=--multiprocessing-distributed";
     check(&[("a.py", &plain)], "hpu", fields);
+}
+
+/// How the places of processes are learnt, in ways that public scripts have.
+#[test]
+fn ways_of_joining() {
+    let with = |head: &str, body: &str| {
+        format!(
+            "import os\nimport torch\n{head}\n\n\ndef main():\n{body}    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n"
+        )
+    };
+    let fields = |head: &str, body: &str, expected: &str| check(&[("a.py", &with(head, body))], "hpu", expected);
+    let torchrun = "entry=a.py; launcher=torchrun; joined-by=environment";
+    fields("import torch.distributed as dist", "    dist.init_process_group('gloo')\n", torchrun);
+    fields("", "    torch.distributed.init_process_group(backend='gloo', init_method='env://')\n", torchrun);
+    fields("from accelerate import Accelerator", "    accelerator = Accelerator()\n", torchrun);
+    fields("from transformers import Trainer", "    Trainer(model).train()\n", torchrun);
+    // A place that the program sets is one that it knows from elsewhere.
+    let mpi = "    os.environ['RANK'] = str(MPI.COMM_WORLD.Get_rank())\n    os.environ.setdefault('LOCAL_RANK', '0')\n\
+        \x20   torch.distributed.init_process_group('gloo', rank=MPI.COMM_WORLD.Get_rank(), world_size=2)\n";
+    fields("from mpi4py import MPI", mpi, "entry=a.py; joined-by=mpi");
+    let elsewhere = "    torch.distributed.init_process_group('gloo', init_method='file:///x', rank=0, world_size=2)\n";
+    fields("", elsewhere, "entry=a.py; joined-by=unread");
+    fields(
+        "import torch.multiprocessing as mp",
+        "    mp.spawn(work, nprocs=8)\n    DDP(net)\n",
+        "entry=a.py; launcher=program; joined-by=spawn",
+    );
+    let either = "    if args.mpi:\n        rank = os.environ['OMPI_COMM_WORLD_RANK']\n    elif 'RANK' in os.environ:\n\
+        \x20       rank = os.environ['RANK']\n";
+    let parser = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--mpi', action='store_true')\nargs = parser.parse_args()";
+    fields(parser, either, "entry=a.py; launcher=torchrun; joined-by=environment,open-mpi:--mpi");
+}
+
+/// Hydra makes the Trainer that its configuration names.
+#[test]
+fn a_trainer_of_the_configuration() {
+    let program = "import hydra\nimport torch\n\n\n@hydra.main(config_path='conf', config_name='train')\ndef main(cfg):\n\
+        \x20   trainer = hydra.utils.instantiate(cfg.trainer)\n    trainer.fit(model)\n\n\nif __name__ == '__main__':\n    main()\n";
+    let files = [
+        ("a.py", program),
+        ("conf/train.yaml", "defaults:\n  - trainer: default\n"),
+        ("conf/trainer/default.yaml", "_target_: lightning.pytorch.trainer.Trainer\ndevices: 1\nnum_nodes: 1\n"),
+    ];
+    let expected = "entry=a.py; instances=1; launcher=lightning; joined-by=lightning; devices-key=trainer.devices; \
+        nodes-key=trainer.num_nodes";
+    check(&files, "hpu", expected);
 }
 
 /// What stands in front of `--` is read by another parser, with options that the program gives it.

@@ -11,6 +11,17 @@ const ARGUMENTS: [(&str, RunRole); 3] =
 
 /// Gives the settings that a Trainer reads their roles; a number in the call is a setting that the command line does not reach.
 pub(crate) fn roles(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>) {
+    if let Some(at) = of_configuration(settings).map(|target| target.name.clone()) {
+        let group = at.trim_end_matches("_target_");
+        for (name, role) in ARGUMENTS {
+            let own = |setting: &&mut RunSetting| setting.name.strip_prefix(group) == Some(name);
+            let numbered =
+                |setting: &&mut RunSetting| setting.value.as_deref().is_some_and(|n| n.parse::<u32>().is_ok());
+            if let Some(setting) = settings.iter_mut().find(own).filter(numbered) {
+                setting.role = Some(role);
+            }
+        }
+    }
     for view in reached {
         for &call in view.calls("Trainer").iter().filter(|call| is_of_lightning(view, **call)) {
             for (name, role) in ARGUMENTS {
@@ -20,6 +31,16 @@ pub(crate) fn roles(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>) {
             }
         }
     }
+}
+
+/// The key by which a configuration names Lightning's Trainer as the class to make: `trainer._target_`.
+pub(crate) fn of_configuration(settings: &[RunSetting]) -> Option<&RunSetting> {
+    settings.iter().find(|setting| {
+        let class = setting.value.as_deref().unwrap_or_default();
+        setting.name.ends_with("._target_")
+            && class.ends_with(".Trainer")
+            && python::names::canonical(class).starts_with("lightning")
+    })
 }
 
 fn is_of_lightning(view: &FileView<'_>, call: Id) -> bool {
