@@ -82,7 +82,7 @@ const JOB_PORT: &str = r#"
 job_port() {
   job=${SLURM_JOB_ID:-${PBS_JOBID:-}}
   job=${job%%[!0-9]*}
-  if [ -n "$job" ]; then echo $((20000 + 10#$job % 10000)); else echo "$1"; fi
+  if [ -n "$job" ]; then echo $((20000 + (10#$job + ${PBS_ARRAY_INDEX:-0}) % 10000)); else echo "$1"; fi
 }
 "#;
 

@@ -111,15 +111,17 @@ fn fill(request: &mut Request) {
         request.values.remove("profile");
     }
     if request.scheduler != Scheduler::Bash && request.script == Script::Train {
-        for (name, value) in
-            [("mail", "a@b.c"), ("after", "12"), ("requeue", "on"), ("array", "0-3"), ("array-key", "--seed")]
-        {
+        for (name, value) in [("mail", "a@b.c"), ("after", "12"), ("requeue", "on")] {
             request.values.insert(name.into(), value.into());
         }
         request.directives = vec!["--comment=x".into()];
     }
-    request.values.insert("checkpoints".into(), "check points/*.pt".into());
-    request.values.insert("resume-key".into(), "run.resume".into());
+    // The jobs of an array have no checkpoint in common.
+    let own = match request.scheduler {
+        Scheduler::Pbs if request.script == Script::Train => [("array", "0-3"), ("array-key", "--seed")],
+        _ => [("checkpoints", "check points/*.pt"), ("resume-key", "run.resume")],
+    };
+    request.values.extend(own.map(|(name, value)| (name.to_string(), value.to_string())));
     request.env = vec![("OWN".into(), HOSTILE.into())];
     request.load = vec!["gcc/12".into()];
     let target = request.target;
@@ -188,8 +190,8 @@ fn expanded(word: &Word, env: &BTreeMap<String, String>) -> String {
         Part::Any => "*".into(),
         Part::FirstHost => "host0".into(),
         Part::Hosts(processes) => format!("host0:{processes},host1:{processes}"),
-        // 77, the job's number in this test.
-        Part::JobPort(_) => "20077".into(),
+        // 77, the job's number in this test, and 3, its index.
+        Part::JobPort(_) => "20080".into(),
         Part::Newest(..) => "./check points/b c.pt".into(),
         Part::WhenSet(name, text) => format!("{text}{}", env[name]),
     };

@@ -52,6 +52,11 @@ impl Draft<'_> {
             };
             self.problem(missing, format!("is required: {other}"));
         }
+        if self.value("array").is_some() && self.value("checkpoints").is_some() {
+            let message = "with an array each job would go on from the newest checkpoint of any of them: let the program \
+                           look for its own, or submit the jobs one by one";
+            self.problem("checkpoints", message);
+        }
         if self.value("array-key").is_some() && self.value("array").is_none() {
             self.problem("array", "is required: the indices, such as 0-9");
         }

@@ -213,12 +213,13 @@ fn a_launcher_that_joins() {
         ("environment", "run torchrun "),
         ("spawn", "run python3 -u a.py\n"),
         ("lightning", "run python3 -u a.py\n"),
-        ("environment,open-mpi:--mpi", "run torchrun "),
     ] {
         let text = script(&of(joined, &[]));
         assert!(text.contains(start) && text.contains(one) && !text.contains("--mpi"), "{text}");
     }
-    assert!(script(&of("open-mpi:--mpi", &[])).contains(" a.py --mpi\n"));
+    let either = "environment,open-mpi:--mpi";
+    assert!(script(&of(either, &[("launcher", "mpirun")])).contains(" a.py --mpi\n"));
+    assert!(!script(&of(either, &[("launcher", "torchrun")])).contains("--mpi"));
     let xpu = [("target", "xpu"), ("entry", "a.py"), ("instances", "8"), ("joined-by", "mpi")];
     assert!(script(&xpu).contains("run mpiexec -n 8 "));
     refused(&of("mpi", &[("launcher", "torchrun")]), "launcher", "a training of its own; take mpirun");

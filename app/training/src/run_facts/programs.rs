@@ -91,14 +91,15 @@ fn program(
         .iter()
         .find(|setting| setting.role == Some(RunRole::Batch))
         .and_then(|setting| divided(&trains, last_name(&setting.name)));
+    let joins = joins(&trains, &settings);
     Program {
         place: place(view, start),
         command_line,
-        joins: joins(&trains, &settings),
         imports: imports_of(reached),
         divided: divided::divided(reached),
         shared_batch,
-        alone: !reached.iter().any(|view| speaks_of_processes(view)),
+        alone: joins.is_empty() && !reached.iter().any(|view| speaks_of_processes(view)),
+        joins,
         tensorflow,
         settings,
     }
@@ -236,10 +237,12 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
                         say(JoinedBy::Environment, place(view, string), under(view, string));
                     }
                 }
-                Some("SLURM_PROCID" | "SLURM_LOCALID") => say(JoinedBy::Slurm, place(view, string), Vec::new()),
+                Some("SLURM_PROCID" | "SLURM_LOCALID") => {
+                    say(JoinedBy::Slurm, place(view, string), under(view, string))
+                }
                 Some("PMI_RANK") => say(JoinedBy::Mpi, place(view, string), Vec::new()),
                 Some(text) if text.starts_with("OMPI_COMM_WORLD_") => {
-                    say(JoinedBy::OpenMpi, place(view, string), Vec::new())
+                    say(JoinedBy::OpenMpi, place(view, string), under(view, string))
                 }
                 _ => {}
             }

@@ -104,7 +104,7 @@ fn keys_of_a_configuration_in_dataclasses() {
          batch-key=run.minibatch_size; accumulation=4; \
          accumulation-from=mode.optimizer.gradient_accumulation app/config.py:24; \
          accumulation-key=mode.optimizer.gradient_accumulation; shared-batch=app/trainer.py:7; \
-         distributed-key=run.distributed; needs=run.id",
+         distributed-key=run.distributed; joined-by=mpi; needs=run.id",
     );
     let programs = read(&project(plain));
     let names: Vec<&str> = programs[0].settings.iter().map(|setting| setting.name.as_str()).collect();
@@ -144,7 +144,7 @@ fn keys_of_a_configuration_in_files() {
         &[("run.py", main), ("conf/config.yaml", root), ("conf/data/cells.yaml", data), ("conf/data/mice.yaml", data)],
         "hpu",
         "entry=run.py; batch=32; batch-from=data.batch_size conf/data/cells.yaml:1; batch-key=data.batch_size; \
-         instances=8; distributed-key=ddp; launcher=lightning; needs=data.path",
+         instances=8; distributed-key=ddp; launcher=lightning; joined-by=lightning; devices-key==8 run.py:7; needs=data.path",
     );
 }
 
@@ -161,13 +161,21 @@ fn what_a_trainer_of_lightning_is_told() {
         check(&[("a.py", &script(arguments))], target, &format!("{batch}{rest}"));
     };
     let accumulates = "; accumulation=4; accumulation-from=accumulate_grad_batches a.py:5";
-    expect("devices=2, accumulate_grad_batches=4", "hpu", &format!("{accumulates}; instances=2; launcher=lightning"));
-    expect("devices=[0, 1, 5], num_nodes=2", "hpu", "; nodes=2; instances=6; launcher=lightning");
-    expect("devices='auto', num_nodes=2", "hpu", "; launcher=lightning");
+    expect(
+        "devices=2, accumulate_grad_batches=4",
+        "hpu",
+        &format!("{accumulates}; instances=2; launcher=lightning; joined-by=lightning; devices-key==2 a.py:5"),
+    );
+    expect(
+        "devices=[0, 1, 5], num_nodes=2",
+        "hpu",
+        "; nodes=2; instances=6; launcher=lightning; joined-by=lightning; devices-key==3 a.py:5; nodes-key==2 a.py:5",
+    );
+    expect("devices='auto', num_nodes=2", "hpu", "; launcher=lightning; joined-by=lightning; nodes-key==2 a.py:5");
     expect(
         "accumulate_grad_batches=STEPS",
         "hpu",
-        "; accumulation=3; accumulation-from=accumulate_grad_batches a.py:4; launcher=lightning",
+        "; accumulation=3; accumulation-from=accumulate_grad_batches a.py:4; launcher=lightning; joined-by=lightning",
     );
     expect("devices=2", "rdu", "; alone=on");
 }
@@ -182,7 +190,7 @@ fn options_that_a_trainer_of_lightning_reads() {
         &[("a.py", script)],
         "hpu",
         "entry=a.py; accumulation=2; accumulation-from=--gather a.py:6; accumulation-key=--gather; instances=4; \
-         launcher=lightning",
+         launcher=lightning; joined-by=lightning; devices-key=--gpus-per-node",
     );
 }
 
