@@ -6,9 +6,8 @@ use crate::project::{EXPORT, Project};
 use crate::usage::{Usage, usage};
 use crate::{output, sarif};
 use anyhow::Result;
-use codemod::{Options, Ported, PortedFile, RecipeSet, Severity, Style};
+use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style};
 use python::SourceFile;
-use training::Ledger;
 
 /// Ports, prints or writes. Says whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
@@ -39,13 +38,13 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         .iter()
         .map(|input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() });
     let texts: Vec<SourceFile> = texts.collect();
-    let ledger = codemod::ledger(&texts, &ported, &recipes);
+    let ledgers = codemod::ledgers(&texts, &ported, &recipes);
     let diffs = texts.iter().zip(&ported.files).map(|(old, new)| codemod::diff_texts(&old.text, &new.text, &[]));
     let changes = diffs.map(|diff| diff.changes()).sum();
     match args.format {
         Format::Text if args.write || args.out.is_some() => {}
         Format::Text => output::print(&patch(&project, &ported))?,
-        Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledger))?,
+        Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledgers))?,
         Format::Sarif => output::print(&sarif::sarif(&ported, on_disk))?,
     }
     eprintln!("{}", summary(&ported, changes));
@@ -54,23 +53,27 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
         eprintln!("portolan: left out {notebooks}; {EXPORT} makes Python of such");
     }
-    eprint!("{}", account(&ledger));
+    eprint!("{}", account(&ledgers));
 
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
     Ok(written && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
 }
 
 /// What the port does to the samples of a step, where it does something.
-fn account(ledger: &Ledger) -> String {
-    if ledger.flags.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from("portolan: before and after\n");
-    for entry in &ledger.entries {
-        out += &format!("  {:27}{} -> {}\n", entry.quantity.to_string(), entry.before.text, entry.after.text);
-    }
-    for flag in &ledger.flags {
-        out += &format!("  {flag}.\n");
+fn account(ledgers: &[Ledger]) -> String {
+    let mut out = String::new();
+    for ledger in ledgers.iter().filter(|ledger| !ledger.flags.is_empty()) {
+        let of = match ledger.programs.as_slice() {
+            programs if programs.is_empty() || ledgers.len() == 1 => String::new(),
+            programs => format!(" in {}", programs.join(", ")),
+        };
+        out += &format!("portolan: before and after{of}\n");
+        for entry in &ledger.entries {
+            out += &format!("  {:27}{} -> {}\n", entry.name, entry.before.text, entry.after.text);
+        }
+        for flag in &ledger.flags {
+            out += &format!("  {flag}.\n");
+        }
     }
     out
 }

@@ -234,6 +234,16 @@ impl Condition {
         }
     }
 
+    /// The names of which it lets a metavariable be one; none when it says nothing of that.
+    pub(crate) fn names(&self, variable: &str) -> Option<&[String]> {
+        match &self.test {
+            _ if self.negated => None,
+            Test::OneOf(name, list) if name == variable => Some(list),
+            Test::All(all) => all.iter().find_map(|one| one.names(variable)),
+            _ => None,
+        }
+    }
+
     /// The metavariables it speaks of.
     pub(crate) fn variables(&self) -> Vec<&str> {
         match &self.test {

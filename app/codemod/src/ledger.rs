@@ -1,22 +1,92 @@
-//! The ledger of a port: its arithmetic before and after.
+//! The ledgers of a port: its arithmetic before and after, in the words of the guides.
 
+use crate::definitions::{Definitions, Said};
 use crate::ported::{Ported, SourceFile};
 use crate::recipe::RecipeSet;
-use training::Ledger;
+use serde::{Deserialize, Serialize};
+use training::ledger::{ProgramLedger, Reading};
+use training::{Quantity, Words};
 
-/// Reads the ledger of a port from the files it was made from and what became of them.
+/// The arithmetic of a program of a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// The programs that it is true of, by the paths of their files; none for files that no program of the project reaches.
+    pub programs: Vec<String>,
+    /// What multiplies up to the samples of a step, then that product, then what else a step means.
+    pub entries: Vec<LedgerEntry>,
+    /// Changes of meaning, each a sentence without its full stop.
+    pub flags: Vec<String>,
+}
+
+/// One quantity before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerEntry {
+    /// What it is.
+    pub quantity: Quantity,
+    /// What it is called.
+    pub name: String,
+    /// In the original.
+    pub before: Figure,
+    /// In the port.
+    pub after: Figure,
+}
+
+/// A number, an expression or a few words, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figure {
+    /// `32`, `args.batch_size`, `32 × processes`.
+    pub text: String,
+    /// Path and line, from 1; none for a default and for a product.
+    pub place: Option<(String, usize)>,
+}
+
+/// Reads the ledgers of a port from the files it was made from and what became of them: one for each program that trains, the
+/// likeliest first.
 #[must_use]
-pub fn ledger(files: &[SourceFile], ported: &Ported, recipes: &RecipeSet) -> Ledger {
-    training::ledger::ledger(
+pub fn ledgers(files: &[SourceFile], ported: &Ported, recipes: &RecipeSet) -> Vec<Ledger> {
+    let read = training::ledger::ledgers(
         files.iter().map(|file| (file.path.as_str(), file.text.as_str())),
         ported.files.iter().map(|file| (file.path.as_str(), file.text.as_str())),
         &recipes.target_facts(&ported.target).ledger,
-    )
+    );
+    let definitions = recipes.targets.get(&ported.target).map_or(&recipes.shared, |target| &target.definitions);
+    read.into_iter().map(|ledger| in_words(ledger, definitions)).collect()
+}
+
+fn in_words(ledger: ProgramLedger, definitions: &Definitions) -> Ledger {
+    let figure = |Reading { words, place }| Figure { text: text(&words, definitions), place };
+    let entries = ledger.entries.into_iter().map(|entry| LedgerEntry {
+        quantity: entry.quantity,
+        name: text(&entry.quantity.name(), definitions),
+        before: figure(entry.before),
+        after: figure(entry.after),
+    });
+    let entries = entries.collect();
+    let flags = ledger.changes.iter().map(|change| text(change, definitions)).collect();
+    Ledger { programs: ledger.programs, entries, flags }
+}
+
+/// Words of a ledger as the guides have them.
+pub(crate) fn text(words: &Words, definitions: &Definitions) -> String {
+    match words {
+        Words::Plain(text) => text.clone(),
+        Words::Product(factors) => {
+            let factor = |factor: &Words| match factor {
+                Words::Plain(text) if text.contains(['+', '-', '/']) => format!("({text})"),
+                other => text(other, definitions),
+            };
+            factors.iter().map(factor).collect::<Vec<_>>().join(" × ")
+        }
+        Words::Message(name, slots) => {
+            let slots = slots.iter().map(|(slot, words)| (*slot, text(words, definitions))).collect();
+            definitions.message(&Said { name, slots }).0
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ledger;
+    use super::{Ledger, ledgers};
     use crate::{Options, RecipeSet, SourceFile, Style, port};
     use training::Quantity;
 
@@ -25,12 +95,18 @@ mod tests {
         loader = DataLoader(data, batch_size=SIZE, shuffle=True)\n\n\ndef train():\n    for image, label in loader:\n        \
         opt.zero_grad()\n        loss = criterion(net(image), label)\n        loss.backward()\n        opt.step()\n";
 
+    /// The ledger of a text, which is one program or none.
+    fn one(ledgers: Vec<Ledger>) -> Ledger {
+        assert!(ledgers.len() < 2, "{ledgers:#?}");
+        ledgers.into_iter().next().unwrap_or_default()
+    }
+
     /// Before and after of the samples that a step sees, and the number of flags.
     fn check(text: &str, target: &str, expected: Option<(&str, &str, usize)>) {
         let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
         let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
         let ported = port(&files, &RecipeSet::embedded(), &options);
-        let ledger = ledger(&files, &ported, &RecipeSet::embedded());
+        let ledger = one(ledgers(&files, &ported, &RecipeSet::embedded()));
         let total = ledger.entries.iter().find(|entry| entry.quantity == Quantity::SamplesPerStep);
         let read = total.map(|t| (t.before.text.as_str(), t.after.text.as_str(), ledger.flags.len()));
         assert_eq!(read, expected, "{target}: {ledger:#?}\n{}", ported.files[0].text);
@@ -61,7 +137,7 @@ mod tests {
         let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
         let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
         let ported = port(&files, &RecipeSet::embedded(), &options);
-        let ledger = ledger(&files, &ported, &RecipeSet::embedded());
+        let ledger = one(ledgers(&files, &ported, &RecipeSet::embedded()));
         let entry = ledger.entries.iter().find(|entry| entry.quantity == quantity);
         let read = entry.map(|entry| (entry.before.text.as_str(), entry.after.text.as_str()));
         assert_eq!(read, expected, "{target}: {ledger:#?}\n{}", ported.files[0].text);
@@ -125,7 +201,7 @@ mod tests {
                 + after_loop
         };
         let steps = Quantity::SchedulerSteps;
-        let each = Some(("with every optimizer step", "with every optimizer step"));
+        let each = Some(("after every optimizer step", "after every optimizer step"));
         check_entry(&with("        sched.step()\n", ""), "hpu", steps, each, "scheduler steps", 0);
         check_entry(&with("        sched.step()\n", ""), "ipu", steps, each, "scheduler steps", 0);
         let behind = Some(("outside the loop over batches", "outside the loop over batches"));
@@ -178,7 +254,7 @@ mod tests {
             let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
             let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
             let ported = port(&files, &RecipeSet::embedded(), &options);
-            let ledger = ledger(&files, &ported, &RecipeSet::embedded());
+            let ledger = one(ledgers(&files, &ported, &RecipeSet::embedded()));
             let types = ledger.entries.iter().find(|entry| entry.quantity == Quantity::Precision);
             assert_eq!(
                 types.map(|t| (t.before.text.as_str(), t.after.text.as_str())),
@@ -186,7 +262,7 @@ mod tests {
                 "{target}: {ledger:#?}"
             );
             let differs = types.is_some_and(|t| t.before.text != t.after.text);
-            assert_eq!(ledger.flags.iter().any(|flag| flag.starts_with("The step computes in")), differs);
+            assert_eq!(ledger.flags.iter().any(|flag| flag.starts_with("The training step computes in")), differs);
             let told =
                 ported.files[0].diagnostics.iter().any(|d| d.recipe == "engine#precision" && d.original.line == 12);
             assert_eq!(told, differs && text.contains("autocast"), "{target}: {:#?}", ported.files[0].diagnostics);

@@ -44,7 +44,7 @@ pub use guide::OptionKind;
 pub use check::{CheckFailure, check_guide};
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use error::RecipeError;
-pub use ledger::ledger;
+pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
 pub use overview::{Overview, overview};
 pub use patch_file::{git_patch, git_patch_of};

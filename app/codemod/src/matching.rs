@@ -86,7 +86,12 @@ fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -
         Some(Called::Qualified(name)) => {
             view.names.last_names(name).flat_map(|n| view.calls(n).iter().copied()).collect()
         }
-        None => {
+        Some(Called::OneOf(names)) => names
+            .iter()
+            .flat_map(|name| view.names.last_names(name))
+            .flat_map(|n| view.calls(n).iter().copied())
+            .collect(),
+        None | Some(Called::Variable(_)) => {
             let Some(name) = pattern.whole_name() else {
                 let mut ids = view.index.of_kind(pattern.kind.unwrap_or(0)).to_vec();
                 ids.extend(pattern.whole_module().into_iter().flat_map(|module| imported_members(view, module)));

@@ -114,26 +114,41 @@ impl Patch {
 
     /// Lets keywords of calls also meet arguments by place; `parameters` of a function are those it takes by place.
     pub(crate) fn take_by_place<'p>(&mut self, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
-        fn block<'p>(b: &mut Block, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
+        self.each_pattern(&mut |pattern| pattern_by_place(pattern, parameters));
+    }
+
+    /// Says of calls of metavariables which functions they stand for, where that is known.
+    pub(crate) fn call_one_of(&mut self, names: &dyn Fn(&str) -> Option<Vec<String>>) {
+        self.each_pattern(&mut |pattern| {
+            if let Some(Called::Variable(variable)) = &pattern.called
+                && let Some(names) = names(variable)
+            {
+                pattern.call_one_of(names);
+            }
+        });
+    }
+
+    fn each_pattern(&mut self, change: &mut dyn FnMut(&mut NodePattern)) {
+        fn block(b: &mut Block, change: &mut dyn FnMut(&mut NodePattern)) {
             for item in &mut b.items {
                 let Item::Statement(statement) = item else { continue };
                 match &mut statement.form {
                     Form::Many(_) => {}
-                    Form::Simple(pattern) => pattern_by_place(pattern, parameters),
+                    Form::Simple(pattern) => change(pattern),
                     Form::Compound(compound) => {
-                        compound.header.iter_mut().for_each(|(_, pattern)| pattern_by_place(pattern, parameters));
-                        block(&mut compound.body, parameters);
+                        compound.header.iter_mut().for_each(|(_, pattern)| change(pattern));
+                        block(&mut compound.body, change);
                         for clause in &mut compound.clauses {
-                            clause.header.iter_mut().for_each(|(_, pattern)| pattern_by_place(pattern, parameters));
-                            block(&mut clause.body, parameters);
+                            clause.header.iter_mut().for_each(|(_, pattern)| change(pattern));
+                            block(&mut clause.body, change);
                         }
                     }
                 }
             }
         }
         match &mut self.shape {
-            Shape::Expression { pattern, .. } => pattern_by_place(pattern, parameters),
-            Shape::Statements(b) => block(b, parameters),
+            Shape::Expression { pattern, .. } => change(pattern),
+            Shape::Statements(b) => block(b, change),
         }
     }
 
@@ -170,7 +185,12 @@ impl Patch {
 pub(crate) fn pattern_by_place<'p>(pattern: &mut NodePattern, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
     let called = match &pattern.called {
         Some(Called::Qualified(name)) => parameters(name),
-        _ => None,
+        // Several functions, where all take the same arguments.
+        Some(Called::OneOf(names)) => {
+            let mut all = names.iter().map(|name| parameters(name));
+            all.next().flatten().filter(|first| all.all(|other| other == Some(*first)))
+        }
+        Some(Called::Method(_) | Called::Variable(_)) | None => None,
     };
     if let Some(parameters) = called {
         pattern.take_by_place(parameters);

@@ -1,11 +1,11 @@
 //! The JSON report of a port: what `--format json` prints and the page lets people download. Its schema is
 //! `schema/ported.schema.json`.
 
-use crate::{Certificate, Diagnostic, Edit, Ported, RecipeInfo, RecipeSet, Severity, Span, Style};
+use crate::{Certificate, Diagnostic, Edit, Figure, Ledger, Ported, RecipeInfo, RecipeSet, Severity, Span, Style};
 use guide::Citation;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use training::{Figure, Ledger, Quantity};
+use training::Quantity;
 
 /// A [`Ported`] without the texts: whoever has the files makes them from the edits.
 #[derive(Serialize)]
@@ -16,7 +16,7 @@ struct Report<'a> {
     options: &'a BTreeMap<String, String>,
     files: Vec<FileReport<'a>>,
     recipes: BTreeMap<&'a str, RecipeReport<'a>>,
-    ledger: LedgerReport<'a>,
+    ledgers: Vec<LedgerReport<'a>>,
     certificate: &'a Certificate,
 }
 
@@ -58,6 +58,7 @@ struct RecipeReport<'a> {
 
 #[derive(Serialize)]
 struct LedgerReport<'a> {
+    programs: &'a [String],
     entries: Vec<EntryReport<'a>>,
     flags: &'a [String],
 }
@@ -65,6 +66,7 @@ struct LedgerReport<'a> {
 #[derive(Serialize)]
 struct EntryReport<'a> {
     quantity: Quantity,
+    name: &'a str,
     before: FigureReport<'a>,
     after: FigureReport<'a>,
 }
@@ -85,9 +87,21 @@ impl<'a> From<&'a Figure> for FigureReport<'a> {
     }
 }
 
-/// The report as indented JSON with a line end behind it: of a port, the recipes it was made with, and its ledger.
+impl<'a> From<&'a Ledger> for LedgerReport<'a> {
+    fn from(Ledger { programs, entries, flags }: &'a Ledger) -> Self {
+        let entries = entries.iter().map(|entry| EntryReport {
+            quantity: entry.quantity,
+            name: &entry.name,
+            before: (&entry.before).into(),
+            after: (&entry.after).into(),
+        });
+        Self { programs, entries: entries.collect(), flags }
+    }
+}
+
+/// The report as indented JSON with a line end behind it: of a port, the recipes it was made with, and its ledgers.
 #[must_use]
-pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledger: &Ledger) -> String {
+pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger]) -> String {
     let Ported { target, sdk, style, options, files, certificate } = ported;
     let files = files
         .iter()
@@ -108,13 +122,8 @@ pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledger: &Ledger) -> Str
         (id.as_str(), RecipeReport { title, sdks, holds_for, source, citations })
     });
     let recipes = recipes.collect();
-    let entries = ledger.entries.iter().map(|entry| EntryReport {
-        quantity: entry.quantity,
-        before: (&entry.before).into(),
-        after: (&entry.after).into(),
-    });
-    let ledger = LedgerReport { entries: entries.collect(), flags: &ledger.flags };
-    let report = Report { target, sdk, style: *style, options, files, recipes, ledger, certificate };
+    let ledgers = ledgers.iter().map(LedgerReport::from).collect();
+    let report = Report { target, sdk, style: *style, options, files, recipes, ledgers, certificate };
     // Strings, numbers and maps with string keys: nothing here can fail to be JSON.
     serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
 }

@@ -64,6 +64,25 @@ impl Template {
         })
     }
 
+    /// `$$$XS` that stand behind a keyword argument of the same call.
+    pub(crate) fn behind_keywords(&self) -> Vec<&Part> {
+        let mut open: Vec<bool> = Vec::new();
+        let mut behind = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => text.chars().for_each(|c| match (c, open.last_mut()) {
+                    ('(' | '[' | '{', _) => open.push(false),
+                    (')' | ']' | '}', _) => _ = open.pop(),
+                    ('=', Some(keyword)) => *keyword = true,
+                    _ => {}
+                }),
+                Part::Many(_) if open.last() == Some(&true) => behind.push(part),
+                _ => {}
+            }
+        }
+        behind
+    }
+
     /// Fills in; `None` when a value is missing.
     pub(crate) fn fill(&self, value: &dyn Fn(&Part) -> Option<String>) -> Option<String> {
         let mut out = String::new();
@@ -116,6 +135,13 @@ mod tests {
             Part::Text(_) => None,
         });
         assert_eq!(filled.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn arguments_behind_keywords() {
+        let template = Template::parse("f($$$A, x=g($$$B), $$$C)");
+        assert_eq!(template.behind_keywords(), [&Part::Many("C".to_owned())]);
+        assert!(Template::parse("[$$$A]").behind_keywords().is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::names::Names;
 use crate::strings::plain_text;
+use crate::syntax::Argument;
 use crate::tree::{EXPANDO, Id, Index, ROOT, Tree, TsNode, comma_kind, fields, kinds};
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::{Pattern, PatternNode};
@@ -13,7 +14,11 @@ use std::ops::Range;
 
 /// What the metavariables of a match met.
 #[derive(Clone, Default)]
-pub struct Captures<'t>(MetaVarEnv<'t, crate::tree::Doc>);
+pub struct Captures<'t> {
+    env: MetaVarEnv<'t, crate::tree::Doc>,
+    /// Arguments by place, as the byte where each begins, with the parameters that they are for.
+    by_place: Vec<(usize, String)>,
+}
 
 impl<'t> Captures<'t> {
     /// Of a match that has not met anything yet.
@@ -23,25 +28,32 @@ impl<'t> Captures<'t> {
 
     /// The node that `$NAME` met.
     pub fn node(&self, index: &Index<'_>, name: &str) -> Option<Id> {
-        index.find(self.0.get_match(name)?.get_inner_node())
+        index.find(self.env.get_match(name)?.get_inner_node())
     }
 
     /// The bytes of what `$NAME` met.
     pub fn range(&self, name: &str) -> Option<Range<usize>> {
-        self.0.get_match(name).map(|node| node.range())
+        self.env.get_match(name).map(|node| node.range())
     }
 
     /// The bytes from the first to the last node that `$$$NAME` met; none when it met nothing.
     pub fn range_of_many(&self, name: &str) -> Option<Range<usize>> {
-        let nodes = self.0.get_multiple_matches(name);
+        let nodes = self.env.get_multiple_matches(name);
         let named = || nodes.iter().filter(|n| n.is_named());
         Some(named().next()?.range().start..named().next_back()?.range().end)
+    }
+
+    /// The arguments by place among what `$$$NAME` met, as the byte where each begins, with the parameters that they are for.
+    pub fn given_by_place(&self, name: &str) -> Vec<(usize, &str)> {
+        let Some(range) = self.range_of_many(name) else { return Vec::new() };
+        let inside = self.by_place.iter().filter(|(start, _)| range.contains(start));
+        inside.map(|(start, parameter)| (*start, parameter.as_str())).collect()
     }
 
     /// Lets `$$$NAME` meet nodes, unless it has met others already.
     pub fn insert_many(&mut self, index: &Index<'t>, name: &str, nodes: &[Id]) -> bool {
         let nodes = nodes.iter().map(|id| index.match_node(*id)).collect();
-        self.0.insert_multi(name, nodes).is_some()
+        self.env.insert_multi(name, nodes).is_some()
     }
 }
 
@@ -82,6 +94,8 @@ pub struct NodePattern {
     pub words: Vec<String>,
     /// The same call with some of its keywords given by place.
     by_place: Vec<ByPlace>,
+    /// Parameters of the called function that may be given by place, in order, as far as they are known.
+    parameters: Vec<String>,
 }
 
 /// A call of a pattern, some of whose keyword arguments are given by place.
@@ -100,6 +114,10 @@ pub enum Called {
     Method(String),
     /// `torch.cuda.amp.autocast(…)`.
     Qualified(String),
+    /// `$F(…)`.
+    Variable(String),
+    /// `$F(…)` where `$F` is one of these names, each dotted or as it is written.
+    OneOf(Vec<String>),
 }
 
 /// Converts one node of a parsed pattern; numbers hidden metavariables with `counter`.
@@ -124,7 +142,7 @@ fn node_pattern(index: &Index<'_>, id: Id, counter: &mut usize) -> NodePattern {
     let mut pattern = Pattern::from(index.match_node(id));
     pattern.node = converted;
     pattern.strictness = MatchStrictness::Smart;
-    NodePattern { pattern, constraints, kind, variable, called, words, by_place: Vec::new() }
+    NodePattern { pattern, constraints, kind, variable, called, words, by_place: Vec::new(), parameters: Vec::new() }
 }
 
 struct Build<'s, 'c> {
@@ -230,6 +248,9 @@ impl Build<'_, '_> {
             return None;
         }
         let function = call.child_by_field_id(fields().function)?;
+        if let Some(MetaVariable::Capture(name, _)) = crate::tree::Python.extract_meta_var(self.text(function)) {
+            return Some(Called::Variable(name));
+        }
         if let Some(name) = self.qualified(function) {
             return Some(Called::Qualified(name));
         }
@@ -266,9 +287,15 @@ impl NodePattern {
         Some(node_pattern(&index, node, &mut 1000))
     }
 
+    /// Says of a call of a metavariable which functions that stands for.
+    pub fn call_one_of(&mut self, names: Vec<String>) {
+        self.called = Some(Called::OneOf(names));
+    }
+
     /// Lets the keywords of a pattern for a call also meet arguments by place. `parameters` are those that its function takes
     /// by place, in order.
     pub fn take_by_place(&mut self, parameters: &[String]) {
+        self.parameters = parameters.to_vec();
         let mut keywords: Vec<(usize, String)> = Vec::new();
         if let Some(arguments) = arguments_of(&mut self.pattern.node) {
             let places = arguments.iter().filter_map(|argument| {
@@ -415,8 +442,23 @@ impl NodePattern {
 
     /// Matches one node; what its metavariables meet goes to `captures`.
     pub fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, captures: &mut Captures<'t>) -> bool {
-        self.matches_as(&self.pattern, index, names, id, captures)
-            || self.by_place.iter().any(|alternative| self.matches_by_place(alternative, index, names, id, captures))
+        let found = self.matches_as(&self.pattern, index, names, id, captures)
+            || self.by_place.iter().any(|alternative| self.matches_by_place(alternative, index, names, id, captures));
+        if found && !self.parameters.is_empty() {
+            captures.by_place.extend(self.arguments_by_place(index, id));
+        }
+        found
+    }
+
+    /// The arguments by place of the call that was matched, with their parameters.
+    fn arguments_by_place(&self, index: &Index<'_>, id: Id) -> Vec<(usize, String)> {
+        let call = if index.kind(id) == kinds().call { Some(id) } else { index.parts(id).next() };
+        let arguments = call.into_iter().flat_map(|call| index.arguments(call).iter());
+        let by_place = arguments.map_while(|argument| match argument {
+            Argument::Positional(value) => Some(index.item(value).start),
+            _ => None,
+        });
+        by_place.zip(self.parameters.iter().cloned()).collect()
     }
 
     fn matches_by_place<'t>(
@@ -459,7 +501,7 @@ impl NodePattern {
         if !self.could_match(&pattern.node, index, names, id) {
             return false;
         }
-        let mut trial = Cow::Borrowed(&captures.0);
+        let mut trial = Cow::Borrowed(&captures.env);
         if pattern.match_node_with_env(index.match_node(id), &mut trial).is_none() {
             return false;
         }
@@ -477,7 +519,7 @@ impl NodePattern {
             }
         }
         if let Cow::Owned(changed) = trial {
-            captures.0 = changed;
+            captures.env = changed;
         }
         true
     }

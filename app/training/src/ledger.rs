@@ -1,39 +1,48 @@
 //! The ledger of a port: how many samples an optimizer step sees before and after, how the scheduler steps, how losses and
-//! gradients are reduced, and what of that changes.
+//! gradients are reduced, and what of that changes. Each program of a project has its own.
 //!
 //! Figures are read off the source, as literals or as the expressions that stand there; what can't be read is left out, and a
-//! product with an expression in it stays one. Nothing is evaluated.
+//! product with an expression in it stays one. Nothing is evaluated. The words are [messages](Words) of the guides.
 
+mod accumulation;
 mod precision;
 mod side;
+mod words;
 
+use crate::figure::Figure;
+use crate::programs::programs;
+use crate::project::ProjectFacts;
+use crate::target::TargetFacts;
+use crate::view::FileView;
 use guide::LedgerTerms;
-use python::{Id, PythonFile};
+use python::Tree;
 use serde::{Deserialize, Serialize};
-use side::{Side, side};
+use side::Side;
+use std::collections::BTreeSet;
 
 pub use precision::{Precision, changed};
-pub use side::micro_batch;
+pub use words::{LEDGER_MESSAGES, Words};
 
-/// The arithmetic of a port. Empty where the project has no loader or no training step that the engine can read: a cell of a
-/// notebook that is text to it has none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ledger {
+/// The arithmetic of one program of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramLedger {
+    /// The programs that it is true of, by the paths of their files; none for files that no program of the project reaches.
+    pub programs: Vec<String>,
     /// What multiplies up to the samples of a step, then that product, then what else a step means.
-    pub entries: Vec<LedgerEntry>,
-    /// Changes of meaning, each a sentence without its full stop.
-    pub flags: Vec<String>,
+    pub entries: Vec<Entry>,
+    /// Changes of meaning.
+    pub changes: Vec<Words>,
 }
 
 /// One quantity before and after.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LedgerEntry {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
     /// What it is.
     pub quantity: Quantity,
     /// In the original.
-    pub before: Figure,
+    pub before: Reading,
     /// In the port.
-    pub after: Figure,
+    pub after: Reading,
 }
 
 /// What a ledger counts.
@@ -58,159 +67,159 @@ pub enum Quantity {
     Precision,
 }
 
-impl std::fmt::Display for Quantity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::MicroBatch => "micro-batch",
-            Self::Accumulation => "gradient accumulation",
-            Self::Replicas => "replicas",
-            Self::SamplesPerStep => "samples per optimizer step",
-            Self::DeviceIterations => "device iterations",
-            Self::SchedulerSteps => "scheduler steps",
-            Self::LossReduction => "loss reduction",
-            Self::Precision => "precision",
-        })
+impl Quantity {
+    /// What it is called.
+    #[must_use]
+    pub fn name(self) -> Words {
+        match self {
+            Self::MicroBatch => words::micro_batch(),
+            Self::Accumulation => words::gradient_accumulation(),
+            Self::Replicas => words::replicas(),
+            Self::SamplesPerStep => words::samples_per_step(),
+            Self::DeviceIterations => words::device_iterations(),
+            Self::SchedulerSteps => words::scheduler_steps(),
+            Self::LossReduction => words::loss_reduction(),
+            Self::Precision => words::precision(),
+        }
     }
 }
 
-/// A number, an expression or a few words, and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figure {
-    /// `32`, `args.batch_size`, `32 × replicas of poprun`.
-    pub text: String,
+/// A figure in words, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// What it says.
+    pub words: Words,
     /// Path and line, from 1; none for a default and for a product.
     pub place: Option<(String, usize)>,
 }
 
-impl Figure {
-    fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), place: None }
-    }
-
-    /// A figure in these words that stands where a node does.
-    pub(crate) fn at(file: &PythonFile<'_>, id: Id, text: &str) -> Self {
-        let start = file.index.item(id).start;
-        let line = 1 + file.index.text[..start].matches('\n').count();
-        Self { text: text.to_owned(), place: Some((file.path.to_owned(), line)) }
-    }
-
-    fn one() -> Self {
-        Self::plain("1")
+impl Reading {
+    fn plain(text: &str) -> Self {
+        Self { words: text.into(), place: None }
     }
 }
 
-/// Reads the ledger of a port from the files it was made from and what became of them, each a path and a text, with the target's own
-/// words for what it counts.
+impl From<Figure> for Reading {
+    fn from(Figure { text, place }: Figure) -> Self {
+        Self { words: Words::Plain(text), place }
+    }
+}
+
+/// Reads the ledgers of a port from the files it was made from and what became of them, each a path and a text, with the
+/// target's own words for what it counts. Programs that share the files they train with share a ledger. Empty where no program
+/// has a loader and a training step that the engine can read: a cell of a notebook that is text to it has none.
 #[must_use]
-pub fn ledger<'f>(
+pub fn ledgers<'f>(
     before: impl Iterator<Item = (&'f str, &'f str)>,
     after: impl Iterator<Item = (&'f str, &'f str)>,
     terms: &LedgerTerms,
-) -> Ledger {
-    let (before, after) = (side(before, terms), side(after, terms));
-    let (Some(micro_before), Some(micro_after)) = (before.micro_batch.clone(), after.micro_batch.clone()) else {
-        return Ledger::default();
+) -> Vec<ProgramLedger> {
+    let (before, after) = (Parsed::read(before), Parsed::read(after));
+    let (before, after) = (before.views(), after.views());
+    let facts = [&before, &after].map(|views| ProjectFacts::collect(views.iter(), &TargetFacts::default()));
+    let one = |program: Option<&str>, files: &[&str]| {
+        let of = |views: &[FileView<'_>], facts: &ProjectFacts, original: bool| {
+            let reached = files.iter().filter_map(|path| views.iter().find(|view| view.path == *path));
+            side::side(&reached.collect::<Vec<_>>(), facts, terms, original)
+        };
+        let (entries, changes) = compare(&of(&before, &facts[0], true), &of(&after, &facts[1], false))?;
+        Some(ProgramLedger { programs: program.map(str::to_owned).into_iter().collect(), entries, changes })
     };
-    if !before.trains {
-        return Ledger::default();
+    let mut ledgers: Vec<ProgramLedger> = Vec::new();
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    for program in programs(&before) {
+        let paths: Vec<&str> = program.files.iter().map(|file| before[*file].path).collect();
+        reached.extend(&paths);
+        let Some(ledger) = one(Some(paths[0]), &paths) else { continue };
+        let same = |known: &&mut ProgramLedger| known.entries == ledger.entries && known.changes == ledger.changes;
+        match ledgers.iter_mut().find(same) {
+            Some(known) => known.programs.extend(ledger.programs),
+            None => ledgers.push(ledger),
+        }
     }
-    let pair = |quantity, read: fn(&Side) -> Option<Figure>| LedgerEntry {
-        quantity,
-        before: read(&before).unwrap_or_else(Figure::one),
-        after: read(&after).unwrap_or_else(Figure::one),
-    };
+    let all = before.iter().map(|view| view.path);
+    let rest: Vec<&str> = all.filter(|path| ledgers.is_empty() || !reached.contains(path)).collect();
+    ledgers.extend(one(None, &rest));
+    ledgers
+}
+
+/// The files of one side that are Python.
+struct Parsed<'f>(Vec<(&'f str, Tree)>);
+
+impl<'f> Parsed<'f> {
+    fn read(files: impl Iterator<Item = (&'f str, &'f str)>) -> Self {
+        let python = files.filter(|(path, _)| python::is_python(path));
+        Self(python.map(|(path, text)| (path, Tree::parse(text))).filter(|(_, tree)| !tree.has_error()).collect())
+    }
+
+    fn views(&self) -> Vec<FileView<'_>> {
+        self.0.iter().map(|(path, tree)| FileView::read(path, tree)).collect()
+    }
+}
+
+/// The entries of a ledger and what changes; none where there is nothing to count.
+fn compare(before: &Side, after: &Side) -> Option<(Vec<Entry>, Vec<Words>)> {
+    if !before.trains {
+        return None;
+    }
+    let one = |figure: Option<&Figure>| Reading::from(figure.cloned().unwrap_or_else(Figure::one));
+    let replicas = |side: &Side| side.replicas.clone().unwrap_or_else(|| Reading::plain("1"));
+    let (micro_before, micro_after) = (before.micro_batch.clone()?, after.micro_batch.clone()?);
+    let entry = |quantity, before, after| Entry { quantity, before, after };
     let mut entries = vec![
-        LedgerEntry { quantity: Quantity::MicroBatch, before: micro_before, after: micro_after },
-        pair(Quantity::Accumulation, |side| side.accumulation.clone()),
-        pair(Quantity::Replicas, |side| side.replicas.clone()),
+        entry(Quantity::MicroBatch, micro_before.into(), micro_after.into()),
+        entry(Quantity::Accumulation, one(before.accumulation.as_ref()), one(after.accumulation.as_ref())),
+        entry(Quantity::Replicas, replicas(before), replicas(after)),
     ];
-    entries.push(LedgerEntry {
-        quantity: Quantity::SamplesPerStep,
-        before: product(entries.iter().map(|entry| entry.before.text.as_str())),
-        after: product(entries.iter().map(|entry| entry.after.text.as_str())),
-    });
-    entries.push(pair(Quantity::DeviceIterations, |side| side.device_iterations.clone()));
-    let both = |quantity, before: Option<Figure>, after: Option<Figure>| {
-        Some(LedgerEntry { quantity, before: before?, after: after? })
-    };
+    let product = |words: Words| Reading { words, place: None };
+    let samples = entry(
+        Quantity::SamplesPerStep,
+        product(Words::product(entries.iter().map(|entry| &entry.before.words))),
+        product(Words::product(entries.iter().map(|entry| &entry.after.words))),
+    );
+    entries.push(samples);
+    let iterations = |side: &Side| one(side.device_iterations.as_ref());
+    entries.push(entry(Quantity::DeviceIterations, iterations(before), iterations(after)));
+    let both = |quantity, before: Option<Reading>, after: Option<Reading>| Some(entry(quantity, before?, after?));
     entries.extend(both(Quantity::SchedulerSteps, before.scheduler_steps(), after.scheduler_steps()));
     entries.extend(both(Quantity::LossReduction, before.reduction(), after.reduction()));
-    let types = before.precision.before().map(|(figure, _)| figure).or_else(|| before.precision.cast());
-    let types = (types, after.precision.after(&before.precision));
-    if types.0.is_some() || types.1.is_some() {
-        let [before, after] = [types.0, types.1].map(|types| types.unwrap_or_else(|| Figure::plain("float32")));
-        entries.push(LedgerEntry { quantity: Quantity::Precision, before, after });
+    let types = [before.precision.before(), after.precision.after(&before.precision)];
+    if types.iter().any(Option::is_some) {
+        let [before, after] = types.map(|types| types.unwrap_or_default());
+        entries.push(entry(Quantity::Precision, before.reading(), after.reading()));
     }
-    let flags = flags(&entries, &before, &after);
-    Ledger { entries, flags }
+    let changes = changes(&entries, before, after);
+    Some((entries, changes))
 }
 
 /// What a change of a figure means for the training.
-fn flags(entries: &[LedgerEntry], before: &Side, after: &Side) -> Vec<String> {
-    let mut flags = Vec::new();
-    let differ = |entry: &&LedgerEntry| last_names(&entry.before.text) != last_names(&entry.after.text);
-    for LedgerEntry { quantity, before, after } in entries.iter().filter(differ) {
-        let (old, new) = (&before.text, &after.text);
-        flags.extend(match quantity {
-            Quantity::SamplesPerStep => Some(format!(
-                "An optimizer step sees {new} samples in place of {old}: the learning rate and the number of scheduler \
-                 steps in an epoch mean something else"
-            )),
-            Quantity::DeviceIterations => Some(format!(
-                "One call of the model makes {new} optimizer steps in place of {old}: what the loop does after a call, \
-                 it does less often"
-            )),
-            Quantity::SchedulerSteps => Some(format!("The scheduler steps {new} in place of {old}")),
-            Quantity::Precision => Some(changed(old, new)),
+fn changes(entries: &[Entry], before: &Side, after: &Side) -> Vec<Words> {
+    let mut changes = Vec::new();
+    for entry in entries.iter().filter(|entry| !entry.before.words.alike(&entry.after.words)) {
+        let (old, new) = (entry.before.words.clone(), entry.after.words.clone());
+        changes.extend(match entry.quantity {
+            Quantity::SamplesPerStep => Some(words::samples_changed(new, old)),
+            Quantity::DeviceIterations => Some(words::device_iterations_changed(new, old)),
+            Quantity::SchedulerSteps => Some(words::scheduler_changed(new, old)),
+            Quantity::Precision => {
+                let types = (before.precision.before(), after.precision.after(&before.precision));
+                Some(changed(&types.0.unwrap_or_default(), &types.1.unwrap_or_default()))
+            }
             _ => None,
         });
     }
     if let (Some(old), Some(new)) = (before.accumulated(), after.accumulated())
         && old != new
     {
-        flags.push(format!(
-            "The gradients of accumulated batches become their {new} in place of their {old}: the learning rate means \
-             something else"
-        ));
+        changes.push(words::accumulated_gradients_changed(new, old));
     }
     if let Some(number) =
         after.accumulated_by_options().filter(|_| !before.cuts && before.accumulated_by_options().is_none())
     {
-        flags.push(format!(
-            "A batch of the loader is a whole optimizer step: `len(loader)`, and what counts its batches, is {number} times smaller"
-        ));
+        changes.push(words::loader_yields_steps(number));
     }
     if after.drops_last && !before.drops_last {
-        flags.push("The last batch of an epoch is left out when it is not full".to_owned());
+        changes.push(words::last_batch_dropped());
     }
-    flags
-}
-
-/// `8 × count` of `8 × self.count`: where the options are told the same number may have a longer or a shorter name.
-fn last_names(text: &str) -> String {
-    text.split(' ').map(|word| word.rsplit('.').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// Numbers multiplied, expressions kept, ones left out.
-fn product<'f>(factors: impl Iterator<Item = &'f str>) -> Figure {
-    let mut number: u64 = 1;
-    let mut symbols: Vec<&str> = Vec::new();
-    for factor in factors {
-        match factor.parse::<u64>().ok().and_then(|factor| number.checked_mul(factor)) {
-            Some(product) => number = product,
-            None => symbols.push(factor),
-        }
-    }
-    let mut parts: Vec<String> = Vec::new();
-    if number != 1 || symbols.is_empty() {
-        parts.push(number.to_string());
-    }
-    parts.extend(symbols.into_iter().map(|symbol| {
-        if symbol.contains([' ', '+', '-', '/']) && !symbol.starts_with("replicas") {
-            format!("({symbol})")
-        } else {
-            symbol.to_owned()
-        }
-    }));
-    Figure::plain(parts.join(" × "))
+    changes
 }

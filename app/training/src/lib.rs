@@ -1,12 +1,13 @@
 //! What a training program says, without a word of any accelerator: which names are the model, the optimizer, the loader
 //! ([`roles`]); where it trains and validates ([`steps`]); how the project chooses its compute mode ([`modes`]); how many samples an
-//! optimizer step sees ([`ledger`](mod@ledger)); and what a launch has to know of its programs ([`run_facts`](mod@run_facts)).
+//! optimizer step sees ([`ledger`]); and what a launch has to know of its programs ([`run_facts`](mod@run_facts)).
 //!
 //! [`FileView`] is one file, [`ProjectFacts`] what all files say together.
 
 pub mod classes;
 pub mod counting;
 pub mod evaluation;
+mod figure;
 pub mod files;
 pub mod keras;
 pub mod keras_batches;
@@ -15,6 +16,7 @@ pub mod keras_layers;
 pub mod ledger;
 pub mod model_inputs;
 pub mod modes;
+mod programs;
 pub mod project;
 pub mod readers;
 pub mod requirements;
@@ -23,10 +25,11 @@ pub mod run_facts;
 pub mod step;
 pub mod steps;
 pub mod target;
+mod training_loader;
 pub mod turn;
 pub mod view;
 
-pub use ledger::{Figure, Ledger, LedgerEntry, Quantity};
+pub use ledger::{Quantity, Words};
 pub use project::{FileInProject, ProjectFacts};
 pub use run_facts::{
     CommandLine, Join, JoinedBy, Place, Program, RunFacts, RunRole, RunSetting, SettingKind, run_facts,

@@ -5,7 +5,6 @@ mod argparse;
 mod conditions;
 mod divided;
 mod hydra;
-mod imports;
 mod plain_yaml;
 mod programs;
 mod settings;

@@ -6,6 +6,7 @@ use super::state::State;
 use super::wishes::matched;
 use crate::condition::Situation;
 use crate::definitions::Sentence;
+use crate::ledger::text;
 use crate::messages;
 use crate::place::{self, Places, Remark};
 use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Span, Style};
@@ -115,15 +116,18 @@ pub(super) fn finish(
 /// That the port of a file computes in another type than the original did, told where the original says its own.
 fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usize) -> Option<(usize, Remark)> {
     let original = &plan.origins.get(file).filter(|_| state.is_changed())?.precision;
-    let (old, at) = original.before()?;
+    let (old, at) = original.first()?;
     let mut now = Precision::default();
-    now.read(view, &plan.settings.target.ledger);
+    now.read(view, &plan.settings.target.ledger, false);
     let new = now.after(original);
     let severity = if new.is_some() { Severity::Info } else { Severity::Warning };
-    let new = new.map_or_else(|| "float32".to_owned(), |figure| figure.text);
+    let new = new.unwrap_or_default();
+    if old.alike(&new) {
+        return None;
+    }
     let place = ported_place(state, at);
-    let remark = Remark::warning(place..place, "engine#precision", changed(&old.text, &new));
-    (old.text != new).then_some((at, Remark { severity, ..remark }))
+    let message = text(&changed(&old, &new), plan.settings.definitions);
+    Some((at, Remark { severity, ..Remark::warning(place..place, "engine#precision", message) }))
 }
 
 /// Where a place of the original is in the ported text.

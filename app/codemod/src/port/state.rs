@@ -87,7 +87,7 @@ impl Origin {
         if let Some(view) = view {
             origin.comments = place::comments(&view.index);
             origin.used = python::imports::read_imports(view);
-            origin.precision.read(view, terms);
+            origin.precision.read(view, terms, true);
         }
         origin
     }

@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeSet, Target, embedded_guides};
 use crate::condition::{Compiler, Condition};
-use crate::definitions::{Definitions, Wanted};
+use crate::definitions::{Definitions, MessageShape, Wanted};
 use crate::error::RecipeError;
 use crate::handlers;
 use crate::messages::MESSAGES;
@@ -14,6 +14,7 @@ use guide::sdk::Requirement;
 use guide::{Defined, FrontMatter, Guide, Rule, Section};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use training::ledger::LEDGER_MESSAGES;
 
 /// Compiles the recipes of guides; all faults are returned together.
 pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
@@ -163,7 +164,9 @@ impl Own {
     /// What nobody asks for, and what the engine asks for in vain.
     fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
-        for message in self.shared.want(MESSAGES, &[], &[], wanted) {
+        let of_ledger = LEDGER_MESSAGES.iter().map(|(name, slots)| MessageShape { name, slots });
+        let said: Vec<MessageShape> = MESSAGES.iter().copied().chain(of_ledger).collect();
+        for message in self.shared.want(&said, &[], &[], wanted) {
             errors.push(RecipeError { path: "guides/engine.md".to_owned(), line: 1, message });
         }
         for name in targets.keys() {
@@ -238,6 +241,7 @@ fn compile_rule(rule: &Rule, definitions: &Definitions, wanted: &Wanted) -> Resu
         None => {
             conditions.extend(parts.into_iter().map(|(variable, part)| Condition::of_step(variable, part)));
             let mut patch = Patch::compile(&text).map_err(|e| vec![(rule.line + e.line, e.message)])?;
+            patch.call_one_of(&|variable| conditions.iter().find_map(|c| c.names(variable)).map(<[String]>::to_vec));
             patch.take_by_place(&|function| definitions.signature(function));
             for variable in conditions.iter().flat_map(|condition| condition.variables()) {
                 if !text.contains(&format!("${variable}")) {

@@ -71,7 +71,7 @@ impl Filler<'_, '_, '_, '_> {
     ) -> Result<Option<Vec<Gap>>, Refusal> {
         let old: Vec<&Part> = layout.parts.iter().filter(|p| !matches!(p, Part::Text(_))).collect();
         let new: Vec<&Part> = replacement.parts.iter().filter(|p| matches!(p, Part::One(_) | Part::Many(_))).collect();
-        if old.is_empty() || old != new {
+        if old.is_empty() || old != new || self.names_arguments(replacement) {
             return Ok(None);
         }
         let ranges: Option<Vec<Range<usize>>> = old.iter().map(|p| self.captured(p)).collect();

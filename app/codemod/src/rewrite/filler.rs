@@ -47,11 +47,29 @@ impl Filler<'_, '_, '_, '_> {
         }
     }
 
-    fn value(&self, part: &Part) -> Option<String> {
+    /// Whether an argument that is given by place would come to stand behind a keyword.
+    pub(super) fn names_arguments(&self, replacement: &Template) -> bool {
+        replacement.behind_keywords().into_iter().any(|part| match part {
+            Part::Many(name) => !self.found.env.given_by_place(name).is_empty(),
+            _ => false,
+        })
+    }
+
+    /// `named` are the parts of the template that stand behind a keyword: an argument by place gets its name there.
+    fn value(&self, part: &Part, named: &[&Part]) -> Option<String> {
         let text = self.cx.view.index.text;
         match part {
             Part::One(_) => self.captured(part).map(|r| text[r].to_owned()),
-            Part::Many(_) => Some(self.captured(part).map_or(String::new(), |r| text[r].to_owned())),
+            Part::Many(name) => {
+                let Some(range) = self.captured(part) else { return Some(String::new()) };
+                let mut filled = text[range.clone()].to_owned();
+                if named.contains(&part) {
+                    for (start, parameter) in self.found.env.given_by_place(name).into_iter().rev() {
+                        filled.insert_str(start - range.start, &format!("{parameter}="));
+                    }
+                }
+                Some(filled)
+            }
             Part::Fact(name) => fact(self.cx, self.found.node, name),
             Part::Text(text) => Some(text.clone()),
         }
@@ -59,7 +77,8 @@ impl Filler<'_, '_, '_, '_> {
 
     pub(super) fn fill(&self, template: &Template) -> Result<String, Refusal> {
         let template = self.in_file_style(template);
-        template.fill(&|part| self.value(part)).ok_or_else(|| {
+        let named = template.behind_keywords();
+        template.fill(&|part| self.value(part, &named)).ok_or_else(|| {
             let missing = template.facts().find(|f| fact(self.cx, self.found.node, f).is_none()).unwrap_or("a fact");
             Refusal::UnknownFact(missing.to_owned())
         })

@@ -1,105 +1,184 @@
 //! The types that a training step computes in.
 
-use super::Figure;
+use super::Reading;
+use super::words::{self, Words};
+use crate::figure::place_of;
 use crate::view::FileView;
 use guide::LedgerTerms;
-use python::tree::kinds;
+use python::strings::plain_string;
+use python::tree::{Id, kinds};
 
-/// What a file, or the files of one side, say of their types.
+/// What the files of one side say of their types.
 #[derive(Default)]
 pub struct Precision {
-    /// Each `autocast` that is on: as it is written, what it means, and where it stands.
-    autocasts: Vec<(String, Figure, usize)>,
+    /// Each `autocast` that is on.
+    autocasts: Vec<Autocast>,
     /// A cast of the weights or of inputs.
-    cast: Option<Figure>,
+    cast: Option<Types>,
     /// Each scaler of the loss that is on, as it is written.
     scalers: Vec<String>,
     /// Its step is compiled, and goes by its weights.
     compiles: bool,
 }
 
+struct Autocast {
+    /// As it is written.
+    text: String,
+    /// Where it begins, in bytes.
+    start: usize,
+    types: Types,
+}
+
+/// What a step computes in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Types {
+    /// The last name of the type, `bfloat16`, or the expression that gives it.
+    dtype: String,
+    /// By `autocast`; else by a cast of what it computes with.
+    by_autocast: bool,
+    /// What decides whether the autocast is on, as it is written.
+    test: Option<String>,
+    /// The loss is scaled.
+    scaled: bool,
+    place: Option<(String, usize)>,
+}
+
+impl Default for Types {
+    /// PyTorch's default.
+    fn default() -> Self {
+        Self { dtype: "float32".to_owned(), by_autocast: false, test: None, scaled: false, place: None }
+    }
+}
+
+impl Types {
+    /// The same in words.
+    fn words(&self) -> Words {
+        let dtype = self.dtype.as_str();
+        let types = match (&self.test, self.by_autocast) {
+            (_, false) => return dtype.into(),
+            (None, true) => words::autocast_to(dtype),
+            (Some(test), true) => words::autocast_under_test(dtype, test.as_str()),
+        };
+        if self.scaled { words::autocast_with_scaler(types) } else { types }
+    }
+
+    /// The same in words, with its place.
+    pub(super) fn reading(&self) -> Reading {
+        Reading { words: self.words(), place: self.place.clone() }
+    }
+
+    /// Whether both mean the same computation.
+    #[must_use]
+    pub fn alike(&self, other: &Self) -> bool {
+        self.words().alike(&other.words())
+    }
+}
+
 impl Precision {
-    /// Reads what a file says.
-    pub fn read(&mut self, view: &FileView<'_>, terms: &LedgerTerms) {
+    /// Reads what a file says. On the target a device that is not written down is the target's, in the original it is CUDA's.
+    pub fn read(&mut self, view: &FileView<'_>, terms: &LedgerTerms, original: bool) {
         let index = &view.index;
         self.compiles |= terms.compiler.as_deref().is_some_and(|module| view.names.imports(module));
         for (method, name) in [("bfloat16", "bfloat16"), ("half", "float16")] {
             if let (None, Some(call)) = (&self.cast, view.calls(method).first()) {
-                self.cast = Some(Figure::at(view, *call, name));
+                let place = Some(place_of(view, *call));
+                self.cast = Some(Types { dtype: name.to_owned(), place, ..Types::default() });
             }
         }
-        if !view.has_word("autocast") {
+        if !view.has_word("autocast") && !view.has_word("GradScaler") {
             return;
         }
         for &call in index.of_kind(kinds().call) {
-            let Some(name) = view.qualified(call) else { continue };
-            // `torch.cuda.amp.autocast(enabled, dtype)`, `torch.autocast(device, dtype, enabled)`
-            let older = ["torch.cuda.", "torch.cpu."].iter().any(|module| name.starts_with(module));
-            let arguments = index.arguments(call);
-            let given = |word: &str, place: Option<usize>| {
-                let value = place.map_or_else(|| arguments.keyword(word), |place| arguments.get(place, word));
-                value.map(|value| index.text_of(value))
-            };
-            let enabled = given("enabled", name.ends_with(".autocast").then_some(if older { 0 } else { 2 }));
-            if !name.starts_with("torch.") || enabled == Some("False") {
-                continue;
-            }
-            if name.ends_with(".GradScaler") {
+            let Some(name) = view.qualified(call).filter(|name| name.starts_with("torch.")) else { continue };
+            if name.ends_with(".GradScaler") && !is_off(view, call, None) {
                 self.scalers.push(index.text_of(call).to_owned());
             }
-            if name.ends_with(".autocast") {
-                let text = index.text_of(call);
-                let of_type = match given("dtype", Some(1)).and_then(|d| d.rsplit('.').next()) {
-                    Some(dtype) => dtype,
-                    None if text.contains("cpu") => "bfloat16",
-                    None => terms
-                        .autocast
-                        .as_ref()
-                        .filter(|own| text.contains(&own.device))
-                        .map_or("float16", |own| &own.dtype),
-                };
-                let test = enabled.filter(|e| *e != "True").map_or(String::new(), |e| format!(" if {e}"));
-                let meaning = Figure::at(view, call, &format!("autocast to {of_type}{test}"));
-                self.autocasts.push((text.to_owned(), meaning, index.item(call).start));
+            if name.ends_with(".autocast")
+                && let Some(types) = autocast(view, call, &name, terms, original)
+            {
+                let (text, start) = (index.text_of(call).to_owned(), index.item(call).start);
+                self.autocasts.push(Autocast { text, start, types });
             }
         }
     }
 
-    /// What the original computes in, and where that begins; none is float32.
-    pub fn before(&self) -> Option<(Figure, usize)> {
-        let (_, figure, at) = self.autocasts.first()?;
-        Some((with_scaler(figure, !self.scalers.is_empty()), *at))
+    /// What the original computes in; none is float32.
+    #[must_use]
+    pub fn before(&self) -> Option<Types> {
+        self.first().map(|(types, _)| types).or_else(|| self.cast.clone())
+    }
+
+    /// What the first `autocast` computes in, and where it begins, in bytes.
+    #[must_use]
+    pub fn first(&self) -> Option<(Types, usize)> {
+        let first = self.autocasts.first()?;
+        Some((Types { scaled: !self.scalers.is_empty(), ..first.types.clone() }, first.start))
     }
 
     /// What a port computes in on its target: by an `autocast` that the original does not have, when there is one.
-    pub fn after(&self, original: &Self) -> Option<Figure> {
+    #[must_use]
+    pub fn after(&self, original: &Self) -> Option<Types> {
         if self.compiles {
             return self.cast.clone();
         }
-        let new = self.autocasts.iter().find(|(text, ..)| original.autocasts.iter().all(|(old, ..)| old != text));
+        let is_new = |own: &&Autocast| original.autocasts.iter().all(|old| old.text != own.text);
         // What is left of the original's scaler belongs to its other modes.
-        let scales = self.scalers.iter().any(|scaler| !original.scalers.contains(scaler));
-        new.map(|(_, figure, _)| with_scaler(figure, scales))
-            .or_else(|| Some(self.before()?.0))
-            .or_else(|| self.cast.clone())
-    }
-
-    /// The same of the original, where no `autocast` stands.
-    pub fn cast(&self) -> Option<Figure> {
-        self.cast.clone()
+        let scaled = self.scalers.iter().any(|scaler| !original.scalers.contains(scaler));
+        let new = self.autocasts.iter().find(is_new);
+        new.map(|own| Types { scaled, ..own.types.clone() }).or_else(|| self.before())
     }
 }
 
-fn with_scaler(autocast: &Figure, scales: bool) -> Figure {
-    let scaled = if scales { ", scaled loss" } else { "" };
-    Figure { text: format!("{}{scaled}", autocast.text), ..autocast.clone() }
+/// Whether `enabled=False` is said.
+fn is_off(view: &FileView<'_>, call: Id, place: Option<usize>) -> bool {
+    let arguments = view.index.arguments(call);
+    let enabled = place.map_or_else(|| arguments.keyword("enabled"), |place| arguments.get(place, "enabled"));
+    enabled.is_some_and(|enabled| view.index.text_of(enabled) == "False")
+}
+
+/// What a call of `autocast` computes in; none where it is off.
+fn autocast(view: &FileView<'_>, call: Id, name: &str, terms: &LedgerTerms, original: bool) -> Option<Types> {
+    let index = &view.index;
+    // `torch.cuda.amp.autocast(enabled, dtype)`, `torch.autocast(device, dtype, enabled)`
+    let older = ["torch.cuda.", "torch.cpu."].into_iter().find(|module| name.starts_with(module));
+    let place = if older.is_some() { 0 } else { 2 };
+    if is_off(view, call, Some(place)) {
+        return None;
+    }
+    let arguments = index.arguments(call);
+    let test = arguments.get(place, "enabled").map(|value| index.text_of(value)).filter(|text| *text != "True");
+    let given = arguments.get(1, "dtype").map(|dtype| index.text_of(dtype)).filter(|text| *text != "None");
+    let device = match older {
+        Some(module) => module.split('.').nth(1),
+        None => arguments.get(0, "device_type").and_then(|device| plain_string(index, device)),
+    };
+    let own = terms.autocast.as_ref();
+    let dtype = match (given, device) {
+        (Some(dtype), _) if dtype.starts_with("torch.") => dtype.rsplit('.').next().unwrap_or(dtype),
+        (Some(dtype), _) => dtype,
+        (None, Some("cpu")) => "bfloat16",
+        (None, Some(device)) => own.filter(|own| own.device == device).map_or("float16", |own| &own.dtype),
+        (None, None) => own.filter(|_| !original).map_or("float16", |own| &own.dtype),
+    };
+    Some(Types {
+        dtype: dtype.to_owned(),
+        by_autocast: true,
+        test: test.map(str::to_owned),
+        scaled: false,
+        place: Some(place_of(view, call)),
+    })
 }
 
 /// That a step computes in something else.
-pub fn changed(old: &str, new: &str) -> String {
-    let decides = old.split_once(" if ").filter(|_| !new.contains(" if "));
-    let unused = decides.map_or(String::new(), |(_, test)| {
-        format!(", and `{}` decides nothing any more", test.split(',').next().unwrap_or(test))
-    });
-    format!("The step computes in {new} in place of {old}{unused}")
+#[must_use]
+pub fn changed(old: &Types, new: &Types) -> Words {
+    let same = Types { scaled: old.scaled, place: old.place.clone(), ..new.clone() };
+    if same == *old && old.by_autocast {
+        let types = Types { scaled: false, ..new.clone() }.words();
+        return if old.scaled { words::loss_scaling_removed(types) } else { words::loss_scaling_added(types) };
+    }
+    match old.test.as_deref().filter(|_| new.test.is_none()) {
+        Some(test) => words::precision_test_unused(new.words(), old.words(), test),
+        None => words::precision_changed(new.words(), old.words()),
+    }
 }

@@ -1,56 +1,25 @@
-//! Which files are programs, and which of them is likely to train.
+//! What each program of a project says about its launch.
 
 use super::settings::{last_name, top_number};
 use super::{
     CommandLine, Join, JoinedBy, Place, Program, RunRole, RunSetting, SettingKind, are_devices, argparse, conditions,
-    divided, hydra, imports, keyword, literal, place, plain_yaml, positional, trainer,
+    divided, hydra, keyword, literal, place, plain_yaml, positional, trainer,
 };
+use crate::figure::Figure;
+use crate::programs::{Started, programs};
 use crate::target::TargetFacts;
+use crate::training_loader::micro_batch;
 use crate::view::FileView;
 use python::names::dotted;
-use python::tree::{Id, ROOT, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 pub(crate) fn collect(views: &[FileView<'_>], yaml: &[(&str, &str)], target: &TargetFacts) -> Vec<Program> {
-    let mut programs: Vec<(i32, Program)> = Vec::new();
-    for at in 0..views.len() {
-        let Some((start, main)) = begins(&views[at]) else { continue };
-        let reached: Vec<&FileView<'_>> = imports::reached(views, at).into_iter().map(|n| &views[n]).collect();
-        let program = program(&reached, start, main, yaml, target);
-        programs.push((unlikeliness(&reached, main.is_some()), program));
-    }
-    programs.sort_by(|(a, one), (b, other)| (a, &one.place).cmp(&(b, &other.place)));
-    programs.into_iter().map(|(_, program)| program).collect()
-}
-
-/// Where a file begins to run, and the call of Hydra's decorator if it has one.
-fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
-    let k = kinds();
-    let index = &view.index;
-    let main = view.calls("main").iter().copied().find(|call| {
-        let function = view.qualified(*call);
-        function.is_some_and(|name| name == "hydra.main")
-            && index.parent(*call).is_some_and(|parent| index.kind(parent) == k.decorator)
-    });
-    let guard = index.parts(ROOT).find(|statement| {
-        index.kind(*statement) == k.if_statement
-            && index.condition(*statement).is_some_and(|c| index.text_of(c).contains("__name__"))
-    });
-    if let Some(start) = guard.or(main) {
-        return Some((start, main));
-    }
-    let name = view.path.rsplit('/').next().unwrap_or(view.path);
-    if name == "__init__.py" || name == "setup.py" || name == "conftest.py" {
-        return None;
-    }
-    // Without a guard the whole file runs; it is a program when it trains as it does so.
-    let acts = |statement: &Id| {
-        let trains = ["backward", "fit", "train"]
-            .iter()
-            .any(|word| view.calls(word).iter().any(|call| index.is_within(*call, *statement)));
-        ![k.function_definition, k.class_definition, k.decorated_definition].contains(&index.kind(*statement)) && trains
+    let read = |started: Started| {
+        let reached: Vec<&FileView<'_>> = started.files.iter().map(|n| &views[*n]).collect();
+        program(&reached, started.at, started.hydra, yaml, target)
     };
-    index.parts(ROOT).find(acts).map(|start| (start, None))
+    programs(views).into_iter().map(read).collect()
 }
 
 fn program(
@@ -145,11 +114,11 @@ fn is_assigned(reached: &[&FileView<'_>], key: &str) -> bool {
 /// Says which setting is the batch: the one that the training loader is given, else the first that is called so. A number
 /// in the source itself is one that the command line does not reach.
 fn batch_role(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>, target: &TargetFacts) {
-    let loaders = reached.iter().filter_map(|view| crate::ledger::micro_batch(view, &target.ledger));
-    let figures: Vec<crate::ledger::Figure> = loaders.filter(|figure| figure.place.is_some()).collect();
+    let loaders = reached.iter().filter_map(|view| micro_batch(view, &target.ledger));
+    let figures: Vec<Figure> = loaders.filter(|figure| figure.place.is_some()).collect();
     let given = settings.iter().position(|setting| {
         let name = last_name(&setting.name);
-        let same = |figure: &crate::ledger::Figure| last_name(&figure.text) == name;
+        let same = |figure: &Figure| last_name(&figure.text) == name;
         setting.kind == SettingKind::Value && figures.iter().any(same)
     });
     let named = settings.iter().position(|setting| setting.role == Some(RunRole::Batch));
@@ -163,7 +132,7 @@ fn batch_role(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>, target:
         }
         return;
     }
-    let constant = |figure: &crate::ledger::Figure| {
+    let constant = |figure: &Figure| {
         let (path, line) = figure.place.clone()?;
         if figure.text.parse::<u32>().is_ok() {
             return Some((figure.text.clone(), Place { path, line }));
@@ -322,30 +291,4 @@ fn asks_the_environment(view: &FileView<'_>, call: Id, settings: &[RunSetting]) 
 fn joins_by_the_environment(name: &str) -> bool {
     let of = |module: &str| name.strip_prefix(module).is_some_and(|rest| rest.starts_with('.'));
     name == "accelerate.Accelerator" || (of("transformers") || of("trl") || of("optimum")) && name.ends_with("Trainer")
-}
-
-/// Programs are listed by this, the smallest first.
-fn unlikeliness(reached: &[&FileView<'_>], is_hydra: bool) -> i32 {
-    let view = reached[0];
-    let path = view.path.to_ascii_lowercase();
-    let name = path.rsplit('/').next().unwrap_or(&path);
-    let trains = |view: &&FileView<'_>| ["backward", "fit"].iter().any(|word| !view.calls(word).is_empty());
-    let mut score = i32::try_from(path.matches('/').count()).unwrap_or(9);
-    if name.contains("train") || name.starts_with("main") {
-        score -= 8;
-    }
-    if is_hydra {
-        score -= 4;
-    }
-    if trains(&view) {
-        score -= 4;
-    } else if !reached.iter().any(trains) {
-        score += 8;
-    }
-    let others =
-        ["test", "eval", "predict", "infer", "valid", "export", "convert", "download", "plot", "analy", "prepro"];
-    if others.iter().any(|word| name.contains(word)) || path.split('/').any(|part| part == "tests" || part == "test") {
-        score += 16;
-    }
-    score
 }

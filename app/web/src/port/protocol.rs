@@ -3,10 +3,11 @@
 //! A message is a small head, and beside it the big things as they are: texts as strings, colours as numbers. So a
 //! long file is copied, never quoted and parsed again.
 
-use codemod::{Applicability, Certificate, Diagnostic, FileDiff, MatrixCell, Options, RecipeInfo, Style, TargetInfo};
+use codemod::{
+    Applicability, Certificate, Diagnostic, FileDiff, Ledger, MatrixCell, Options, RecipeInfo, Style, TargetInfo,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use training::Ledger;
 
 /// A message with its head still typed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,8 +138,8 @@ pub struct Outcome {
     pub files: Vec<FileOutcome>,
     /// What is left of the source vendor, as `path:line:column text`.
     pub residue: Vec<String>,
-    /// What an optimizer step sees and means, before and after.
-    pub ledger: Ledger,
+    /// What an optimizer step of each program sees and means, before and after.
+    pub ledgers: Vec<Ledger>,
     /// The file that is run, where one is.
     pub program: Option<usize>,
     /// What the page that writes launch scripts is told of this port: the fragment of its address, without `#`.

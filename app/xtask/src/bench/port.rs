@@ -2,7 +2,7 @@
 //!
 //! Measured are `portolan port` with all recipes of a target; `ast-grep scan` with the patterns of the same guides, which finds
 //! matches in one pass and writes nothing; and TorchFix, a linter on LibCST, which parses the same files. What each is given is
-//! written by `app/codemod/examples/peer_input.rs`. Before that, the time of a port beside one parse of the same file.
+//! written by `app/codemod/benches/port/peer_input.rs`. Before that, the time of a port beside one parse of the same file.
 
 use super::run_bench;
 use crate::setup;
@@ -62,10 +62,10 @@ fn prepare() -> Result<Vec<(&'static str, Command)>> {
     let python = setup::python_with_packages(&cache, &peers.join("requirements.txt"))?;
     let build = ["build", "--quiet", "--release"];
     run(workspace::command("cargo").args(build).args(["--package", "cli"]))?;
-    run(workspace::command("cargo").args(build).args(["--package", "codemod", "--example", "peer_input"]))?;
     let release = workspace::target().join("release");
     let program = |folder: PathBuf, name: &str| folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    run(Command::new(program(release.join("examples"), "peer_input")).arg(&cache))?;
+    let bench = ["bench", "--quiet", "--package", "codemod", "--bench", "port", "--", "--peer-input"];
+    run(workspace::command("cargo").args(bench).arg(&cache))?;
     let project = cache.join("project");
     let quiet = |program: &Path, words: &[&str]| {
         let mut command = Command::new(program);

@@ -34,9 +34,9 @@ fn of_port(state: &State) -> Option<impl IntoView + use<>> {
         count(certificate.rounds, "pass").replace("passs", "passes")
     );
     let command = format!("python3 rehearsal/rehearse.py --target {} -- {}", outcome.target, outcome.run);
-    let ledger = outcome.ledger.clone();
+    let ledgers = outcome.ledgers.clone();
     Some(view! {
-        <BatchSummary ledger/>
+        <BatchSummary ledgers/>
         <h3>"Checks"</h3>
         <p>{under}</p>
         <List certificate=certificate.clone()/>

@@ -1,13 +1,13 @@
 use super::links::Place;
 use crate::port::state::State;
 use crate::port::work::Session;
+use codemod::{Figure, Ledger, LedgerEntry};
 use leptos::prelude::*;
-use training::{Figure, Ledger, LedgerEntry};
 
-/// What an optimizer step sees and means, before and after.
+/// What an optimizer step of each program sees and means, before and after.
 #[component]
-pub(super) fn BatchSummary(ledger: Ledger) -> impl IntoView {
-    if ledger.entries.is_empty() {
+pub(super) fn BatchSummary(ledgers: Vec<Ledger>) -> impl IntoView {
+    if ledgers.is_empty() {
         return view! {
             <section class="ledger">
                 <h3>"Batch summary"</h3>
@@ -18,14 +18,26 @@ pub(super) fn BatchSummary(ledger: Ledger) -> impl IntoView {
         }
         .into_any();
     }
+    let several = ledgers.len() > 1;
+    ledgers.into_iter().map(|ledger| view! { <OfProgram ledger named=several/> }).collect_view().into_any()
+}
+
+#[component]
+fn OfProgram(ledger: Ledger, named: bool) -> impl IntoView {
+    let Ledger { programs, entries, flags } = ledger;
+    let programs = (named && !programs.is_empty()).then(|| {
+        let names = programs.join(", ");
+        view! { <p class="fine">"In " <code>{names}</code></p> }
+    });
     let flag = |flag: String| view! { <li>{format!("{flag}.")}</li> };
-    let flags = match ledger.flags.is_empty() {
+    let flags = match flags.is_empty() {
         true => view! { <p>"By these figures, a step means the same as before."</p> }.into_any(),
-        false => view! { <ul class="flags">{ledger.flags.into_iter().map(flag).collect_view()}</ul> }.into_any(),
+        false => view! { <ul class="flags">{flags.into_iter().map(flag).collect_view()}</ul> }.into_any(),
     };
     view! {
         <section class="ledger">
             <h3>"Batch summary"</h3>
+            {programs}
             <table>
                 <caption>"What an optimizer step sees and means, as read from the code"</caption>
                 <thead>
@@ -35,23 +47,22 @@ pub(super) fn BatchSummary(ledger: Ledger) -> impl IntoView {
                         <th scope="col">"Port"</th>
                     </tr>
                 </thead>
-                <tbody>{ledger.entries.into_iter().map(|entry| view! { <Line entry/> }).collect_view()}</tbody>
+                <tbody>{entries.into_iter().map(|entry| view! { <Line entry/> }).collect_view()}</tbody>
             </table>
             {flags}
         </section>
     }
-    .into_any()
 }
 
 #[component]
 fn Line(entry: LedgerEntry) -> impl IntoView {
-    let LedgerEntry { quantity, before, after } = entry;
+    let LedgerEntry { name, before, after, .. } = entry;
     let changed = before.text != after.text;
     let mark = changed.then(|| view! { <span class="badge">"changed"</span> });
     let old = before.place.map(|(path, line)| view! { <small>{format!("{path}:{line}")}</small> });
     view! {
         <tr class:changed=changed>
-            <th scope="row">{quantity.to_string()} " " {mark}</th>
+            <th scope="row">{name} " " {mark}</th>
             <td>{before.text} " " {old}</td>
             <td>
                 <Ported figure=after/>

@@ -109,7 +109,8 @@ fn Tab(panel: Panel, name: &'static str, label: &'static str) -> impl IntoView {
     let on = session.memo(move |state| state.panel == panel);
     // The number, and whether it is a warning.
     let number = session.memo(move |state| {
-        let flags = state.outcome.as_ref().map_or(0, |outcome| outcome.ledger.flags.len());
+        let ledgers = state.outcome.as_ref().map_or(&[][..], |outcome| &outcome.ledgers);
+        let flags: usize = ledgers.iter().map(|ledger| ledger.flags.len()).sum();
         match panel {
             Panel::Changes => Some((state.totals().0, false)),
             Panel::Needs => {

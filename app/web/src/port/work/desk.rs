@@ -7,13 +7,13 @@ use crate::port::protocol::{
 use crate::port::state::project::{self, Kind};
 use ::launch::form::Fields;
 use codemod::{
-    CellState, Diagnostic, FileDiff, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet, Style,
-    TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
+    CellState, Diagnostic, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet,
+    Style, TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
 use python::{Highlight, SourceFile};
 use std::collections::BTreeMap;
-use training::{Ledger, TargetFacts};
+use training::TargetFacts;
 
 /// What the worker keeps between questions.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub struct Desk {
 
 struct Port {
     result: Ported,
-    ledger: Ledger,
+    ledgers: Vec<Ledger>,
     /// What a launch can read off the ported project.
     launch: Fields,
     diffs: Vec<FileDiff>,
@@ -67,7 +67,7 @@ impl Desk {
             Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
             Ask::Report => {
                 let recipes = self.recipes().clone();
-                self.written(|port| report_json(&without_configuration(&port.result), &recipes, &port.ledger))
+                self.written(|port| report_json(&without_configuration(&port.result), &recipes, &port.ledgers))
             }
             Ask::Texts => self.texts(),
         }
@@ -86,10 +86,10 @@ impl Desk {
             false => unchanged(&source.text),
         });
         let diffs = diffs.collect();
-        let ledger = codemod::ledger(&self.files, &result, recipes);
+        let ledgers = codemod::ledgers(&self.files, &result, recipes);
         let overview = codemod::overview(&result, recipes).map(|outline| overview(&outline, &result));
         let launch = launch(&result, &recipes.target_facts(&result.target));
-        self.port = Some(Port { result, ledger, launch, diffs, overview, sources: self.files.clone() });
+        self.port = Some(Port { result, ledgers, launch, diffs, overview, sources: self.files.clone() });
     }
 
     /// Adds a column to the matrix. A question that skips one is answered with what there is.
@@ -234,7 +234,7 @@ fn outcome(port: &Port) -> Outcome {
         style: port.result.style,
         files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
         residue: port.result.certificate.residue.clone(),
-        ledger: port.ledger.clone(),
+        ledgers: port.ledgers.clone(),
         program,
         launch: crate::shared::launch_link::write(&fields),
         run: run.trim_end().to_owned(),

@@ -1,36 +1,24 @@
 //! Writes what `cargo xtask bench port` gives to a port and to its peers: a project of 8,000 lines, and the patterns of a guide as
 //! rules of ast-grep.
 //!
-//! `peer_input FOLDER`: `FOLDER/project/*.py`, `FOLDER/rules/*.yml`, `FOLDER/sgconfig.yml`. A rule that replaces statements one by
+//! It writes `FOLDER/project/*.py`, `FOLDER/rules/*.yml`, `FOLDER/sgconfig.yml`. A rule that replaces statements one by
 //! one is as many rules there: ast-grep matches one node at a time.
 
+use super::PIECES;
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// The fixture project's sources; a file of the bench is one of them.
-const SOURCES: [&str; 7] = [
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/trainer.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/distributed.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/core/base_trainer.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/run.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/mode.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/unet.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/loss.py"),
-];
 
 const LINES: usize = 8_000;
 const TARGET: &str = "hpu";
 
-fn main() -> std::io::Result<()> {
-    let folder = std::env::args().nth(1).expect("usage: peer_input FOLDER");
-    let folder = Path::new(&folder);
+pub(crate) fn write(folder: &Path) -> std::io::Result<()> {
     let (project, rules) = (folder.join("project"), folder.join("rules"));
     for part in [&project, &rules] {
         let _ = std::fs::remove_dir_all(part);
         std::fs::create_dir_all(part)?;
     }
     let mut lines = 0;
-    for (number, text) in SOURCES.iter().cycle().enumerate() {
+    for (number, text) in PIECES.iter().cycle().enumerate() {
         if lines >= LINES {
             break;
         }

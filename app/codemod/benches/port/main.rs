@@ -3,6 +3,10 @@
 //! The input is the fixture project's own source, one file after another until it is long enough. A port here is all of
 //! [`codemod::port`]: facts, every recipe of the target, rounds until nothing changes, residue and certificate. The
 //! recipes are compiled once before, as the page and the command do.
+//!
+//! With `-- --peer-input FOLDER` it writes what other programs are given to be timed on, and measures nothing.
+
+mod peer_input;
 
 use codemod::{Options, RecipeSet, Style, port};
 use python::SourceFile;
@@ -17,13 +21,13 @@ const LONG: Duration = Duration::from_secs(1);
 
 /// The project, the trainer first.
 const PIECES: [&str; 7] = [
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/trainer.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/distributed.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/core/base_trainer.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/run.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/config/mode.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/unet.py"),
-    include_str!("../../../tests/fixtures/projects/cristae/cristae/torch_backend/loss.py"),
+    include_str!("../../../../tests/fixtures/projects/cristae/cristae/torch_backend/trainer.py"),
+    include_str!("../../../../tests/fixtures/projects/cristae/cristae/torch_backend/distributed.py"),
+    include_str!("../../../../tests/fixtures/projects/cristae/cristae/core/base_trainer.py"),
+    include_str!("../../../../tests/fixtures/projects/cristae/cristae/config/run.py"),
+    include_str!("../../../../tests/fixtures/projects/cristae/cristae/config/mode.py"),
+    include_str!("../../../../tests/fixtures/projects/cristae/cristae/torch_backend/unet.py"),
+    include_str!("../../../../tests/fixtures/projects/cristae/cristae/torch_backend/loss.py"),
 ];
 
 /// Whole pieces until there are so many lines. A long file still imports a thing once, at its top.
@@ -58,7 +62,17 @@ fn parse(text: &str) -> usize {
     parser.parse(text, None).map_or(0, |tree| tree.root_node().descendant_count())
 }
 
-fn main() {
+fn main() -> std::io::Result<()> {
+    let mut words = std::env::args();
+    if words.any(|word| word == "--peer-input") {
+        let folder = words.next().unwrap_or_else(|| ".".to_owned());
+        return peer_input::write(folder.as_ref());
+    }
+    measure();
+    Ok(())
+}
+
+fn measure() {
     let recipes = RecipeSet::embedded();
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     println!("{:<34} {:>9} {:>9} {:>7} {:>6}  bar", "hpu, whole port", "parse ms", "port ms", "ratio", "edits");

@@ -1,0 +1,40 @@
+//! Numbers and expressions of a program, with their places.
+
+use python::{Id, PythonFile};
+
+/// A number or an expression of the program, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Figure {
+    /// `32`, `args.batch_size`.
+    pub(crate) text: String,
+    /// Path and line, from 1; none for a default.
+    pub(crate) place: Option<(String, usize)>,
+}
+
+impl Figure {
+    /// A figure in these words that stands where a node does.
+    pub(crate) fn at(file: &PythonFile<'_>, id: Id, text: &str) -> Self {
+        Self { text: text.to_owned(), place: Some(place_of(file, id)) }
+    }
+
+    /// The expression that a node is.
+    pub(crate) fn of(file: &PythonFile<'_>, id: Id) -> Self {
+        Self::at(file, id, file.index.text_of(id))
+    }
+
+    /// What is not said is 1.
+    pub(crate) fn one() -> Self {
+        Self { text: "1".to_owned(), place: None }
+    }
+
+    /// Whether it is the literal 1.
+    pub(crate) fn is_one(&self) -> bool {
+        self.text == "1"
+    }
+}
+
+/// Path and line, from 1, of a node.
+pub(crate) fn place_of(file: &PythonFile<'_>, id: Id) -> (String, usize) {
+    let start = file.index.item(id).start;
+    (file.path.to_owned(), 1 + file.index.text[..start].matches('\n').count())
+}

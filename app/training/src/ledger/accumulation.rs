@@ -1,0 +1,174 @@
+//! Accumulation of gradients as a program does it by hand, or has its framework do it.
+
+use crate::counting::{chunks, counted};
+use crate::figure::Figure;
+use crate::project::ProjectFacts;
+use crate::roles::Role;
+use crate::view::FileView;
+use python::syntax::If;
+use python::tree::{Id, kinds};
+
+/// Keywords by which frameworks are told how many batches they accumulate, with the class that takes each.
+const FRAMEWORKS: [(&str, &str); 4] = [
+    ("Accelerator", "gradient_accumulation_steps"),
+    ("TrainingArguments", "gradient_accumulation_steps"),
+    ("Seq2SeqTrainingArguments", "gradient_accumulation_steps"),
+    ("Trainer", "accumulate_grad_batches"),
+];
+
+/// Calls of a method of something that has one of the roles.
+pub(super) fn calls_of<'v>(
+    view: &'v FileView<'_>,
+    project: &'v ProjectFacts,
+    method: &str,
+    roles: &'static [Role],
+) -> impl Iterator<Item = Id> + 'v {
+    view.calls(method).iter().copied().filter(move |call| {
+        let object = view.index.receiver(*call);
+        object.and_then(|object| project.role(view, object)).is_some_and(|found| roles.contains(&found))
+    })
+}
+
+/// How many batches of the loader a step adds up, as a file says it.
+pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts) -> Option<Figure> {
+    let calls = |method| calls_of(view, project, method, &[Role::Optimizer, Role::Scaler]);
+    let counted = |call: Id| Some(Figure::at(view, call, &counted_by(view, call)?));
+    calls("step")
+        .find_map(counted)
+        .or_else(|| calls("step").find_map(|call| inner_turns(view, call)))
+        .or_else(|| handed_over(view, project).map(|(_, count)| count))
+        .or_else(|| calls("zero_grad").find_map(counted))
+        .or_else(|| by_framework(view))
+}
+
+/// A call that is given `update=(i + 1) % n == 0` beside the optimizer, and steps for the loop: the call and `n`.
+fn handed_over(view: &FileView<'_>, project: &ProjectFacts) -> Option<(Id, Figure)> {
+    let index = &view.index;
+    index.of_kind(kinds().keyword_argument).iter().find_map(|keyword| {
+        let value = index.parts(*keyword).nth(1)?;
+        let found = counted(view, value).filter(|found| !found.count.is_empty())?;
+        let call = index.ancestors(*keyword).find(|a| index.kind(*a) == kinds().call)?;
+        let optimizer = |id: Id| project.role(view, id) == Some(Role::Optimizer);
+        index.arguments(call).ids().any(optimizer).then(|| (call, Figure::at(view, *keyword, found.count)))
+    })
+}
+
+/// What a framework's class is told.
+fn by_framework(view: &FileView<'_>) -> Option<Figure> {
+    FRAMEWORKS.iter().find_map(|(class, keyword)| {
+        let told = |call: &Id| view.index.arguments(*call).keyword(keyword);
+        let value = view.calls(class).iter().find_map(told)?;
+        (view.index.text_of(value) != "1").then(|| Figure::of(view, value))
+    })
+}
+
+/// `n` of a `for … in batch.chunk(n):` that goes backward, with the optimizer's step behind it.
+pub(super) fn parts_of_batch(view: &FileView<'_>, project: &ProjectFacts) -> Option<Figure> {
+    calls_of(view, project, "step", &[Role::Optimizer, Role::Scaler]).find_map(|call| parts(view, call))
+}
+
+/// The loop around a node, within its function.
+fn loop_of(view: &FileView<'_>, id: Id) -> Option<Id> {
+    let function = view.function_of(id);
+    let found = view.index.ancestors(id).find(|a| view.index.kind(*a) == kinds().for_statement)?;
+    (view.function_of(found) == function).then_some(found)
+}
+
+/// `n` of the `if (i + 1) % n == 0:` around a call, under a name or in place, or of the `continue` in front of it.
+pub(super) fn counted_by(view: &FileView<'_>, call: Id) -> Option<String> {
+    let k = kinds();
+    let index = &view.index;
+    let around = loop_of(view, call);
+    let test = |at: Id| index.if_statement(at)?.condition();
+    let goes_back = |at: Id| view.calls("backward").iter().any(|b| index.is_within(*b, at));
+    let inside = index.ancestors(call).take_while(|a| Some(*a) != around).filter(|a| !goes_back(*a));
+    let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.if_statement, l)).copied().filter(|at| {
+        let body = index.if_statement(*at).and_then(If::body);
+        let behind = view.calls("backward").iter().any(|b| b < at && view.function_of(*b) == view.function_of(*at));
+        *at < call
+            && behind
+            && body.is_some_and(|b| index.parts(b).last().is_some_and(|s| index.kind(s) == k.continue_statement))
+    });
+    let found = inside.chain(skips).find_map(|at| counted(view, test(at)?))?;
+    (!found.count.is_empty()).then(|| found.count.to_owned())
+}
+
+/// `n` of a `for … in batch.chunk(n):` that goes backward, with the optimizer's step behind it.
+fn parts(view: &FileView<'_>, step: Id) -> Option<Figure> {
+    view.calls("backward").iter().find_map(|backward| {
+        let inner = loop_of(view, *backward).filter(|l| *backward < step && !view.index.is_within(step, *l))?;
+        Some(Figure::of(view, *chunks(view, inner)?.numbers.first()?))
+    })
+}
+
+/// `n` of a `for … in range(n):` that goes backward, with the optimizer's step behind it.
+fn inner_turns(view: &FileView<'_>, step: Id) -> Option<Figure> {
+    let index = &view.index;
+    view.calls("backward").iter().find_map(|backward| {
+        let inner = loop_of(view, *backward)?;
+        let behind =
+            *backward < step && !index.is_within(step, inner) && view.function_of(step) == view.function_of(inner);
+        let range = index.call(index.for_statement(inner).filter(|_| behind)?.iterable()?)?;
+        let mut turns = range.arguments().ids().filter(|_| range.name() == Some("range"));
+        let first = turns.next().filter(|_| turns.next().is_none())?;
+        Some(Figure::of(view, first))
+    })
+}
+
+/// Whether a call is made once for a batch: in the loop that takes them from a loader, or beside the backward pass.
+pub(super) fn takes_batches(view: &FileView<'_>, project: &ProjectFacts, call: Id) -> bool {
+    let index = &view.index;
+    let around = loop_of(view, call);
+    let mut source = around.and_then(|around| index.for_statement(around)?.iterable());
+    // `enumerate(tqdm(loader))`
+    while let Some(wrapper) = source.and_then(|s| index.call(s)).filter(|call| call.name() != Some("range")) {
+        source = wrapper.first_argument();
+    }
+    source.is_some_and(|source| project.role(view, source) == Some(Role::Loader))
+        || view
+            .calls("backward")
+            .iter()
+            .any(|backward| loop_of(view, *backward) == around && view.function_of(*backward) == view.function_of(call))
+}
+
+/// Whether the backward pass begins at a quotient: `loss / n`, or `loss` that was divided before.
+pub(super) fn is_divided(view: &FileView<'_>, project: &ProjectFacts) -> bool {
+    let index = &view.index;
+    let backward = view.calls("backward").iter().filter_map(|call| {
+        let object = index.receiver(*call)?;
+        // `scaler.scale(loss).backward()`
+        let scaling = index.call(object).filter(|scaling| scaling.name() == Some("scale"));
+        scaling.and_then(|scaling| scaling.first_argument()).or(Some(object))
+    });
+    let given = handed_over(view, project).into_iter().flat_map(|(call, _)| index.arguments(call).ids());
+    backward.chain(given).any(|loss| is_quotient(view, loss) || was_divided(view, loss))
+}
+
+/// Whether a name was given a quotient, or divided, above the place that reads it.
+fn was_divided(view: &FileView<'_>, loss: Id) -> bool {
+    let index = &view.index;
+    let name = index.text_of(loss);
+    let above = |a: &&Id| **a < loss && index.target(**a).is_some_and(|target| index.text_of(target) == name);
+    let given = index.of_kind(kinds().assignment).iter().filter(above);
+    let changed = index.of_kind(kinds().augmented_assignment).iter().filter(above);
+    given.into_iter().filter_map(|a| index.source(*a)).any(|value| is_quotient(view, value))
+        || changed.into_iter().any(|a| operator(view, *a) == Some("/="))
+}
+
+/// Whether an expression is a division.
+fn is_quotient(view: &FileView<'_>, mut id: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    while index.kind(id) == k.parenthesized_expression {
+        let Some(inner) = index.parts(id).next() else { return false };
+        id = inner;
+    }
+    index.kind(id) == k.binary_operator && operator(view, id) == Some("/")
+}
+
+/// What stands between the two operands of an operation.
+fn operator<'t>(view: &FileView<'t>, operation: Id) -> Option<&'t str> {
+    let index = &view.index;
+    let mut parts = index.parts(operation);
+    let (left, right) = (parts.next()?, parts.next()?);
+    Some(index.text[index.item(left).end..index.item(right).start].trim())
+}

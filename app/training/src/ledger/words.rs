@@ -1,0 +1,116 @@
+//! Words of a ledger: code of the program, or a message whose sentence stands in a guide.
+
+/// What a ledger says in one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// Code as the program has it: `args.batch_size`; or what a guide calls something.
+    Plain(String),
+    /// Factors of a product.
+    Product(Vec<Words>),
+    /// A message by its name, with what fills its slots.
+    Message(&'static str, Vec<(&'static str, Words)>),
+}
+
+impl Words {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
+        Self::Plain(text.into())
+    }
+
+    /// Whether both say the same, whatever object the attributes belong to: `count` of one side may be `self.count` of the other.
+    pub(crate) fn alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Plain(one), Self::Plain(other)) => last_names(one) == last_names(other),
+            (Self::Product(one), Self::Product(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.alike(other))
+            }
+            (Self::Message(name, one), Self::Message(other_name, other)) => {
+                let same = |((slot, one), (other_slot, other)): (&(_, Self), &(_, Self))| {
+                    slot == other_slot && one.alike(other)
+                };
+                name == other_name && one.len() == other.len() && one.iter().zip(other).all(same)
+            }
+            _ => false,
+        }
+    }
+
+    /// Numbers multiplied, everything else kept, ones left out.
+    pub(crate) fn product<'w>(factors: impl Iterator<Item = &'w Self>) -> Self {
+        let mut number: u64 = 1;
+        let mut kept: Vec<Self> = Vec::new();
+        for factor in factors {
+            let read = match factor {
+                Self::Plain(text) => text.parse::<u64>().ok(),
+                _ => None,
+            };
+            match read.and_then(|factor| number.checked_mul(factor)) {
+                Some(product) => number = product,
+                None => kept.push(factor.clone()),
+            }
+        }
+        if number != 1 || kept.is_empty() {
+            kept.insert(0, Self::Plain(number.to_string()));
+        }
+        match kept.len() {
+            1 => kept.remove(0),
+            _ => Self::Product(kept),
+        }
+    }
+}
+
+impl From<&str> for Words {
+    fn from(text: &str) -> Self {
+        Self::plain(text)
+    }
+}
+
+/// `8 × count` of `8 × self.count`.
+fn last_names(text: &str) -> String {
+    text.split(' ').map(|word| word.rsplit('.').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Declares the messages of the ledger: a function for each, which takes what fills its slots, and `LEDGER_MESSAGES`, the list
+/// of them all with their slots.
+macro_rules! messages {
+    ($($name:ident($($slot:ident),*);)*) => {
+        $(
+            pub(crate) fn $name($($slot: impl Into<Words>),*) -> Words {
+                Words::Message(stringify!($name), vec![$((stringify!($slot), $slot.into())),*])
+            }
+        )*
+
+        /// What a ledger can say, each with the slots of its message. A guide has to have the sentences.
+        pub const LEDGER_MESSAGES: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($slot)),*])),*];
+    };
+}
+
+messages! {
+    micro_batch();
+    gradient_accumulation();
+    replicas();
+    samples_per_step();
+    device_iterations();
+    scheduler_steps();
+    loss_reduction();
+    precision();
+    processes();
+    scheduler_outside_loop();
+    scheduler_each_step();
+    scheduler_after_calls(calls);
+    scheduler_each_batch(batches);
+    reduced_over_batch(reduction);
+    reduced_over_accumulated(reduction, batches);
+    reduced_over_replicas(reduction, replicas);
+    autocast_to(dtype);
+    autocast_under_test(dtype, test);
+    autocast_with_scaler(types);
+    samples_changed(new, old);
+    device_iterations_changed(new, old);
+    scheduler_changed(new, old);
+    precision_changed(new, old);
+    precision_test_unused(new, old, test);
+    loss_scaling_removed(types);
+    loss_scaling_added(types);
+    accumulated_gradients_changed(new, old);
+    loader_yields_steps(number);
+    last_batch_dropped();
+}

@@ -1,0 +1,87 @@
+//! Which files of a project are programs, and which of them is likely to train.
+
+mod imports;
+
+use crate::view::FileView;
+use imports::Imports;
+use python::tree::{Id, ROOT, kinds};
+
+/// A file that does something when Python runs it.
+pub(crate) struct Started {
+    /// Where it begins to run: `if __name__ == "__main__":`, or the first statement that acts.
+    pub(crate) at: Id,
+    /// The call of Hydra's decorator if it has one.
+    pub(crate) hydra: Option<Id>,
+    /// Numbers of the files that it is made of, itself first.
+    pub(crate) files: Vec<usize>,
+}
+
+/// The programs of a project, the likeliest to train first.
+pub(crate) fn programs(views: &[FileView<'_>]) -> Vec<Started> {
+    let imports = Imports::of(views);
+    let started = (0..views.len()).filter_map(|n| begins(&views[n]).map(|(at, hydra)| (n, at, hydra)));
+    let program = |(n, at, hydra): (usize, Id, Option<Id>)| {
+        let files = imports.reached(n);
+        let reached: Vec<&FileView<'_>> = files.iter().map(|n| &views[*n]).collect();
+        (unlikeliness(&reached, hydra.is_some()), Started { at, hydra, files })
+    };
+    let mut programs: Vec<(i32, Started)> = started.map(program).collect();
+    programs.sort_by_key(|(unlikely, started)| (*unlikely, views[started.files[0]].path));
+    programs.into_iter().map(|(_, started)| started).collect()
+}
+
+/// Where a file begins to run, and the call of Hydra's decorator if it has one.
+fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
+    let k = kinds();
+    let index = &view.index;
+    let main = view.calls("main").iter().copied().find(|call| {
+        let function = view.qualified(*call);
+        function.is_some_and(|name| name == "hydra.main")
+            && index.parent(*call).is_some_and(|parent| index.kind(parent) == k.decorator)
+    });
+    let guard = index.parts(ROOT).find(|statement| {
+        index.kind(*statement) == k.if_statement
+            && index.condition(*statement).is_some_and(|c| index.text_of(c).contains("__name__"))
+    });
+    if let Some(start) = guard.or(main) {
+        return Some((start, main));
+    }
+    let name = view.path.rsplit('/').next().unwrap_or(view.path);
+    if name == "__init__.py" || name == "setup.py" || name == "conftest.py" {
+        return None;
+    }
+    // Without a guard the whole file runs; it is a program when it trains as it does so.
+    let acts = |statement: &Id| {
+        let trains = ["backward", "fit", "train"]
+            .iter()
+            .any(|word| view.calls(word).iter().any(|call| index.is_within(*call, *statement)));
+        ![k.function_definition, k.class_definition, k.decorated_definition].contains(&index.kind(*statement)) && trains
+    };
+    index.parts(ROOT).find(acts).map(|start| (start, None))
+}
+
+/// Programs are listed by this, the smallest first.
+fn unlikeliness(reached: &[&FileView<'_>], is_hydra: bool) -> i32 {
+    let view = reached[0];
+    let path = view.path.to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let trains = |view: &&FileView<'_>| ["backward", "fit"].iter().any(|word| !view.calls(word).is_empty());
+    let mut score = i32::try_from(path.matches('/').count()).unwrap_or(9);
+    if name.contains("train") || name.starts_with("main") {
+        score -= 8;
+    }
+    if is_hydra {
+        score -= 4;
+    }
+    if trains(&view) {
+        score -= 4;
+    } else if !reached.iter().any(trains) {
+        score += 8;
+    }
+    let others =
+        ["test", "eval", "predict", "infer", "valid", "export", "convert", "download", "plot", "analy", "prepro"];
+    if others.iter().any(|word| name.contains(word)) || path.split('/').any(|part| part == "tests" || part == "test") {
+        score += 16;
+    }
+    score
+}

@@ -1,0 +1,68 @@
+//! The loader that a program trains with, and what it is given.
+
+use crate::figure::Figure;
+use crate::view::FileView;
+use guide::LedgerTerms;
+use python::names::called_name;
+use python::syntax::Argument;
+use python::tables::table_values;
+use python::tree::{Id, kinds};
+
+/// The loader that a program trains with.
+pub(crate) struct Loader {
+    /// What it is given as its batch; 1 by default.
+    pub(crate) batch: Figure,
+    /// A last batch that is not full is left out.
+    pub(crate) drops_last: bool,
+}
+
+/// The loader that shuffles, or has a sampler, trains; without one the first.
+pub(crate) fn loader(views: &[&FileView<'_>], terms: &LedgerTerms) -> Option<Loader> {
+    let own = terms.loader.as_ref();
+    let is_loader = |view: &FileView<'_>, call: Id| {
+        let name = view.qualified(call);
+        name.is_some_and(|n| n.starts_with("torch.utils.data") || own.is_some_and(|own| own.class == n))
+    };
+    let calls = views.iter().flat_map(|view| view.calls("DataLoader").iter().map(move |call| (*view, *call)));
+    let loaders: Vec<(&FileView<'_>, Id)> = calls.filter(|(view, call)| is_loader(view, *call)).collect();
+    let trains = |(view, call): &&(&FileView<'_>, Id)| {
+        ["shuffle", "sampler"].iter().any(|name| {
+            let value = view.index.arguments(*call).keyword(name);
+            value.is_some_and(|value| !matches!(view.index.text_of(value), "False" | "None"))
+        })
+    };
+    let (view, loader) = loaders.iter().find(trains).or(loaders.first()).copied()?;
+    let place =
+        own.filter(|own| view.qualified(loader).is_some_and(|name| name == own.class)).map_or(1, |own| own.batch_size);
+    let arguments = view.index.arguments(loader);
+    let batch = arguments.get(place, "batch_size").map(|value| Figure::of(view, value));
+    let batch = batch.or_else(|| unpacked(view, loader, "batch_size")).unwrap_or_else(Figure::one);
+    let drop_last = arguments.keyword("drop_last").map(|value| Figure::of(view, value));
+    let drop_last = drop_last.or_else(|| unpacked(view, loader, "drop_last"));
+    Some(Loader { batch, drops_last: drop_last.is_some_and(|figure| figure.text == "True") })
+}
+
+/// What the training loader of a file is given as its batch.
+pub(crate) fn micro_batch(view: &FileView<'_>, terms: &LedgerTerms) -> Option<Figure> {
+    loader(&[view], terms).map(|loader| loader.batch)
+}
+
+/// What a call is given under a name by `**table`: the value in the table where the file writes it down, else the place to
+/// look it up; none where the file writes the table down without it.
+fn unpacked(view: &FileView<'_>, call: Id, name: &str) -> Option<Figure> {
+    let k = kinds();
+    let index = &view.index;
+    let splat = index.arguments(call).iter().find_map(|argument| match argument {
+        Argument::UnpackedTable(id) => Some(id),
+        _ => None,
+    })?;
+    let table = index.text_of(splat).trim_start_matches('*').trim();
+    if let Some(value) = table_values(view, call, table, name).first() {
+        return Some(Figure::of(view, *value));
+    }
+    let is_written = index.assignments().filter(|assignment| assignment.assigns(table)).any(|assignment| {
+        let is_table = |value: Id| index.kind(value) == k.dictionary || called_name(index, value) == Some("dict");
+        assignment.value().is_some_and(is_table)
+    });
+    (!is_written).then(|| Figure::at(view, splat, &format!("{table}[\"{name}\"]")))
+}
