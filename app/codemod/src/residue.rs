@@ -29,17 +29,14 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
         {
             continue;
         }
-        let in_import =
-            index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
-        if in_import
-            || index
-                .parent(id)
-                .is_some_and(|p| index.kind(p) == k.keyword_argument && index.children(p).next() == Some(id))
+        if index.parent(id).is_some_and(|p| index.kind(p) == k.keyword_argument && index.children(p).next() == Some(id))
         {
             continue;
         }
         let Some(name) = view.names.qualify(index, id) else { continue };
-        if !(name == "torch.cuda" || name.starts_with("torch.cuda.")) {
+        let in_import =
+            || index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
+        if !(name == "torch.cuda" || name.starts_with("torch.cuda.")) || in_import() {
             continue;
         }
         // Asking is harmless: there is no CUDA, and the answer says so.

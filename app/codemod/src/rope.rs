@@ -89,11 +89,27 @@ pub(crate) struct Replacement {
 pub(crate) struct Rope<'a> {
     pub(crate) original: &'a str,
     pieces: Vec<Piece>,
+    /// Where each piece ends in the current text.
+    ends: Vec<usize>,
 }
 
 impl<'a> Rope<'a> {
     pub(crate) fn new(original: &'a str) -> Self {
-        Self { original, pieces: vec![Piece::Kept(0..original.len())] }
+        Self { original, pieces: vec![Piece::Kept(0..original.len())], ends: vec![original.len()] }
+    }
+
+    /// The piece that has a byte of the current text; behind all where there is no such byte.
+    fn piece(&self, offset: usize) -> usize {
+        self.ends.partition_point(|end| *end <= offset)
+    }
+
+    /// The end in the original of what was kept in front of a piece, and the end of that in the current text.
+    fn kept_before(&self, piece: usize) -> (usize, usize) {
+        let kept = (0..piece).rev().find_map(|n| match &self.pieces[n] {
+            Piece::Kept(range) => Some((range.end, self.ends[n])),
+            Piece::New { .. } => None,
+        });
+        kept.unwrap_or((0, 0))
     }
 
     pub(crate) fn text(&self) -> String {
@@ -118,25 +134,22 @@ impl<'a> Rope<'a> {
             take_until(&mut rest, &mut at, replacement.range.end, |_| ());
         }
         out.extend(rest);
+        let mut end = 0;
+        self.ends.clear();
+        self.ends.extend(out.iter().map(|piece| {
+            end += piece.len();
+            end
+        }));
         self.pieces = out;
     }
 
     /// The byte of the original that a byte of the current text stands for or comes after.
     pub(crate) fn origin(&self, offset: usize) -> usize {
-        let (mut at, mut last) = (0, 0);
-        for piece in &self.pieces {
-            let end = at + piece.len();
-            if let Piece::Kept(range) = piece {
-                if offset < end {
-                    return if offset < at { last } else { range.start + (offset - at) };
-                }
-                last = range.end;
-            } else if offset < end {
-                return last;
-            }
-            at = end;
+        let at = self.piece(offset);
+        match self.pieces.get(at) {
+            Some(Piece::Kept(range)) => range.end - (self.ends[at] - offset),
+            _ => self.kept_before(at).0,
         }
-        last
     }
 
     /// The bytes of the original that a range of the current `text` stands for; empty where only the current text has it.
@@ -155,25 +168,17 @@ impl<'a> Rope<'a> {
     }
 
     fn source(&self, text: &str, offset: usize) -> Source {
-        let (mut at, mut last) = (0, 0);
-        let mut written = 0..0;
-        for piece in &self.pieces {
-            let end = at + piece.len();
-            match piece {
-                Piece::Kept(range) => {
-                    if offset < at {
-                        return self.rewritten(text, offset, &written, &(last..range.start));
-                    }
-                    if offset < end {
-                        return Source::Same(range.start + (offset - at));
-                    }
-                    (last, written) = (range.end, end..end);
-                }
-                Piece::New { .. } => written.end = end,
-            }
-            at = end;
+        let at = self.piece(offset);
+        if let Some(Piece::Kept(range)) = self.pieces.get(at) {
+            return Source::Same(range.end - (self.ends[at] - offset));
         }
-        self.rewritten(text, offset, &written, &(last..self.original.len()))
+        let (last, start) = self.kept_before(at);
+        let kept_behind = (at..self.pieces.len()).find_map(|n| match &self.pieces[n] {
+            Piece::Kept(range) => Some((range.start, self.ends[n] - range.len())),
+            Piece::New { .. } => None,
+        });
+        let (next, end) = kept_behind.unwrap_or((self.original.len(), self.ends.last().copied().unwrap_or(0)));
+        self.rewritten(text, offset, &(start..end), &(last..next))
     }
 
     /// A byte of `written`, which stands in place of `replaced`: where a line of the old code says the same, that is the place.
@@ -206,12 +211,7 @@ impl<'a> Rope<'a> {
 
     /// Who wrote the byte at an offset of the current text; none for the original's.
     pub(crate) fn author(&self, offset: usize) -> Option<&Provenance> {
-        let mut at = 0;
-        let holds = |piece: &&Piece| {
-            at += piece.len();
-            offset < at
-        };
-        self.pieces.iter().find(holds)?.by()
+        self.pieces.get(self.piece(offset))?.by()
     }
 
     /// The edits that lead from the original to the current text, sorted and not overlapping.

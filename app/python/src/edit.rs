@@ -94,10 +94,10 @@ impl Change {
             }
             _ => return false,
         };
-        file.index.of_kind(kinds().comment).iter().any(|c| {
-            let item = file.index.item(*c);
-            range.start <= item.start && item.end <= range.end && !text.contains(file.index.text_of(*c))
-        })
+        let comments = file.index.of_kind(kinds().comment);
+        let first = comments.partition_point(|c| file.index.item(*c).start < range.start);
+        let inside = comments[first..].iter().take_while(|c| file.index.item(**c).end <= range.end);
+        inside.into_iter().any(|c| !text.contains(file.index.text_of(*c)))
     }
 
     /// A node at which the change happens.

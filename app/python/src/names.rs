@@ -2,7 +2,7 @@
 
 use crate::tree::{Id, Index, fields, kinds};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One name that an import statement binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub struct Names {
     /// What imports and top-level aliases bind.
     pub bindings: Vec<Binding>,
     by_local: BTreeMap<String, Vec<usize>>,
+    /// By the one spelling of what they stand for.
+    by_canonical: HashMap<String, Vec<usize>>,
+    /// By what they stand for; of those at the top level only the shortest, which is how a new name is spelled.
+    spellings: HashMap<String, Vec<usize>>,
     /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
     shadows: BTreeMap<String, Vec<Option<Id>>>,
     /// Imported names that mean different things in different places; all others mean one thing everywhere.
@@ -162,8 +166,17 @@ impl Names {
     }
 
     fn bind(&mut self, index: &Index<'_>, local: &str, qualified: &str, statement: Id, part: Id) {
-        self.by_local.entry(local.to_owned()).or_default().push(self.bindings.len());
+        let number = self.bindings.len();
+        self.by_local.entry(local.to_owned()).or_default().push(number);
+        self.by_canonical.entry(canonical(qualified).into_owned()).or_default().push(number);
         let scope = index.ancestors(statement).find(|a| index.kind(*a) == kinds().function_definition);
+        let spellings = self.spellings.entry(qualified.to_owned()).or_default();
+        let at_top = spellings.iter().position(|n| scope.is_none() && self.bindings[*n].scope.is_none());
+        match at_top.map(|at| &mut spellings[at]) {
+            Some(known) if self.bindings[*known].local.len() > local.len() => *known = number,
+            Some(_) => {}
+            None => spellings.push(number),
+        }
         self.bindings.push(Binding {
             local: local.to_owned(),
             qualified: qualified.to_owned(),
@@ -228,33 +241,23 @@ impl Names {
 
     /// How a qualified name is spelled at a node, when an import makes it reachable there.
     pub fn spelling(&self, index: &Index<'_>, at: Id, qualified: &str) -> Option<String> {
-        let mut best: Option<String> = None;
-        let reached = |b: &&Binding| b.scope.is_none_or(|scope| index.is_within(at, scope));
-        for binding in self.bindings.iter().filter(reached) {
-            let spelled = if binding.qualified == qualified {
-                binding.local.clone()
-            } else if let Some(rest) = qualified.strip_prefix(&binding.qualified).and_then(|t| t.strip_prefix('.')) {
-                // `from torch import nn` makes `nn.X` reachable, `from torch.cuda import amp` does not make `torch` so.
-                format!("{}.{rest}", binding.local)
-            } else {
-                continue;
-            };
-            if best.as_ref().is_none_or(|b| spelled.len() < b.len()) {
-                best = Some(spelled);
-            }
-        }
-        best
+        // `from torch import nn` makes `nn.X` reachable, `from torch.cuda import amp` does not make `torch` so.
+        let starts = qualified.match_indices('.').map(|(dot, _)| dot).chain(std::iter::once(qualified.len()));
+        let bound = starts.flat_map(|end| {
+            let numbers = self.spellings.get(&qualified[..end]).into_iter().flatten();
+            numbers.map(move |number| (*number, &qualified[end..]))
+        });
+        let reached =
+            bound.filter(|(number, _)| self.bindings[*number].scope.is_none_or(|scope| index.is_within(at, scope)));
+        let length = |(number, rest): &(usize, &str)| (self.bindings[*number].local.len() + rest.len(), *number);
+        reached.min_by_key(length).map(|(number, rest)| format!("{}{rest}", self.bindings[number].local))
     }
 
     /// Names under which the last part of a qualified name may appear in the file.
     pub fn last_names<'a>(&'a self, qualified: &'a str) -> impl Iterator<Item = &'a str> + 'a {
         let last = qualified.rsplit('.').next().unwrap_or(qualified);
-        std::iter::once(last).chain(
-            self.bindings
-                .iter()
-                .filter(move |b| b.qualified == qualified || canonical(&b.qualified) == canonical(qualified))
-                .map(|b| b.local.as_str()),
-        )
+        let bound = self.by_canonical.get(canonical(qualified).as_ref()).into_iter().flatten();
+        std::iter::once(last).chain(bound.map(|number| self.bindings[*number].local.as_str()))
     }
 
     /// The module of a `from module import *`, by its star.

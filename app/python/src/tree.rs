@@ -229,8 +229,11 @@ impl Tree {
             let mut margin = None;
             let holds = [k.module, k.block].contains(&node.kind_id());
             let mut cursor = node.walk();
+            let mut row = None;
             for child in node.named_children(&mut cursor).filter(|c| c.kind_id() != k.comment) {
-                if holds {
+                // What shares its line with the statement in front of it does not lead.
+                let shares = row.replace(child.end_position().row) == Some(child.start_position().row);
+                if holds && !shares {
                     let line = line_start(text, child.start_byte());
                     let before = text[line..child.start_byte()].trim_start_matches('\u{c}');
                     let leads = before.trim().is_empty() && !text[..line].trim_end().ends_with('\\');

@@ -18,7 +18,7 @@ use guide::LedgerTerms;
 use python::Tree;
 use serde::{Deserialize, Serialize};
 use side::Side;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use precision::{Precision, changed};
 pub use words::{LEDGER_MESSAGES, Words};
@@ -114,52 +114,70 @@ pub fn ledgers<'f>(
     after: impl Iterator<Item = (&'f str, &'f str)>,
     terms: &LedgerTerms,
 ) -> Vec<ProgramLedger> {
-    let (before, after) = (Parsed::read(before), Parsed::read(after));
-    let (before, after) = (before.views(), after.views());
-    let facts = [&before, &after].map(|views| ProjectFacts::collect(views.iter(), &TargetFacts::default()));
-    let one = |program: Option<&str>, files: &[&str]| {
-        let of = |views: &[FileView<'_>], facts: &ProjectFacts, original: bool| {
-            let reached = files.iter().filter_map(|path| views.iter().find(|view| view.path == *path));
-            side::side(&reached.collect::<Vec<_>>(), facts, terms, original)
-        };
-        let (entries, changes) = compare(&of(&before, &facts[0], true), &of(&after, &facts[1], false))?;
-        Some(ProgramLedger { programs: program.map(str::to_owned).into_iter().collect(), entries, changes })
-    };
+    let before: BTreeMap<&str, &str> = before.filter(|(path, _)| python::is_python(path)).collect();
+    // A file that the port leaves as it was is read once.
+    let changed: BTreeMap<&str, &str> =
+        after.filter(|(path, text)| before.get(path).is_some_and(|old| old != text)).collect();
+    let (old, new) = (parsed(&before), parsed(&changed));
+    let (old, new) = (views(&old), views(&new));
+    let before_views: Vec<&FileView<'_>> = old.iter().collect();
+    let path = |file: &usize| old[*file].path.to_owned();
+    let mut groups: Vec<Vec<String>> =
+        programs(&old).into_iter().map(|program| program.files.iter().map(path).collect()).collect();
+    let facts = ProjectFacts::collect(old.iter(), &TargetFacts::default());
+    let mut before_sides = sides(&before_views, &facts, &groups, terms, true);
+    // Files that no program reaches; all of them where the programs show no training.
+    let counted = groups.iter().zip(&before_sides).filter(|(_, side)| side.counts());
+    let reached: BTreeSet<&String> = counted.flat_map(|(paths, _)| paths).collect();
+    let rest: Vec<String> =
+        old.iter().map(|view| view.path.to_owned()).filter(|path| !reached.contains(path)).collect();
+    groups.push(rest);
+    before_sides.extend(sides(&before_views, &facts, &groups[groups.len() - 1..], terms, true));
+    // What the names of a file play is remembered with it, so the port is read when the original has been.
+    let unchanged = old.iter().filter(|view| !changed.contains_key(view.path));
+    let after_views: Vec<&FileView<'_>> = unchanged.chain(&new).collect();
+    let facts = ProjectFacts::collect(after_views.iter().copied(), &TargetFacts::default());
+    let after_sides = sides(&after_views, &facts, &groups, terms, false);
     let mut ledgers: Vec<ProgramLedger> = Vec::new();
-    let mut reached: BTreeSet<&str> = BTreeSet::new();
-    for program in programs(&before) {
-        let paths: Vec<&str> = program.files.iter().map(|file| before[*file].path).collect();
-        reached.extend(&paths);
-        let Some(ledger) = one(Some(paths[0]), &paths) else { continue };
-        let same = |known: &&mut ProgramLedger| known.entries == ledger.entries && known.changes == ledger.changes;
-        match ledgers.iter_mut().find(same) {
-            Some(known) => known.programs.extend(ledger.programs),
-            None => ledgers.push(ledger),
+    for (n, (before, after)) in before_sides.iter().zip(&after_sides).enumerate() {
+        let Some((entries, changes)) = compare(before, after) else { continue };
+        // The last are the files that belong to none.
+        let program = (n + 1 < groups.len()).then(|| groups[n][0].clone());
+        match ledgers.iter_mut().find(|known| known.entries == entries && known.changes == changes) {
+            Some(known) => known.programs.extend(program),
+            None => ledgers.push(ProgramLedger { programs: program.into_iter().collect(), entries, changes }),
         }
     }
-    let all = before.iter().map(|view| view.path);
-    let rest: Vec<&str> = all.filter(|path| ledgers.is_empty() || !reached.contains(path)).collect();
-    ledgers.extend(one(None, &rest));
     ledgers
 }
 
-/// The files of one side that are Python.
-struct Parsed<'f>(Vec<(&'f str, Tree)>);
+/// One side of each group of files.
+fn sides(
+    views: &[&FileView<'_>],
+    facts: &ProjectFacts,
+    groups: &[Vec<String>],
+    terms: &LedgerTerms,
+    original: bool,
+) -> Vec<Side> {
+    let by_path: BTreeMap<&str, &FileView<'_>> = views.iter().map(|view| (view.path, *view)).collect();
+    let read = |paths: &Vec<String>| {
+        let files: Vec<&FileView<'_>> = paths.iter().filter_map(|path| by_path.get(path.as_str()).copied()).collect();
+        side::side(&files, facts, terms, original)
+    };
+    groups.iter().map(read).collect()
+}
 
-impl<'f> Parsed<'f> {
-    fn read(files: impl Iterator<Item = (&'f str, &'f str)>) -> Self {
-        let python = files.filter(|(path, _)| python::is_python(path));
-        Self(python.map(|(path, text)| (path, Tree::parse(text))).filter(|(_, tree)| !tree.has_error()).collect())
-    }
+fn parsed<'f>(files: &BTreeMap<&'f str, &'f str>) -> Vec<(&'f str, Tree)> {
+    files.iter().map(|(path, text)| (*path, Tree::parse(text))).filter(|(_, tree)| !tree.has_error()).collect()
+}
 
-    fn views(&self) -> Vec<FileView<'_>> {
-        self.0.iter().map(|(path, tree)| FileView::read(path, tree)).collect()
-    }
+fn views<'t>(parsed: &'t [(&'t str, Tree)]) -> Vec<FileView<'t>> {
+    parsed.iter().map(|(path, tree)| FileView::read(path, tree)).collect()
 }
 
 /// The entries of a ledger and what changes; none where there is nothing to count.
 fn compare(before: &Side, after: &Side) -> Option<(Vec<Entry>, Vec<Words>)> {
-    if !before.trains {
+    if !before.counts() {
         return None;
     }
     let one = |figure: Option<&Figure>| Reading::from(figure.cloned().unwrap_or_else(Figure::one));

@@ -4,7 +4,7 @@ use crate::fix::Fix;
 use python::edit::Change;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use training::FileView;
 
 /// Leaves out fixes that would write a value beside an equal one, where the values differed. What stays is reported as what
@@ -30,13 +30,22 @@ pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
             new.entry(node).or_insert(text);
         }
     }
+    // What the values of a list become, with the texts that become it.
+    let mut values: BTreeMap<Id, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    for list in new.keys().filter_map(|node| index.parent(*node)) {
+        values.entry(list).or_insert_with(|| {
+            let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+            for part in index.parts(list) {
+                let becomes = new.get(&part).map_or(index.text_of(part), String::as_str);
+                values.entry(becomes).or_default().insert(index.text_of(part));
+            }
+            values
+        });
+    }
     fixes.retain(|fix| {
         !fix.changes.iter().filter_map(value).any(|(list, node, text)| {
-            let beside = index.parts(list).filter(|other| *other != node);
-            beside.into_iter().any(|other| {
-                let becomes = new.get(&other).map_or(index.text_of(other), String::as_str);
-                becomes == text && index.text_of(other) != index.text_of(node)
-            })
+            let same = values.get(&list).and_then(|values| values.get(text.as_str()));
+            same.is_some_and(|texts| texts.iter().any(|other| *other != index.text_of(node)))
         })
     });
 }

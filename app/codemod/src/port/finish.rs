@@ -15,7 +15,8 @@ use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use training::ledger::{Precision, changed};
 use training::modes::Region;
 use training::{FileView, ProjectFacts};
@@ -48,8 +49,9 @@ pub(super) fn finish(
                 let message = messages::modes_defined_elsewhere(class, &modes.target);
                 remarks.push(Remark::of_engine(range, Severity::Warning, message));
             }
+            let covered = Covered::by(manual.iter().map(|remark| &remark.range));
             for Found { range, severity, message } in residue(view, facts, plan.branch) {
-                let told = manual.iter().any(|r| r.range.start <= range.start && range.end <= r.range.end);
+                let told = covered.has(&range);
                 let text = &view.index.text[range.clone()];
                 let remark = Remark::of_engine(range, severity, message);
                 let Span { line, column, .. } = places.diagnostic(remark.clone()).original;
@@ -130,6 +132,28 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
     Some((at, Remark { severity, ..Remark::warning(place..place, "engine#precision", message) }))
 }
 
+/// Ranges, to ask whether one of them holds another.
+struct Covered(Vec<(usize, usize)>);
+
+impl Covered {
+    fn by<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Self {
+        let mut starts: Vec<(usize, usize)> = ranges.map(|range| (range.start, range.end)).collect();
+        starts.sort_unstable();
+        // The furthest end so far.
+        let mut furthest = 0;
+        for (_, end) in &mut starts {
+            furthest = furthest.max(*end);
+            *end = furthest;
+        }
+        Self(starts)
+    }
+
+    fn has(&self, range: &Range<usize>) -> bool {
+        let before = self.0.partition_point(|(start, _)| *start <= range.start);
+        before.checked_sub(1).is_some_and(|last| self.0[last].1 >= range.end)
+    }
+}
+
 /// Where a place of the original is in the ported text.
 fn ported_place(state: &State<'_>, at: usize) -> usize {
     let mut place = at;
@@ -152,6 +176,7 @@ fn hash(text: &str) -> String {
 fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
     let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
     let mut out: Vec<Remark> = Vec::new();
+    let mut told: BTreeSet<(usize, usize, &str)> = BTreeSet::new();
     for recipe in &plan.recipes.recipes {
         if plan.rejected(recipe) {
             continue;
@@ -167,7 +192,7 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                         matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
                     });
                 let range = view.index.range(found.node);
-                if elsewhere || out.iter().any(|r| r.range == range && r.recipe.as_ref() == Some(&recipe.id)) {
+                if elsewhere || told.contains(&(range.start, range.end, recipe.id.as_str())) {
                     continue;
                 }
                 plan.fired(recipe, rule);
@@ -183,6 +208,7 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                 let stops_step = rule.stops_step && view.steps.in_training(view, found.node);
                 let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
                 let range = range.start..line.max(range.start + 1).min(range.end);
+                told.insert((range.start, range.end, &recipe.id));
                 out.push(Remark { severity, stops_step, ..Remark::warning(range, &recipe.id, message) });
             }
         }

@@ -5,7 +5,7 @@ use crate::figure::Figure;
 use crate::project::ProjectFacts;
 use crate::roles::Role;
 use crate::view::FileView;
-use python::syntax::If;
+use python::syntax::{Argument, If};
 use python::tree::{Id, kinds};
 
 /// Keywords by which frameworks are told how many batches they accumulate, with the class that takes each.
@@ -43,13 +43,20 @@ pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts) -> Option<Fig
 
 /// A call that is given `update=(i + 1) % n == 0` beside the optimizer, and steps for the loop: the call and `n`.
 fn handed_over(view: &FileView<'_>, project: &ProjectFacts) -> Option<(Id, Figure)> {
-    let index = &view.index;
-    index.of_kind(kinds().keyword_argument).iter().find_map(|keyword| {
-        let value = index.parts(*keyword).nth(1)?;
-        let found = counted(view, value).filter(|found| !found.count.is_empty())?;
-        let call = index.ancestors(*keyword).find(|a| index.kind(*a) == kinds().call)?;
-        let optimizer = |id: Id| project.role(view, id) == Some(Role::Optimizer);
-        index.arguments(call).ids().any(optimizer).then(|| (call, Figure::at(view, *keyword, found.count)))
+    let (k, index) = (kinds(), &view.index);
+    let may_count =
+        |value: Id| [k.comparison_operator, k.identifier, k.parenthesized_expression].contains(&index.kind(value));
+    let values = index.of_kind(k.keyword_argument).iter().filter_map(|keyword| index.parts(*keyword).nth(1));
+    values.filter(|value| may_count(*value)).find_map(|value| {
+        let call = index.ancestors(value).find(|a| index.kind(*a) == k.call)?;
+        let optimizer = |argument: Argument<'_>| match argument {
+            Argument::Positional(id) | Argument::Keyword { value: id, .. } => {
+                project.role(view, id) == Some(Role::Optimizer)
+            }
+            _ => false,
+        };
+        let found = index.arguments(call).iter().any(optimizer).then(|| counted(view, value)).flatten()?;
+        (!found.count.is_empty()).then(|| (call, Figure::at(view, value, found.count)))
     })
 }
 
@@ -80,11 +87,13 @@ pub(super) fn counted_by(view: &FileView<'_>, call: Id) -> Option<String> {
     let index = &view.index;
     let around = loop_of(view, call);
     let test = |at: Id| index.if_statement(at)?.condition();
-    let goes_back = |at: Id| view.calls("backward").iter().any(|b| index.is_within(*b, at));
+    let backward = view.calls("backward");
+    let goes_back =
+        |at: Id| backward[backward.partition_point(|b| *b < at)..].first().is_some_and(|b| index.is_within(*b, at));
     let inside = index.ancestors(call).take_while(|a| Some(*a) != around).filter(|a| !goes_back(*a));
     let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.if_statement, l)).copied().filter(|at| {
         let body = index.if_statement(*at).and_then(If::body);
-        let behind = view.calls("backward").iter().any(|b| b < at && view.function_of(*b) == view.function_of(*at));
+        let behind = backward_before(view, *at).is_some_and(|b| view.function_of(b) == view.function_of(*at));
         *at < call
             && behind
             && body.is_some_and(|b| index.parts(b).last().is_some_and(|s| index.kind(s) == k.continue_statement))
@@ -93,26 +102,27 @@ pub(super) fn counted_by(view: &FileView<'_>, call: Id) -> Option<String> {
     (!found.count.is_empty()).then(|| found.count.to_owned())
 }
 
+/// The last backward pass above a node.
+fn backward_before(view: &FileView<'_>, at: Id) -> Option<Id> {
+    let calls = view.calls("backward");
+    calls[..calls.partition_point(|call| *call < at)].last().copied()
+}
+
 /// `n` of a `for … in batch.chunk(n):` that goes backward, with the optimizer's step behind it.
 fn parts(view: &FileView<'_>, step: Id) -> Option<Figure> {
-    view.calls("backward").iter().find_map(|backward| {
-        let inner = loop_of(view, *backward).filter(|l| *backward < step && !view.index.is_within(step, *l))?;
-        Some(Figure::of(view, *chunks(view, inner)?.numbers.first()?))
-    })
+    let inner = loop_of(view, backward_before(view, step)?).filter(|l| !view.index.is_within(step, *l))?;
+    Some(Figure::of(view, *chunks(view, inner)?.numbers.first()?))
 }
 
 /// `n` of a `for … in range(n):` that goes backward, with the optimizer's step behind it.
 fn inner_turns(view: &FileView<'_>, step: Id) -> Option<Figure> {
     let index = &view.index;
-    view.calls("backward").iter().find_map(|backward| {
-        let inner = loop_of(view, *backward)?;
-        let behind =
-            *backward < step && !index.is_within(step, inner) && view.function_of(step) == view.function_of(inner);
-        let range = index.call(index.for_statement(inner).filter(|_| behind)?.iterable()?)?;
-        let mut turns = range.arguments().ids().filter(|_| range.name() == Some("range"));
-        let first = turns.next().filter(|_| turns.next().is_none())?;
-        Some(Figure::of(view, first))
-    })
+    let inner = loop_of(view, backward_before(view, step)?)?;
+    let behind = !index.is_within(step, inner) && view.function_of(step) == view.function_of(inner);
+    let range = index.call(index.for_statement(inner).filter(|_| behind)?.iterable()?)?;
+    let mut turns = range.arguments().ids().filter(|_| range.name() == Some("range"));
+    let first = turns.next().filter(|_| turns.next().is_none())?;
+    Some(Figure::of(view, first))
 }
 
 /// Whether a call is made once for a batch: in the loop that takes them from a loader, or beside the backward pass.

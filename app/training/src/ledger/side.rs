@@ -48,6 +48,11 @@ struct SchedulerStep {
 }
 
 impl Side {
+    /// Whether there is a training to count.
+    pub(super) fn counts(&self) -> bool {
+        self.trains && self.micro_batch.is_some()
+    }
+
     /// In optimizer steps.
     pub(super) fn scheduler_steps(&self) -> Option<Reading> {
         let step = self.scheduler.as_ref()?;
@@ -92,14 +97,11 @@ impl Side {
 
 /// Reads the files of a program, the one that is started first.
 pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &LedgerTerms, original: bool) -> Side {
-    let mut side = Side::default();
-    if let Some(loader) = loader(views, terms) {
-        side.drops_last = loader.drops_last;
-        side.micro_batch = Some(loader.batch);
-    }
+    let trains = views.iter().any(|view| TRAINING.iter().any(|word| view.has_word(word)));
+    let Some(loader) = loader(views, terms).filter(|_| trains) else { return Side::default() };
+    let mut side = Side { micro_batch: Some(loader.batch), drops_last: loader.drops_last, trains, ..Side::default() };
     for view in views {
         side.precision.read(view, terms, original);
-        side.trains |= TRAINING.iter().any(|word| view.has_word(word));
         side.compiled |= terms.compiler.as_deref().is_some_and(|module| view.names.imports(module));
     }
     let argument = |name: &Option<String>| {
