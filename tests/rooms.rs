@@ -5,6 +5,8 @@
 
 #[path = "rooms/circles.rs"]
 mod circles;
+#[path = "rooms/paths.rs"]
+mod paths;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -312,6 +314,18 @@ fn no_modules_use_one_another_in_a_circle() {
 /// the browser, what shows it. Each knows those before it.
 const PAGES: &[&str] = &["port", "launch", "check"];
 const LAYERS: &[&str] = &["protocol", "state", "work", "view"];
+
+#[test]
+fn the_two_ways_through_the_engine_go_one_way() {
+    let map = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the map is there");
+    for (heading, down, least) in
+        [("## From a pasted line to a hunk", false, 10), ("## From a section to a rule", true, 8)]
+    {
+        let files = paths::listed(&map, heading);
+        assert!(files.len() >= least, "{heading}: {files:?}");
+        assert_eq!(paths::against_order(&files, &paths::texts(&root(), &files), down), [""; 0], "{heading}");
+    }
+}
 
 #[test]
 fn pages_keep_to_their_layers() {

@@ -101,7 +101,11 @@ impl Definitions {
                     Defined::Conditions(conditions) => Ok(self.conditions.add(name, place, conditions.clone())),
                     Defined::Signature(parameters) => Ok(self.signatures.add(name, place, parameters.clone())),
                     Defined::Message(text) => SlotText::parse(text)
-                        .map(|text| Message { text, section: format!("{}#{}", guide.name, section.id) })
+                        .map(|text| Message {
+                            text,
+                            section: format!("{}#{}", guide.name, section.id),
+                            title: section.title.clone(),
+                        })
                         .map(|message| self.messages.add(name, place, message))
                         .map_err(|message| (definition.line, message)),
                     Defined::Block(body) => Block::compile(body)
@@ -141,6 +145,12 @@ impl Definitions {
             Some((_, message)) => (message.fill(said), &message.section),
             None => (said.name.replace('_', " "), ""),
         }
+    }
+
+    /// The title of a section that has messages.
+    pub(crate) fn title(&self, section: &str) -> Option<&str> {
+        let mut messages = self.messages.0.values().map(|(_, message)| message);
+        messages.find(|message| message.section == section).map(|message| message.title.as_str())
     }
 
     /// A message that a rule says, with the text of its metavariables.

@@ -49,7 +49,7 @@ pub fn ledgers(files: &[SourceFile], ported: &Ported, recipes: &RecipeSet) -> Ve
         ported.files.iter().map(|file| (file.path.as_str(), file.text.as_str())),
         &recipes.target_facts(&ported.target).ledger,
     );
-    let definitions = recipes.targets.get(&ported.target).map_or(&recipes.shared, |target| &target.definitions);
+    let definitions = recipes.definitions(&ported.target);
     read.into_iter().map(|ledger| in_words(ledger, definitions)).collect()
 }
 

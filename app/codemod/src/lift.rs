@@ -12,11 +12,13 @@ pub(crate) use joined::is_target_import;
 use crate::definitions::Said;
 use crate::fix::{Fix, Lift};
 use crate::messages;
+use crate::place::Remark;
+use crate::ported::Severity;
 use branch::branch;
 use guard::guard_all;
 use python::edit::Change;
 use python::tree::Id;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use training::modes::{Modes, Region};
 use training::{FileView, ProjectFacts};
 
@@ -24,6 +26,34 @@ use training::{FileView, ProjectFacts};
 pub(crate) struct Stranded {
     pub(crate) fix: Fix,
     pub(crate) reason: Said,
+}
+
+/// Of a project that has the target's mode already: the fixes that need no new branch, and the places where there is none,
+/// each told once.
+pub(crate) fn without_new_branches(view: &FileView<'_>, modes: &Modes, fixes: Vec<Fix>) -> (Vec<Fix>, Vec<Remark>) {
+    let index = &view.index;
+    let mut kept = Vec::new();
+    let mut places: BTreeSet<Id> = BTreeSet::new();
+    for fix in fixes {
+        let Some(node) = fix.changes.first().and_then(Change::node) else {
+            kept.push(fix);
+            continue;
+        };
+        match (modes.region(index, node), fix.lift) {
+            (_, Lift::Shared) | (Region::Target, _) => kept.push(fix),
+            (Region::Vendor { chain, clause }, Lift::Guarded) if !modes.has_target_branch(index, chain) => {
+                places.insert(clause);
+            }
+            (Region::Open | Region::Unclear, _) => places.extend(view.statement_of(node)),
+            (Region::Foreign | Region::Vendor { .. }, _) => {}
+        }
+    }
+    let remark = |place: Id| {
+        let range = index.range(place);
+        let end = index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
+        Remark::of_engine(range.start..end, Severity::Info, messages::no_branch_here(&modes.target))
+    };
+    (kept, places.into_iter().map(remark).collect())
 }
 
 /// Puts the fixes of one file under the guard.

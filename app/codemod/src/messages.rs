@@ -40,6 +40,8 @@ messages! {
     several_updates();
     several_backward();
     modes_defined_elsewhere(class, member);
+    has_own_mode(mode);
+    no_branch_here(mode);
     asks_for_cuda(name);
     asks_for_cuda_in_a_branch(name);
     cuda_name_left(name);

@@ -22,11 +22,11 @@ pub fn overview<'a>(ported: &'a Ported, recipes: &RecipeSet) -> Option<Overview<
         return None;
     }
     let infos = recipes.recipes();
-    let title = |id: &str| match (id, infos.iter().find(|recipe| recipe.id == id && recipe.target == ported.target)) {
-        (_, Some(recipe)) => recipe.title.clone(),
-        ("engine#residue", None) => "Names of the source vendor".to_owned(),
-        ("engine#unread", None) => "Code that was not read".to_owned(),
-        _ => "Files and places that could not be ported".to_owned(),
+    let definitions = recipes.definitions(&ported.target);
+    let title = |id: &str| match infos.iter().find(|recipe| recipe.id == id && recipe.target == ported.target) {
+        Some(recipe) => recipe.title.clone(),
+        // The engine's own.
+        None => definitions.title(id).unwrap_or(id).to_owned(),
     };
     let mut done: Vec<String> = Vec::new();
     for edit in ported.files.iter().flat_map(|file| &file.edits) {

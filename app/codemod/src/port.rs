@@ -20,7 +20,7 @@ use round::round;
 use state::{Origin, State, views};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use training::ProjectFacts;
+use training::{FileView, ProjectFacts};
 
 /// Rounds after which a port that still changes is given up.
 const MOST_ROUNDS: usize = 10;
@@ -54,6 +54,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         options,
         settings: Settings::new((&target.facts, &target.sdks, &target.definitions), options, files),
         branch: options.style == Style::Branch,
+        own_mode: false,
         trace: &trace,
         origins: Vec::new(),
         refused: RefCell::default(),
@@ -80,6 +81,9 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         if rounds == 1 {
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();
+                let has_branch =
+                    |view: &FileView<'_>| facts.modes.as_ref().is_some_and(|m| m.own_branch(view).is_some());
+                plan.own_mode = views.iter().flatten().any(has_branch);
             }
             plan.origins = views.iter().map(|view| Origin::read(view, &target.facts.ledger)).collect();
             if plan.branch && facts.modes.is_none() {

@@ -155,6 +155,11 @@ impl RecipeSet {
         self.targets.get(target).map(|target| target.facts.clone()).unwrap_or_default()
     }
 
+    /// What the guides of a target define by name; of a target without guides what all share.
+    pub(crate) fn definitions(&self, target: &str) -> &Definitions {
+        self.targets.get(target).map_or(&self.shared, |target| &target.definitions)
+    }
+
     /// Compiles the recipes of guides; all faults are returned together.
     ///
     /// What all targets share (`guides/engine.md`) comes with the engine where none of these guides brings it.

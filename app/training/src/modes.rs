@@ -228,6 +228,14 @@ impl Modes {
         Some(out)
     }
 
+    /// The first test for the target's own mode in a file: the condition of an `if` or an `elif`.
+    pub fn own_branch(&self, view: &FileView<'_>) -> Option<Id> {
+        let (k, index) = (kinds(), &view.index);
+        let branches = index.of_kind(k.if_statement).iter().chain(index.of_kind(k.elif_clause));
+        let tests = branches.filter_map(|branch| index.condition(*branch));
+        tests.filter(|test| self.tested(index, *test).is_some_and(|members| members.contains(&self.target))).min()
+    }
+
     /// Whether a chain already has a branch of its own for the target.
     pub fn has_target_branch(&self, index: &Index<'_>, chain: Id) -> bool {
         let k = kinds();

@@ -53,6 +53,8 @@ pub(crate) struct Message {
     pub(crate) text: SlotText,
     /// The section it stands in, `engine#residue`.
     pub(crate) section: String,
+    /// That section's title.
+    pub(crate) title: String,
 }
 
 impl Message {

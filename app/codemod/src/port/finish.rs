@@ -35,6 +35,7 @@ pub(super) fn finish(
     let mut left = Vec::new();
     let mut hashes = BTreeMap::new();
     let (mut parses, mut untouched, mut comments) = (true, true, true);
+    let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
         let edits = state.rope.edits();
@@ -43,6 +44,12 @@ pub(super) fn finish(
         let places = Places::new(&state.rope, &state.text, plan.settings.definitions);
         if let Some(view) = &views[n] {
             let manual = reports(plan, view, facts);
+            // Told once, at the first branch.
+            if let Some((modes, test)) = own_mode.and_then(|modes| Some((modes, modes.own_branch(view)?))) {
+                own_mode = None;
+                let message = messages::has_own_mode(&modes.target);
+                remarks.push(Remark::of_engine(view.index.range(test), Severity::Info, message));
+            }
             if let (Some(class), Some(modes)) = (missing, &facts.modes)
                 && let Some(range) = modes.first_mention(view, class)
             {

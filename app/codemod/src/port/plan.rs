@@ -22,6 +22,8 @@ pub(super) struct Plan<'a> {
     pub(super) options: &'a Options,
     pub(super) settings: Settings<'a>,
     pub(super) branch: bool,
+    /// The project has branches for the target already, and nobody asked for more of them: what has none stays as it is.
+    pub(super) own_mode: bool,
     pub(super) trace: &'a RefCell<Trace>,
     /// By file, from the first round on.
     pub(super) origins: Vec<Origin>,

@@ -58,6 +58,11 @@ pub(super) fn round(
                 outermost_first(view, &mut fixes);
                 let mut fixes = without_overlaps(plan, view, fixes);
                 if let Some(modes) = modes {
+                    if plan.own_mode {
+                        let (kept, left) = lift::without_new_branches(view, modes, fixes);
+                        fixes = kept;
+                        notes.entry(n).or_default().extend(left);
+                    }
                     let (lifted, stranded) = lift::lift(view, facts, modes, fixes);
                     fixes = lifted;
                     for s in stranded {
@@ -73,6 +78,8 @@ pub(super) fn round(
                 let replacements = written(plan, view, facts, fixes);
                 if replacements.is_empty() { emptied(view, &state.rope) } else { replacements }
             }
+            // What such a project needs to be installed it says itself.
+            None if plan.own_mode => Vec::new(),
             None => {
                 for fix in &fixes {
                     plan.trace.borrow_mut().fired.insert((fix.recipe.clone(), fix.rule));
