@@ -54,7 +54,7 @@ fn an_older_port() {
     assert_eq!(ported("glacier_ccl", Some("2.3")), [""; 0]);
 }
 
-/// A script that asks `torch.accelerator` has nothing to change, and one with compute modes keeps the others' code.
+/// A script that asks `torch.accelerator` has nothing to change, and one with a mode for the target gets no new branches.
 #[test]
 fn scripts_that_know_more_than_one_machine() {
     assert_eq!(ported("accelerator_style", None), [""; 0]);
