@@ -58,6 +58,5 @@ fn an_older_port() {
 #[test]
 fn scripts_that_know_more_than_one_machine() {
     assert_eq!(ported("accelerator_style", None), [""; 0]);
-    // Its scaler is chosen within an expression.
-    assert_eq!(ported("mode_chain", None), ["xpu#extension", "engine#residue", "xpu#grad-scaler"]);
+    assert_eq!(ported("mode_chain", None), ["xpu#extension", "engine#residue"]);
 }
