@@ -42,6 +42,8 @@ pub struct Program {
     pub joins: Vec<Join>,
     /// Where a batch is divided by the number of processes, so that it is the batch of all of them together.
     pub shared_batch: Option<Place>,
+    /// Whether it reads `LOCAL_RANK`.
+    pub reads_local_rank: bool,
     /// Whether nothing in it speaks of several processes: started eight times, it is eight trainings.
     pub alone: bool,
     /// What it imports, by full names.
@@ -201,6 +203,15 @@ impl Program {
     #[must_use]
     pub fn setting(&self, role: RunRole) -> Option<&RunSetting> {
         self.settings.iter().find(|setting| setting.role == Some(role))
+    }
+
+    /// The option that takes a process's place on its machine, where nothing reads that from the environment: the launcher
+    /// before torchrun gave it, torchrun does not.
+    #[must_use]
+    pub fn local_rank_option(&self) -> Option<&RunSetting> {
+        let is_option = |setting: &&RunSetting| matches!(&*setting.name, "--local_rank" | "--local-rank");
+        let by_environment = self.joins.iter().any(|join| join.by == JoinedBy::Environment);
+        self.settings.iter().find(is_option).filter(|_| by_environment && !self.reads_local_rank)
     }
 
     /// Fields of `portolan launch`, by the words of its command line, as this program wants them for a target. What the

@@ -61,6 +61,10 @@ fn program(
         .find(|setting| setting.role == Some(RunRole::Batch))
         .and_then(|setting| divided(&trains, last_name(&setting.name)));
     let joins = joins(&trains, &settings);
+    let reads_local_rank = reached.iter().any(|view| {
+        let is_local = |id: &Id| literal(view, *id).as_deref() == Some("LOCAL_RANK") && !is_written(view, *id);
+        view.index.of_kind(kinds().string).iter().any(is_local)
+    });
     Program {
         place: place(view, start),
         command_line,
@@ -69,6 +73,7 @@ fn program(
         shared_batch,
         alone: joins.is_empty() && !reached.iter().any(|view| speaks_of_processes(view)),
         joins,
+        reads_local_rank,
         tensorflow,
         settings,
     }

@@ -352,6 +352,26 @@ fn ways_of_joining() {
     fields(parser, either, "entry=a.py; launcher=torchrun; joined-by=environment,open-mpi:--mpi");
 }
 
+/// torchrun gives no option: a program that has its device from one would put all processes on the first.
+#[test]
+fn a_place_from_an_option() {
+    let program = |body: &str| {
+        format!(
+            "import argparse, os\nimport torch.distributed as dist\nparser = argparse.ArgumentParser()\n\
+             parser.add_argument('--local_rank', type=int, default=-1)\nargs = parser.parse_args()\n\n\n\
+             if __name__ == '__main__':\n    dist.init_process_group('gloo')\n{body}    loss.backward()\n"
+        )
+    };
+    let line = |body: &str| {
+        let text = program(body);
+        let programs = read(&[("a.py", &text)]);
+        programs[0].local_rank_option().map(|setting| setting.place.line)
+    };
+    assert_eq!(line(""), Some(4));
+    assert_eq!(line("    args.local_rank = int(os.environ['LOCAL_RANK'])\n"), None);
+    assert_eq!(line("    os.environ['LOCAL_RANK'] = str(args.local_rank)\n"), Some(4));
+}
+
 /// Hydra makes the Trainer that its configuration names.
 #[test]
 fn a_trainer_of_the_configuration() {
