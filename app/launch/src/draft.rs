@@ -100,7 +100,7 @@ impl<'a> Draft<'a> {
                 (Script::Train, Scheduler::Slurm) => format!("sbatch {}", request.file_name()),
                 (Script::Train, Scheduler::Pbs) => format!("qsub {}", request.file_name()),
                 // A login shell knows `module`.
-                (Script::Train, Scheduler::Bash) if loads => format!("bash -l {}", request.file_name()),
+                _ if loads => format!("bash -l {}", request.file_name()),
                 _ => format!("bash {}", request.file_name()),
             },
             scheduler: if request.script == Script::Train { request.scheduler } else { Scheduler::Bash },

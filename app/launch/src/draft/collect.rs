@@ -31,6 +31,7 @@ fn build(draft: &mut Draft<'_>) {
     draft.plan.title = format!("Puts results, logs and versions into {name}.tar.gz.");
     draft.plan.monitors.clear();
     draft.plan.notes.push("What is not there is named and left out; nothing is deleted.".into());
+    draft.load();
     draft.activate();
     let folder = here(&name);
     let command = Command::new(["mkdir"], "").words(["-p", "--", &folder]);

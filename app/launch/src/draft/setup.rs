@@ -11,6 +11,8 @@ impl Draft<'_> {
         let setup = &self.table.setup;
         self.plan.title = self.text(&setup.title);
         self.enable();
+        // The Python of a module is the one whose packages the environment is to see.
+        self.load();
         for entry in &setup.set {
             self.set(entry);
         }

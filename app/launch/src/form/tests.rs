@@ -199,6 +199,35 @@ fn what_joins_is_said() {
     refused(&of(&spawns), "args", "each of the 8 processes would start others");
 }
 
+/// What a site's module brings is there in each of the scripts, which a login shell reads.
+#[test]
+fn modules_of_a_site() {
+    let of = |more: &[(&'static str, &'static str)]| {
+        let mut all = vec![("target", "xpu"), ("site", "alcf-aurora"), ("filesystems", "home"), ("entry", "a.py")];
+        all.extend([("account", "a"), ("time", "01:00:00")]);
+        all.extend(more);
+        script(&all)
+    };
+    for text in [of(&[]), of(&[("script", "setup"), ("venv", "env")]), of(&[("script", "collect"), ("results", "out")])]
+    {
+        assert!(text.starts_with("#!/bin/bash -l\n") && text.contains("\nrun module load frameworks\n"), "{text}");
+    }
+    // qsub takes no job without these; by hand nobody asks.
+    let pbs = [("target", "xpu"), ("site", "alcf-aurora"), ("entry", "a.py"), ("filesystems", "home")];
+    refused(&[&pbs[..], &[("account", "a")]].concat(), "time", "is required");
+    refused(&[&pbs[..], &[("time", "01:00:00")]].concat(), "account", "is required");
+    assert!(
+        script(&[("target", "xpu"), ("site", "alcf-aurora"), ("entry", "a.py"), ("scheduler", "bash")])
+            .contains("bash -l")
+    );
+    // One machine has the same launcher as several.
+    assert!(of(&[("instances", "8")]).contains("run mpiexec --pmi=pmix --envall -n 8 --ppn 8 "));
+    refused(&[("target", "xpu"), ("entry", "a.py"), ("scheduler", "slurm")], "gres", "is required");
+    let arrays =
+        [("scheduler", "slurm"), ("entry", "a.py"), ("array", "0-3"), ("checkpoints", "o"), ("resume-key", "--r")];
+    refused(&arrays, "checkpoints", "the newest checkpoint of any of them");
+}
+
 /// Who starts the processes tells them what they join by, or it is somebody else who starts them, or there is no script.
 #[test]
 fn a_launcher_that_joins() {

@@ -40,7 +40,7 @@ fn continuations(look: &mut Look<'_>) {
         let start = first.range.start;
         let line = look.script[..start].rfind('\n').map_or(0, |at| at + 1);
         let is_option = first.text.len() > 1 && first.text.starts_with('-');
-        if !is_option || !look.script[line..start].trim().is_empty() || line == 0 {
+        if !is_option || !look.script[line..start].trim().is_empty() || line == 0 || is_pattern(&look.script[line..]) {
             return;
         }
         let end = look.script[..line - 1].trim_end().len();
@@ -55,6 +55,13 @@ fn continuations(look: &mut Look<'_>) {
         look.found(start, "lost-continuation", message);
         look.mend(end..line - 1, " \\");
     });
+}
+
+/// `-h|--help)`, a pattern of `case`: words with nothing but `|` between them in front of a `)`.
+fn is_pattern(script: &str) -> bool {
+    let line = script.lines().next().unwrap_or_default();
+    let Some((pattern, _)) = line.split_once(')') else { return false };
+    !pattern.contains('(') && pattern.split('|').all(|word| !word.trim().contains(char::is_whitespace))
 }
 
 fn lines(script: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -130,9 +137,13 @@ fn left_behind(look: &mut Look<'_>) {
     look.mend(script.len()..script.len(), line);
 }
 
-/// A line with an `&` that may put a command beside the script: not `&&`, and no redirection. What stands in quotes or in
-/// a comment counts too, so that nothing is said of a script that is only hard to read.
+/// A line with an `&` that may put a command beside the script: not `&&`, and no redirection. What stands in quotes
+/// counts too, so that nothing is said of a script that is only hard to read.
 fn runs_beside(line: &str) -> bool {
+    let line = line.trim_start();
+    if line.starts_with('#') {
+        return false;
+    }
     let letters: Vec<char> = line.chars().collect();
     let is = |at: Option<usize>, known: &str| at.and_then(|at| letters.get(at)).is_some_and(|c| known.contains(*c));
     (0..letters.len())

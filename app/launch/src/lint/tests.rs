@@ -216,6 +216,7 @@ fn a_script_as_a_whole() {
         "cat > job <<E\n#SBATCH -N 1\nE\n",
         "poprun -vv --num-replicas 2 numactl -N 0 python t.py --num-replicas 3\n",
         "srun a \\\n  -b\n",
+        "case $1 in\n  --config)\n    a=$2 ;;\n  -h | --help) exit ;;\n  --cpu=*) b=1 ;;\nesac\n",
     ] {
         found("popdist", fine, &[]);
     }
@@ -241,6 +242,7 @@ fn names_and_assignments() {
     }
     let job = "#PBS -l select=8\nfor part in a b; do\n  $COMMAND $part\ndone\nwait\n";
     found("xpu", job, &["waits-for-nothing"]);
+    found("xpu", &job.replace("wait", "# 12 ranks & 6 cards\nwait"), &["waits-for-nothing"]);
     found("xpu", &job.replace("$part\n", "$part > log 2>&1 &\n"), &[]);
     found("xpu", &job.replace("wait", "wait $pid"), &["unset-variable"]);
     found("xpu", "module load conda\nconda activate\n", &[]);
