@@ -188,17 +188,7 @@ fn imports_of(reached: &[&FileView<'_>]) -> BTreeSet<String> {
 
 fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
     let mut found: Vec<Join> = Vec::new();
-    let mut say = |by: JoinedBy, place: Place, under: Vec<String>| match found.iter_mut().find(|join| join.by == by) {
-        // What is read at several places counts under what any of them asks for.
-        Some(join) => {
-            for word in under {
-                if !join.under.contains(&word) {
-                    join.under.push(word);
-                }
-            }
-        }
-        None => found.push(Join { by, place, under }),
-    };
+    let mut say = |by: JoinedBy, place: Place, under: Vec<String>| add(&mut found, Join { by, place, under });
     let under = |view: &FileView<'_>, id: Id| conditions::words(reached, view, id, settings);
     for view in reached {
         let index = &view.index;
@@ -220,10 +210,6 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
                 }
                 _ => {}
             }
-        }
-        for &call in view.calls("init_process_group").iter().filter(|call| asks_the_environment(view, **call, settings))
-        {
-            say(JoinedBy::Environment, place(view, call), under(view, call));
         }
         if let Some(binding) = view.names.bindings.iter().find(|binding| joins_by_the_environment(&binding.qualified)) {
             say(JoinedBy::Environment, place(view, binding.statement), Vec::new());
@@ -254,8 +240,32 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
     if let Some(target) = trainer::of_configuration(settings) {
         say(JoinedBy::Lightning, target.place.clone(), Vec::new());
     }
+    // A program with its rank from elsewhere tells the environment itself, or the call.
+    if found.iter().all(|join| join.by == JoinedBy::Environment) {
+        for view in reached {
+            let calls = view.calls("init_process_group").iter();
+            for &call in calls.filter(|call| asks_the_environment(view, **call, settings)) {
+                let join = Join { by: JoinedBy::Environment, place: place(view, call), under: under(view, call) };
+                add(&mut found, join);
+            }
+        }
+    }
     found.sort_by_key(|join| join.by);
     found
+}
+
+/// What is read at several places counts under what any of them asks for.
+fn add(found: &mut Vec<Join>, new: Join) {
+    match found.iter_mut().find(|join| join.by == new.by) {
+        Some(join) => {
+            for word in new.under {
+                if !join.under.contains(&word) {
+                    join.under.push(word);
+                }
+            }
+        }
+        None => found.push(new),
+    }
 }
 
 /// Whether a file reads its rank from the environment.

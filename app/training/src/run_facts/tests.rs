@@ -339,6 +339,9 @@ fn ways_of_joining() {
     let mpi = "    os.environ['RANK'] = str(MPI.COMM_WORLD.Get_rank())\n    os.environ.setdefault('LOCAL_RANK', '0')\n\
         \x20   torch.distributed.init_process_group('gloo', rank=MPI.COMM_WORLD.Get_rank(), world_size=2)\n";
     fields("from mpi4py import MPI", mpi, "entry=a.py; joined-by=mpi");
+    let open_mpi = "    rank = os.environ['OMPI_COMM_WORLD_RANK']\n    os.environ['RANK'] = rank\n\
+        \x20   torch.distributed.init_process_group('gloo')\n";
+    fields("", open_mpi, "entry=a.py; launcher=mpirun; joined-by=open-mpi");
     let elsewhere = "    torch.distributed.init_process_group('gloo', init_method='file:///x', rank=0, world_size=2)\n";
     fields("", elsewhere, "entry=a.py; joined-by=unread");
     fields(
