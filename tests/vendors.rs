@@ -10,6 +10,7 @@ const GENERAL: &[&str] = &[
     "app/training/src",
     "app/codemod/src",
     "app/guide/src",
+    "app/tables/src",
     "app/launch/src",
     "app/site/src",
     "app/cli/src",

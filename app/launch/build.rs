@@ -1,35 +1,62 @@
-//! Bakes what launches need to know into the crate: the front matter of the guides that have a table `[launch]`, and the
-//! site files.
+//! Bakes what launches need to know into the crate: the tables of the guides that have a table `[launch]`, and the site
+//! files. All are read and checked here.
 
-use std::fmt::Write;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+use tables::{Outline, Site, read_site, read_targets};
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut out = String::from("pub(crate) const GUIDES: &[(&str, &str)] = &[\n");
-    let mut guides: Vec<(i64, String, String)> = Vec::new();
-    for (path, text) in files(&here.join("../../guides"), "md") {
+    let front = |(path, text): (PathBuf, String)| {
         let front = guide::split_front_matter(&text).map_or("", |(front, _)| front).to_string();
-        let table: toml::Table = toml::from_str(&front).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let order = table.get("order").and_then(toml::Value::as_integer).unwrap_or_default();
-        if let Some(target) = table.get("target").and_then(toml::Value::as_str)
-            && table.contains_key("launch")
-        {
-            guides.push((order, target.to_string(), front));
-        }
-    }
-    guides.sort();
-    for (_, target, front) in guides {
-        let _ = writeln!(out, "    ({target:?}, {front:?}),");
-    }
-    out.push_str("];\npub(crate) const SITES: &[(&str, &str)] = &[\n");
+        (shown(&path), front)
+    };
+    let fronts: Vec<_> = files(&here.join("../../guides"), "md").into_iter().map(front).collect();
+    let targets = read_targets(&fronts).unwrap_or_else(|faults| stop(&faults));
+    let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    let mut sites: Vec<Site> = Vec::new();
+    let mut faults = Vec::new();
     for (path, text) in files(&here.join("sites"), "toml") {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let _ = writeln!(out, "    ({name:?}, {text:?}),");
+        let site = match read_site(&text, &names) {
+            Ok(site) => site,
+            Err(fault) => {
+                faults.push(format!("{}: {fault}", shown(&path)));
+                continue;
+            }
+        };
+        if path.file_stem().is_none_or(|stem| *stem != *site.name) {
+            faults.push(format!("{}: the file is called otherwise than the site, `{}`", shown(&path), site.name));
+        }
+        if site.checked.is_none() {
+            faults.push(format!("{}: `checked` says on which day its facts were looked up", shown(&path)));
+        }
+        sites.push(site);
     }
-    out.push_str("];\n");
-    let file = Path::new(&std::env::var("OUT_DIR").unwrap_or_default()).join("embedded.rs");
-    std::fs::write(&file, out).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    if !faults.is_empty() {
+        stop(&faults);
+    }
+    sites.sort_by_key(|site| site.group.as_deref() != Some("generic"));
+    let outlines: Vec<Outline> = targets.iter().map(tables::TargetTable::outline).collect();
+    pack("outlines.bin", &outlines);
+    pack("targets.bin", &targets);
+    pack("sites.bin", &sites);
+}
+
+fn stop(faults: &[String]) -> ! {
+    faults.iter().for_each(|fault| println!("cargo::error={fault}"));
+    std::process::exit(1);
+}
+
+fn pack(name: &str, data: &impl Serialize) {
+    let file = Path::new(&std::env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join(name);
+    let packed = postcard::to_allocvec(data).expect("tables are plain data");
+    std::fs::write(&file, packed).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+}
+
+/// As a reader of the checkout knows it.
+fn shown(path: &Path) -> String {
+    let tail: Vec<_> = path.components().rev().take(2).map(|part| part.as_os_str().to_string_lossy()).collect();
+    tail.iter().rev().map(AsRef::as_ref).collect::<Vec<&str>>().join("/")
 }
 
 /// The files of a folder with that extension, by name, with their texts.

@@ -6,7 +6,7 @@ use crate::messages::{OnDisk, message};
 use crate::reading::text_of;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use launch::{Request, Scheduler, Script, Site, Target};
+use launch::{Request, Scheduler, Script, Target};
 use std::io::Write;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     }
     let site = if args.site.ends_with(".toml") {
         let text = std::fs::read_to_string(&args.site).with_context(|| args.site.clone())?;
-        Site::read(&text).map_err(|problem| usage(format!("{}: {problem}", args.site)))?
+        launch::read_site(&text).map_err(|problem| usage(format!("{}: {problem}", args.site)))?
     } else {
         launch::site_named(&args.site, target).map_err(|problem| usage(format!("--{problem}")))?
     };
@@ -104,16 +104,12 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         ("lazy", args.lazy),
         ("profile", args.profile),
         ("compiled", args.compiled),
-        ("tensorflow", args.tensorflow || read.get("tensorflow").is_some() && has_field(target, "tensorflow")),
+        ("tensorflow", args.tensorflow || read.get("tensorflow").is_some() && target.has_field("tensorflow")),
     ];
     let given = switches.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name.to_string(), "on".to_string()));
     let modules = args.modules.iter().map(|list| ("modules".to_string(), list.clone()));
     request.values = given.chain(modules).chain(args.values.iter().cloned()).collect();
     Ok(request)
-}
-
-fn has_field(target: Target, name: &str) -> bool {
-    target.fields().iter().any(|field| field.name == name)
 }
 
 /// Findings to stderr, the patch to stdout; false when there is a finding.

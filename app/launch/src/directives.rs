@@ -2,7 +2,7 @@
 //! letters before ([`plan`](crate::plan)).
 
 use crate::plan::{Asked, Flag, Resources};
-use crate::request::Scheduler;
+use tables::Scheduler;
 
 const SLURM: &str = "https://slurm.schedmd.com/sbatch.html";
 const PBS: &str = "https://github.com/openpbs/openpbs/blob/master/doc/man1/qsub.1B";

@@ -3,19 +3,22 @@
 
 mod collect;
 mod command;
+mod condition;
 mod counts;
+mod fill;
 mod job;
 mod program;
 mod setup;
 mod train;
 
+use crate::given::Given;
 use crate::plan::{Asked, Plan, Resources, Setting, Step};
-use crate::request::{Problem, Request, Scheduler, Script};
-use crate::site::{Site, Status};
-use crate::table::{CommandEntry, Kind, LaunchTable};
+use crate::request::{Problem, Request, Script};
+use crate::site;
 use crate::word::Word;
 use command::Command;
 use counts::Counts;
+use tables::{CommandEntry, Kind, LaunchTable, Scheduler, Site, Status};
 
 pub use program::said;
 
@@ -63,18 +66,19 @@ pub(crate) struct Draft<'a> {
 impl<'a> Draft<'a> {
     fn new(request: &'a Request, site: &'a Site) -> Draft<'a> {
         let table = request.target.table();
+        let given = Given { request, site };
         let own = |name: &str| {
-            let value = site.value(request, name)?.to_string();
+            let value = given.value(name)?.to_string();
             let source = if request.values.contains_key(name) { String::new() } else { site.source.clone() };
             Some(Asked { value, source })
         };
         let of_site = |value: &String| Asked { value: value.clone(), source: site.source.clone() };
-        let text = |name: &str| site.value(request, name).map(str::to_string);
+        let text = |name: &str| given.value(name).map(str::to_string);
         let of_site_directives =
-            site.directives.iter().map(|text| Asked { value: site.filled(request, text), source: site.source.clone() });
+            site.directives.iter().map(|text| Asked { value: given.filled(text), source: site.source.clone() });
         let of_user = request.directives.iter().map(|text| Asked { value: text.clone(), source: String::new() });
         let resources = Resources {
-            name: site.value(request, "job").map_or(format!("portolan-{}", request.target.name()), str::to_string),
+            name: given.value("job").map_or(format!("portolan-{}", request.target.name()), str::to_string),
             nodes: request.nodes,
             partition: own("partition").or_else(|| site.partition.as_ref().map(of_site)),
             account: own("account"),
@@ -124,6 +128,10 @@ impl<'a> Draft<'a> {
         }
     }
 
+    fn given(&self) -> Given<'a> {
+        Given { request: self.request, site: self.site }
+    }
+
     /// Enough of one to ask conditions.
     pub(crate) fn for_conditions(request: &'a Request, site: &'a Site) -> Draft<'a> {
         let mut draft = Draft::new(request, site);
@@ -137,7 +145,7 @@ impl<'a> Draft<'a> {
 
     fn check(&mut self) {
         let (request, site) = (self.request, self.site);
-        if !site.targets.contains(&request.target) {
+        if !site::has(site, request.target) {
             self.problem("site", format!("{} has no {}", site.title, request.target.name()));
         }
         if request.script == Script::Train && !site.schedulers.contains(&request.scheduler) {
@@ -183,7 +191,7 @@ impl<'a> Draft<'a> {
             self.check_job();
             self.needs();
         }
-        let missing = site.missing(request, |when| self.holds(when));
+        let missing = self.given().missing(|when| self.holds(when));
         self.problems.extend(missing);
     }
 
@@ -191,17 +199,17 @@ impl<'a> Draft<'a> {
     fn directives(&mut self) {
         let asked = self.plan.resources.clone();
         let value = |asked: Option<Asked>| asked.map(|asked| asked.value);
-        let (site, request) = (self.site, self.request);
-        let own = |field| (field, site.value(request, field).map(str::to_string));
+        let (site, request, given) = (self.site, self.request, self.given());
+        let own = |field| (field, given.value(field).map(str::to_string));
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-:".contains(c);
         let named = [("partition", value(asked.partition)), ("account", value(asked.account)), own("job")];
-        for (field, value) in named.into_iter().chain(site.directive_fields().map(own)) {
+        for (field, value) in named.into_iter().chain(given.directive_fields().map(own)) {
             if value.is_some_and(|value| value.starts_with('-') || !value.chars().all(plain)) {
                 self.problem(field, "takes letters, digits and . _ - : only");
             }
         }
         if request.scheduler == Scheduler::Pbs && request.script == Script::Train {
-            let select = site.value(request, "select");
+            let select = given.value("select");
             let plain = |c: char| plain(c) || c == '=';
             match select {
                 None if site.select.is_none() => {
@@ -235,7 +243,7 @@ impl<'a> Draft<'a> {
     fn site_settings(&mut self) {
         let (site, request) = (self.site, self.request);
         for setting in site.settings.iter().filter(|setting| request.nodes > 1 || !setting.several_nodes) {
-            let (value, source) = (site.word(request, &setting.value), site.source.clone());
+            let (value, source) = (self.given().word(&setting.value), site.source.clone());
             let (name, why) = (setting.name.clone(), setting.why.clone());
             self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
         }
@@ -250,7 +258,7 @@ impl<'a> Draft<'a> {
 
     /// What the user, or else the site or the target, says for a field. Empty is nothing.
     pub(crate) fn value(&self, name: &str) -> Option<&'a str> {
-        self.site.value(self.request, name)
+        self.given().value(name)
     }
 
     /// The site's files of shell settings.
@@ -258,7 +266,7 @@ impl<'a> Draft<'a> {
         let site = self.site;
         if !site.enable.is_empty() {
             self.plan.steps.push(Step::Source {
-                files: site.enable.iter().map(|file| site.word(self.request, file)).collect(),
+                files: site.enable.iter().map(|file| self.given().word(file)).collect(),
                 unless: site.enabled_by.clone(),
                 why: "Puts the SDK on the paths, unless a login did.".into(),
                 source: site.source.clone(),
@@ -274,12 +282,12 @@ impl<'a> Draft<'a> {
 
     /// The same as words of a command; a problem where there are none.
     pub(crate) fn words_of_site(&mut self, name: &str) -> Vec<Word> {
-        let (site, request) = (self.site, self.request);
+        let site = self.site;
         let Some(texts) = self.word_of_site(name) else {
             self.problem("site", format!("{} has no `words.{name}`, which this script needs", site.title));
             return Vec::new();
         };
-        texts.iter().map(|text| site.word(request, text)).collect()
+        texts.iter().map(|text| self.given().word(text)).collect()
     }
 
     /// Whether the fields hold what they take.
@@ -306,7 +314,7 @@ impl<'a> Draft<'a> {
 
     /// A virtual environment, when the user has one.
     fn activate(&mut self) {
-        if let Some(venv) = self.site.value(self.request, "venv") {
+        if let Some(venv) = self.given().value("venv") {
             let files = vec![Word::text(format!("{}/bin/activate", here(venv)))];
             let why = "The virtual environment with the project's packages.".to_string();
             self.plan.steps.push(Step::Source { files, unless: None, why, source: String::new() });
@@ -320,18 +328,19 @@ impl<'a> Draft<'a> {
         }
         let devices = self.counts.asked;
         let texts = self.site.prefix.iter();
-        texts.map(|text| self.site.word(self.request, &text.replace("{devices}", &devices.to_string()))).collect()
+        texts.map(|text| self.given().word(&text.replace("{devices}", &devices.to_string()))).collect()
     }
 
     /// The scheduler's word for that many devices, as a directive. PBS counts them by machine, and no two sites call them
     /// the same.
     fn ask_for_devices(&mut self) {
         let (site, request, devices) = (self.site, self.request, self.counts.asked);
-        let filled = |text: &str| site.filled(request, &text.replace("{devices}", &devices.to_string()));
+        let given = self.given();
+        let filled = |text: &str| given.filled(&text.replace("{devices}", &devices.to_string()));
         let of_site = |text: &String| Asked { value: filled(text), source: site.source.clone() };
         self.plan.resources.devices = match request.scheduler {
             Scheduler::Bash | Scheduler::Slurm => site.request.as_ref().map(of_site),
-            Scheduler::Pbs => match site.value(request, "select") {
+            Scheduler::Pbs => match given.value("select") {
                 Some("none") => None,
                 Some(own) => Some(Asked { value: own.to_string(), source: String::new() }),
                 None => site.select.as_ref().map(of_site),

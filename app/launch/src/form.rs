@@ -8,12 +8,13 @@ mod shown;
 pub use archive::all;
 pub use shown::form;
 
-use crate::request::{Problem, Request, Scheduler, Script, joins_of};
-use crate::site::{Site, site_named};
+use crate::request::{Problem, Request, Script, joins_of};
+use crate::site::{read_site, site_named};
 use crate::target::Target;
 use crate::word::{Word, split_words};
 use crate::{Plan, plan, render};
 use std::collections::BTreeMap;
+use tables::{OPTIONS, Scheduler, Site};
 
 /// What is written into the fields, by name. A field that is missing or empty has its default.
 pub type Fields = BTreeMap<String, String>;
@@ -114,7 +115,7 @@ pub fn site(fields: &Fields) -> Result<Site, Problem> {
     let own = fields.get(OWN_SITE).map(String::as_str).unwrap_or_default();
     match text(fields, "site") {
         "own" if own.trim().is_empty() => Err(Problem::new(OWN_SITE, "is required: the text of your site file")),
-        "own" => Site::read(own).map_err(|problem| Problem::new(OWN_SITE, problem.message)),
+        "own" => read_site(own).map_err(|problem| Problem::new(OWN_SITE, problem.message)),
         "" => site_named("generic", target(fields)?),
         name => site_named(name, target(fields)?),
     }
@@ -213,44 +214,6 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     }
     if problems.is_empty() { Ok(request) } else { Err(problems) }
 }
-
-/// Fields that are options of the command of their own; all others are values of `--set`.
-pub(crate) const OPTIONS: [&str; 34] = [
-    "join-args",
-    "joined-by",
-    "devices-key",
-    "nodes-key",
-    "spawn-key",
-    "divided",
-    "ahead",
-    "env",
-    "directive",
-    "load",
-    "target",
-    "site",
-    OWN_SITE,
-    "scheduler",
-    "script",
-    "entry",
-    "args",
-    "nodes",
-    "instances",
-    "replicas",
-    "devices-per-replica",
-    "batch",
-    "accumulation",
-    "launcher",
-    "port",
-    "hosts",
-    "distributed-key",
-    "batch-key",
-    "batch-from",
-    "shared-batch",
-    "needs",
-    "accumulation-key",
-    "accumulation-from",
-    "alone",
-];
 
 /// The script that the fields ask for.
 ///

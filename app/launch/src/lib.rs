@@ -10,27 +10,26 @@
 //!
 //! Nothing here reads or writes a file, so the command and a page give the same bytes.
 
-mod condition;
 mod directives;
 mod draft;
-mod fill;
+mod embedded;
 pub mod form;
+mod given;
 mod lint;
 mod plan;
 mod render;
 mod request;
 mod site;
-mod table;
 mod target;
 mod word;
 
 pub use directives::{directives, mark};
 pub use draft::{plan, said};
 pub use lint::{Finding, Hunk, Linted, lint};
-pub use plan::{Asked, Flag, Monitor, Plan, Resources, Setting, Step};
+pub use plan::{Asked, Flag, Plan, Resources, Setting, Step};
 pub use render::{explained, render};
-pub use request::{Problem, Request, Scheduler, Script, joins_of};
-pub use site::{COMMON, Site, Status, site_named, sites};
-pub use table::{Field, Kind, Texts, Words};
+pub use request::{Problem, Request, Script, joins_of};
+pub use site::{read_site, site_named, sites};
+pub use tables::{COMMON, Field, Kind, Monitor, Scheduler, Site, Status, Texts, Words};
 pub use target::Target;
 pub use word::{Part, Word, split_words};

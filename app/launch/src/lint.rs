@@ -11,11 +11,11 @@ mod vendor;
 mod wall_time;
 mod words;
 
-use crate::table::LaunchTable;
 use crate::target::Target;
 use shell::{Command, Token, commands};
 use std::fmt::Write;
 use std::ops::Range;
+use tables::LaunchTable;
 
 /// A fault in a script.
 #[derive(Clone, Debug, PartialEq, Eq)]

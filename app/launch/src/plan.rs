@@ -1,7 +1,7 @@
 //! What a script does, before it is text.
 
-use crate::request::Scheduler;
 use crate::word::Word;
+use tables::{Monitor, Scheduler};
 
 /// An environment variable that the script sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,16 +129,6 @@ pub struct Resources {
     pub requeue: bool,
     /// Directives of the site's and of the user's own, as they are.
     pub extra: Vec<Asked>,
-}
-
-/// A command that shows what the devices do, for a second terminal.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Monitor {
-    /// The command line.
-    pub command: String,
-    /// What it shows.
-    pub why: String,
 }
 
 /// A launch: made by [`plan`](crate::plan), written by [`render`](crate::render).

@@ -2,9 +2,9 @@
 
 use crate::directives::{directives, mark};
 use crate::plan::{Flag, Plan, Step};
-use crate::request::Scheduler;
 use crate::word::{Part, Word};
 use std::fmt::Write;
+use tables::Scheduler;
 
 const SHELL: &str = "#!/usr/bin/env bash";
 

@@ -1,35 +1,9 @@
 //! What a user asks for.
 
 use crate::target::Target;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// Who starts the script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scheduler {
-    /// The user, by hand.
-    Bash,
-    /// `sbatch`.
-    Slurm,
-    /// `qsub`.
-    Pbs,
-}
-
-impl Scheduler {
-    /// All of them.
-    pub const ALL: [Scheduler; 3] = [Scheduler::Bash, Scheduler::Slurm, Scheduler::Pbs];
-
-    /// Its word on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheduler::Bash => "bash",
-            Scheduler::Slurm => "slurm",
-            Scheduler::Pbs => "pbs",
-        }
-    }
-}
+use tables::Scheduler;
 
 /// What the script is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

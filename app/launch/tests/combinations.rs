@@ -39,10 +39,6 @@ fi
 if [ "${0##*/}" = mkdir ]; then /bin/mkdir "$@"; fi
 "#;
 
-fn has_field(target: Target, name: &str) -> bool {
-    target.fields().iter().any(|field| field.name == name)
-}
-
 fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
     let mut all = Vec::new();
     let launchers = [None, Some("mpirun"), Some("torchrun"), Some("srun"), Some("lightning"), Some("deepspeed")];
@@ -59,7 +55,7 @@ fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
                             request.nodes = nodes;
                             request.instances = Some(instances);
                             request.launcher = launcher.map(str::to_string);
-                            if tensorflow && has_field(target, "tensorflow") {
+                            if tensorflow && target.has_field("tensorflow") {
                                 request.values.insert("tensorflow".into(), "on".into());
                             }
                             request.replicas = replicas;
@@ -77,7 +73,7 @@ fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
                             }
                             request
                                 .values
-                                .retain(|name, _| launch::COMMON.contains(&&**name) || has_field(target, name));
+                                .retain(|name, _| launch::COMMON.contains(&&**name) || target.has_field(name));
                             all.push(request);
                         }
                     }
@@ -125,7 +121,7 @@ fn fill(request: &mut Request) {
     request.env = vec![("OWN".into(), HOSTILE.into())];
     request.load = vec!["gcc/12".into()];
     let target = request.target;
-    request.values.retain(|name, _| launch::COMMON.contains(&&**name) || has_field(target, name));
+    request.values.retain(|name, _| launch::COMMON.contains(&&**name) || target.has_field(name));
     request.port = Some(23456);
     request.batch_key = Some("run.batch".into());
     request.batch_from = Some(HOSTILE.into());
@@ -305,7 +301,7 @@ fn every_script_is_sound_and_does_what_its_plan_says() {
     let mut scripts: BTreeMap<String, Plan> = BTreeMap::new();
     let mut reached: BTreeSet<String> = BTreeSet::new();
     for site in sites() {
-        for &target in &site.targets {
+        for target in site.targets.iter().filter_map(|name| Target::named(name)) {
             for &scheduler in &site.schedulers {
                 for mut request in requests(target, scheduler) {
                     let site = tamed(&site, &mut request);
@@ -330,7 +326,7 @@ fn every_script_is_sound_and_does_what_its_plan_says() {
     for site in sites() {
         for target in &site.targets {
             for script in ["train", "setup", "collect"] {
-                let wanted = format!("{} {script} {}", target.name(), site.name);
+                let wanted = format!("{target} {script} {}", site.name);
                 assert!(reached.contains(&wanted), "{wanted}");
             }
         }

@@ -3,9 +3,9 @@
 use super::command::Command;
 use super::{Draft, here};
 use crate::plan::Step;
-use crate::request::Scheduler;
-use crate::table::Collected;
 use crate::word::{Part, Word};
+use tables::Collected;
+use tables::Scheduler;
 
 const TAR: &str = "https://www.gnu.org/software/tar/manual/tar.html";
 
@@ -17,7 +17,8 @@ impl Draft<'_> {
 
 fn build(draft: &mut Draft<'_>) {
     let (request, site) = (draft.request, draft.site);
-    let own = |name: &str| site.value(request, name).map(str::to_string);
+    let given = draft.given();
+    let own = |name: &str| given.value(name).map(str::to_string);
     let Some(results) = own("results") else {
         return draft.problem("results", "is required: folder or file that the program writes its results to");
     };

@@ -2,8 +2,8 @@
 
 use super::{Draft, PYTHON};
 use crate::plan::{Flag, Step};
-use crate::table::{CommandEntry, Phrase, Reasoned, Texts};
 use crate::word::Word;
+use tables::{CommandEntry, Phrase, Reasoned, Texts};
 
 /// A command in the making.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The numbers of a launch, checked against one another and against the site.
 
 use super::{Draft, count};
-use crate::table::{Counting, JoinedBy, LauncherEntry};
+use tables::{Counting, JoinedBy, LauncherEntry};
 
 /// Numbers that follow from the request.
 #[derive(Clone, Debug, Default)]

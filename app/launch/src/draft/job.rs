@@ -3,9 +3,9 @@
 
 use super::{Draft, MOST};
 use crate::plan::{Setting, Step};
-use crate::request::Scheduler;
-use crate::table::{Counting, Tasks};
 use crate::word::{Part, Word};
+use tables::Scheduler;
+use tables::{Counting, Tasks};
 
 const SRUN: &str = "https://slurm.schedmd.com/srun.html";
 
@@ -141,7 +141,7 @@ impl Draft<'_> {
 
     /// Variables of the user's own, and arguments that follow from the job: its index, its newest checkpoint.
     pub(super) fn of_the_job(&mut self) {
-        let (request, scheduler) = (self.request, self.request.scheduler);
+        let (request, scheduler, given) = (self.request, self.request.scheduler, self.given());
         let mut set = |name: &str, value: Word, why: &str, source: &str| {
             let (name, why, source) = (name.to_string(), why.to_string(), source.to_string());
             self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
@@ -154,7 +154,7 @@ impl Draft<'_> {
         for (name, value) in &request.env {
             set(name, value.as_str().into(), "Your own.", "");
         }
-        if let Some(folder) = self.site.value(request, "checkpoints") {
+        if let Some(folder) = given.value("checkpoints") {
             let (folder, name) = match folder.rsplit_once('/') {
                 Some((folder, name)) if name.contains('*') => (folder, name),
                 _ if folder.contains('*') => (".", folder),

@@ -2,7 +2,7 @@
 
 use super::{Draft, count};
 use crate::request::Problem;
-use crate::table::{Counting, JoinedBy, LauncherEntry};
+use tables::{Counting, JoinedBy, LauncherEntry};
 
 /// Of a program that was read and says nothing of how its processes join.
 const UNREAD: &str = "unread";

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::plan::{Setting, Step};
-use crate::table::SetEntry;
+use tables::SetEntry;
 
 impl Draft<'_> {
     pub(super) fn train(&mut self) {

@@ -1,7 +1,7 @@
 //! All scripts of a target in one archive, with a README.
 
 use super::{Fields, OWN_SITE, command, site, text, write};
-use crate::request::Scheduler;
+use tables::Scheduler;
 
 /// Every script of the target at the site, and a README about them: file names and contents. What can't be written is
 /// said in the README.

@@ -2,11 +2,11 @@
 
 use super::{FieldKind, Fields, FormField, FormGroup, OWN_SITE, scheduler_of, script, site, target, text};
 use crate::draft::Draft;
-use crate::request::{Request, Scheduler, Script};
-use crate::site::site_named;
-use crate::site::{Site, sites};
-use crate::table::{Counting, Field, JoinedBy, Kind, LaunchTable};
+use crate::given::asks_for;
+use crate::request::{Request, Script};
+use crate::site::{has, site_named, sites};
 use crate::target::Target;
+use tables::{Counting, Field, JoinedBy, Kind, LaunchTable, Scheduler, Site};
 
 /// The fields of the form as it stands, by group. They depend on target, site, scheduler and launcher alone.
 #[must_use]
@@ -118,7 +118,7 @@ fn program(script: Script) -> Vec<FormField> {
 
 fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -> Vec<FormField> {
     let mut names: Vec<(String, String)> =
-        sites().into_iter().filter(|site| site.targets.contains(&target)).map(|site| (site.name, site.title)).collect();
+        sites().into_iter().filter(|site| has(site, target)).map(|site| (site.name, site.title)).collect();
     let default = names.first().map(|(name, _)| name.clone()).unwrap_or_default();
     names.push(("own".to_string(), "A site file of your own".to_string()));
     let mut list = vec![usually(&default, field("site", "Site", "", FieldKind::Choice(names)))];
@@ -139,8 +139,9 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
     }
     let mut request = Request::new(target, "");
     request.scheduler = scheduler_of(fields, site);
-    let asked =
-        |site: &Site, own: &Field| site.asks_for(own, script) && Draft::for_conditions(&request, site).holds(&own.when);
+    let asked = |site: &Site, own: &Field| {
+        asks_for(site, own, script) && Draft::for_conditions(&request, site).holds(&own.when)
+    };
     for own in site.into_iter().flat_map(|site| site.field.iter().filter(|own| asked(site, own))) {
         let mut shown = field(&own.name, &own.name, &own.label, FieldKind::Text);
         shown.required = own.required;

@@ -2,8 +2,8 @@
 
 use super::Look;
 use super::shell::Command;
-use crate::table::CompiledWords;
 use crate::word::Word;
+use tables::CompiledWords;
 
 pub(super) fn check(look: &mut Look<'_>, words: &CompiledWords) {
     // With several programs in one script nothing says which file belongs to which.

@@ -2,7 +2,7 @@
 
 use super::Look;
 use super::shell::{Command, Token};
-use crate::table::JoinedBy;
+use tables::JoinedBy;
 
 pub(super) fn check(look: &mut Look<'_>) {
     look.each(|look, command| {
@@ -56,7 +56,7 @@ fn separate(look: &mut Look<'_>, command: &Command) {
     let starts = |name: &str, flags: &[&str]| {
         command.runs(name).is_some() && command.number(flags).is_some_and(|count| count > 1)
     };
-    let of_target = |starter: &crate::table::Starter| {
+    let of_target = |starter: &tables::Starter| {
         starts(&starter.program, &starter.flags.iter().map(String::as_str).collect::<Vec<_>>())
     };
     let several =

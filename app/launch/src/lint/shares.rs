@@ -2,7 +2,7 @@
 
 use super::Look;
 use super::shell::Command;
-use crate::table::Shares;
+use tables::Shares;
 
 pub(super) fn check(look: &mut Look<'_>, shares: &Shares) {
     look.each(|look, command| {

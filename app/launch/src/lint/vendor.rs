@@ -3,7 +3,7 @@
 use super::shell::{Command, Token};
 use super::words::name;
 use super::{Look, whole};
-use crate::table::{WrongBackend, WrongVariable};
+use tables::{WrongBackend, WrongVariable};
 
 pub(super) fn check(look: &mut Look<'_>) {
     let lint = &look.table.lint;

@@ -290,10 +290,9 @@ fn launch(ported: &Ported, target: &TargetFacts) -> Fields {
     let mut fields = Fields::new();
     fields.insert("target".to_owned(), ported.target.clone());
     let Some(target) = ::launch::Target::named(&ported.target) else { return fields };
-    let has_field = |name: &str| target.fields().iter().any(|field| field.name == name);
     for (option, value) in &ported.options {
         let carried = options.iter().find(|own| own.name == *option).and_then(|own| own.launch.as_deref());
-        let field = carried.or_else(|| Some(option.as_str()).filter(|name| has_field(name)));
+        let field = carried.or_else(|| Some(option.as_str()).filter(|name| target.has_field(name)));
         // A field that is left out says off, or one.
         if let Some(field) = field.filter(|_| !matches!(value.as_str(), "off" | "1")) {
             fields.insert(field.to_owned(), value.clone());
@@ -301,7 +300,7 @@ fn launch(ported: &Ported, target: &TargetFacts) -> Fields {
     }
     let read = program.map(|program| program.launch_fields(&target.program_terms())).unwrap_or_default();
     // What variables mean depends on the release.
-    if has_field("sdk") && program.is_some() {
+    if target.has_field("sdk") && program.is_some() {
         fields.insert("sdk".to_owned(), ported.sdk.clone());
     }
     fields.extend(read.into_iter().map(|(name, value)| (name.to_owned(), value)));

@@ -4,9 +4,9 @@
 //! (`8 cards`), `{site.NAME}` for a word of the site, `$NAME` for an environment variable when the script runs, `{{`, `}}`
 //! and `$$` for those letters. What a user wrote is taken as it is: nothing in it is filled in again.
 
-use crate::draft::{Draft, count, here};
-use crate::request::Scheduler;
+use super::{Draft, count, here};
 use crate::word::{Part, Word};
+use tables::Scheduler;
 
 impl Draft<'_> {
     /// A text of a table as one word.

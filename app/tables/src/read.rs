@@ -1,0 +1,113 @@
+//! Reading tables from TOML, and what is checked of them.
+
+mod site;
+
+use crate::launch::LaunchTable;
+use crate::site::Site;
+use crate::target::TargetTable;
+use guide::Variable;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, from 1, where one is at fault.
+    pub line: Option<usize>,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Fault {
+        Fault { line: None, message }
+    }
+}
+
+/// A fault of TOML, with its line.
+fn fault(text: &str, error: &toml::de::Error) -> Fault {
+    let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+    Fault { line: Some(line), message: error.message().to_string() }
+}
+
+/// Reads and checks a site file. It names targets among those that there are.
+///
+/// # Errors
+/// What is wrong, with the line where one is at fault.
+pub fn read_site(text: &str, targets: &[&str]) -> Result<Site, Fault> {
+    let site: Site = toml::from_str(text).map_err(|error| fault(text, &error))?;
+    site::check(&site, targets)?;
+    Ok(site)
+}
+
+/// The part of a guide's front matter that a launch needs.
+#[derive(Deserialize)]
+struct Front {
+    target: Option<String>,
+    #[serde(default)]
+    order: i64,
+    mode: Option<guide::Mode>,
+    #[serde(default)]
+    sdks: Vec<String>,
+    #[serde(default)]
+    variable: BTreeMap<String, Variable>,
+    extends: Option<String>,
+    /// As it stands in this guide; what it leaves out may be said by another's.
+    launch: Option<LaunchTable>,
+}
+
+/// The targets among guides, in the guides' order: those with a table `[launch]`. What it doesn't say is said by that of the
+/// target that the guide extends. `fronts` are paths, each with the front matter of the guide there.
+///
+/// # Errors
+/// All that is wrong, each with its path and, where one is at fault, its line.
+pub fn read_targets(fronts: &[(String, String)]) -> Result<Vec<TargetTable>, Vec<String>> {
+    let mut known = Vec::new();
+    let mut faults = Vec::new();
+    for (path, text) in fronts {
+        match toml::from_str::<Front>(text) {
+            Ok(front) => known.push((path, text, front)),
+            Err(error) => {
+                // A line with `+++` stands above the first.
+                let Fault { line, message } = fault(text, &error);
+                faults.push(format!("{path}:{}: {message}", 1 + line.unwrap_or_default()));
+            }
+        }
+    }
+    known.retain(|(.., front)| front.target.is_some() && front.launch.is_some());
+    known.sort_by(|(.., a), (.., b)| (a.order, &a.target).cmp(&(b.order, &b.target)));
+    let launch_of = |name: &str| {
+        let (_, text, _) = known.iter().find(|(.., front)| front.target.as_deref() == Some(name))?;
+        toml::from_str::<toml::Table>(text).ok()?.remove("launch")?.try_into::<toml::Table>().ok()
+    };
+    let mut targets = Vec::new();
+    for (path, _, front) in &known {
+        let name = front.target.clone().unwrap_or_default();
+        let mut table = front.extends.as_deref().and_then(launch_of).unwrap_or_default();
+        table.extend(launch_of(&name).unwrap_or_default());
+        match table.try_into() {
+            Ok(launch) => targets.push(TargetTable {
+                member: front.mode.as_ref().map_or(&name, |mode| &mode.name).to_lowercase(),
+                sdks: front.sdks.clone(),
+                variables: front.variable.clone(),
+                launch,
+                name,
+            }),
+            Err(error) => faults.push(format!("{path}: [launch]: {}", error.message())),
+        }
+    }
+    if faults.is_empty() { Ok(targets) } else { Err(faults) }
+}
+
+#[cfg(test)]
+mod tests;

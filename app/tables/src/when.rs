@@ -1,0 +1,69 @@
+//! Conditions of a table: words with blanks between them, all of which must hold; `!` turns one round.
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+/// What a condition can say. The guide about launches lists the same.
+const PLAIN: [&str; 13] = [
+    "one-node",
+    "several-nodes",
+    "one-process",
+    "several-processes",
+    "several-replicas",
+    "shared-devices",
+    "whole-nodes",
+    "bash",
+    "slurm",
+    "pbs",
+    "meets",
+    "joins",
+    "cpus",
+];
+const NAMED: [&str; 4] = ["has:", "by:", "site:", "sdk:"];
+
+/// A condition; one with a word that is not known here is refused when it is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct When(String);
+
+impl When {
+    /// Its words, each with whether it has to hold: `!` in front of one says that it must not.
+    pub fn words(&self) -> impl Iterator<Item = (bool, &str)> {
+        self.0.split_whitespace().map(|word| match word.strip_prefix('!') {
+            Some(word) => (false, word),
+            None => (true, word),
+        })
+    }
+
+    fn checked(text: String) -> Result<When, String> {
+        let is_known = |word: &str| PLAIN.contains(&word) || NAMED.iter().any(|name| word.starts_with(name));
+        let when = When(text);
+        let unknown = when.words().find(|(_, word)| !is_known(word)).map(|(_, word)| word.to_string());
+        match unknown {
+            Some(word) => {
+                Err(format!("`{word}` is no condition; there are {}, and {}…", PLAIN.join(", "), NAMED.join("…, ")))
+            }
+            None => Ok(when),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for When {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<When, D::Error> {
+        // Packed data was checked when it was packed.
+        let is_written = deserializer.is_human_readable();
+        let text = String::deserialize(deserializer)?;
+        if is_written { When::checked(text).map_err(de::Error::custom) } else { Ok(When(text)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words() {
+        let when = When::checked("slurm !has:output several-nodes".to_string()).expect("a condition");
+        assert!(when.words().eq([(true, "slurm"), (false, "has:output"), (true, "several-nodes")]));
+        assert!(When::checked("slurm !weekends".to_string()).is_err_and(|error| error.contains("`weekends`")));
+    }
+}
