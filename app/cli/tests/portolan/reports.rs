@@ -56,7 +56,7 @@ fn the_ledger_says_what_a_step_sees() {
     let ran = portolan(home.path(), &["port", "--target", "popdist", "--format", "json", "a.py"]);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     schema::check(&report);
-    let entries = report["ledger"]["entries"].as_array().unwrap();
+    let entries = report["ledgers"][0]["entries"].as_array().unwrap();
     let entry = |name: &str| entries.iter().find(|entry| entry["quantity"] == name).unwrap_or_else(|| panic!("{name}"));
     assert_eq!(entry("micro-batch")["before"]["text"], "32");
     assert_eq!(
@@ -66,8 +66,8 @@ fn the_ledger_says_what_a_step_sees() {
     assert_eq!(entry("samples-per-step")["after"]["text"], "32 × replicas of poprun");
     assert_eq!(entry("device-iterations")["after"]["text"], "1");
     assert_eq!(entry("loss-reduction")["after"]["text"], "mean over a batch, mean over replicas");
-    let flags = report["ledger"]["flags"].as_array().unwrap();
-    assert!(flags.iter().any(|flag| flag.as_str().unwrap().contains("samples in place of 32")), "{flags:?}");
+    let flags = report["ledgers"][0]["flags"].as_array().unwrap();
+    assert!(flags.iter().any(|flag| flag.as_str().unwrap().contains("samples instead of 32")), "{flags:?}");
     assert!(ran.err.contains("samples per optimizer step"), "{ran:?}");
 }
 
@@ -180,7 +180,7 @@ fn code_in_strings_is_said_to_be_unread() {
         assert!(unread[2].contains("port the file it writes"), "{unread:?}");
         let report: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(
-            report["ledger"]["entries"],
+            report["ledgers"],
             serde_json::json!([]),
             "{target}: no step was read, so none is reckoned"
         );
