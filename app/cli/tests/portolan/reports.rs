@@ -179,11 +179,7 @@ fn code_in_strings_is_said_to_be_unread() {
         assert!(unread[1].starts_with("notebook.py:12:40: warning") && unread[1].contains("`%timeit`"), "{unread:?}");
         assert!(unread[2].contains("port the file it writes"), "{unread:?}");
         let report: Value = serde_json::from_str(&ran.out).unwrap();
-        assert_eq!(
-            report["ledgers"],
-            serde_json::json!([]),
-            "{target}: no step was read, so none is reckoned"
-        );
+        assert_eq!(report["ledgers"], serde_json::json!([]), "{target}: no step was read, so none is reckoned");
         assert!(!ran.err.contains("before and after"), "{ran:?}");
     }
 }
