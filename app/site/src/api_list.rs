@@ -151,7 +151,8 @@ fn table(columns: &[Column<'_>], rows: &Rows<'_>) -> String {
             words = escape(name),
         );
         for column in columns {
-            html += &format!("<td>{}</td>", by_target.get(column.target).map(cell).unwrap_or_default());
+            let cell = by_target.get(column.target).map(cell).unwrap_or_default();
+            html += &format!("<td data-label=\"{}\">{cell}</td>", escape(&column.name));
         }
         html += "</tr>\n";
     }

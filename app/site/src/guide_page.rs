@@ -143,7 +143,7 @@ fn contents(guide: &Guide) -> String {
         return String::new();
     }
     let mut html = String::from(
-        "<nav class=\"contents\" aria-label=\"On this page\"><details><summary>On this page</summary>\n<ol>\n",
+        "<nav class=\"contents\" aria-label=\"On this page\"><details><summary>On this page<span></span></summary>\n<ol>\n",
     );
     let mut inner = false;
     for (index, section) in guide.sections.iter().enumerate() {

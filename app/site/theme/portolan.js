@@ -94,6 +94,57 @@ for (const { key, values, said } of [
   });
 }
 
+// The contents of a guide say which section is read. On a narrow page, where they are folded above the text, going to a
+// section folds them again.
+addEventListener("DOMContentLoaded", () => {
+  const wide = matchMedia("(min-width: 66rem)");
+  const guides = [...document.querySelectorAll(".guide:has(.contents)")].map((guide) => ({
+    guide,
+    nav: guide.querySelector(".contents"),
+    links: new Map([...guide.querySelectorAll(".contents a")].map((link) => [decodeURIComponent(link.hash.slice(1)), link])),
+    headings: [...guide.querySelectorAll(".heading :is(h2, h3)")],
+  }));
+  if (!guides.length) return;
+  const look = () => {
+    // A page of many guides shows one of them.
+    const seen = guides.find(({ guide }) => guide.offsetParent);
+    if (!seen) return;
+    const { nav, links, headings } = seen;
+    // The last heading that is in the upper third or above it. They stand in order.
+    let [from, to] = [0, headings.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (headings[middle].getBoundingClientRect().top < innerHeight / 3) from = middle + 1;
+      else to = middle;
+    }
+    const link = from > 0 ? links.get(headings[from - 1].id) : undefined;
+    if (link === seen.current) return;
+    seen.current?.removeAttribute("aria-current");
+    seen.current = link;
+    link?.setAttribute("aria-current", "true");
+    nav.querySelector("summary span").textContent = link?.textContent ?? "";
+    const list = wide.matches ? nav : nav.querySelector("ol");
+    const place = link && link.getBoundingClientRect().top - list.getBoundingClientRect().top;
+    if (link && (place < 0 || place > list.clientHeight - 40)) list.scrollTop += place - list.clientHeight / 2;
+  };
+  let due = false;
+  const soon = () => {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
+      look();
+    });
+  };
+  for (const name of ["scroll", "resize", "hashchange"]) addEventListener(name, soon, { passive: true });
+  for (const { nav } of guides) {
+    nav.addEventListener("click", (event) => {
+      if (event.target.closest("a") && !wide.matches) nav.querySelector("details").open = false;
+    });
+  }
+  soon();
+});
+
 // A heading's own link can be copied with one click, besides being followed.
 addEventListener("click", (event) => {
   const anchor = event.target.closest?.("a.anchor");

@@ -42,11 +42,11 @@ fn tables_scroll_in_their_own_frame() {
         "| a | b |\n|---|--:|\n| 1 | `2` |\n",
         "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table 1: a, b\">\n<table>\n\
          <thead><tr><th scope=\"col\">a</th><th scope=\"col\" class=\"right\">b</th></tr></thead>\n<tbody>\n\
-         <tr><td>1</td><td class=\"right\"><code>2</code></td></tr>\n</tbody>\n</table></div>\n",
+         <tr><td data-label=\"a\">1</td><td class=\"right\" data-label=\"b\"><code>2</code></td></tr>\n</tbody>\n</table></div>\n",
     );
     let page = document("| | a |\n|---|---|\n| b | 1 |\n").html();
     assert!(page.contains("<tr><td></td><th scope=\"col\">a</th></tr>"), "{page}");
-    assert!(page.contains("<tr><th scope=\"row\">b</th><td>1</td></tr>"), "{page}");
+    assert!(page.contains("<tr><th scope=\"row\">b</th><td data-label=\"a\">1</td></tr>"), "{page}");
 }
 
 #[test]

@@ -67,16 +67,9 @@ fn block(tag: &str, inner: &str, out: &mut String) {
 
 /// A table in a frame of its own: a wide one scrolls there, by keyboard too, and the page does not.
 fn table(node: &Node, columns: &[Alignment], out: &mut String) {
-    let name = match node.children.first() {
-        Some(head) => head
-            .children
-            .iter()
-            .map(|cell| plain(&cell.children))
-            .filter(|name| !name.is_empty())
-            .collect::<Vec<_>>()
-            .join(", "),
-        None => String::new(),
-    };
+    let heads: Vec<String> =
+        node.children.first().map(|head| head.children.iter().map(|cell| plain(&cell.children)).collect()).unwrap_or_default();
+    let name = heads.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ");
     // Two tables of a page may have the same columns, and regions are told apart by their names.
     let number = out.matches("<div class=\"table\"").count() + 1;
     *out += &format!(
@@ -102,7 +95,12 @@ fn table(node: &Node, columns: &[Alignment], out: &mut String) {
                 (false, true) => ("th", " scope=\"row\""),
                 _ => ("td", ""),
             };
-            *out += &format!("<{tag}{scope}{class}>{}</{tag}>", html(&cell.children));
+            // On a narrow page a row is a list, and each cell says what it is.
+            let label = match heads.get(index).filter(|head| !is_head && tag == "td" && !head.is_empty()) {
+                Some(head) => format!(" data-label=\"{}\"", escape(head)),
+                None => String::new(),
+            };
+            *out += &format!("<{tag}{scope}{class}{label}>{}</{tag}>", html(&cell.children));
         }
         out.push_str(if is_head { "</tr></thead>\n<tbody>\n" } else { "</tr>\n" });
     }

@@ -57,6 +57,13 @@ pub enum Ask {
         /// Which option, by its place in the target's list.
         option: usize,
     },
+    /// Would the training step be ported under another choice, or without what stops it? One attempt at a time.
+    Unblock {
+        /// What the user chose.
+        options: Options,
+        /// Which attempt, from 0.
+        attempt: usize,
+    },
     /// The last port as one patch.
     Patch,
     /// The last port as the command's JSON.
@@ -84,6 +91,8 @@ pub enum Answer {
     Matrix(usize, usize, Option<Box<Table>>),
     /// Whether it does.
     Tried(bool),
+    /// What came of the attempt, and how many there are.
+    Unblocked(Option<Box<Unblocked>>, usize),
     /// The text asked for is beside.
     Written,
     /// Paths; the texts are beside.
@@ -183,6 +192,39 @@ pub struct Stop {
     pub line: usize,
     /// The message.
     pub message: String,
+}
+
+/// What the port would be if less kept the training step from being ported.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unblocked {
+    /// What makes the difference.
+    pub by: Unblocking,
+    /// Messages that stop the step all the same.
+    pub stops: usize,
+    /// The patch of the files that hold the step; without statements that are left out.
+    pub patch: String,
+}
+
+/// What lets a training step be ported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unblocking {
+    /// Another style.
+    Style(Style),
+    /// Edits that may alter results.
+    Unsafe,
+    /// Another value of an option.
+    Option {
+        /// Its name.
+        name: String,
+        /// What a form calls it.
+        label: String,
+        /// The value.
+        value: String,
+    },
+    /// Another SDK version.
+    Sdk(String),
+    /// Code without what stops the step: paths and lines of the original, from 1.
+    Without(Vec<(String, usize)>),
 }
 
 /// All targets side by side, as far as rows were asked for.

@@ -2,6 +2,7 @@
 
 mod choice;
 mod files;
+pub mod find;
 mod former;
 pub mod fragment;
 pub mod lines;
@@ -16,6 +17,7 @@ mod tests;
 pub mod todo;
 pub mod tree;
 mod trials;
+pub mod unblock;
 
 pub use choice::Choice;
 pub use files::{Delivery, File};
@@ -100,6 +102,8 @@ pub enum Panel {
 pub enum Jump {
     /// A line of the ported text, from 0.
     New(u32),
+    /// A line that was looked for; the focus stays where it is.
+    Found(find::Line),
     /// The change or the refused change that holds this edit.
     Edit(String),
     /// Line and column of the source, from 0.
@@ -183,12 +187,16 @@ pub struct State {
     stepped_to: Option<usize>,
     /// Where the last step from change to change led: `3 of 14`.
     pub step_said: String,
+    /// What is looked for in the file shown.
+    pub find: find::Find,
     /// Where to scroll once the next port is here.
     pub jump_after_port: Option<Jump>,
     /// All targets side by side.
     pub matrix: SideBySide,
     /// Which options matter.
     pub trials: Trials,
+    /// What would let the training step be ported.
+    pub attempts: unblock::Attempts,
     /// The files were just opened, so the port shows the one that is worth it.
     pub unread: bool,
     /// How often files were chosen or dropped that are still being read.

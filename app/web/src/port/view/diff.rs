@@ -1,5 +1,6 @@
 //! The diff: the tools above it, and a table of which only the rows in sight have elements.
 
+mod find;
 mod heads;
 mod hunk;
 mod place;
@@ -10,6 +11,7 @@ mod tools;
 
 use crate::port::work::Session;
 use crate::shared::browser;
+use find::Find;
 use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -50,6 +52,7 @@ pub(super) fn Diff() -> impl IntoView {
     follow(session, sheet, frame, scroller);
     view! {
         <Tools/>
+        <Find/>
         <Rows rows sheet scroller look=Callback::new(move |()| look())/>
     }
 }

@@ -8,8 +8,9 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 /// The keys, and what they do.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 10] = [
     ("F8, Shift+F8", "Next change, previous change"),
+    ("Ctrl+F", "Find in the file shown, folded lines included; in a field, the browser’s own search"),
     ("Ctrl+Enter", "Port now"),
     ("Tab", "In the source: indent"),
     ("Esc, then Tab", "Leave the source"),

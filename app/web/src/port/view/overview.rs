@@ -1,5 +1,6 @@
 use super::links::Place;
-use crate::port::protocol::{Overview as Outline, Stop};
+use crate::port::protocol::{Overview as Outline, Stop, Unblocked, Unblocking};
+use crate::port::state::State;
 use crate::port::work::Session;
 use crate::shared::text::count;
 use crate::shared::view::Prose;
@@ -34,6 +35,7 @@ fn show(Outline { stops, done, left }: Outline) -> impl IntoView {
         <section class="overview" aria-label="Overview" tabindex="0">
             <h3>"The training step is not ported"</h3>
             <ul>{stops.into_iter().map(stop).collect_view()}</ul>
+            <WayOut/>
             <dl>
                 <dt>"Ported"</dt>
                 <dd>{done}</dd>
@@ -42,4 +44,52 @@ fn show(Outline { stops, done, left }: Outline) -> impl IntoView {
             </dl>
         </section>
     }
+}
+
+/// What would let the step be ported: the choice as a button, and the port that it makes.
+#[component]
+fn WayOut() -> impl IntoView {
+    let session: Session = expect_context();
+    let found = session.memo(State::unblocked);
+    let show = move |Unblocked { by, stops, patch }: Unblocked| {
+        let then = match stops {
+            0 => "the training step is ported".to_owned(),
+            n => format!("{} remain", count(n, "obstacle")),
+        };
+        let said = match &by {
+            Unblocking::Without(places) => {
+                let places: Vec<String> = places.iter().map(|(path, line)| format!("{path}:{line}")).collect();
+                format!("Without the statements at {}, {then}.", places.join(", "))
+            }
+            _ => format!("With another choice {then}:"),
+        };
+        let button = by.label().map(|label| {
+            let choose = move |_| session.change_and_port(|state| state.unblock(&by));
+            view! { <button class="button small" id="unblock" on:click=choose>{label}</button> }
+        });
+        view! {
+            <div class="way-out">
+                <p>{said} " " {button}</p>
+                <details>
+                    <summary>"Preview of that port"</summary>
+                    <Patch patch/>
+                </details>
+            </div>
+        }
+    };
+    move || found.get().map(show)
+}
+
+/// A patch as text, its lines marked.
+#[component]
+fn Patch(patch: String) -> impl IntoView {
+    let line = |line: &str| {
+        let class = match line.as_bytes().first() {
+            Some(b'+') => "add",
+            Some(b'-') => "del",
+            _ => "",
+        };
+        view! { <span class=class>{format!("{line}\n")}</span> }
+    };
+    view! { <pre class="patch" tabindex="0">{patch.lines().map(line).collect_view()}</pre> }
 }

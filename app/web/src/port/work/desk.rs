@@ -1,5 +1,7 @@
 //! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
 
+mod unblock;
+
 use crate::port::protocol::{
     Answer, Ask, Catalogue, Checked, EditNote, Example, ExampleId, FileOutcome, Outcome, Overview, Parcel, Shown, Stop,
     Table, TableRow,
@@ -64,6 +66,7 @@ impl Desk {
             Ask::Matrix { options, column } => self.column(&options, column),
             Ask::Rows(rows) => self.matrix(rows),
             Ask::Try { options, option } => head(Answer::Tried(self.matters(options, option))),
+            Ask::Unblock { options, attempt } => head(self.unblock(&options, attempt)),
             Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
             Ask::Report => {
                 let recipes = self.recipes().clone();

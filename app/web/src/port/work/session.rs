@@ -184,8 +184,8 @@ impl Session {
         self.at_rest();
     }
 
-    /// What the worker does while nothing else is wanted: one more column of the matrix, or one more option tried, as long as
-    /// these are in sight.
+    /// What the worker does while nothing else is wanted: one more column of the matrix or one more option tried, as long as
+    /// these are in sight; one more attempt to get a training step ported that is not.
     fn at_rest(self) {
         if self.flight.with_value(|flight| flight.since.get().is_some()) {
             return;
@@ -194,6 +194,10 @@ impl Session {
         let next = column.map(|(options, column)| Ask::Matrix { options, column }).or_else(|| {
             let (options, option) = self.state.try_update_untracked(State::next_trial).flatten()?;
             Some(Ask::Try { options, option })
+        });
+        let next = next.or_else(|| {
+            let (options, attempt) = self.state.try_update_untracked(State::next_attempt).flatten()?;
+            Some(Ask::Unblock { options, attempt })
         });
         let Some(next) = next else { return };
         self.flight.with_value(|flight| flight.since.set(Some(browser::now())));
@@ -204,6 +208,9 @@ impl Session {
             });
             match answer.head {
                 Answer::Tried(differs) => self.state.update(|state| state.trials.take(differs)),
+                Answer::Unblocked(found, total) => {
+                    self.state.update(|state| state.take_attempt(found.map(|found| *found), total));
+                }
                 _ => self.take_matrix(answer),
             }
             if again { self.port_now() } else { self.at_rest() }

@@ -2,6 +2,7 @@
 
 use super::sheet::{Frame, Sheet};
 use crate::port::state::Jump;
+use crate::port::state::find::Line;
 use crate::port::state::rows::Row as Kind;
 use crate::port::work::Session;
 use crate::shared::browser;
@@ -58,13 +59,14 @@ pub(super) fn follow(session: Session, sheet: Memo<Sheet>, frame: RwSignal<Frame
         let layout = &sheet.paper.layout;
         let (seen, height) = (f64::from(scroller.scroll_top()), f64::from(scroller.client_height()));
         let row = match &jump {
-            Jump::New(line) => layout.row_of_new(*line),
+            Jump::New(line) | Jump::Found(Line::New(line)) => layout.row_of_new(*line),
+            Jump::Found(Line::Removed(line)) => layout.row_of_old(*line),
             Jump::Edit(id) => sheet.paper.row_of_edit(id),
             Jump::Next => session.state.try_update_untracked(|state| state.stepped(layout, seen, true)).flatten(),
             Jump::Previous => session.state.try_update_untracked(|state| state.stepped(layout, seen, false)).flatten(),
             Jump::Source(..) => None,
         };
-        if let (Some(row), Jump::New(_)) = (row, &jump)
+        if let (Some(row), Jump::New(_) | Jump::Found(_)) = (row, &jump)
             && let Kind::Fold { old, count, .. } = layout.rows[row]
         {
             return session.state.update(|state| state.unfolded.push(old..old + count));
@@ -73,23 +75,25 @@ pub(super) fn follow(session: Session, sheet: Memo<Sheet>, frame: RwSignal<Frame
         let Some(row) = row else { return };
         let top = f64::from(layout.tops[row]);
         match jump {
-            Jump::Edit(_) if top >= seen && top + 60.0 < seen + height => {}
+            Jump::Edit(_) | Jump::Found(_) if top >= seen && top + 60.0 < seen + height => {}
             Jump::Next | Jump::Previous => scroll_to(&scroller, &sheet, frame, top),
             _ => scroll_to(&scroller, &sheet, frame, top - height / 3.0),
         }
         let key = sheet.paper.key_of(row);
-        browser::later(0, move || focus_row(&key));
+        let focus = !matches!(jump, Jump::Found(_));
+        browser::later(0, move || show_row(&key, focus));
     });
 }
 
-/// Focuses the first control of a row.
-fn focus_row(key: &str) {
+/// Marks a row for a moment, and focuses its first control.
+fn show_row(key: &str, focus: bool) {
     let row = browser::document().query_selector(&format!("tr[data-key=\"{key}\"]")).ok().flatten();
     let Some(row) = row else { return };
     let _ = row.class_list().add_1("here");
     // A row without a control is reached through the table.
-    let control = row.query_selector("button, a").ok().flatten();
-    if let Some(control) = control.or_else(|| browser::element("diff-scroll").map(Into::into)) {
+    let control = || row.query_selector("button, a").ok().flatten();
+    let table = || browser::element("diff-scroll").map(Into::into);
+    if let Some(control) = focus.then(|| control().or_else(table)).flatten() {
         let _ = control.unchecked_into::<HtmlElement>().focus();
     }
     browser::later(1600, move || {

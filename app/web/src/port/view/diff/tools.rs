@@ -1,3 +1,4 @@
+use super::find;
 use crate::port::state::State;
 use crate::port::work::Session;
 use leptos::prelude::*;
@@ -31,6 +32,9 @@ pub(super) fn Tools() -> impl IntoView {
             </button>
             <button class="button quiet small" id="redo" prop:disabled=move || !undo.get().1 on:click=move |_| session.undo(true)>
                 "Redo"
+            </button>
+            <button class="button quiet small" id="find-open" aria-keyshortcuts="Control+F" on:click=move |_| find::show(session)>
+                "Find"
             </button>
             <span class="stretch"></span>
             <button

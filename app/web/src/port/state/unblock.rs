@@ -1,0 +1,73 @@
+//! What would let the training step be ported, as far as that was tried. The worker tries one thing at a time, while nothing
+//! else is wanted.
+
+use crate::port::protocol::{Unblocked, Unblocking};
+use crate::port::state::{Run, State};
+use codemod::{Options, Style};
+
+/// How far the trying is, and what came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Attempts {
+    /// The port that was tried to get further with, by [`State::ports`].
+    of: u64,
+    made: usize,
+    total: Option<usize>,
+    /// What gets further.
+    pub found: Vec<Unblocked>,
+}
+
+impl State {
+    /// The attempt to make next, where the training step is not ported.
+    pub fn next_attempt(&mut self) -> Option<(Options, usize)> {
+        let is_stopped = self.outcome.as_ref().is_some_and(|outcome| outcome.overview.is_some());
+        if self.run != Run::Idle || !is_stopped {
+            return None;
+        }
+        if self.attempts.of != self.ports {
+            self.attempts = Attempts { of: self.ports, ..Attempts::default() };
+        }
+        let Attempts { made, total, found, .. } = &self.attempts;
+        let is_over = total.is_some_and(|total| *made >= total) || found.iter().any(|found| found.stops == 0);
+        (!is_over).then(|| (self.options(), *made))
+    }
+
+    /// Takes what came of the attempt that [`State::next_attempt`] asked for.
+    pub fn take_attempt(&mut self, found: Option<Unblocked>, total: usize) {
+        if self.attempts.of == self.ports {
+            self.attempts.made += 1;
+            self.attempts.total = Some(total);
+            self.attempts.found.extend(found);
+        }
+    }
+
+    /// What gets furthest with the present port; nothing for a port that has come since.
+    pub fn unblocked(&self) -> Option<Unblocked> {
+        let found = self.attempts.found.iter().filter(|_| self.attempts.of == self.ports);
+        found.min_by_key(|found| found.stops).cloned()
+    }
+
+    /// Chooses what lets the step be ported.
+    pub fn unblock(&mut self, by: &Unblocking) {
+        self.choose(|choice| match by {
+            Unblocking::Style(style) => choice.style = *style,
+            Unblocking::Unsafe => choice.allow_unsafe = true,
+            Unblocking::Option { name, value, .. } => drop(choice.options.insert(name.clone(), value.clone())),
+            Unblocking::Sdk(sdk) => choice.sdk = Some(sdk.clone()),
+            Unblocking::Without(_) => {}
+        });
+    }
+}
+
+impl Unblocking {
+    /// The choice as its button says it; nothing where only the code can be changed.
+    pub fn label(&self) -> Option<String> {
+        match self {
+            Unblocking::Style(Style::Branch) => Some("Keep CUDA, add a branch".to_owned()),
+            Unblocking::Style(_) => Some("Replace CUDA code".to_owned()),
+            Unblocking::Unsafe => Some("Include changes that may alter results".to_owned()),
+            Unblocking::Option { label, value, .. } => Some(format!("{label}: {value}")),
+            Unblocking::Sdk(sdk) => Some(format!("SDK {sdk}")),
+            Unblocking::Without(_) => None,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What would let a training step be ported that is not: another choice of the user's, or code without what stops it.
+
+use super::Desk;
+use crate::port::protocol::{Answer, Unblocked, Unblocking};
+use codemod::{OptionKind, Options, Ported, Severity, Style, TargetInfo, git_patch_of, overview};
+use python::SourceFile;
+use std::collections::BTreeSet;
+
+impl Desk {
+    /// Makes one attempt to get further than the last port did.
+    pub(super) fn unblock(&mut self, options: &Options, attempt: usize) -> Answer {
+        let (Some(port), Some(recipes)) = (&self.port, &self.recipes) else { return Answer::Unblocked(None, 0) };
+        let targets = recipes.targets();
+        let Some(target) = targets.iter().find(|target| target.id == port.result.target) else {
+            return Answer::Unblocked(None, 0);
+        };
+        let attempts = attempts(target, options, &port.result);
+        let Some(by) = attempts.get(attempt) else { return Answer::Unblocked(None, attempts.len()) };
+        let (files, options) = under(by, &port.sources, options);
+        let result = codemod::port(&files, recipes, &options);
+        let stops = overview(&result, recipes).map_or(0, |outline| outline.stops.len());
+        let stopped: BTreeSet<usize> = stops_of(&port.result).map(|(file, _)| file).collect();
+        // A file that can't be read any more has no step that is stopped, and none that is ported.
+        let is_ported = |file: &usize| {
+            let file = &result.files[*file];
+            file.changed && file.diagnostics.iter().all(|found| found.severity != Severity::Error)
+        };
+        if stops >= stops_of(&port.result).count() || !stopped.iter().all(is_ported) {
+            return Answer::Unblocked(None, attempts.len());
+        }
+        let patch = stopped.iter().map(|file| git_patch_of(&files[*file].path, &files[*file].text, &result.files[*file].text));
+        let found = Unblocked { by: by.clone(), stops, patch: patch.collect() };
+        Answer::Unblocked(Some(Box::new(found)), attempts.len())
+    }
+}
+
+/// What stops a step: number of the file, and line of the original, from 1.
+fn stops_of(ported: &Ported) -> impl Iterator<Item = (usize, usize)> {
+    let files = ported.files.iter().enumerate();
+    files.flat_map(|(number, file)| {
+        let stops = file.diagnostics.iter().filter(|found| found.stops_step);
+        stops.map(move |found| (number, found.original.line))
+    })
+}
+
+/// What can be tried, the least change first.
+fn attempts(target: &TargetInfo, options: &Options, ported: &Ported) -> Vec<Unblocking> {
+    let other = if ported.style == Style::Branch { Style::InPlace } else { Style::Branch };
+    let mut attempts = vec![Unblocking::Style(other)];
+    if !options.allow_unsafe {
+        attempts.push(Unblocking::Unsafe);
+    }
+    for option in &target.options {
+        let OptionKind::OneOf(values) = &option.kind else { continue };
+        let now = ported.options.get(&option.name);
+        attempts.extend(values.iter().filter(|value| Some(*value) != now).map(|value| Unblocking::Option {
+            name: option.name.clone(),
+            label: option.label.clone(),
+            value: value.clone(),
+        }));
+    }
+    attempts.extend(target.sdks.iter().rev().filter(|sdk| **sdk != ported.sdk).cloned().map(Unblocking::Sdk));
+    let places = stops_of(ported).map(|(file, line)| (ported.files[file].path.clone(), line));
+    attempts.push(Unblocking::Without(places.collect()));
+    attempts
+}
+
+/// Files and options as they would be.
+fn under(by: &Unblocking, files: &[SourceFile], options: &Options) -> (Vec<SourceFile>, Options) {
+    let (mut files, mut options) = (files.to_vec(), options.clone());
+    match by {
+        Unblocking::Style(style) => options.style = *style,
+        Unblocking::Unsafe => options.allow_unsafe = true,
+        Unblocking::Option { name, value, .. } => drop(options.options.insert(name.clone(), value.clone())),
+        Unblocking::Sdk(sdk) => options.sdk = Some(sdk.clone()),
+        Unblocking::Without(places) => {
+            for file in &mut files {
+                let lines: BTreeSet<usize> =
+                    places.iter().filter(|(path, _)| *path == file.path).map(|(_, line)| *line).collect();
+                // From the end, so that the lines before stay where they are.
+                for line in lines.into_iter().rev() {
+                    file.text = without(&file.text, line - 1);
+                }
+            }
+        }
+    }
+    (files, options)
+}
+
+/// A text without the statement that begins in a line, counted from 0; of an `if`, a loop and the like its body stays. A
+/// statement over several lines is not one of these: what comes out is no Python then, and nothing is shown of it.
+fn without(text: &str, line: usize) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let Some(first) = lines.get(line) else { return text.to_owned() };
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let is_inside = |line: &&&str| line.trim().is_empty() || depth(line) > depth(first);
+    let mut out: Vec<String> = lines[..line].iter().map(|line| (*line).to_owned()).collect();
+    let mut rest = &lines[line + 1..];
+    if !is_compound(first) {
+        out.push(format!("{}pass\n", &first[..depth(first)]));
+        out.extend(rest.iter().map(|line| (*line).to_owned()));
+        return out.concat();
+    }
+    let body = rest.iter().take_while(is_inside).count();
+    let shift = rest[..body].iter().find(|line| !line.trim().is_empty()).map_or(0, |line| depth(line) - depth(first));
+    out.extend(rest[..body].iter().map(|line| line.get(shift.min(depth(line))..).unwrap_or_default().to_owned()));
+    rest = &rest[body..];
+    // What else there was, when the condition did not hold.
+    while let Some(clause) = rest.first().filter(|line| depth(line) == depth(first) && is_clause(line)) {
+        let _: &&str = clause;
+        let length = 1 + rest[1..].iter().take_while(is_inside).count();
+        rest = &rest[length..];
+    }
+    out.extend(rest.iter().map(|line| (*line).to_owned()));
+    out.concat()
+}
+
+fn is_compound(line: &str) -> bool {
+    let head = line.trim();
+    ["if ", "for ", "while ", "with ", "try:"].iter().any(|word| head.starts_with(word)) && head.ends_with(':')
+}
+
+fn is_clause(line: &str) -> bool {
+    ["elif ", "else:", "except", "finally:"].iter().any(|word| line.trim().starts_with(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without;
+
+    #[test]
+    fn a_statement_is_left_out_and_a_body_stays() {
+        let check = |text: &str, line: usize, expected: &str| assert_eq!(without(text, line), expected, "{text}");
+        check("def f():\n    a()\n    b()\n", 1, "def f():\n    pass\n    b()\n");
+        let tested = "for x in y:\n    if x:\n        a()\n\n        b()\n    else:\n        c()\n    d()\n";
+        check(tested, 1, "for x in y:\n    a()\n\n    b()\n    d()\n");
+        check("while x:\n\ta()\nb()\n", 0, "a()\nb()\n");
+        check("a()\n", 7, "a()\n");
+    }
+}
