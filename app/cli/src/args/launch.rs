@@ -41,7 +41,7 @@ pub(crate) struct LaunchArgs {
     /// The program that trains
     #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup", "collect", "project"])]
     pub(crate) entry: Option<String>,
-    /// Its arguments, split as a shell would; nothing in them is expanded
+    /// Its arguments, split like a shell; variables and globs are not expanded
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     pub(crate) args: Option<String>,
     /// Machines; what the project's Trainer says, else 1, when absent
@@ -126,7 +126,7 @@ pub(crate) struct LaunchArgs {
     /// Keys and options that the program does not start without
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) needs: Vec<String>,
-    /// The program is TensorFlow's
+    /// TensorFlow program
     #[arg(long)]
     pub(crate) tensorflow: bool,
     /// Write the script that makes the virtual environment

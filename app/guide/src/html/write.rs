@@ -67,8 +67,11 @@ fn block(tag: &str, inner: &str, out: &mut String) {
 
 /// A table in a frame of its own: a wide one scrolls there, by keyboard too, and the page does not.
 fn table(node: &Node, columns: &[Alignment], out: &mut String) {
-    let heads: Vec<String> =
-        node.children.first().map(|head| head.children.iter().map(|cell| plain(&cell.children)).collect()).unwrap_or_default();
+    let heads: Vec<String> = node
+        .children
+        .first()
+        .map(|head| head.children.iter().map(|cell| plain(&cell.children)).collect())
+        .unwrap_or_default();
     let name = heads.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ");
     // Two tables of a page may have the same columns, and regions are told apart by their names.
     let number = out.matches("<div class=\"table\"").count() + 1;

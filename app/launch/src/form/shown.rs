@@ -95,13 +95,13 @@ fn choices(values: &[(&str, &str)]) -> FieldKind {
 fn program(script: Script) -> Vec<FormField> {
     let targets: Vec<(&str, &str)> = Target::all().map(|target| (target.name(), target.label())).collect();
     let scripts = [
-        ("train", "that trains"),
-        ("setup", "that makes the virtual environment, once"),
-        ("collect", "that collects results and logs"),
+        ("train", "Train"),
+        ("setup", "Set up the environment"),
+        ("collect", "Collect results"),
     ];
     let mut fields = vec![
         usually(Target::default().name(), field("target", "Target", "", choices(&targets))),
-        usually("train", field("script", "A script", "", choices(&scripts))),
+        usually("train", field("script", "Script", "", choices(&scripts))),
     ];
     if script == Script::Train {
         fields.push(required(field(
@@ -110,8 +110,8 @@ fn program(script: Script) -> Vec<FormField> {
             "The file that trains, as you would give it to Python.",
             FieldKind::Text,
         )));
-        let help = "Split as a shell would; nothing in them is expanded.";
-        fields.push(field("args", "Its arguments", help, FieldKind::Text));
+        let help = "Split like a shell; variables and globs are not expanded.";
+        fields.push(field("args", "Arguments", help, FieldKind::Text));
     }
     fields
 }
@@ -129,7 +129,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
     if script == Script::Train {
         let schedulers = site.map_or(&Scheduler::ALL[..], |site| &site.schedulers);
         let label = |scheduler: &Scheduler| match scheduler {
-            Scheduler::Bash => "none: by hand",
+            Scheduler::Bash => "None (run by hand)",
             Scheduler::Slurm => "Slurm (sbatch)",
             Scheduler::Pbs => "PBS (qsub)",
         };
@@ -152,7 +152,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         let own = |name: &str| site.is_some_and(|site| site.field.iter().any(|field| field.name == name));
         let common = [
             ("partition", "Partition or queue", "Where the job waits."),
-            ("account", "Account", "Who pays for it."),
+            ("account", "Account", "Project or allocation to charge."),
             ("time", "Wall time", "Hours, minutes and seconds: 01:00:00."),
             ("job", "Name of the job", "As the queue shows it; its log has it too."),
             ("qos", "Quality of service", "Slurm's, where the site has several."),
@@ -257,12 +257,12 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     }
     let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
                 sets it as the numbers above ask.";
-    list.push(field("distributed-key", "Key for several processes", help, FieldKind::Text));
+    list.push(field("distributed-key", "Distributed flag", help, FieldKind::Text));
     if !table.alone_label.is_empty() {
         list.push(field("alone", &table.alone_label, &table.alone_help, FieldKind::Switch));
     }
     let help = "Keys and options that the program does not start without, with commas between them.";
-    list.push(field("needs", "Arguments it asks for", help, FieldKind::Text));
+    list.push(field("needs", "Required arguments", help, FieldKind::Text));
     list
 }
 

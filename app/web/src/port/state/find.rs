@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn each_line_is_found_once_from_top_to_bottom() {
         let far = "pass\n".repeat(100);
-        let (old, new) = (format!("import a\n{far}x.cuda()\n{far}Cuda\n"), format!("import a\n{far}x.to(d)\n{far}Cuda\n"));
+        let (old, new) =
+            (format!("import a\n{far}x.cuda()\n{far}Cuda\n"), format!("import a\n{far}x.to(d)\n{far}Cuda\n"));
         let mut state = state(&old, &new);
         let said = |n: u32| format!("{n} of 2");
         assert_eq!(
