@@ -295,7 +295,7 @@ fn fates_by(rule: &Rule, patch: &str, link: &str) -> Vec<(String, Fate)> {
         .filter(|name| gone.is_empty() || !new.iter().any(|line| self::names(line).contains(name)))
         .map(|name| {
             let fate = match (rule.manual || new.is_empty() && gone.is_empty(), one_line.as_slice()) {
-                (true, _) => fate("reported; manual", false),
+                (true, _) => fate("manual", false),
                 (_, [line]) if gone.len() == 1 && line.len() <= 60 => fate(&as_code(line), true),
                 (_, []) if !gone.is_empty() => fate("removed", false),
                 _ => fate("rewritten", false),
@@ -324,7 +324,7 @@ mod tests {
     fn what_becomes_of_names() {
         check("- $M.cuda()\n+ $M.to(\"hpu\")\n", &[(".cuda()", "m.to(\"hpu\")")]);
         check("- torch.cuda.empty_cache()\n", &[("torch.cuda.empty_cache", "removed")]);
-        check("  torch.jit.script($$$A)\n", &[("torch.jit.script", "reported; manual")]);
+        check("  torch.jit.script($$$A)\n", &[("torch.jit.script", "manual")]);
         check("- a.b($X)\n+ if $X:\n+     c.d()\n", &[("a.b", "rewritten")]);
         check("- a.b($$$A, $X)\n+ c.d($X, $$$A, k=$X_1)\n", &[("a.b", "c.d(x, …, k=x_1)")]);
         // A name that stays is not what the rule is about.
@@ -348,7 +348,7 @@ mod tests {
             of("- torch.cuda.$NAME\n+ torch.xpu.$NAME\n", "$NAME is one of Event, Stream"),
             ["torch.cuda.Event: torch.xpu.Event", "torch.cuda.Stream: torch.xpu.Stream"]
         );
-        assert_eq!(of("  a.$NAME()\n", "$NAME is one of seed"), ["a.seed: reported; manual"]);
+        assert_eq!(of("  a.$NAME()\n", "$NAME is one of seed"), ["a.seed: manual"]);
         // What is no member, is longer than the variable or is turned round says no name.
         assert!(of("- $M.$NAMES\n+ $M.b\n", "$NAME is one of seed").is_empty());
         assert!(of("- a.$NAME\n+ a.b\n", "not $NAME is one of seed").is_empty());
