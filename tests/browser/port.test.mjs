@@ -482,6 +482,62 @@ def train():
   }, line);
 });
 
+onPage("a training step that is not ported shows what it would be without what stops it", {}, async (page) => {
+  const stopped = `import torch
+
+net = torch.nn.Linear(4, 2)
+optimizer = torch.optim.RMSprop(net.parameters(), lr=0.1)
+loader = torch.utils.data.DataLoader(data, batch_size=32)
+
+
+def train():
+    for image, label in loader:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(image), label)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+`;
+  await page.choose("target", "ipu");
+  await page.chooseFiles([{ name: "train.py", text: stopped }]);
+  await page.ported();
+  const wayOut = page.page.locator("#panel .way-out");
+  await wayOut.filter({ hasText: "Without the statements at train.py:13, the training step is ported." }).waitFor();
+  await wayOut.locator("summary").click();
+  assert.match(await wayOut.locator(".patch .add").allTextContents().then((lines) => lines.join("")), /poptorch/);
+  // Once the line is gone, so is the question, and the port is what was shown.
+  await page.fill(stopped.replace(/.*clip_grad_norm_.*\n/, ""));
+  await page.page.locator(".overview").waitFor({ state: "detached" });
+});
+
+onPage("a text is found in lines that are folded or far away", {}, async (page) => {
+  const far = Array.from({ length: 800 }, (_, n) => `value_${n} = ${n}\n`).join("");
+  await page.chooseFiles([{ name: "long.py", text: `${trainer}\n${far}net = net.cuda()\n${far}` }]);
+  await page.ported();
+  await page.page.locator("#diff-scroll").focus();
+  await page.page.keyboard.press("Control+F");
+  await page.page.keyboard.type("value_417");
+  const said = page.page.locator("#find-place");
+  const here = (text) => page.page.locator(".changes tr.here", { hasText: text }).waitFor();
+  await said.filter({ hasText: "1 of 2" }).waitFor();
+  await here("value_417 = 417");
+  const [first, focused] = await Promise.all([
+    page.page.locator("#diff-scroll").evaluate((pane) => pane.scrollTop),
+    page.page.evaluate(() => document.activeElement.id),
+  ]);
+  assert.equal(focused, "find", "the focus stays in the field");
+  await page.page.keyboard.press("Enter");
+  await said.filter({ hasText: "2 of 2" }).waitFor();
+  assert.ok((await page.page.locator("#diff-scroll").evaluate((pane) => pane.scrollTop)) > first);
+  await page.page.keyboard.press("Enter");
+  await said.filter({ hasText: "1 of 2" }).waitFor();
+  await page.page.locator("#find").fill("nowhere_at_all");
+  await said.filter({ hasText: "Not found" }).waitFor();
+  await page.page.keyboard.press("Escape");
+  assert.equal(await page.page.locator("#find").count(), 0);
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "diff-scroll");
+});
+
 onPage("typing goes on while the matrix is made, and makes it anew", {}, async (page) => {
   await page.chooseFiles([{ name: "long.py", text: trainer.repeat(40) }]);
   await page.ported();

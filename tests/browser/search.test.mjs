@@ -58,6 +58,9 @@ test("names are found by any end of them, and with typos", async () => {
   await check("gradscalr", "API names", "torch.cuda.amp.GradScaler");
   await check("device_count", "API names", "torch.cuda.device_count");
   await check("amp.autcast", "API names", "torch.cuda.amp.autocast");
+  await check("torch.cuda.empty_cache", "API names", "torch.cuda.empty_cache");
+  // Names that a rule knows by their module alone.
+  await check("cudnn.benchmark", "API names", "torch.backends.cudnn.benchmark");
   assert.deepEqual(await results("qqqqzzzz"), []);
 });
 
@@ -66,6 +69,17 @@ test("recipes and prose are found by their words", async () => {
   assert.ok(recipes.some((hit) => hit.group === "Recipes"), JSON.stringify(recipes));
   const prose = await results("fence info string");
   assert.ok(prose.some((hit) => hit.group === "Guides"), JSON.stringify(prose));
+});
+
+test("a message that is pasted leads to its section, and to few others", async () => {
+  for (const [message, title] of [
+    ["train.py:12:5: warning[engine#residue] `.cuda()` remains and needs an NVIDIA GPU. Remove it, or use `.to(device)`", "A name of the source vendor is left"],
+    ["a.py:3:1: error: not valid Python from here on: `def f(:`. The file is unchanged", "The file is not Python"],
+  ]) {
+    const found = await results(message);
+    assert.ok(found.length <= 6, `${found.length} places`);
+    assert.ok(found.some((hit) => hit.title.includes(title)), `${message}: ${JSON.stringify(found.map((hit) => hit.title))}`);
+  }
 });
 
 test("by keyboard: open, choose, follow, and the index is fetched by the first search only", async () => {

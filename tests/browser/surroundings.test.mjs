@@ -118,6 +118,31 @@ test("theme and palette are kept, and there before anything is painted", async (
   await close();
 });
 
+test("a guide's contents stay in sight and say what is read; on a phone they are folded", { timeout: 60_000 }, async () => {
+  for (const width of [1280, 360]) {
+    const page = await browser.newPage({ viewport: { width, height: 740 } });
+    await page.goto(`${site.address}guides/hpu/#cudnn`);
+    const current = page.locator(".contents a[aria-current]");
+    await page.waitForFunction(() => document.querySelector(".contents a[aria-current]")?.hash === "#cudnn");
+    const nav = await page.locator(".contents").boundingBox();
+    assert.ok(nav.y >= 0 && nav.y < 60, `${width} px: in sight, at ${nav.y}`);
+    const covered = await page.evaluate(() => {
+      const { left, top } = document.getElementById("cudnn").getBoundingClientRect();
+      return document.elementFromPoint(left + 5, top + 5)?.closest(".contents") !== null;
+    });
+    assert.equal(covered, false, `${width} px: the section is not behind its contents`);
+    if (width === 360) {
+      assert.ok(nav.height < 60, `folded, ${nav.height} px high`);
+      await page.locator(".contents summary").click();
+      await page.locator(".contents a[href='#nvtx']").click();
+      assert.equal(await page.locator(".contents details").getAttribute("open"), null);
+    } else await page.locator(".contents a[href='#nvtx']").click();
+    await page.waitForFunction(() => document.querySelector(".contents a[aria-current]")?.hash === "#nvtx");
+    assert.equal(await current.count(), 1);
+    await page.close();
+  }
+});
+
 test("every page reflows at 320 px", { timeout: 120_000 }, async () => {
   const { page, close } = await opened("", { viewport: { width: 320, height: 640 } });
   for (const path of pages) {

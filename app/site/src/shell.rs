@@ -23,22 +23,19 @@ pub struct Frame<'a> {
 }
 
 /// The site's navigation: address and name.
-pub(crate) const PLACES: [(&str, &str); 6] = [
+pub(crate) const PLACES: [(&str, &str); 7] = [
     ("port/", "Port a script"),
     ("launch/", "Launch it"),
     ("check/", "Check a port"),
     ("guides/", "Guides"),
     ("recipes/", "Recipes"),
     ("apis/", "API lookup"),
+    ("glossary/", "Glossary"),
 ];
 
 /// What the footer leads to.
-pub(crate) const MORE: [(&str, &str); 4] = [
-    ("glossary/", "Glossary"),
-    ("sources/", "Sources"),
-    ("changelog/", "Changelog"),
-    ("print/", "All guides on one page"),
-];
+pub(crate) const MORE: [(&str, &str); 3] =
+    [("sources/", "Sources"), ("changelog/", "Changelog"), ("print/", "All guides on one page")];
 
 /// A whole page.
 pub fn shell(frame: &Frame<'_>) -> String {

@@ -94,11 +94,7 @@ fn choices(values: &[(&str, &str)]) -> FieldKind {
 
 fn program(script: Script) -> Vec<FormField> {
     let targets: Vec<(&str, &str)> = Target::all().map(|target| (target.name(), target.label())).collect();
-    let scripts = [
-        ("train", "Train"),
-        ("setup", "Set up the environment"),
-        ("collect", "Collect results"),
-    ];
+    let scripts = [("train", "Train"), ("setup", "Set up the environment"), ("collect", "Collect results")];
     let mut fields = vec![
         usually(Target::default().name(), field("target", "Target", "", choices(&targets))),
         usually("train", field("script", "Script", "", choices(&scripts))),

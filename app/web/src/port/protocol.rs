@@ -132,6 +132,8 @@ pub struct Example {
 pub struct Catalogue {
     /// Targets that have recipes.
     pub targets: Vec<TargetInfo>,
+    /// What a list of targets calls each, with its vendor, by id.
+    pub labels: BTreeMap<String, String>,
     /// All recipes.
     pub recipes: Vec<RecipeInfo>,
 }

@@ -156,7 +156,7 @@ fn the_choice_stays_within_what_there_is() {
         sdks: vec!["1.8".into(), "1.23".into()],
         options: Vec::new(),
     };
-    state.learn(Catalogue { targets: vec![target], recipes: vec![] });
+    state.learn(Catalogue { targets: vec![target], ..Catalogue::default() });
     assert_eq!(state.choice, Choice { target: "hpu".into(), ..Choice::default() });
     state.choice.sdk = Some("1.8".into());
     state.settle_choice();

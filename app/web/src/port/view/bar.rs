@@ -3,7 +3,7 @@
 use super::options::{Named, OptionsButton};
 use crate::port::state::State;
 use crate::port::work::Session;
-use codemod::Style;
+use codemod::{Style, TargetInfo};
 use leptos::prelude::*;
 
 /// The bar.
@@ -56,7 +56,8 @@ type Entry = (String, String);
 fn Target() -> impl IntoView {
     let session: Session = expect_context();
     let of = |state: &State| {
-        state.catalogue.targets.iter().map(|target| (target.id.clone(), target.name.clone())).collect::<Vec<Entry>>()
+        let label = |target: &TargetInfo| state.catalogue.labels.get(&target.id).unwrap_or(&target.name).clone();
+        state.catalogue.targets.iter().map(|target| (target.id.clone(), label(target))).collect::<Vec<Entry>>()
     };
     let choose = move |value: String| {
         session.change_and_port(|state| state.choose(|choice| choice.target.clone_from(&value)));

@@ -43,7 +43,9 @@ impl Desk {
         match ask.head {
             Ask::Catalogue => {
                 let recipes = self.recipes();
-                head(Answer::Catalogue(Catalogue { targets: recipes.targets(), recipes: recipes.recipes() }))
+                let labels = ::launch::Target::all().map(|target| (target.name().into(), target.label().into()));
+                let (targets, recipes) = (recipes.targets(), recipes.recipes());
+                head(Answer::Catalogue(Catalogue { targets, labels: labels.collect(), recipes }))
             }
             Ask::Example(id) => asked_example(&id),
             Ask::Files(paths) => {
