@@ -31,6 +31,7 @@ pub struct RecipeSet {
 #[derive(Clone, Default)]
 pub(crate) struct Target {
     pub(crate) name: String,
+    pub(crate) extends: Option<String>,
     pub(crate) title: String,
     pub(crate) sdks: Vec<String>,
     /// Those of a target that extends another are the other's.
@@ -199,6 +200,12 @@ impl RecipeSet {
                 options: target.facts.options.iter().map(|o| target.offer(o)).collect(),
             })
             .collect()
+    }
+
+    /// The target whose recipes come before a target's own.
+    #[must_use]
+    pub fn extends(&self, target: &str) -> Option<&str> {
+        self.targets.get(target)?.extends.as_deref()
     }
 
     /// Every recipe, by target and in the order of the guides.

@@ -87,6 +87,9 @@ fn front_matter(guide: &Guide, targets: &mut BTreeMap<String, Target>) -> Option
     if target.name.is_empty() || guide.front.name.is_some() {
         target.name = FrontMatter::target_name(name, [&guide.front]);
     }
+    if guide.front.extends.is_some() {
+        target.extends.clone_from(&guide.front.extends);
+    }
     for sdk in &guide.front.sdks {
         if !target.sdks.contains(sdk) {
             target.sdks.push(sdk.clone());

@@ -225,6 +225,13 @@ pub enum Unblocking {
     },
     /// Another SDK version.
     Sdk(String),
+    /// A target that extends the chosen one: for more of the same machines.
+    Target {
+        /// Its id.
+        id: String,
+        /// What people call it.
+        name: String,
+    },
     /// Code without what stops the step: paths and lines of the original, from 1.
     Without(Vec<(String, usize)>),
 }

@@ -53,6 +53,7 @@ impl State {
             Unblocking::Unsafe => choice.allow_unsafe = true,
             Unblocking::Option { name, value, .. } => drop(choice.options.insert(name.clone(), value.clone())),
             Unblocking::Sdk(sdk) => choice.sdk = Some(sdk.clone()),
+            Unblocking::Target { id, .. } => choice.target.clone_from(id),
             Unblocking::Without(_) => {}
         });
     }
@@ -67,6 +68,7 @@ impl Unblocking {
             Unblocking::Unsafe => Some("Include changes that may alter results".to_owned()),
             Unblocking::Option { label, value, .. } => Some(format!("{label}: {value}")),
             Unblocking::Sdk(sdk) => Some(format!("SDK {sdk}")),
+            Unblocking::Target { name, .. } => Some(format!("Port to {name}")),
             Unblocking::Without(_) => None,
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::port::protocol::{Unblocked, Unblocking};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -198,4 +199,54 @@ fn an_option_matters_when_another_value_makes_another_port() {
     let lightning = "from lightning.pytorch import Trainer\nTrainer(max_epochs=3).fit(net)\n";
     check(lightning, "devices", true);
     check(&lightning.replace("max_epochs=3", "accelerator='gpu', strategy='ddp'"), "strategy", true);
+}
+
+/// What lets the step of a text be ported to the IPU, with the patch.
+fn way_out(text: &str) -> Option<Unblocked> {
+    let mut desk = Desk::default();
+    ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    let options = Options { target: "ipu".into(), ..Options::default() };
+    ask(&mut desk, Ask::Port { options: options.clone(), show: 0 }, &[]);
+    let mut total = 1;
+    let mut found = None;
+    let mut attempt = 0;
+    while attempt < total && found.is_none() {
+        let answer = ask(&mut desk, Ask::Unblock { options: options.clone(), attempt }, &[]);
+        let Answer::Unblocked(unblocked, attempts) = answer.head else { panic!("{:?}", answer.head) };
+        (found, total, attempt) = (unblocked, attempts, attempt + 1);
+    }
+    found.map(|found| *found)
+}
+
+const STEP: &str = "import torch
+
+net = torch.nn.Linear(4, 2)
+optimizer = torch.optim.RMSprop(net.parameters(), lr=0.1)
+loader = torch.utils.data.DataLoader(data, batch_size=32)
+
+
+def train():
+    for image, label in loader:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(image), label)
+        loss.backward()
+        optimizer.step()
+";
+
+#[test]
+fn a_step_that_is_stopped_is_shown_without_what_stops_it() {
+    assert_eq!(way_out(STEP), None, "nothing stops it");
+    let clipped = "        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n        optimizer.step()";
+    let found = way_out(&STEP.replace("        optimizer.step()", clipped)).expect("the step without its clipping");
+    assert_eq!((&found.by, found.stops), (&Unblocking::Without(vec![("a.py".to_owned(), 13)]), 0));
+    assert!(found.patch.contains("+import poptorch") && !found.patch.contains("clip_grad_norm_"), "{}", found.patch);
+}
+
+#[test]
+fn a_step_of_several_processes_is_ported_by_the_target_for_them() {
+    let joined = "net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2))";
+    let text = STEP.replace("net = torch.nn.Linear(4, 2)", joined);
+    let start = "import torch\nimport torch.distributed\n\ntorch.distributed.init_process_group(\"gloo\")\n";
+    let found = way_out(&text.replace("import torch\n", start)).expect("another target");
+    assert_eq!(found.by, Unblocking::Target { id: "popdist".to_owned(), name: "PopDist".to_owned() });
 }

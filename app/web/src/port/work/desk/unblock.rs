@@ -1,6 +1,6 @@
 //! What would let a training step be ported that is not: another choice of the user's, or code without what stops it.
 
-use super::Desk;
+use super::{Desk, options_for};
 use crate::port::protocol::{Answer, Unblocked, Unblocking};
 use codemod::{OptionKind, Options, Ported, Severity, Style, TargetInfo, git_patch_of, overview};
 use python::SourceFile;
@@ -14,9 +14,14 @@ impl Desk {
         let Some(target) = targets.iter().find(|target| target.id == port.result.target) else {
             return Answer::Unblocked(None, 0);
         };
-        let attempts = attempts(target, options, &port.result);
+        let wider = targets.iter().filter(|other| recipes.extends(&other.id) == Some(&target.id));
+        let wider: Vec<&TargetInfo> = wider.collect();
+        let attempts = attempts(target, &wider, options, &port.result);
         let Some(by) = attempts.get(attempt) else { return Answer::Unblocked(None, attempts.len()) };
-        let (files, options) = under(by, &port.sources, options);
+        let (files, mut options) = under(by, &port.sources, options);
+        if let Some(other) = wider.iter().find(|other| other.id == options.target) {
+            options = options_for(other, &options);
+        }
         let result = codemod::port(&files, recipes, &options);
         let stops = overview(&result, recipes).map_or(0, |outline| outline.stops.len());
         let stopped: BTreeSet<usize> = stops_of(&port.result).map(|(file, _)| file).collect();
@@ -45,7 +50,7 @@ fn stops_of(ported: &Ported) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// What can be tried, the least change first.
-fn attempts(target: &TargetInfo, options: &Options, ported: &Ported) -> Vec<Unblocking> {
+fn attempts(target: &TargetInfo, wider: &[&TargetInfo], options: &Options, ported: &Ported) -> Vec<Unblocking> {
     let other = if ported.style == Style::Branch { Style::InPlace } else { Style::Branch };
     let mut attempts = vec![Unblocking::Style(other)];
     if !options.allow_unsafe {
@@ -61,6 +66,7 @@ fn attempts(target: &TargetInfo, options: &Options, ported: &Ported) -> Vec<Unbl
         }));
     }
     attempts.extend(target.sdks.iter().rev().filter(|sdk| **sdk != ported.sdk).cloned().map(Unblocking::Sdk));
+    attempts.extend(wider.iter().map(|other| Unblocking::Target { id: other.id.clone(), name: other.name.clone() }));
     let places = stops_of(ported).map(|(file, line)| (ported.files[file].path.clone(), line));
     attempts.push(Unblocking::Without(places.collect()));
     attempts
@@ -74,6 +80,7 @@ fn under(by: &Unblocking, files: &[SourceFile], options: &Options) -> (Vec<Sourc
         Unblocking::Unsafe => options.allow_unsafe = true,
         Unblocking::Option { name, value, .. } => drop(options.options.insert(name.clone(), value.clone())),
         Unblocking::Sdk(sdk) => options.sdk = Some(sdk.clone()),
+        Unblocking::Target { id, .. } => options.target.clone_from(id),
         Unblocking::Without(places) => {
             for file in &mut files {
                 let lines: BTreeSet<usize> =
