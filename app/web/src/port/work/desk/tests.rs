@@ -221,7 +221,7 @@ fn way_out(text: &str) -> Option<Unblocked> {
 const STEP: &str = "import torch
 
 net = torch.nn.Linear(4, 2)
-optimizer = torch.optim.RMSprop(net.parameters(), lr=0.1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 loader = torch.utils.data.DataLoader(data, batch_size=32)
 
 
@@ -236,10 +236,29 @@ def train():
 #[test]
 fn a_step_that_is_stopped_is_shown_without_what_stops_it() {
     assert_eq!(way_out(STEP), None, "nothing stops it");
+    let check = |line: &str, with: &str, place: usize| {
+        let found = way_out(&STEP.replace(line, with)).expect("the step without it");
+        assert_eq!((&found.by, found.stops), (&Unblocking::Without(vec![("a.py".to_owned(), place)]), 0));
+        assert!(found.patch.contains("+import poptorch"), "{}", found.patch);
+        found.patch
+    };
+    let update = "        optimizer.step()";
+    let patch = check(update, &format!("        print(net.weight.grad.norm())\n{update}"), 13);
+    assert!(!patch.contains("grad.norm"), "{patch}");
+    let forward = "        loss = torch.nn.functional.mse_loss(net(image), label)";
+    let tested = "        output = net(image)
+        if verbose:
+            output = output.float()
+        loss = torch.nn.functional.mse_loss(output, label)";
+    let patch = check(forward, tested, 12);
+    assert!(!patch.contains("verbose"), "{patch}");
+}
+
+#[test]
+fn a_step_that_is_not_read_any_more_is_no_way_out() {
+    // The optimizer's own line is what stops the step; without it there is none.
     let clipped = "        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n        optimizer.step()";
-    let found = way_out(&STEP.replace("        optimizer.step()", clipped)).expect("the step without its clipping");
-    assert_eq!((&found.by, found.stops), (&Unblocking::Without(vec![("a.py".to_owned(), 13)]), 0));
-    assert!(found.patch.contains("+import poptorch") && !found.patch.contains("clip_grad_norm_"), "{}", found.patch);
+    assert_eq!(way_out(&STEP.replace("SGD", "RMSprop").replace("        optimizer.step()", clipped)), None);
 }
 
 #[test]

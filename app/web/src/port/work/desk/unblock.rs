@@ -2,7 +2,7 @@
 
 use super::{Desk, options_for};
 use crate::port::protocol::{Answer, Unblocked, Unblocking};
-use codemod::{OptionKind, Options, Ported, Severity, Style, TargetInfo, git_patch_of, overview};
+use codemod::{OptionKind, Options, Ported, PortedFile, Severity, Style, TargetInfo, git_patch_of, overview};
 use python::SourceFile;
 use std::collections::BTreeSet;
 
@@ -25,10 +25,13 @@ impl Desk {
         let result = codemod::port(&files, recipes, &options);
         let stops = overview(&result, recipes).map_or(0, |outline| outline.stops.len());
         let stopped: BTreeSet<usize> = stops_of(&port.result).map(|(file, _)| file).collect();
-        // A file that can't be read any more has no step that is stopped, and none that is ported.
+        let only_reports: BTreeSet<String> =
+            recipes.recipes().into_iter().filter(|recipe| recipe.stops_step).map(|recipe| recipe.id).collect();
+        // Where nothing is read that could be stopped, nothing is ported either: the recipe that was stopped has to write.
         let is_ported = |file: &usize| {
-            let file = &result.files[*file];
-            file.changed && file.diagnostics.iter().all(|found| found.severity != Severity::Error)
+            let (before, after) = (&port.result.files[*file], &result.files[*file]);
+            after.diagnostics.iter().all(|found| found.severity != Severity::Error)
+                && writes_more(before, after, &only_reports)
         };
         if stops >= stops_of(&port.result).count() || !stopped.iter().all(is_ported) {
             return Answer::Unblocked(None, attempts.len());
@@ -38,6 +41,18 @@ impl Desk {
         let found = Unblocked { by: by.clone(), stops, patch: patch.collect() };
         Answer::Unblocked(Some(Box::new(found)), attempts.len())
     }
+}
+
+/// Whether a recipe that was stopped in a file makes more edits there. A recipe that only stops steps writes nothing itself;
+/// where there are only such, any recipe may be the one.
+fn writes_more(before: &PortedFile, after: &PortedFile, only_reports: &BTreeSet<String>) -> bool {
+    let stops = before.diagnostics.iter().filter(|found| found.stops_step).map(|found| &found.recipe);
+    let stopped: BTreeSet<&String> = stops.filter(|recipe| !only_reports.contains(*recipe)).collect();
+    let count = |file: &PortedFile| {
+        let counted = file.edits.iter().filter(|edit| stopped.is_empty() || stopped.contains(&edit.recipe));
+        counted.count()
+    };
+    count(after) > count(before)
 }
 
 /// What stops a step: number of the file, and line of the original, from 1.
@@ -100,7 +115,7 @@ fn under(by: &Unblocking, files: &[SourceFile], options: &Options) -> (Vec<Sourc
 fn without(text: &str, line: usize) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let Some(first) = lines.get(line) else { return text.to_owned() };
-    let depth = |line: &str| line.len() - line.trim_start().len();
+    let depth = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
     let is_inside = |line: &&&str| line.trim().is_empty() || depth(line) > depth(first);
     let mut out: Vec<String> = lines[..line].iter().map(|line| (*line).to_owned()).collect();
     let mut rest = &lines[line + 1..];
