@@ -502,7 +502,7 @@ def train():
   await page.chooseFiles([{ name: "train.py", text: stopped }]);
   await page.ported();
   const wayOut = page.page.locator("#panel .way-out");
-  await wayOut.filter({ hasText: "Without the statements at train.py:13, the training step is ported." }).waitFor();
+  await wayOut.filter({ hasText: "Without the code at train.py:13, the training step is ported." }).waitFor();
   await wayOut.locator("summary").click();
   assert.match(await wayOut.locator(".patch .add").allTextContents().then((lines) => lines.join("")), /poptorch/);
   // Once the line is gone, so is the question, and the port is what was shown.

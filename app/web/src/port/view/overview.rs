@@ -59,7 +59,7 @@ fn WayOut() -> impl IntoView {
         let said = match &by {
             Unblocking::Without(places) => {
                 let places: Vec<String> = places.iter().map(|(path, line)| format!("{path}:{line}")).collect();
-                format!("Without the statements at {}, {then}.", places.join(", "))
+                format!("Without the code at {}, {then}.", places.join(", "))
             }
             _ => format!("With another choice {then}:"),
         };

@@ -255,10 +255,12 @@ fn a_step_that_is_stopped_is_shown_without_what_stops_it() {
 }
 
 #[test]
-fn a_step_that_is_not_read_any_more_is_no_way_out() {
-    // The optimizer's own line is what stops the step; without it there is none.
+fn an_optimizer_that_is_refused_hides_nothing_of_the_step() {
     let clipped = "        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n        optimizer.step()";
-    assert_eq!(way_out(&STEP.replace("SGD", "RMSprop").replace("        optimizer.step()", clipped)), None);
+    let found =
+        way_out(&STEP.replace("SGD", "RMSprop").replace("        optimizer.step()", clipped)).expect("the step");
+    assert_eq!(found.by, Unblocking::Without(vec![("a.py".to_owned(), 4)]));
+    assert!(found.patch.contains("+        optimizer.max_grad_norm = 1.0"), "{}", found.patch);
 }
 
 #[test]
