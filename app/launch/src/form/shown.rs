@@ -148,7 +148,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         let own = |name: &str| site.is_some_and(|site| site.field.iter().any(|field| field.name == name));
         let common = [
             ("partition", "Partition or queue", "Where the job waits."),
-            ("account", "Account", "Project or allocation to charge."),
+            ("account", "Account", "Project to charge."),
             ("time", "Wall time", "Hours, minutes and seconds: 01:00:00."),
             ("job", "Name of the job", "As the queue shows it; its log has it too."),
             ("qos", "Quality of service", "Slurm's, where the site has several."),
