@@ -74,7 +74,7 @@ test("recipes and prose are found by their words", async () => {
 test("a message that is pasted leads to its section, and to few others", async () => {
   for (const [message, title] of [
     ["train.py:12:5: warning[engine#residue] `.cuda()` remains and needs an NVIDIA GPU. Remove it, or use `.to(device)`", "A name of the source vendor is left"],
-    ["a.py:3:1: error: not valid Python from here on: `def f(:`. The file is unchanged", "The file is not Python"],
+    ["a.py:3:1: error: this is not Python: `def f(:`. The file is left unchanged", "The file is not Python"],
   ]) {
     const found = await results(message);
     assert.ok(found.length <= 6, `${found.length} places`);
