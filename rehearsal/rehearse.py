@@ -213,7 +213,21 @@ def twin(options):
     """Runs the original and the port, and tells how far they agree."""
     import json
 
-    from twins import page, ported, runs, text
+    from twins import page, text
+
+    result = twin_result(options)
+    print(text.told(result), end="")
+    table = text.table(result)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    if options.html:
+        pathlib.Path(options.html).write_text(page.page(table, options.twin, options.script), encoding="utf-8")
+    return 0 if result.ok else 1
+
+
+def twin_result(options, home=None):
+    """Of both runs, started in `home` or in the present folder."""
+    from twins import ported, runs
     from twins import twin as twins
 
     if not os.path.isfile(options.twin):
@@ -223,19 +237,12 @@ def twin(options):
     if machine == "hpu":
         environment["PT_HPU_LAZY_MODE"] = os.environ.get("PT_HPU_LAZY_MODE", "0")
     root = os.path.dirname(os.path.abspath(options.twin))
-    runner = runs.Runner(options.twin_steps, options.seed, options.precision, options.fake_data)
-    result = twins.run(
+    runner = runs.Runner(options.twin_steps, options.seed, options.precision, options.fake_data, home=home)
+    return twins.run(
         runner, options.target, machine, list(reversed(folders)), options.twin, options.script, options.arguments,
         original_arguments=runs.words(options.twin_args) if options.twin_args is not None else None, environment=environment,
         instances=[instance(options, index) for index in range(options.instances)] if options.target == "popdist" and options.instances > 1 else (),
         before=[runs.words(first) for first in options.first], report=ported.read(options.report, root) if options.report else None)
-    print(text.told(result), end="")
-    table = text.table(result)
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    if options.html:
-        pathlib.Path(options.html).write_text(page.page(table, options.twin, options.script), encoding="utf-8")
-    return 0 if result.verdict.ok and not result.contracts else 1
 
 
 if __name__ == "__main__":

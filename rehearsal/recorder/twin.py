@@ -12,6 +12,7 @@ number, each pass of a sampler from one of its own, and each sample is read with
 
 Environment: STAND_IN_TWIN_STEPS, how many steps there are at most (16); STAND_IN_TWIN_SEED; STAND_IN_TWIN_START=FILE, weights to start from;
 STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=1, which leaves the last batch of a pass out where it is incomplete;
+STAND_IN_TWIN_NUDGE=E, which changes each gradient by that much of its size before it is applied;
 STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together.
 """
 
@@ -87,7 +88,8 @@ def before_end(function):
 
 
 def note(kind, text, **facts):
-    """Something that explains a difference: kind is `dropped`, `precision`, `order`, `reduction`, `instances` or `start`."""
+    """Something that explains a difference: kind is `dropped`, `precision`, `order`, `reduction`, `instances`, `start` or
+    `saved`."""
     if FILE and (entry := {"kind": kind, "text": text, **facts}) not in RECORD["notes"]:
         RECORD["notes"].append(entry)
 
@@ -161,6 +163,10 @@ def _flat(value, path="", found=None):
     if isinstance(value, torch.Tensor):
         found[path] = _summary(value) if not value.is_complex() else _summary(torch.view_as_real(value))
     elif isinstance(value, dict):
+        if "ipu_state" in value and "ipu_param" in value:
+            # What PopTorch's own optimizers save: their settings as tensors beside the moments.
+            note("saved", "the state of the optimizer is saved as PopTorch has it, and only PopTorch reads it again")
+            value = {"state": value["ipu_state"] or {}}
         for key, item in value.items():
             _flat(item, f"{path}.{key}" if path else str(key), found)
     elif isinstance(value, (list, tuple)):
@@ -235,7 +241,7 @@ def _place():
     from contracts import place
 
     file, line = place()
-    return (os.path.relpath(file) if os.path.isabs(file) else file, line)
+    return (os.path.abspath(file), line)
 
 
 def _samples(args, kwargs):
@@ -337,6 +343,7 @@ def step(optimizer):
     if optimizer not in _optimizers:
         _optimizers.append(optimizer)
     place = _place()
+    _nudge(optimizer)
     yield
     parameters = [value for group in optimizer.param_groups for value in group["params"]]
     with _plainly():
@@ -356,6 +363,19 @@ def step(optimizer):
     for key in ("objective", "inputs", "places"):
         _pending[key].clear()
     _pending["samples"] = 0
+
+
+def _nudge(optimizer):
+    import torch
+
+    size = float(os.environ.get("STAND_IN_TWIN_NUDGE", "0"))
+    if not size:
+        return
+    generator = torch.Generator().manual_seed(len(RECORD["steps"]))
+    with _plainly():
+        for value in (value for group in optimizer.param_groups for value in group["params"] if value.grad is not None and not value.grad.is_sparse):
+            # By the size of the largest: that is what rounding in a sum is measured by.
+            value.grad.add_(torch.empty(value.grad.shape, dtype=value.grad.dtype).uniform_(-size, size, generator=generator) * value.grad.abs().max())
 
 
 def _settings(group):

@@ -22,6 +22,9 @@ PATHS = {
     "rdu": ["rdu"],
     "tensorflow": ["tf"],
     "lightning": ["gaudi"],
+    "gaudi": ["gaudi"],
+    "cpu": [],
+    "cuda": [],
     "xpu": ["xpu"],
     "tensorflow-ipu": ["tf", "tf_ipu", "popdist"],
 }
@@ -84,7 +87,7 @@ class Run:
             paths = ["recorder", "base", *PATHS[target]]
             environment = {
                 **{k: v for k, v in os.environ.items() if not k.startswith(("POPDIST", "PT_HPU", "HABANA"))},
-                "STAND_IN_MACHINE": {"lightning": "hpu", "xpu": "xpu"}.get(target, "cpu"),
+                "STAND_IN_MACHINE": {"lightning": "hpu", "gaudi": "hpu", "xpu": "xpu", "cuda": "cuda"}.get(target, "cpu"),
                 "STAND_IN_CONTRACTS": str(root / "contracts"), "STAND_IN_CALLS": str(root / "calls"), **(env or {}),
             }
             status, self.trace, self.out = told(["program.py", *argv], root, environment, [str(KIT / path) for path in paths])
@@ -102,6 +105,12 @@ class Programs(unittest.TestCase):
     def good(self, program, **options):
         run = Run(self.target, program, **options)
         self.assertEqual((run.error, run.broken), ("", {}), run.trace)
+        return run
+
+    def dies(self, why, program, **options):
+        """The program ends with this error, as it does on the machine."""
+        run = Run(self.target, program, **options)
+        self.assertIn(why, run.error, f"{run.out} {run.trace}")
         return run
 
     def bad(self, rule, program, **options):

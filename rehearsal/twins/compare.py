@@ -9,6 +9,8 @@ import math
 import re
 
 EQUAL, CLOSE = 2e-7, 2e-4
+# How often what a nudge of the original makes is taken for rounding in the port too, and what never is.
+AMPLIFIED, UNSTABLE = 10.0, 2e-2
 # Where a value is printed with few digits.
 PRINTED = 2e-3
 
@@ -71,16 +73,18 @@ def paired(original, port):
 
 
 class Comparison:
-    def __init__(self, original, port, skip_counts=False):
-        self.original, self.port, self.skip_counts = original, port, skip_counts
+    def __init__(self, original, port, skip_counts=False, allowed=None):
+        """`allowed`: what → how far apart two runs of the original are whose gradients were rounded otherwise (`sensitivity`)."""
+        self.original, self.port, self.skip_counts, self.allowed = original, port, skip_counts, allowed or {}
         self.findings, self.farthest = [], 0.0
         self.steps = min(len(original["steps"]), len(port["steps"]))
 
     def see(self, what, a, b, far, **where):
         """Notes a distance; gives whether it is more than the order of a sum explains."""
+        bound = max(CLOSE, self.allowed.get((what, where.get("tensor")), 0.0))
         if far > EQUAL:
-            self.farthest = max(self.farthest, far if far <= CLOSE else 0.0)
-        if far > CLOSE:
+            self.farthest = max(self.farthest, far if far <= bound else 0.0)
+        if far > bound:
             self.findings.append(Finding(what, original=a, port=b, far=far, **where))
             return True
         return False
@@ -215,6 +219,21 @@ class Comparison:
             self.findings.append(Finding("loss scaling under float16", original="a GradScaler", port=None))
 
 
+class Sensitivity(Comparison):
+    """How far two runs are apart that should be the same: nothing is a finding, everything is measured."""
+
+    def see(self, what, a, b, far, **where):
+        key = what, where.get("tensor")
+        self.allowed[key] = max(self.allowed.get(key, 0.0), AMPLIFIED * far)
+        return False
+
+
+def sensitivity(original, nudged):
+    """What → how far a difference may be that is no more than rounding, as a program's own arithmetic makes it larger."""
+    measured = Sensitivity(original, nudged).run()
+    return {what: min(far, UNSTABLE) for what, far in measured.allowed.items()}
+
+
 def _number(value):
     return float(value) if not isinstance(value, (tuple, list)) else sum((n + 1) * float(v) for n, v in enumerate(value))
 
@@ -233,24 +252,44 @@ def lines(text):
         line = STAMP.sub("", line).strip()
         numbers = NUMBER.findall(line)
         if numbers and not CLOCK.search(line):
-            found.append((NUMBER.sub("#", line), [float(number) for number in numbers], line))
+            found.append((NUMBER.sub("#", line), [(float(number), _last_digit(number)) for number in numbers], line))
     return found
 
 
-def printed(original, port):
-    """How many lines agree, and the first that does not."""
+def printed(original, port, steps=()):
+    """How many lines agree, the first that does not, and whether a loss is printed of all batches of a step, where it was of one of them.
+
+    `steps` are the original's."""
     mine, other = lines(original), lines(port)
+    gathered = [step["losses"] for step in steps if len(step["losses"]) > 1]
     matcher = difflib.SequenceMatcher(None, [line[0] for line in mine], [line[0] for line in other], autojunk=False)
-    agree, first = 0, None
+    agree, first, of_all = 0, None, False
     for a, b, length in matcher.get_matching_blocks():
         for x, y in zip(mine[a : a + length], other[b : b + length]):
-            if all(distance(p, q) <= PRINTED or abs(p - q) <= _last_digit(p) for p, q in zip(x[1], y[1])):
-                agree += 1
+            apart = [(p, q, digit) for (p, digit), (q, _) in zip(x[1], y[1]) if not _alike(p, q, digit)]
+            if all(_one_of_many(*numbers, gathered) for numbers in apart):
+                agree, of_all = agree + 1, of_all or bool(apart)
             elif first is None:
                 first = Finding("what is printed", original=x[2], port=y[2])
-    return agree, first
+    return agree, first, of_all
 
 
-def _last_digit(value):
-    digits = len(repr(value).partition(".")[2])
-    return 1.01 * 10 ** -min(digits, 4) if value % 1 else 0
+def _alike(p, q, digit):
+    return distance(p, q) <= PRINTED or abs(p - q) <= digit
+
+
+def _one_of_many(p, q, digit, gathered):
+    """Whether `p` is the loss of one small batch, and `q` that of all small batches of a step: divided by their number, or not."""
+    for count in {len(losses) for losses in gathered}:
+        for size in (1, count):
+            if any(_alike(p, loss * size, digit) for losses in gathered for loss in losses) and any(
+                    _alike(q, sum(losses) / len(losses) * size, digit) for losses in gathered):
+                return True
+    return False
+
+
+def _last_digit(text):
+    """What one in the last digit of a printed number is worth; nothing for a whole number."""
+    number, _, power = text.lower().partition("e")
+    digits = len(number.partition(".")[2])
+    return 1.01 * 10.0 ** (int(power or 0) - digits) if digits or power else 0.0

@@ -20,10 +20,11 @@ class Failed(Exception):
 class Runner:
     """Runs programs of one twin run: folders that look like the one it was started in, and one way to start a process."""
 
-    def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, folder=None, timeout=None):
+    def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, folder=None, timeout=None, home=None):
+        """`home` is the folder that the programs believe to be started in; the present one, where it is not given."""
         self.folder = tempfile.TemporaryDirectory() if folder is None else None
         self.root = pathlib.Path(folder or self.folder.name)
-        self.home, self.counting = pathlib.Path.cwd(), threading.Lock()
+        self.home, self.counting = pathlib.Path(home or pathlib.Path.cwd()).resolve(), threading.Lock()
         self.steps, self.timeout, self.count = steps, timeout, 0
         self.common = {
             "STAND_IN_TWIN_SEED": str(seed), "STAND_IN_PRECISION": precision, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
@@ -74,6 +75,14 @@ class Runner:
             return joined(list(together.map(
                 lambda environment: self.run(program, arguments, machine, folders, environment={**environment, "STAND_IN_STORE": str(store)}, **options),
                 environments)))
+
+    def near(self, file, program):
+        """A file's name as its author knows it: from the folder of the start, or from that of the program."""
+        real = pathlib.Path(file).resolve()
+        for base in (self.home, pathlib.Path(program).resolve().parent):
+            if real.is_relative_to(base):
+                return str(real.relative_to(base))
+        return str(file)
 
     def start(self, argv, place, env, path):
         argv = [str(pathlib.Path(argv[0]).resolve()), *argv[1:]]

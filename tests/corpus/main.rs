@@ -19,4 +19,5 @@ mod server;
 mod sound;
 mod story;
 mod targets;
+mod twins;
 mod xpu;

@@ -31,7 +31,7 @@ def call(func, args, kwargs):
     """A call with a tensor on the card."""
     home = getattr(func, "__module__", "") or ""
     name = getattr(func, "__name__", "")
-    if home.startswith("torch.sparse") or name.startswith(("sparse_", "to_sparse")):
+    if home.startswith("torch.sparse") or name.lstrip("_").startswith(("sparse_", "to_sparse")):
         raise refused("hpu.sparse", f"{name}: sparse tensors are not supported on hpu")
     if name.startswith("fft_") or home.startswith("torch.fft"):
         raise refused("hpu.types", f"torch.fft.{name[4:]}: its result is complex, and Gaudi has no complex numbers")

@@ -1,6 +1,6 @@
 //! What becomes of one training step, found out as a whole before anything is changed.
 
-use super::accumulated::{at_every_turn, lengths, unwrap};
+use super::accumulated::{at_every_turn, lengths, logs_a_share, unwrap};
 use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
 use super::messages::{DEFINITIONS, IMPORT};
 use super::obstacles::obstacles;
@@ -184,20 +184,12 @@ impl Plan<'_, '_> {
     /// The call of the compiled step in the place of what has moved.
     fn call(&mut self, unit: &Unit<'_>) {
         let (step, slice) = (&self.step, &unit.slice);
-        let view = step.file.view;
         let Module { extraction, loss, results, scalars, .. } = &unit.module;
         let names: Vec<String> = extraction.attributes.iter().map(|a| a.1.clone()).collect();
         let parts = std::iter::once(step.optimizer.to_owned()).chain(names).collect::<Vec<_>>().join(", ");
         let arguments = extraction.parameters.iter().map(|p| p.1.clone()).collect::<Vec<_>>().join(", ");
         let targets: String = results.iter().map(|r| format!("{r}, ")).collect();
-        // Where the program takes the division back for its log, the number it starts from stays.
-        let undone = step.accumulation().filter(|a| {
-            unit.module.divided
-                && unit.module.stays.iter().any(|s| {
-                    let text = view.index.text_of(*s);
-                    text.contains(&format!("* {}", a.count)) || text.contains(&format!("*{}", a.count))
-                })
-        });
+        let undone = step.accumulation().filter(|a| logs_a_share(step, &unit.module, a));
         let share = undone.map_or(String::new(), |a| format!(" / {}", a.count));
         let (at, end) = (slice.at, step.end);
         // Asked for at every turn, because validation may have taken the device in between.

@@ -1,0 +1,104 @@
+"""What each machine has, and what a program for another meets there: devices, CUDA's answers, process groups, files.
+
+    python3 rehearsal/tests/test_machines.py
+"""
+
+import unittest
+
+from programs import Programs, Run
+
+GROUP = "import torch\ntorch.distributed.init_process_group('BACKEND')\nx = torch.ones(1)\n"
+ALONE = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "RANK": "0", "WORLD_SIZE": "1"}
+
+
+class OnTheCpu(Programs):
+    target = "cpu"
+
+    def test_cuda_is_only_where_it_is(self):
+        for work in ("torch.nn.Linear(1, 1).cuda()", "torch.rand(1).to('cuda:0')", "torch.zeros(1, device='cuda')", "torch.cuda.synchronize()",
+                     "torch.cuda.set_device(0)"):
+            # By the build: "Torch not compiled with CUDA enabled", or "No CUDA GPUs are available".
+            self.dies("CUDA", f"import torch; {work}")
+        self.good("import torch; assert not torch.cuda.is_available()")
+
+    def test_what_cuda_answers_where_it_is_not(self):
+        self.good("""
+            import torch
+            for question in "max_memory_allocated() memory_allocated(0) memory_reserved() max_memory_reserved()".split():
+                assert eval(f"torch.cuda.{question}") == 0, question
+            assert torch.cuda.memory_stats() == {}
+        """)
+
+    def test_calls_that_need_a_process_group(self):
+        for call in ("all_reduce(x)", "broadcast(x, 0)", "all_gather([x], x)", "reduce(x, 0)", "barrier()"):
+            run = self.bad("torch.process-group", f"import torch; x = torch.ones(1); torch.distributed.{call}")
+            self.assertIn("Default process group has not been initialized", run.error)
+        run = self.good(GROUP.replace("BACKEND", "gloo") + "torch.distributed.all_reduce(x, async_op=True).wait()", env=ALONE)
+        self.assertIn("all_reduce", [name for name, _ in run.calls])
+
+    def test_backends(self):
+        self.dies("NCCL built in", GROUP.replace("BACKEND", "nccl"), env=ALONE)
+        self.dies("MASTER_ADDR", "import os; os.environ.pop('MASTER_ADDR', None)\n" + GROUP.replace("BACKEND", "gloo"))
+
+    def test_no_other_machine(self):
+        self.dies("No module named 'habana_frameworks'", "import habana_frameworks.torch.core")
+        self.dies("AttributeError", "import torch; torch.hpu.is_available()")
+
+    def test_larcv_deals_a_batch_out_over_the_ranks(self):
+        program = """
+            from larcv import {0} as queue
+            q = queue.queue_interface(random_access_mode='random_blocks', seed=3)
+            q.prepare_manager('train', dict(filler_name='f', filler_cfg=dict()), 4, dict(image='data'))
+            data, dims = q.fetch_minibatch_data('train', pop=True, fetch_meta_data=True), q.fetch_minibatch_dims('train')
+            assert data['image'].reshape(*dims['image']).shape[0] == len(data['entries']) == 4
+        """
+        for queue in ("queueloader", "distributed_queue_interface"):
+            run = self.good(program.format(queue))
+            self.assertEqual([name for name, _ in run.calls if name.startswith("larcv")], ["larcv.queue", "larcv.fetch"])
+        self.dies("io_config needs", program.format("queueloader").replace("filler_cfg", "cfg"))
+
+
+class OnAGpu(Programs):
+    target = "cuda"
+
+    def test_calls_are_written_down(self):
+        run = self.good("import torch; torch.cuda.synchronize(); torch.cuda.memory_allocated()")
+        self.assertEqual([name for name, _ in run.calls], ["torch.cuda.synchronize", "torch.cuda.memory_allocated"])
+
+    def test_devices_do_not_mix(self):
+        for work in ("torch.rand(2).cuda() + torch.rand(2)", "torch.nn.Linear(2, 2).cuda()(torch.rand(1, 2))",
+                     "torch.nn.functional.mse_loss(torch.rand(2).cuda(), torch.rand(2))"):
+            self.dies("same device", f"import torch; {work}")
+        self.dies("Tensor.cpu()", "import torch; torch.rand(2).cuda().numpy()")
+
+    def test_gradients_are_followed(self):
+        net = "import torch; net = torch.nn.Linear(2, 2).cuda(); x = torch.rand(1, 2).cuda()\n"
+        self.dies("does not require grad", net + "with torch.no_grad():\n    y = net(x)\ny.sum().backward()")
+        run = self.good(net + "opt = torch.optim.SGD(net.parameters(), lr=1); net(x).mean().backward(); opt.step()")
+        self.assertEqual(run.calls[-1][0], "optimizer.step")
+
+    def test_precision_for_cuda(self):
+        self.good("import torch; torch.cuda.amp.autocast(); torch.cuda.amp.GradScaler(); torch.autocast('cuda'); torch.cuda.empty_cache()")
+
+
+class Hydra(Programs):
+    target = "cpu"
+    PROGRAM = """
+        import sys
+        import hydra
+        sys.argv = ["x"]
+
+        @hydra.main(config_path=None, version_base=None)
+        def main(config):
+            pass
+
+        main()
+    """
+
+    def test_the_release_that_knows_no_version_base(self):
+        self.good(self.PROGRAM)
+        self.assertIn("version_base", Run("cpu", self.PROGRAM, env={"STAND_IN_HYDRA": "1.1"}).error)
+
+
+if __name__ == "__main__":
+    unittest.main()
