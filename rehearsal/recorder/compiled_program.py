@@ -260,10 +260,12 @@ class Program:
         following = iter(tensors)
         return mapped(self.structure, lambda leaf: next(following) if isinstance(leaf, Slot) else leaf)
 
-    def reaches(self, slot, targets):
-        """Whether one of `targets` is computed from `slot`."""
+    def reaches(self, slot, targets, by_gradient=False):
+        """Whether one of `targets` is computed from `slot`; with `by_gradient`, so that a gradient comes back to it."""
         found, targets = {slot}, set(targets)
         for call in self.calls:
+            if by_gradient and call.name.rpartition(".")[2] in ("detach", "detach_"):
+                continue
             if found.intersection(call.reads):
                 found.update(call.results)
                 found.update(call.reads[:1] if call.name in SETTERS or call.name.endswith("_") else ())

@@ -109,6 +109,14 @@ def _files():
             _loaded.clear()
 
     torch.save, torch.load = saved, loaded
+    of_storage = torch.UntypedStorage.to
+
+    @functools.wraps(of_storage)
+    def to(storage, *, device, non_blocking=False):
+        # What `map_location=lambda storage, _: storage.cuda()` asks for.
+        return put(storage, device) if is_ours(device) else of_storage(storage, device=device, non_blocking=non_blocking)
+
+    torch.UntypedStorage.to = to
 
 
 # ------------------------------------------------------------------------------------------------ modules

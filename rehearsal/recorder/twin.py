@@ -4,14 +4,16 @@ With STAND_IN_TWIN=FILE everything below is recorded and written there at the en
 
 - A *step* is one `step()` of an optimizer. Its *objective* is the sum of the values that were differentiated since the update before it:
   whatever is accumulated, averaged or replicated, this is the number whose gradient is applied.
-- A *training forward* is a call of an outermost module with parameters while gradients are on; any other call of one is an *evaluation*.
+- A *training forward* is a call of an outermost module with parameters while gradients are on, through which a gradient then goes; any
+  other call of one is an *evaluation*.
 - The *n-th module* is the n-th that had a training forward.
 
 Two runs must draw the same numbers, though they may draw them in other places. So each training forward starts from a seed of its own
 number, each pass of a sampler from one of its own, and each sample is read with one of its place in the pass.
 
 Environment: STAND_IN_TWIN_STEPS, how many steps there are at most (16); STAND_IN_TWIN_SEED; STAND_IN_TWIN_START=FILE, weights to start from;
-STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=1, which leaves the last batch of a pass out where it is incomplete;
+STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=training|all, which leaves the last batch of a
+shuffled pass, or of any, out where it is incomplete;
 STAND_IN_TWIN_NUDGE=E, which changes each gradient by that much of its size before it is applied;
 STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together.
 """
@@ -36,7 +38,7 @@ RECORD = {
     "autocast": [], "scaler": False, "ended": "",
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
-_pending = {"objective": [], "samples": 0, "inputs": [], "places": []}
+_pending = {"objective": [], "places": [], "forwards": [], "seen": []}
 _counts = {"forward": 0, "loaders": 0, "quiet": 0, "unbroken": 0, "depth": 0}
 
 
@@ -131,7 +133,8 @@ def loader(made, given):
     instances = int(os.environ.get("STAND_IN_TWIN_INSTANCES", "1"))
     if instances > 1 and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
         given["batch_size"] = given.get("batch_size", 1) * instances
-    if os.environ.get("STAND_IN_TWIN_DROP_LAST") and given.get("shuffle") and given.get("batch_sampler") is None:
+    dropped = os.environ.get("STAND_IN_TWIN_DROP_LAST")
+    if (dropped == "all" or dropped and given.get("shuffle")) and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
         given["drop_last"] = True
 
 
@@ -225,16 +228,22 @@ def _hand_over(number, module, start):
     others = _others_start()
     if number >= len(others):
         return
-    theirs = list(others[number].values())
-    if [value.shape for value in theirs] != [value.shape for value in start.values()]:
-        note("start", "the modules are not alike, so each started from its own weights")
-        return
-    if all((mine == other).all() for mine, other in zip(start.values(), theirs)):
+    theirs, mine = others[number], dict([*module.named_parameters(), *module.named_buffers()])
+    if [value.shape for value in theirs.values()] == [value.shape for value in start.values()]:
+        places = dict(zip(theirs, mine))
+    else:
+        # A module that holds more than the original's, such as the loss and its weights.
+        fits = {name: [own for own in mine if own == name or own.endswith(f".{name}")] for name in theirs}
+        places = {name: own[0] for name, own in fits.items() if len(own) == 1 and tuple(mine[own[0]].shape) == theirs[name].shape}
+        if len(places) != len(theirs):
+            note("start", "the modules are not alike, so each started from its own weights")
+            return
+    if all((start[own] == theirs[name]).all() for name, own in places.items()):
         return
     note("start", f"{type(module).__name__} drew other weights than the original: both started from the original's")
-    for (name, value), other in zip([*module.named_parameters(), *module.named_buffers()], theirs):
-        value.data.copy_(torch.from_numpy(other))
-        start[name] = other
+    for name, own in places.items():
+        mine[own].data.copy_(torch.from_numpy(theirs[name]))
+        start[own] = theirs[name]
 
 
 def _place():
@@ -254,6 +263,8 @@ def _samples(args, kwargs):
 def _leaves(value):
     if isinstance(value, dict):
         value = list(value.values())
+    elif type(value).__module__ not in ("builtins", "torch", "torch.nn.parameter") and hasattr(value, "__dict__") and not callable(value):
+        value = list(vars(value).values())
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from _leaves(item)
@@ -272,41 +283,66 @@ def _call(original, self, *args, **kwargs):
         return original(self, *args, **kwargs)
     _counts["depth"] += 1
     try:
-        if torch.is_grad_enabled() and any(p.requires_grad for p in parameters):
+        trains = torch.is_grad_enabled() and any(p.requires_grad for p in parameters)
+        if trains:
             _root(self)
-            _counts["forward"] += 1
-            first = _samples(args, kwargs)
-            if first is not None:
-                with _plainly():
-                    shape, _, total = _summary(first)
-                _pending["samples"] += shape[0]
-                _pending["inputs"].append((shape, total))
+            # Whether a forward belongs to a step is known later, and dropout draws in training mode alone.
+            _counts["forward"] += self.training
             # The global generator alone: a program that gives dropout a generator of its own has seeded it.
-            torch.random.default_generator.manual_seed(SEED * 7919 + _counts["forward"])
-            return original(self, *args, **kwargs)
+            if self.training:
+                torch.random.default_generator.manual_seed(SEED * 7919 + _counts["forward"])
         found = original(self, *args, **kwargs)
-        _evaluated(self, args, kwargs, found)
+        _note_forward(self, args, kwargs, found, trains)
         return found
     finally:
         _counts["depth"] -= 1
 
 
-def _evaluated(module, args, kwargs, found):
+def _note_forward(module, args, kwargs, found, trains):
+    """Writes a forward down: as an evaluation, or as one that may turn out to be a step's when a gradient goes through its output."""
     import torch
 
     first = _samples(args, kwargs)
-    output = next((value for value in _leaves(found) if isinstance(value, torch.Tensor) and value.is_floating_point()), None)
+    outputs = [value for value in _leaves(found) if isinstance(value, torch.Tensor) and value.is_floating_point()]
+    grad = torch.is_grad_enabled()
     with _plainly():
         entry = {
             "step": len(RECORD["steps"]), "module": type(_bare(module)).__name__, "training": module.training,
-            "samples": 0 if first is None else first.shape[0], "batches": 1, "output": 0.0 if output is None else float(output.double().sum()),
+            "samples": 0 if first is None else first.shape[0] if first.dim() else 1, "batches": 1, "grad": grad,
+            "output": float(outputs[0].double().sum()) if outputs else 0.0,
         }
-    last = RECORD["evaluations"][-1] if RECORD["evaluations"] else None
-    if last and all(last[key] == entry[key] for key in ("step", "module", "training")):
-        for key in ("samples", "batches", "output"):
-            last[key] += entry[key]
-    else:
+        through = [value for value in outputs if value.requires_grad] if trains else []
+        if through or trains and not outputs:
+            # Whether a gradient goes through something that is no tensor can't be seen.
+            _pending["forwards"].append({"went": not outputs, "entry": entry, "input": None if first is None else _summary(first)})
+            forward = _pending["forwards"][-1]
+            for value in through:
+                value.register_hook(lambda gradient, forward=forward: forward.update(went=True))
+        if first is not None:
+            _pending["seen"].append(_summary(first))
+        # One that trains after all is taken out again.
         RECORD["evaluations"].append(entry)
+
+
+def _taken_forwards():
+    """Those that the step which ends here has gone back through; they are no evaluations."""
+    taken = [forward for forward in _pending["forwards"] if forward["went"]]
+    _pending["forwards"] = [forward for forward in _pending["forwards"] if not forward["went"]]
+    gone = {id(forward["entry"]) for forward in taken}
+    RECORD["evaluations"] = [entry for entry in RECORD["evaluations"] if id(entry) not in gone]
+    return taken
+
+
+def _merged(evaluations):
+    """Calls of one module between the same steps and in the same mode are one evaluation."""
+    found = []
+    for entry in evaluations:
+        if found and all(found[-1][key] == entry[key] for key in ("step", "module", "training")):
+            for key in ("samples", "batches", "output"):
+                found[-1][key] += entry[key]
+        else:
+            found.append(dict(entry))
+    return found
 
 
 def _differentiated(tensors):
@@ -346,6 +382,8 @@ def step(optimizer):
     _nudge(optimizer)
     yield
     parameters = [value for group in optimizer.param_groups for value in group["params"]]
+    forwards = _taken_forwards()
+    inputs = [(shape, total) for shape, _, total in (forward["input"] for forward in forwards if forward["input"])]
     with _plainly():
         gradients = {}
         for name, value in zip(_names(parameters), parameters):
@@ -354,28 +392,30 @@ def step(optimizer):
         weights = {name: _summary(value) for name, value in zip(_names(parameters), parameters)}
     RECORD["steps"].append({
         "optimizer": _optimizers.index(optimizer), "kind": type(optimizer).__name__, "objective": sum(_pending["objective"]),
-        "losses": list(_pending["objective"]), "samples": _pending["samples"], "inputs": list(_pending["inputs"]),
+        "losses": list(_pending["objective"]), "samples": sum(forward["entry"]["samples"] for forward in forwards), "inputs": inputs,
+        "seen": [(shape, total) for shape, _, total in _pending["seen"]],
         "rates": [float(group["lr"]) for group in optimizer.param_groups if "lr" in group],
         "settings": [_settings(group) for group in optimizer.param_groups],
         "norm": math.sqrt(sum(norm * norm for _, norm, _ in gradients.values())), "gradients": gradients, "weights": weights,
         "place": place, "backward": _pending["places"][-1:] and _pending["places"][-1],
     })
-    for key in ("objective", "inputs", "places"):
+    for key in ("objective", "places", "seen"):
         _pending[key].clear()
-    _pending["samples"] = 0
 
 
 def _nudge(optimizer):
+    """Changes each gradient by so much of the largest of all: that is what rounding is measured by, in a gradient that is zero but for it too."""
     import torch
 
     size = float(os.environ.get("STAND_IN_TWIN_NUDGE", "0"))
-    if not size:
+    gradients = [value.grad for group in optimizer.param_groups for value in group["params"] if value.grad is not None and not value.grad.is_sparse]
+    if not size or not gradients:
         return
     generator = torch.Generator().manual_seed(len(RECORD["steps"]))
     with _plainly():
-        for value in (value for group in optimizer.param_groups for value in group["params"] if value.grad is not None and not value.grad.is_sparse):
-            # By the size of the largest: that is what rounding in a sum is measured by.
-            value.grad.add_(torch.empty(value.grad.shape, dtype=value.grad.dtype).uniform_(-size, size, generator=generator) * value.grad.abs().max())
+        largest = max(float(gradient.abs().max()) for gradient in gradients if gradient.numel())
+        for gradient in gradients:
+            gradient.add_(torch.empty(gradient.shape, dtype=gradient.dtype).uniform_(-1, 1, generator=generator) * (size * largest))
 
 
 def _settings(group):
@@ -566,6 +606,9 @@ def dump():
             parameters = [value for group in optimizer.param_groups for value in group["params"]]
             RECORD["states"].append({
                 name: _flat(optimizer.state.get(value, {})) for name, value in zip(_names(parameters), parameters)})
+    # A batch that was gone through when all steps were done is none of an evaluation.
+    cut = {id(forward["entry"]) for forward in _pending["forwards"] if forward["went"] or len(RECORD["steps"]) >= STEPS and forward["entry"]["training"]}
+    RECORD["evaluations"] = _merged([entry for entry in RECORD["evaluations"] if id(entry) not in cut])
     RECORD["unfinished"] = {"objective": list(_pending["objective"])}
     with open(FILE, "wb") as out:
         pickle.dump(RECORD, out)

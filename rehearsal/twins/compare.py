@@ -9,7 +9,7 @@ import math
 import re
 
 EQUAL, CLOSE = 2e-7, 2e-4
-# How often what a nudge of the original makes is taken for rounding in the port too, and what never is.
+# How often what a nudge of the original makes is taken for rounding in the port too; and what never is, of a loss, a norm or an output.
 AMPLIFIED, UNSTABLE = 10.0, 2e-2
 # Where a value is printed with few digits.
 PRINTED = 2e-3
@@ -36,6 +36,22 @@ def between(mine, other):
 
 def _size(shape):
     return math.prod(shape)
+
+
+def _seen(inputs, seen):
+    """Whether all that the port's modules were given went through some module of the original: a frozen part before the one that trains."""
+    return all(any(_size(shape) == _size(other) and distance(total, value, scale=abs(total)) <= 1e-5 for other, value in seen) for shape, total in inputs)
+
+
+def _among(original, port):
+    """All tensors of the original among more of the port, whose module holds the loss and its weights too."""
+    pairs = []
+    for name, value in original.items():
+        fits = [other for other in port if other == name or other.replace("/", ".").endswith("." + name)]
+        if len(fits) != 1:
+            return None
+        pairs.append((name, value, port[fits[0]]))
+    return pairs
 
 
 class Finding:
@@ -124,7 +140,7 @@ class Comparison:
             return True
         data = [sum(total for _, total in entry["inputs"]) for entry in (a, b)]
         size = [sum(abs(total) for _, total in entry["inputs"]) for entry in (a, b)]
-        if a["inputs"] and b["inputs"] and distance(*data, scale=max(size)) > 1e-5:
+        if a["inputs"] and b["inputs"] and distance(*data, scale=max(size)) > 1e-5 and not _seen(b["inputs"], a["seen"]):
             self.findings.append(Finding("the batch has other data (its sum)", original=data[0], port=data[1], far=distance(*data), **forward))
             return True
         if self.see("the loss", a["objective"], b["objective"], distance(a["objective"], b["objective"]), **forward):
@@ -161,6 +177,10 @@ class Comparison:
 
     def evaluations(self):
         mine, other = ([entry for entry in record["evaluations"] if entry["step"] <= self.steps] for record in (self.original, self.port))
+        # A frozen part of the step, called while gradients are on, is inside the port's module where that holds the whole step.
+        modules = {entry["module"] for entry in other}
+        inside = {entry["module"] for entry in mine} - {entry["module"] for entry in mine if not entry["grad"]} - modules
+        mine = [entry for entry in mine if entry["module"] not in inside]
         for number, (a, b) in enumerate(zip(mine, other)):
             where = {"step": a["step"] or None}
             if a["training"] != b["training"]:
@@ -178,7 +198,7 @@ class Comparison:
         if len(self.original["steps"]) != len(self.port["steps"]):
             return
         for mine, other in zip(self.original["end"], self.port["end"]):
-            pairs = paired(mine, other)
+            pairs = paired(mine, other) or _among(mine, other)
             if pairs is None:
                 self.findings.append(Finding("tensors of the model at the end", original=len(mine), port=len(other)))
                 return
@@ -231,7 +251,7 @@ class Sensitivity(Comparison):
 def sensitivity(original, nudged):
     """What → how far a difference may be that is no more than rounding, as a program's own arithmetic makes it larger."""
     measured = Sensitivity(original, nudged).run()
-    return {what: min(far, UNSTABLE) for what, far in measured.allowed.items()}
+    return {(what, tensor): far if tensor else min(far, UNSTABLE) for (what, tensor), far in measured.allowed.items()}
 
 
 def _number(value):

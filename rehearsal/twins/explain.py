@@ -1,15 +1,17 @@
 """The verdict: equal, equal up to something that is known of the target, or different."""
 
+import math
+
 from .compare import EQUAL, UNSTABLE
 
 # What a stand-in or the recorder notes, in the words of a verdict.
 UP_TO = {
-    "dropped": "the last incomplete batch", "precision": "the type of numbers", "order": "the order of a sum", "reduction": "the reduction of the loss",
+    "training": "the last incomplete batch", "all": "the last incomplete batch, in evaluations too", "precision": "the type of numbers", "order": "the order of a sum", "reduction": "the reduction of the loss",
     "instances": "the division among instances", "start": "the start weights", "saved": "the form in which the optimizer's state is saved",
     "logged": "the loss that is printed (of all batches of a step, where it was of one)",
 }
-# By how much the gradients of the original are changed, relative to their size, to see what rounding does to it.
-NUDGE = 1e-6
+# By how much the gradients of the original are changed, relative to the largest, to see what rounding does to it: about float32's precision.
+NUDGE = 1e-7
 
 
 class Verdict:
@@ -23,29 +25,40 @@ class Verdict:
 
 
 def looks_like_rounding(comparison):
-    """Whether all that differs are numbers, and by little."""
-    return bool(comparison.findings) and all(finding.far <= UNSTABLE for finding in comparison.findings)
+    """Whether all that differs are numbers: losses and outputs by little, single tensors by what there is to see."""
+    return bool(comparison.findings) and all(
+        math.isfinite(finding.far) and (finding.tensor or finding.far <= UNSTABLE) for finding in comparison.findings)
 
 
-def verdict(comparison, left_out=False, amplified=False):
-    """Of a comparison. `left_out`: the original, too, was run without incomplete batches. `amplified`: it was held against what a nudge does
+def verdict(comparison, left_out=None, amplified=False):
+    """Of a comparison. `left_out`: where the original, too, was run without incomplete batches. `amplified`: it was held against what a nudge does
     to the original."""
     if comparison.findings:
         return Verdict("differs", findings=comparison.findings)
-    reasons = [UP_TO["dropped"]] if left_out else []
+    reasons = [UP_TO[left_out]] if left_out else []
     notes = {note["kind"] for note in comparison.port["notes"]}
     reasons += [UP_TO[kind] for kind in ("start", "saved") if kind in notes]
     if amplified:
-        reasons.append(f"rounding ({comparison.farthest:.0e}, no more than a change of its gradients by {NUDGE:.0e} makes in the original)")
+        reasons.append(f"amplified rounding ({comparison.farthest:.0e}, what a change of its gradients by {NUDGE:.0e} makes in the original)")
     elif comparison.farthest > EQUAL:
         reasons.append(f"rounding ({comparison.farthest:.0e}, the order of a sum)")
     return Verdict("equal", reasons)
 
 
-def drops_batches(original, port):
-    """Whether the port leaves the last incomplete batch of a training pass out where the original trains on it."""
-    return any(note["kind"] == "dropped" for note in port["notes"]) or _samples(original) > _samples(port)
+# On these an evaluation, too, takes batches of one size: the vendor's loader leaves the last one out.
+ONE_SIZE = ("ipu", "popdist")
 
 
-def _samples(record):
-    return max((entry["samples"] for entry in record["passes"] if entry["trains"]), default=0)
+def left_out(target, comparison):
+    """In which passes the original is to leave incomplete batches out, where that may explain the difference: `"training"`, `"all"`."""
+    if not comparison.findings or not (comparison.original["steps"] and comparison.port["steps"]):
+        return
+    original, port = comparison.original, comparison.port
+    if _samples(original, True) > _samples(port, True) or any(note["kind"] == "dropped" for note in port["notes"]):
+        yield "training"
+    if target in ONE_SIZE:
+        yield "all"
+
+
+def _samples(record, trains):
+    return max((entry["samples"] for entry in record["passes"] if entry["trains"] is trains), default=0)

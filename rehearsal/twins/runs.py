@@ -60,7 +60,7 @@ class Runner:
             env["STAND_IN_TWIN_START"] = str(start)
         status, out, err = self.start([program, *arguments], place, env, path)
         if not record.exists():
-            raise Failed(f"{program} ended with {_last(err) or f'status {status}'}")
+            raise Failed(f"{program} ended with {f'signal {-status}' if status < 0 else _last(err) or f'status {status}'}")
         with open(record, "rb") as source:
             found = pickle.load(source)
         if status and must_train:

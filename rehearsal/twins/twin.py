@@ -32,28 +32,31 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
             mine = runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment=whole)
     except runs.Failed as failure:
         return Result(target, explain.Verdict("differs"), failed=str(failure))
-    comparison = compare.Comparison(mine, other, target in COMPILED).run()
-    left_out, amplified = {}, False
-    if comparison.findings and explain.drops_batches(mine, other):
-        left_out = {"STAND_IN_TWIN_DROP_LAST": "1"}
-        dropped = runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment={**whole, **left_out})
-        again = compare.Comparison(dropped, other, target in COMPILED).run()
-        if not again.findings or explain.looks_like_rounding(again):
-            mine, comparison = dropped, again
-        else:
-            left_out = {}
-    if explain.looks_like_rounding(comparison):
-        # Rounding is what the original makes of it, too: a gradient that is zero but for rounding becomes a whole step of Adam.
-        nudged = runner.run(
-            original, original_arguments, "cuda", [], steps=len(other["steps"]), start=mine["file"],
-            environment={**whole, **left_out, "STAND_IN_TWIN_NUDGE": str(explain.NUDGE)})
-        again = compare.Comparison(mine, other, target in COMPILED, compare.sensitivity(mine, nudged)).run()
-        if not again.findings:
-            comparison, amplified = again, True
+
+    def original_again(**changed):
+        return runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment={**whole, **changed})
+
+    def compared(record, allowed=None):
+        return compare.Comparison(record, other, target in COMPILED, allowed).run()
+
+    first = comparison = compared(mine)
+    left_out, amplified = None, False
+    for which in (None, *explain.left_out(target, first)):
+        changed = {"STAND_IN_TWIN_DROP_LAST": which} if which else {}
+        record = original_again(**changed) if which else mine
+        found = compared(record)
+        if explain.looks_like_rounding(found):
+            # What rounding makes of the original itself: a gradient that is zero but for rounding becomes a whole step of Adam.
+            nudged = original_again(**changed, STAND_IN_TWIN_NUDGE=str(explain.NUDGE))
+            found, amplified = compared(record, compare.sensitivity(record, nudged)), True
+        if not found.findings:
+            mine, comparison, left_out = record, found, which
+            break
+        amplified = False
     for finding in comparison.findings:
         if finding.place:
             finding.place = (runner.near(finding.place[0], ported), finding.place[1])
-    verdict = explain.verdict(comparison, bool(left_out), amplified)
+    verdict = explain.verdict(comparison, left_out, amplified)
     result = Result(target, verdict, mine, other, comparison, contracts=[
         (rule, {**fault, "file": runner.near(fault["file"], ported)}) for rule, fault in _broken(other["contracts"])])
     *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"])

@@ -50,8 +50,8 @@ pub(crate) fn run_all(twins: &[Twin]) -> BTreeMap<String, Value> {
         let Start { arguments, original, first, options } = &twin.start;
         let path = |path: &Path| path.to_str().unwrap().to_owned();
         let mut argv = vec!["--target".into(), twin.target.clone(), "--twin".into(), path(&twin.original)];
-        argv.extend(["--twin-steps".into(), STEPS.to_string(), "--twin-args".into(), original.clone()]);
-        argv.extend(first.iter().flat_map(|first| ["--first".into(), first.clone()]));
+        argv.extend(["--twin-steps".into(), STEPS.to_string(), format!("--twin-args={original}")]);
+        argv.extend(first.iter().map(|first| format!("--first={first}")));
         argv.extend(options.iter().cloned());
         argv.push(path(&twin.ported));
         argv.extend(arguments.split_whitespace().map(str::to_owned));

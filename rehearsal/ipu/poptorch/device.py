@@ -58,7 +58,7 @@ class Device:
                   for group in optimizer.param_groups]
         placed = {name for group in groups for name, _ in group}
         rest = [(name, first[name]) for name in self.parameters if name not in placed and first[name].requires_grad and
-                self.program.loss is not None and self.program.reaches(self.program.weights[name], [self.program.loss])]
+                self.program.loss is not None and self.program.reaches(self.program.weights[name], [self.program.loss], by_gradient=True)]
         expect("ipu.optimizer-parameters", not rest,
                f"{', '.join(name for name, _ in rest[:3])} need gradients and are in no group of the optimizer: the IPU steps them too, with the "
                "optimizer's defaults; requires_grad_(False) keeps them as they are")

@@ -284,21 +284,34 @@ class PoplarExecutor:
 
     def _compile(self, inputs):
         """What happens once: forward is recorded with a first micro-batch, and the program is built from that."""
-        modes = {module.training for name, module in self._model.named_modules() if name} | {self._mode_at_wrap}
-        right = "train" if self._training else "eval"
-        expect("ipu.mode-at-wrap", modes == {self._training},
-               f"the model was not wholly in {right}() mode when it was wrapped and compiled: the mode is compiled in")
         for tensor in (*self._weights().values(), *tensors_of(inputs)):
             require("ipu.static-types", tensor.dtype != torch.bfloat16 and not tensor.is_complex(), f"{tensor.dtype} cannot be sent to the IPU")
             require("ipu.static-shapes", tensor.numel(), f"a tensor of shape {tuple(tensor.shape)} is empty")
         twin.start_weights(self._user_model)
         with twin.quiet():
             program = self._recorded(self._micro(inputs))
+        self._check_modes(program)
         self._device = Device(self, program)
         twin.before_end(self.copyWeightsToHostIfNeeded)
         self._compiled_inputs = inputs
         self._acquire()
         self._write_loaded_state()
+
+    def _check_modes(self, program):
+        """A part that learns nothing, such as a frozen encoder, may be in eval() while the rest trains."""
+        right = "train" if self._training else "eval"
+
+        def is_frozen(module):
+            own = {id(parameter) for parameter in module.parameters()}
+            names = [name for name, parameter in self._model.named_parameters() if id(parameter) in own]
+            return self._training and names and not any(
+                program.reaches(program.weights[name], [program.loss], by_gradient=True) for name in names if name in program.weights)
+
+        parts = [module for name, module in self._model.named_modules() if name]
+        inside = {id(part) for module in parts if is_frozen(module) for part in module.modules()}
+        modes = {module.training for module in parts if id(module) not in inside} | (set() if inside else {self._mode_at_wrap})
+        expect("ipu.mode-at-wrap", modes <= {self._training},
+               f"the model was not wholly in {right}() mode when it was wrapped and compiled: the mode is compiled in")
 
     def _write_loaded_state(self):
         if self._training and isinstance(self._optimizer, optim.Optimizer) and self._optimizer.has_state():

@@ -41,13 +41,17 @@ def set_device(which):
 
 for _name, _answer in {
     **answers(), "get_device_name": "GAUDI", "get_device_capability": "1.23", "is_bf16_supported": True, "manual_seed": None,
-    "manual_seed_all": None, "set_rng_state": None, "get_rng_state_all": [], "set_rng_state_all": None,
+    "manual_seed_all": None, "set_rng_state": None, "set_rng_state_all": None,
 }.items():
     globals().setdefault(_name, recorded(_name, _answer))
 
 
 def get_rng_state(*_):
     return torch.zeros(16, dtype=torch.uint8)
+
+
+def get_rng_state_all():
+    return [get_rng_state()]
 
 
 def get_autocast_hpu_dtype():
