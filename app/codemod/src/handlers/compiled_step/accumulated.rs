@@ -7,8 +7,8 @@ use crate::definitions::{Said, Values};
 use python::edit::{Change, dedent, statement_end};
 use python::lines::line_indent;
 use python::tree::{Id, fields, kinds};
-use training::{FileView, TrainingStep};
 use training::step::{Accumulation, Counter, Module, divides, ends_step, steps_scheduler};
+use training::{FileView, TrainingStep};
 
 /// The edits in a program for the target alone.
 pub(super) fn at_every_turn(plan: &mut Plan<'_, '_>, accumulation: &Accumulation) {
@@ -68,7 +68,8 @@ pub(super) fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumul
         if text.contains(&spaced) || text.contains(&close) {
             return true;
         }
-        let sum = index.of_kind_in(k.augmented_assignment, statement).iter().find_map(|a| index.field(*a, fields().left));
+        let sum =
+            index.of_kind_in(k.augmented_assignment, statement).iter().find_map(|a| index.field(*a, fields().left));
         match sum {
             Some(target) => sums.push(index.text_of(target)),
             None => is_logged = true,
