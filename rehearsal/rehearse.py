@@ -55,6 +55,7 @@ def arguments(argv):
     parser.add_argument("--report", metavar="FILE", help="the port's report (portolan port --format json), to name recipes")
     parser.add_argument("--json", metavar="FILE", help="write the result of the comparison as JSON")
     parser.add_argument("--html", metavar="FILE", help="write it as a page with the two curves")
+    parser.add_argument("--sdk", metavar="VERSION", help="the release of Gaudi's software: from 1.18 on `import torch` loads the bridge")
     parser.add_argument("--instances", type=int, default=1, metavar="N", help="popdist: of how many instances this is one; a twin run starts them all (default 1)")
     parser.add_argument("--instance", type=int, default=0, metavar="I", help="popdist: which one (default 0)")
     parser.add_argument("--replicas", type=int, default=1, metavar="N", help="popdist: replicas in all (default: one an instance)")
@@ -96,6 +97,8 @@ def prepare(options):
         del os.environ[name]
     if options.target == "popdist":
         os.environ.update(instance(options))
+    if options.sdk:
+        os.environ["STAND_IN_SDK"] = options.sdk
     if options.fake_data:
         os.environ["STAND_IN_FAKE_DATA"] = str(options.fake_data)
     paths = [KIT / folder for folder in ("recorder", *reversed(folders), "base")]
@@ -236,6 +239,8 @@ def twin_result(options, home=None):
     environment = instance(options) if options.target == "popdist" else {}
     if machine == "hpu":
         environment["PT_HPU_LAZY_MODE"] = os.environ.get("PT_HPU_LAZY_MODE", "0")
+    if options.sdk:
+        environment["STAND_IN_SDK"] = options.sdk
     root = os.path.dirname(os.path.abspath(options.twin))
     runner = runs.Runner(options.twin_steps, options.seed, options.precision, options.fake_data, home=home)
     return twins.run(

@@ -1,5 +1,7 @@
 """Everything of the recorder, put in place: what is there already at once, the rest when the program imports it."""
 
+import os
+
 import habits  # noqa: F401
 from on_import import when_imported
 
@@ -12,6 +14,15 @@ def _torch():
     torch_calls.install()
     devices.install()
     twin.install()
+    if _loads_the_bridge():
+        import habana_frameworks.torch.core  # noqa: F401
+
+
+def _loads_the_bridge():
+    """Gaudi's software from 1.18 on is loaded by `import torch`, unless lazy mode is on (the bridge's `__autoload`, release 1.19)."""
+    sdk = os.environ.get("STAND_IN_SDK", "")
+    recent = sdk and tuple(map(int, sdk.split(".")[:2])) >= (1, 18)
+    return recent and os.environ.get("STAND_IN_MACHINE") == "hpu" and os.environ.get("PT_HPU_LAZY_MODE") == "0"
 
 
 def _of(module):

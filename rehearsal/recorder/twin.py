@@ -35,7 +35,7 @@ EVALUATED = int(os.environ.get("STAND_IN_TWIN_EVALUATED", "16"))
 
 RECORD = {
     "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "states": [], "saved": [], "passes": [], "notes": [],
-    "autocast": [], "scaler": False, "ended": "",
+    "autocast": [], "scaler": False, "ended": "", "on_device": False,
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 _pending = {"objective": [], "places": [], "forwards": [], "seen": []}
@@ -81,6 +81,7 @@ def own(module, host):
     """`module` lives on the device in the place of the program's `host`."""
     if FILE:
         _hosts[id(module)] = (module, host)
+        RECORD["on_device"] |= module.training
 
 
 def before_end(function):

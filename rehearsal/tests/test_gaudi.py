@@ -49,6 +49,12 @@ class Gaudi(Programs):
         self.dies("AttributeError", START + "torch.hpu.empty_cache()")
         self.good(START + "x = torch.rand(1).to('hpu'); assert x.is_hpu and x.device.type == 'hpu' and not x.cpu().is_hpu")
 
+    def test_the_bridge_is_loaded_with_torch_from_some_release_on(self):
+        program, eager = "import torch; assert torch.rand(1).to('hpu').is_hpu", {"PT_HPU_LAZY_MODE": "0"}
+        self.good(program, env={**eager, "STAND_IN_SDK": "1.18"})
+        self.dies("hpu", program, env={**eager, "STAND_IN_SDK": "1.17.1"})
+        self.dies("hpu", program, env={"PT_HPU_LAZY_MODE": "1", "STAND_IN_SDK": "1.21"})
+
     def test_a_step_elsewhere(self):
         self.bad("hpu.device", STEP.replace('.to("hpu")', "").replace(', device="hpu"', ""))
 

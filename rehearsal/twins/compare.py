@@ -89,9 +89,9 @@ def paired(original, port):
 
 
 class Comparison:
-    def __init__(self, original, port, skip_counts=False, allowed=None):
-        """`allowed`: what → how far apart two runs of the original are whose gradients were rounded otherwise (`sensitivity`)."""
-        self.original, self.port, self.skip_counts, self.allowed = original, port, skip_counts, allowed or {}
+    def __init__(self, original, port, compiled=False, allowed=None):
+        """`compiled`: the port is for a target that compiles the step, where whole-number buffers stay as they were. `allowed`: what → how far apart two runs of the original are whose gradients were rounded otherwise (`sensitivity`)."""
+        self.original, self.port, self.compiled, self.allowed = original, port, compiled, allowed or {}
         self.findings, self.farthest = [], 0.0
         self.steps = min(len(original["steps"]), len(port["steps"]))
 
@@ -110,6 +110,8 @@ class Comparison:
             self.findings.append(Finding("the original trained no step"))
         if not self.port["steps"]:
             self.findings.append(Finding("the port trained no step"))
+        elif self.compiled and not self.port["on_device"]:
+            self.findings.append(Finding("the port trained on the host alone: nothing was compiled for the target"))
         if self.findings:
             return self
         for compare in (self.start, self.every_step, self.count, self.evaluations, self.ends, self.states, self.saved, self.loss_scale):
@@ -124,7 +126,7 @@ class Comparison:
                     return
 
     def counts(self, name):
-        return self.skip_counts and name.replace("/", ".").endswith("num_batches_tracked")
+        return self.compiled and name.replace("/", ".").endswith("num_batches_tracked")
 
     def every_step(self):
         for number, (a, b) in enumerate(zip(self.original["steps"], self.port["steps"])):

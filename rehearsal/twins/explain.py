@@ -24,10 +24,10 @@ class Verdict:
         return self.word if not self.reasons else f"{self.word} up to {', '.join(self.reasons)}"
 
 
-def looks_like_rounding(comparison):
-    """Whether all that differs are numbers: losses and outputs by little, single tensors by what there is to see."""
-    return bool(comparison.findings) and all(
-        math.isfinite(finding.far) and (finding.tensor or finding.far <= UNSTABLE) for finding in comparison.findings)
+def begins_like_rounding(comparison):
+    """Whether what differs first is a number: a loss or an output by little, a single tensor by what there is to see."""
+    first = comparison.findings[0] if comparison.findings else None
+    return first is not None and math.isfinite(first.far) and (bool(first.tensor) or first.far <= UNSTABLE)
 
 
 def verdict(comparison, left_out=None, amplified=False):

@@ -39,20 +39,20 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
     def compared(record, allowed=None):
         return compare.Comparison(record, other, target in COMPILED, allowed).run()
 
-    first = comparison = compared(mine)
-    left_out, amplified = None, False
-    for which in (None, *explain.left_out(target, first)):
+    attempts = []
+    for which in (None, *explain.left_out(target, compared(mine))):
         changed = {"STAND_IN_TWIN_DROP_LAST": which} if which else {}
         record = original_again(**changed) if which else mine
-        found = compared(record)
-        if explain.looks_like_rounding(found):
+        found, amplified = compared(record), False
+        if explain.begins_like_rounding(found):
             # What rounding makes of the original itself: a gradient that is zero but for rounding becomes a whole step of Adam.
             nudged = original_again(**changed, STAND_IN_TWIN_NUDGE=str(explain.NUDGE))
             found, amplified = compared(record, compare.sensitivity(record, nudged)), True
+        attempts.append((len(found.findings), len(attempts), record, found, which, amplified))
         if not found.findings:
-            mine, comparison, left_out = record, found, which
             break
-        amplified = False
+    # The one that explains the most tells the rest best.
+    _, _, mine, comparison, left_out, amplified = min(attempts, key=lambda attempt: attempt[:2])
     for finding in comparison.findings:
         if finding.place:
             finding.place = (runner.near(finding.place[0], ported), finding.place[1])

@@ -17,8 +17,19 @@ fn the_assertions_are_tested() {
 
 #[test]
 fn the_stand_ins_are_tested() {
-    for of in ["ipu", "ipu_numbers", "popdist", "rdu", "rdu_numbers", "xpu", "tensorflow_ipu", "lightning", "rehearse"]
-    {
+    for of in [
+        "gaudi",
+        "ipu",
+        "ipu_numbers",
+        "lightning",
+        "machines",
+        "popdist",
+        "rdu",
+        "rdu_numbers",
+        "rehearse",
+        "tensorflow_ipu",
+        "xpu",
+    ] {
         assert_python_tests(&format!("../rehearsal/tests/test_{of}.py"));
     }
 }

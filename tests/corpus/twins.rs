@@ -75,13 +75,15 @@ pub(crate) fn verdict(result: &Value) -> String {
         reason.split_once(" (").map_or(reason, |(plain, _)| plain).to_owned()
     });
     let reasons: Vec<_> = reasons.filter(|reason| reason != "rounding").collect();
-    let broken = if result["contracts"].as_array().is_some_and(|rules| !rules.is_empty()) { ", rules broken" } else { "" };
+    let broken =
+        if result["contracts"].as_array().is_some_and(|rules| !rules.is_empty()) { ", rules broken" } else { "" };
     if reasons.is_empty() { format!("{word}{broken}") } else { format!("{word} up to {}{broken}", reasons.join(", ")) }
 }
 
 /// Everything that a result says, for a message.
 pub(crate) fn whole(result: &Value) -> String {
-    let mut said = format!("{} {}", result["told"].as_str().unwrap_or_default(), result["failed"].as_str().unwrap_or_default());
+    let mut said =
+        format!("{} {}", result["told"].as_str().unwrap_or_default(), result["failed"].as_str().unwrap_or_default());
     for finding in result["findings"].as_array().into_iter().flatten() {
         said += &format!("\n    {}", finding.as_str().unwrap_or_default());
     }
@@ -115,10 +117,17 @@ impl Fixture {
     }
 
     fn folder(root: &Path, program: Option<&str>) -> Self {
-        let manifest = fs::read_to_string(root.join("fixture.json")).map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
+        let manifest = fs::read_to_string(root.join("fixture.json"))
+            .map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
         let program = program.or(manifest["program"].as_str()).unwrap().to_owned();
         let files = read_tree(root).into_iter().filter(|file| file.path != "fixture.json").collect();
-        Self { name: root.file_name().unwrap().to_str().unwrap().to_owned(), root: root.into(), files, program, manifest }
+        Self {
+            name: root.file_name().unwrap().to_str().unwrap().to_owned(),
+            root: root.into(),
+            files,
+            program,
+            manifest,
+        }
     }
 
     /// Every program there is, by name.
@@ -131,7 +140,9 @@ impl Fixture {
                 found.push(Self::script(&path));
             }
         }
-        found.extend(entries("targets").filter(|path| path.join("fixture.json").is_file()).map(|path| Self::folder(&path, None)));
+        found.extend(
+            entries("targets").filter(|path| path.join("fixture.json").is_file()).map(|path| Self::folder(&path, None)),
+        );
         found.push(Self::folder(&at("projects/cristae"), Some("bin/segment.py")));
         let home = Self::script(&here().join("../app/site/src/home/train.py"));
         found.push(Self { name: "home".into(), ..home });
@@ -162,6 +173,11 @@ impl Fixture {
         let arguments = steps.pop().unwrap();
         let original = arguments.split_once(" -- ").map_or(String::new(), |(_, own)| own.to_owned());
         Start { arguments, original, first: steps, options: Vec::new() }
+    }
+
+    /// How many folders the program's file lies below its root, and itself.
+    pub(crate) fn depth(&self) -> usize {
+        self.program.split('/').count()
     }
 
     pub(crate) fn twin(&self, name: &str, target: &str, ported: &Ported, start: Start) -> Twin {
@@ -227,6 +243,14 @@ fn every_program_on_every_target() {
             let ported = fixture.ported(target, &options);
             let title = format!("{name} on {case}");
             let report: String = ported.files.iter().map(|file| told(&file.diagnostics)).collect();
+            let refused = ported.files.iter().any(|file| file.diagnostics.iter().any(|one| one.stops_step));
+            if (verdict == "refused") != refused && !verdict.starts_with("not run: ") {
+                let found = if refused { "refuses the step" } else { "does not refuse the step" };
+                faults.push(format!("{title}: stated is `{verdict}`, and the port {found}:\n{report}"));
+            }
+            if verdict == "refused" {
+                continue;
+            }
             if let Some(why) = verdict.strip_prefix("not run: ") {
                 if why.starts_with("a person") && report.is_empty() {
                     faults.push(format!("{title}: nothing is said of what a person has to do"));
@@ -246,7 +270,11 @@ fn every_program_on_every_target() {
         };
         let found = verdict(result);
         if found != wanted || found.starts_with("differs") {
-            faults.push(format!("{title}: stated is `{wanted}`, found `{found}`: {}\nThe port said:\n{}", whole(result), said[&title]));
+            faults.push(format!(
+                "{title}: stated is `{wanted}`, found `{found}`: {}\nThe port said:\n{}",
+                whole(result),
+                said[&title]
+            ));
         }
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n\n"));
