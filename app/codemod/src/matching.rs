@@ -94,6 +94,9 @@ fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -
         None | Some(Called::Variable(_)) => {
             let Some(name) = pattern.whole_name() else {
                 let mut ids = view.index.of_kind(pattern.kind.unwrap_or(0)).to_vec();
+                if pattern.kind == Some(k.string) {
+                    ids.extend(view.index.of_kind(k.concatenated_string));
+                }
                 ids.extend(pattern.whole_module().into_iter().flat_map(|module| imported_members(view, module)));
                 return ids;
             };

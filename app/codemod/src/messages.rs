@@ -15,9 +15,15 @@ messages! {
     written_file_not_read(magic);
     output_is_not_python(recipes);
     output_has_an_empty_block();
+    output_does_not_compile(shown);
+    output_is_unbound(name);
     port_does_not_end();
     no_compute_modes();
     shares_its_line();
+    unnamed_arguments();
+    would_not_parse();
+    would_not_compile(shown);
+    would_be_unbound(name);
     bridge_out_of_reach(reason);
     mode_out_of_reach(reason);
     no_statement_for_a_test();
@@ -49,5 +55,6 @@ messages! {
     cuda_import_left(name);
     cuda_import_hides_names(module);
     cuda_device_left();
+    gpu_device_left();
     nccl_left();
 }

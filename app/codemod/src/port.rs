@@ -3,6 +3,7 @@
 mod doubled;
 mod emptied;
 mod finish;
+mod gate;
 mod overlap;
 mod plan;
 mod round;
@@ -15,6 +16,7 @@ use crate::ported::{Options, Ported, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
 use crate::settings::Settings;
 use finish::finish;
+use gate::Fault;
 use plan::{Notes, Plan};
 use round::round;
 use state::{Origin, State, views};
@@ -24,6 +26,9 @@ use training::{FileView, ProjectFacts};
 
 /// Rounds after which a port that still changes is given up.
 const MOST_ROUNDS: usize = 10;
+
+/// How often a file is begun again without what would make it no program.
+const MOST_RESTARTS: usize = 20;
 
 /// Ports files to a target. Pure: the same files, recipes and options always give the same bytes. A file that can't be
 /// ported comes back as it was, with a diagnostic; a target that has no recipes gives every file back so.
@@ -59,8 +64,11 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
         origins: Vec::new(),
         refused: RefCell::default(),
         lacking: RefCell::default(),
+        barred: RefCell::default(),
     };
-    let mut rounds = 0;
+    let (mut rounds, mut begun) = (0, false);
+    // How often each file was begun again.
+    let mut restarts = vec![0; states.len()];
     loop {
         rounds += 1;
         let views = views(&states);
@@ -78,7 +86,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
             continue;
         }
         let facts = ProjectFacts::collect(views.iter().flatten(), &target.facts);
-        if rounds == 1 {
+        if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();
                 let has_branch =
@@ -93,16 +101,37 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
             }
         }
         let (replacements, notes) = round(&plan, &states, &views, &facts);
+        let mut faults: Vec<(usize, Fault)> = Vec::new();
         if replacements.values().all(Vec::is_empty) {
-            let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
-            return (ported, trace.into_inner());
-        }
-        if rounds >= MOST_ROUNDS {
+            faults.extend((0..states.len()).filter_map(|n| Some((n, gate::fault(&plan, &states[n], n)?))));
+            if faults.is_empty() {
+                let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
+                return (ported, trace.into_inner());
+            }
+        } else if rounds >= MOST_ROUNDS {
             break;
         }
         drop(views);
         for (n, replacements) in replacements {
-            states[n].apply(&replacements);
+            let by = states[n].apply(&replacements);
+            if !by.is_empty() {
+                let shown = by.iter().map(|by| by.recipe.clone()).collect::<BTreeSet<_>>();
+                let recipes = shown.into_iter().collect::<Vec<_>>().join(", ");
+                faults.push((
+                    n,
+                    Fault { by, why: messages::would_not_parse(), or: messages::output_is_not_python(recipes) },
+                ));
+            }
+        }
+        for (n, Fault { by, why, or }) in faults {
+            restarts[n] += 1;
+            if by.is_empty() || restarts[n] > MOST_RESTARTS {
+                states[n].give_up(or);
+            } else {
+                by.iter().for_each(|by| plan.bar(n, by, why.clone()));
+                states[n].restart();
+            }
+            rounds = 0;
         }
     }
     for state in states.iter_mut().filter(|s| s.is_changed()) {

@@ -5,7 +5,7 @@ use crate::definitions::Said;
 use crate::messages;
 use crate::ported::Severity;
 use python::names::Names;
-use python::strings::plain_string;
+use python::strings::joined_string;
 use python::tree::{Id, kinds};
 use std::ops::Range;
 use training::modes::Region;
@@ -23,17 +23,24 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
     let k = kinds();
     let index = &view.index;
     let mut found: Vec<(Id, Severity, Said)> = Vec::new();
-    for &id in index.of_kind(k.attribute).iter().chain(index.of_kind(k.identifier)) {
+    let names = [k.attribute, k.identifier, k.dotted_name];
+    for &id in names.iter().flat_map(|kind| index.of_kind(*kind)) {
         // The longest dotted name speaks for its parts.
-        if index.parent(id).is_some_and(|p| index.kind(p) == k.attribute && index.item(p).start == index.item(id).start)
-        {
+        let longer = |p: Id| [k.attribute, k.dotted_name].contains(&index.kind(p));
+        if index.parent(id).is_some_and(|p| longer(p) && index.item(p).start == index.item(id).start) {
             continue;
         }
         if index.parent(id).is_some_and(|p| index.kind(p) == k.keyword_argument && index.children(p).next() == Some(id))
         {
             continue;
         }
-        let Some(name) = view.names.qualify(index, id) else { continue };
+        // What a star import brings, or a fragment leaves out, goes by its own name.
+        let as_written = || {
+            let name: String = index.text_of(id).split_whitespace().collect();
+            let head = name.split('.').next().unwrap_or("");
+            (view.names.is_free(head) && name.starts_with("torch.cuda")).then_some(name)
+        };
+        let Some(name) = view.names.qualify(index, id).or_else(as_written) else { continue };
         let in_import =
             || index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
         if !(name == "torch.cuda" || name.starts_with("torch.cuda.")) || in_import() {
@@ -73,11 +80,20 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
             found.push((wildcard, Severity::Warning, message));
         }
     }
+    for &call in view.calls("device") {
+        let device = index.arguments(call).get(0, "device_name").and_then(|given| joined_string(index, given));
+        let names_gpu = device.is_some_and(|text| text.to_ascii_lowercase().contains("gpu:"));
+        if names_gpu && view.names.stands_for(index, index.callee(call).unwrap_or(call), "tensorflow.device") {
+            found.push((call, Severity::Warning, messages::gpu_device_left()));
+        }
+    }
     for device in cuda_devices(view) {
         found.push((device, Severity::Warning, messages::cuda_device_left()));
     }
-    for &string in index.of_kind(k.string) {
-        if plain_string(index, string) == Some("nccl") {
+    for &string in index.of_kind(k.string).iter().chain(index.of_kind(k.concatenated_string)) {
+        // `cpu:gloo,cuda:nccl` names one for each device.
+        let is_nccl = |one: &str| one.rsplit(':').next().unwrap_or(one).eq_ignore_ascii_case("nccl");
+        if joined_string(index, string).is_some_and(|text| text.split(',').any(is_nccl)) {
             found.push((string, Severity::Warning, messages::nccl_left()));
         }
     }

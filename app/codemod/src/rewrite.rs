@@ -4,7 +4,7 @@ mod expression;
 mod filler;
 mod statements;
 
-pub(crate) use filler::{Context, Refusal};
+pub(crate) use filler::{Context, KNOWN_MODULES, Refusal};
 
 use crate::matching::{Match, Met};
 use crate::patch::{Patch, Shape};
@@ -19,9 +19,10 @@ pub(crate) fn rewrite(
     found: &Match<'_>,
 ) -> Result<(Vec<Change>, Vec<String>), Refusal> {
     let imports = RefCell::new(patch.imports.clone());
-    let filler = Filler { patch, cx, found, imports: &imports };
+    let mut filler = Filler { patch, cx, found, imports: &imports, late: Vec::new() };
     let changes = match (&patch.shape, &found.met) {
         (Shape::Expression { layout, replacement: Some(replacement), .. }, Met::Expression) => {
+            filler.find_late(replacement);
             filler.expression(layout, replacement)?
         }
         (Shape::Statements(block), Met::Statements(aligned)) => filler.statements(block, aligned)?,

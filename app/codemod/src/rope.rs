@@ -214,6 +214,25 @@ impl<'a> Rope<'a> {
         self.pieces.get(self.piece(offset))?.by()
     }
 
+    /// Everybody who wrote or deleted something in a range of the current text.
+    pub(crate) fn authors(&self, range: &Range<usize>) -> Vec<Provenance> {
+        let mut out: Vec<Provenance> = Vec::new();
+        let mut at = 0;
+        for piece in &self.pieces {
+            let (start, end) = (at, at + piece.len());
+            at = end;
+            let meets = if start == end {
+                range.start < start && start < range.end
+            } else {
+                start < range.end && range.start < end
+            };
+            if let Some(by) = piece.by().filter(|by| meets && !out.contains(by)) {
+                out.push(by.clone());
+            }
+        }
+        out
+    }
+
     /// The edits that lead from the original to the current text, sorted and not overlapping.
     pub(crate) fn edits(&self) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();

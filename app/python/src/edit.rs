@@ -132,7 +132,8 @@ pub fn at_indent(text: &str, indent: &str, newline: &str) -> String {
                 out.push_str(indent);
             }
         }
-        out.push_str(line);
+        // Lines that were copied from the file bring its line ends along.
+        out.push_str(line.strip_suffix('\r').unwrap_or(line));
     }
     out
 }
@@ -146,6 +147,7 @@ pub fn dedent(text: &str, indent: &str) -> String {
             out.push('\n');
         }
         let shift = n > 0 && !inside.contains(&n);
+        let line = line.strip_suffix('\r').unwrap_or(line);
         out.push_str(if shift { line.strip_prefix(indent).unwrap_or(line) } else { line });
     }
     out
@@ -154,7 +156,7 @@ pub fn dedent(text: &str, indent: &str) -> String {
 /// Numbers, from 0, of the lines whose first character is inside a string: moving them would change what it says.
 pub fn lines_in_strings(text: &str) -> BTreeSet<usize> {
     // Only these can run over a line.
-    if !(text.contains("\"\"\"") || text.contains("'''") || text.contains("\\\n")) {
+    if !(text.contains("\"\"\"") || text.contains("'''") || text.contains("\\\n") || text.contains("\\\r\n")) {
         return BTreeSet::new();
     }
     let tree = Tree::parse(text);
@@ -330,6 +332,17 @@ pub fn statement_end(file: &PythonFile<'_>, id: Id) -> usize {
 fn deletion(file: &PythonFile<'_>, first: Id, last: Id) -> Splice {
     let text = file.index.text;
     let (start, end) = (file.index.item(first).start, file.index.item(last).end);
+    // A comment inside a statement is somebody's remark on it; inside a block it is the block's.
+    let index = &file.index;
+    let is_simple = first == last && index.of_kind_in(kinds().block, first).is_empty();
+    let comments = index.of_kind_in(kinds().comment, first).iter().filter(|_| is_simple);
+    let kept: Vec<&str> = comments.map(|c| index.text_of(*c).trim_end()).collect();
+    if !kept.is_empty() && owns_its_lines(file, first, last) {
+        let between = format!("{}{}", file.layout.newline, line_indent(text, start));
+        let lone = index.parent(first).is_some_and(|b| index.kind(b) == kinds().block && index.parts(b).count() == 1);
+        let pass = if lone { format!("{between}pass") } else { String::new() };
+        return Splice { range: start..end, text: format!("{}{pass}", kept.join(&between)) };
+    }
     let alone = file.index.parent(first).is_some_and(|block| {
         file.index.kind(block) == kinds().block && file.index.parts(block).all(|s| s >= first && s <= last)
     });

@@ -80,7 +80,9 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
     let first = statements.iter().copied().find(is_import);
     if let Some(first) = first {
         if !follows || index.item(first).start >= used_at {
-            let start = index.item(first).start;
+            // Above what uses it, though that may stand above all imports.
+            let user = statements.iter().copied().find(|s| index.item(*s).end > used_at).unwrap_or(first);
+            let start = index.item(first).start.min(index.item(user).start);
             return Some(Splice { range: start..start, text: format!("{line}{newline}") });
         }
         let last = statements

@@ -4,10 +4,11 @@
 //! crates above work with: nodes by number in an [`Index`], imports and scopes as [`Names`], the [`Layout`] that new code has to
 //! follow. [`pattern`] matches Python with metavariables against nodes. [`edit`] says how a change of statements or expressions is
 //! written into the text, and [`importer`] adds imports, while
-//! [`imports`] says which are read.
+//! [`imports`] says which are read. What Python would refuse or not find in a text is said by [`compiles`] and [`scopes`].
 //!
 //! The crate knows no accelerator and no training program, and does no IO.
 
+pub mod compiles;
 pub mod edit;
 pub mod file;
 pub mod highlight;
@@ -17,6 +18,7 @@ pub mod layout;
 pub mod lines;
 pub mod names;
 pub mod pattern;
+pub mod scopes;
 pub mod source;
 pub mod strings;
 pub mod syntax;

@@ -188,8 +188,8 @@ impl Names {
 
     /// What an identifier or a dotted chain stands for; none when its head is no import.
     pub fn qualify(&self, index: &Index<'_>, id: Id) -> Option<String> {
-        let text = dotted(index, id)?;
-        let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
+        let text = spelled(index, id)?;
+        let (head, rest) = text.split_once('.').unwrap_or((&text, ""));
         let base = if self.scoped.contains(head) {
             &self.visible(index, id, head)?.last()?.qualified
         } else {
@@ -216,8 +216,9 @@ impl Names {
 
     /// Whether an identifier or a dotted chain can stand for a qualified name.
     pub fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
-        let Some(text) = dotted(index, id) else { return false };
-        let (head, rest) = text.split_once('.').map_or((text, ""), |(h, r)| (h, r));
+        let Some(text) = spelled(index, id) else { return false };
+        let text = text.as_ref();
+        let (head, rest) = text.split_once('.').unwrap_or((text, ""));
         // What follows the head is the end of the full name.
         let several = has_several_homes(qualified);
         if !rest.is_empty() && !several && !qualified.ends_with(rest) {
@@ -247,8 +248,13 @@ impl Names {
             let numbers = self.spellings.get(&qualified[..end]).into_iter().flatten();
             numbers.map(move |number| (*number, &qualified[end..]))
         });
-        let reached =
-            bound.filter(|(number, _)| self.bindings[*number].scope.is_none_or(|scope| index.is_within(at, scope)));
+        // Code of the module runs where it stands, and an import further down has not run by then.
+        let runs_at_once =
+            !index.ancestors(at).any(|a| [kinds().function_definition, kinds().lambda].contains(&index.kind(a)));
+        let reached = bound.filter(|(number, _)| match &self.bindings[*number] {
+            Binding { scope: Some(scope), .. } => index.is_within(at, *scope),
+            Binding { statement, .. } => !runs_at_once || index.item(*statement).start <= index.item(at).start,
+        });
         let length = |(number, rest): &(usize, &str)| (self.bindings[*number].local.len() + rest.len(), *number);
         reached.min_by_key(length).map(|(number, rest)| format!("{}{rest}", self.bindings[number].local))
     }
@@ -280,6 +286,11 @@ impl Names {
     pub fn is_of_other_framework(&self) -> bool {
         let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
         !imports("torch") && ["tensorflow", "keras", "jax", "flax"].into_iter().any(imports)
+    }
+
+    /// Whether nothing in the file binds a name, so that it can only mean what it says.
+    pub fn is_free(&self, local: &str) -> bool {
+        !self.by_local.contains_key(local) && !self.shadows.contains_key(local)
     }
 
     /// Whether an import binds a plain name.
@@ -371,6 +382,22 @@ pub fn dotted<'t>(index: &Index<'t>, id: Id) -> Option<&'t str> {
         }
         at = index.field(at, f.object)?;
     }
+}
+
+/// The same, also of a chain that is broken over lines.
+fn spelled<'t>(index: &Index<'t>, id: Id) -> Option<Cow<'t, str>> {
+    if let Some(text) = dotted(index, id) {
+        return Some(Cow::Borrowed(text));
+    }
+    let (k, f) = (kinds(), fields());
+    let (mut at, mut names) = (id, Vec::new());
+    while index.kind(at) == k.attribute {
+        names.push(index.text_of(index.field(at, f.attribute)?));
+        at = index.field(at, f.object)?;
+    }
+    names.push((index.kind(at) == k.identifier).then(|| index.text_of(at))?);
+    names.reverse();
+    Some(Cow::Owned(names.join(".")))
 }
 
 /// The last name of a call's function: `cuda` of `net.cuda()`, `autocast` of `autocast()`.

@@ -2,7 +2,7 @@
 //! names match through imports and whose strings match in either quotes.
 
 use crate::names::Names;
-use crate::strings::plain_text;
+use crate::strings::{joined_string, plain_text};
 use crate::syntax::Argument;
 use crate::tree::{EXPANDO, Id, Index, ROOT, Tree, TsNode, comma_kind, fields, kinds};
 use ast_grep_core::language::Language;
@@ -38,8 +38,9 @@ impl<'t> Captures<'t> {
 
     /// The bytes from the first to the last node that `$$$NAME` met; none when it met nothing.
     pub fn range_of_many(&self, name: &str) -> Option<Range<usize>> {
+        // A comment at either end is no part of what was met.
         let nodes = self.env.get_multiple_matches(name);
-        let named = || nodes.iter().filter(|n| n.is_named());
+        let named = || nodes.iter().filter(|n| n.is_named() && n.get_inner_node().kind_id() != kinds().comment);
         Some(named().next()?.range().start..named().next_back()?.range().end)
     }
 
@@ -74,7 +75,8 @@ impl Constraint {
             Self::Qualified(name) => names.stands_for(index, id, name),
             Self::Member { module, .. } => names.member(index, id, module).is_some(),
             Self::Literal(content) => {
-                index.kind(id) == kinds().string && plain_text(index.text_of(id)) == Some(content)
+                let part_of_one = index.parent(id).is_some_and(|p| index.kind(p) == kinds().concatenated_string);
+                !part_of_one && joined_string(index, id).is_some_and(|text| text == *content)
             }
         }
     }
@@ -503,6 +505,17 @@ impl NodePattern {
         }
         let mut trial = Cow::Borrowed(&captures.env);
         if pattern.match_node_with_env(index.match_node(id), &mut trial).is_none() {
+            return false;
+        }
+        // `$X` of a call is an argument by itself, not `*xs` or `**table`.
+        let splats = [kinds().list_splat, kinds().dictionary_splat];
+        let unpacked = trial.get_matched_variables().any(|variable| match variable {
+            MetaVariable::Capture(name, _) => {
+                trial.get_match(&name).is_some_and(|node| splats.contains(&node.get_inner_node().kind_id()))
+            }
+            _ => false,
+        });
+        if unpacked {
             return false;
         }
         for (variable, constraint) in &self.constraints {

@@ -21,7 +21,7 @@ pub use definition::{Class, Function, Parameter};
 pub use repeat::{For, While};
 pub use with::{With, WithItem};
 
-use crate::tree::{Id, Index};
+use crate::tree::{Id, Index, fields, kinds};
 
 #[cfg(test)]
 mod tests;
@@ -72,5 +72,29 @@ impl Index<'_> {
     /// Whether the text of a node is just this.
     pub fn is_text(&self, id: Id, text: &str) -> bool {
         self.text_of(id) == text
+    }
+
+    /// Whether something is assigned to a node, or it is deleted.
+    pub fn is_stored(&self, id: Id) -> bool {
+        let (k, f) = (kinds(), fields());
+        let holds = [
+            k.pattern_list,
+            k.tuple_pattern,
+            k.list_pattern,
+            k.list_splat_pattern,
+            k.list_splat,
+            k.tuple,
+            k.list,
+            k.expression_list,
+            k.parenthesized_expression,
+        ];
+        let mut whole = id;
+        while let Some(around) = self.parent(whole).filter(|p| holds.contains(&self.kind(*p))) {
+            whole = around;
+        }
+        let Some(holder) = self.parent(whole).map(|p| self.kind(p)) else { return false };
+        let left = [k.assignment, k.augmented_assignment, k.for_statement, k.for_in_clause];
+        [k.delete_statement, k.as_pattern_target].contains(&holder)
+            || (left.contains(&holder) && self.item(whole).field == f.left)
     }
 }

@@ -1,13 +1,13 @@
 //! Expressions that name a CUDA device.
 
-use python::strings::plain_string;
+use python::strings::{joined_string, plain_string};
 use python::tree::{Id, Index, kinds};
 use training::FileView;
 
 /// Expressions that name a CUDA device.
 pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
     let k = kinds();
-    let kinds = [k.string, k.binary_operator, k.call];
+    let kinds = [k.string, k.concatenated_string, k.binary_operator, k.call];
     kinds.iter().flat_map(|kind| view.index.of_kind(*kind)).copied().filter(|id| is_cuda_device(view, *id)).collect()
 }
 
@@ -16,7 +16,7 @@ pub(super) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     let kind = index.kind(id);
-    let names_cuda = if kind == k.string {
+    let names_cuda = if kind == k.string || kind == k.concatenated_string {
         names_cuda(index, id)
     } else if kind == k.binary_operator {
         is_put_together(index, id)
@@ -40,7 +40,7 @@ pub(super) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
 /// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`.
 fn names_cuda(index: &Index<'_>, string: Id) -> bool {
     let digits = |n: &str| n.bytes().all(|b| b.is_ascii_digit());
-    if let Some(content) = plain_string(index, string) {
+    if let Some(content) = joined_string(index, string) {
         return content == "cuda" || content.strip_prefix("cuda:").is_some_and(|n| !n.is_empty() && digits(n));
     }
     let text = index.text_of(string);

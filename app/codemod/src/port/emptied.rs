@@ -16,6 +16,16 @@ pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> 
         let Some(by) = rope.author(index.item(pass).start) else { continue };
         let alone = index.parent(pass).filter(|b| index.kind(*b) == k.block && index.parts(*b).count() == 1);
         let Some(owner) = alone.and_then(|block| index.parent(block)) else { continue };
+        // What holds nothing but this goes with it.
+        let mut owner = owner;
+        let sole = |id: Id| index.parent(id).filter(|b| index.kind(*b) == k.block && index.parts(*b).count() == 1);
+        while index.kind(owner) != k.else_clause
+            && does_nothing(view, owner)
+            && let Some(outer) = sole(owner).and_then(|block| index.parent(block))
+            && does_nothing(view, outer)
+        {
+            owner = outer;
+        }
         if !index.of_kind_in(k.comment, owner).is_empty() {
             continue;
         }

@@ -2,14 +2,17 @@
 
 use super::Trace;
 use super::state::Origin;
+use crate::definitions::Said;
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::Options;
-use crate::recipe::{CompiledRule, Recipe, Target};
+use crate::recipe::{Body, CompiledRule, Recipe, Target};
+use crate::rope::Provenance;
 use crate::settings::Settings;
 use python::tree::Id;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use training::modes::Region;
 use training::{FileView, ProjectFacts};
 
@@ -31,6 +34,8 @@ pub(super) struct Plan<'a> {
     pub(super) refused: RefCell<Notes>,
     /// What no round could write for want of a value, by places of the original.
     pub(super) lacking: RefCell<Notes>,
+    /// Edits and recipes that a file has to do without, by file: with them it would be no program.
+    pub(super) barred: RefCell<BTreeMap<usize, BTreeSet<String>>>,
 }
 
 impl Plan<'_> {
@@ -83,6 +88,29 @@ impl Plan<'_> {
         if !known.iter().any(|other| other.range == remark.range && other.recipe == remark.recipe) {
             known.push(remark);
         }
+    }
+
+    /// Keeps an edit out of a file and reports its place. Of a training step all goes or nothing.
+    pub(super) fn bar(&self, file: usize, by: &Provenance, why: Said) {
+        let of_step = |recipe: &&Arc<Recipe>| {
+            recipe.rules.iter().any(|r| r.of_step || matches!(&r.body, Body::Handler(h) if h.ports_step))
+        };
+        let recipes = &self.recipes.recipes;
+        let mut barred = self.barred.borrow_mut();
+        let names = barred.entry(file).or_default();
+        if recipes.iter().filter(of_step).any(|recipe| recipe.id == by.recipe) {
+            names.extend(recipes.iter().filter(of_step).map(|recipe| recipe.id.clone()));
+        } else {
+            names.insert(by.id.clone());
+        }
+        let at = by.id.rsplit('@').next().and_then(|at| at.parse().ok()).unwrap_or(0);
+        let remark = Remark::warning(at..at, &by.recipe, why);
+        self.lacking.borrow_mut().entry(file).or_default().push(remark);
+    }
+
+    /// Whether an edit or a recipe is kept out of a file.
+    pub(super) fn is_barred(&self, file: usize, name: &str) -> bool {
+        self.barred.borrow().get(&file).is_some_and(|names| names.contains(name))
     }
 
     pub(super) fn rejected(&self, recipe: &Recipe) -> bool {

@@ -37,7 +37,7 @@ pub(super) fn round(
         for fix in &mut fixes {
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
         }
-        fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id));
+        fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id) && !plan.is_barred(n, &f.id));
         fixes.sort_by_key(|f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {

@@ -8,6 +8,7 @@ use crate::definitions::{Said, Style};
 use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Input, Note, Wish};
 use crate::matching::{Match, Met, matches};
+use crate::messages;
 use crate::patch::{Patch, Shape};
 use crate::place::Remark;
 use crate::ported::Applicability;
@@ -45,7 +46,7 @@ pub(super) fn wishes(
         plan.refused.borrow_mut().entry(n).or_default().extend(told);
     }
     for (rank, recipe) in plan.recipes.recipes.iter().enumerate() {
-        if plan.rejected(recipe) {
+        if plan.rejected(recipe) || plan.is_barred(n, &recipe.id) {
             continue;
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
@@ -126,6 +127,11 @@ pub(super) fn wishes(
                                 fixes.push(fix(item.start, owned, changes, imports, blocks));
                             }
                             Ok(_) => {}
+                            Err(Refusal::UnnamedArguments) => {
+                                let at = view.index.item(found.node).start;
+                                let remark = Remark::warning(at..at, &recipe.id, messages::unnamed_arguments());
+                                plan.refused.borrow_mut().entry(n).or_default().push(remark);
+                            }
                             Err(Refusal::UnknownFact(fact)) if fact.starts_with("variable.") => {
                                 let at = states[n].rope.origin(view.index.item(found.node).start);
                                 plan.lacks_value(n, at, recipe, &fact);

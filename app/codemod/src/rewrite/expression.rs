@@ -5,7 +5,7 @@ use crate::template::{Part, Template};
 use python::edit::Change;
 use python::lines::line_indent;
 use python::strings::requote;
-use python::tree::kinds;
+use python::tree::{Index, kinds};
 use std::ops::Range;
 
 /// Bytes between two captures, and what stands there instead.
@@ -15,17 +15,23 @@ impl Filler<'_, '_, '_, '_> {
     pub(super) fn expression(&self, layout: &Template, replacement: &Template) -> Result<Vec<Change>, Refusal> {
         let view = self.cx.view;
         let node = self.found.node;
-        let whole = view.index.range(node);
+        let whole = self.start()..view.index.item(node).end;
+        // `del x.is_cuda` and `self.is_cuda = …` write a name; only what can be written itself may stand there instead.
+        let reads = |part: &Part| matches!(part, Part::Text(text) if text.contains(['(', ' ']));
+        if view.index.is_stored(node) && replacement.parts.iter().any(reads) {
+            return Ok(Vec::new());
+        }
+        self.check_places()?;
         let change = |range: Range<usize>, text: String| Change::Expression { node, range, text };
         // A string stands in for a string: it keeps the user's quotes.
-        if view.index.kind(node) == kinds().string
+        if [kinds().string, kinds().concatenated_string].contains(&view.index.kind(node))
             && let [Part::Text(text)] = replacement.parts.as_slice()
         {
             let quote = view.index.text_of(node).chars().find(|c| *c == '"' || *c == '\'').unwrap_or('"');
             return Ok(vec![change(whole, requote(text, quote))]);
         }
         let bracketed = self.fill(replacement)?;
-        let filled = self.unbracketed(bracketed.clone());
+        let filled = self.unbracketed(replacement, bracketed.clone());
         if filled == bracketed
             && let Some(gaps) = self.gaps(layout, replacement, &whole)?
         {
@@ -38,43 +44,57 @@ impl Filler<'_, '_, '_, '_> {
         Ok(vec![change(range, text)])
     }
 
-    /// Without the brackets around the whole, where the place needs none.
-    fn unbracketed(&self, filled: String) -> String {
+    /// Without the brackets around the whole, where the place needs none. The user's own go where a value is left alone that
+    /// stands on one line.
+    fn unbracketed(&self, replacement: &Template, filled: String) -> String {
         let index = &self.cx.view.index;
         let k = kinds();
-        let alone = index.parent(self.found.node).is_some_and(|p| {
-            [
-                k.assignment,
-                k.argument_list,
-                k.keyword_argument,
-                k.return_statement,
-                k.if_statement,
-                k.elif_clause,
-                k.while_statement,
-                k.parenthesized_expression,
-                k.expression_statement,
-            ]
-            .contains(&index.kind(p))
-        });
+        let starred = self.start() != index.item(self.found.node).start;
+        let alone = !starred
+            && index.parent(self.found.node).is_some_and(|p| {
+                [
+                    k.assignment,
+                    k.argument_list,
+                    k.keyword_argument,
+                    k.return_statement,
+                    k.if_statement,
+                    k.elif_clause,
+                    k.while_statement,
+                    k.parenthesized_expression,
+                    k.expression_statement,
+                ]
+                .contains(&index.kind(p))
+            });
+        let superfluous = match replacement.parts.as_slice() {
+            [Part::One(name)] => {
+                let value = self.found.env.node(index, name).filter(|v| index.kind(*v) == k.parenthesized_expression);
+                let inner = value.and_then(|value| index.parts(value).next());
+                inner.is_some_and(|inner| ![k.named_expression, k.r#yield].contains(&index.kind(inner)))
+                    && !filled.contains('\n')
+            }
+            [Part::Text(first), ..] => first.starts_with('('),
+            _ => false,
+        };
         match filled.strip_prefix('(').and_then(|f| f.strip_suffix(')')) {
-            Some(inner) if alone && closes_itself(inner) => inner.to_owned(),
+            Some(inner) if alone && superfluous && closes_itself(inner) => inner.to_owned(),
             _ => filled,
         }
     }
 
-    /// Edits between the captures only, when both sides have the same captures in the same order.
+    /// Edits between the captures only, when what the new side captures is what the old one does in the same order, some left
+    /// out.
     fn gaps(
         &self,
         layout: &Template,
         replacement: &Template,
         whole: &Range<usize>,
     ) -> Result<Option<Vec<Gap>>, Refusal> {
-        let old: Vec<&Part> = layout.parts.iter().filter(|p| !matches!(p, Part::Text(_))).collect();
         let new: Vec<&Part> = replacement.parts.iter().filter(|p| matches!(p, Part::One(_) | Part::Many(_))).collect();
-        if old.is_empty() || old != new || self.names_arguments(replacement) {
+        if self.late.is_empty() && self.names_arguments(replacement) {
             return Ok(None);
         }
-        let ranges: Option<Vec<Range<usize>>> = old.iter().map(|p| self.captured(p)).collect();
+        let Some(old) = literals(layout, &new).filter(|_| !new.is_empty()) else { return Ok(None) };
+        let ranges: Option<Vec<Range<usize>>> = new.iter().map(|p| self.captured(p)).collect();
         let Some(ranges) = ranges else { return Ok(None) };
         let in_order = ranges.windows(2).all(|w| w[0].end <= w[1].start);
         if !in_order
@@ -87,14 +107,19 @@ impl Filler<'_, '_, '_, '_> {
         let mut at = whole.start;
         let ends = ranges.iter().map(|r| r.start).chain(std::iter::once(whole.end));
         let starts = ranges.iter().map(|r| r.end).chain(std::iter::once(whole.end));
-        let between = literals(layout).into_iter().zip(literals(replacement));
+        let between = old.into_iter().zip(literals(replacement, &new).unwrap_or_default());
         for ((end, next), (before, after)) in ends.zip(starts).zip(between) {
             // What the rule leaves as it is stays as the user has laid it out.
             if before.parts != after.parts {
                 let text = self.fill(&after)?;
-                push_gap(self.cx.view.index.text, &mut edits, at..end, text);
+                push_gap(&self.cx.view.index, &mut edits, at..end, text);
             }
             at = next;
+        }
+        for part in new {
+            if let Part::Many(name) = part {
+                edits.extend(self.given_names(name).into_iter().map(|(at, name)| (at..at, name)));
+            }
         }
         Ok(Some(edits))
     }
@@ -113,20 +138,24 @@ fn closes_itself(text: &str) -> bool {
     }) && depth == 0
 }
 
-/// What stands before, between and behind the captures of a template.
-fn literals(template: &Template) -> Vec<Template> {
+/// What stands before, between and behind some captures of a template; none where it has not all of them in that order.
+fn literals(template: &Template, captures: &[&Part]) -> Option<Vec<Template>> {
     let mut out = vec![Template { parts: Vec::new() }];
+    let mut next = captures.iter().peekable();
     for part in &template.parts {
-        if matches!(part, Part::One(_) | Part::Many(_)) {
+        if next.next_if(|wanted| **wanted == part).is_some() {
             out.push(Template { parts: Vec::new() });
+        } else if captures.contains(&part) {
+            return None;
         } else if let Some(last) = out.last_mut() {
             last.parts.push(part.clone());
         }
     }
-    out
+    next.peek().is_none().then_some(out)
 }
 
-fn push_gap(text: &str, edits: &mut Vec<(Range<usize>, String)>, range: Range<usize>, new: String) {
+fn push_gap(index: &Index<'_>, edits: &mut Vec<(Range<usize>, String)>, range: Range<usize>, new: String) {
+    let text = index.text;
     // What stands between a name and the dot that goes on from it, line breaks and comments, is the user's.
     let old = &text[range.clone()];
     let dot = old.find(|c: char| !c.is_whitespace() && c != '\\').filter(|n| old[*n..].starts_with(['.', '#']));
@@ -145,9 +174,44 @@ fn push_gap(text: &str, edits: &mut Vec<(Range<usize>, String)>, range: Range<us
         edits.extend(appended);
         return;
     }
-    if text[range.clone()] != new {
-        edits.push(trimmed(text, range, new));
+    // Arguments that have lines of their own keep them.
+    let lines = old.rfind(',').map_or("", |comma| &old[comma + 1..]);
+    let keeps_line = new == ", " && old.starts_with(',') && lines.contains('\n') && lines.trim().is_empty();
+    let new = if keeps_line { format!(",{lines}") } else { new };
+    if text[range.clone()] == new {
+        return;
     }
+    match around_comments(index, &range, &new) {
+        Some(new) => edits.push((range, new)),
+        None => edits.push(trimmed(text, range, new)),
+    }
+}
+
+/// New text between two captures where the old has comments: they stay in its last line or behind it, and what closes the
+/// brackets stays behind them. None where there are no comments.
+fn around_comments(index: &Index<'_>, range: &Range<usize>, new: &str) -> Option<String> {
+    let text = index.text;
+    let comments: Vec<Range<usize>> = index
+        .of_kind(kinds().comment)
+        .iter()
+        .map(|c| index.item(*c).start..index.item(*c).start + index.text_of(*c).trim_end().len())
+        .filter(|c| range.start <= c.start && c.end <= range.end)
+        .collect();
+    let (first, last) = (comments.first()?, comments.last()?);
+    let closes = |text: &str| text.len() - text.trim_end_matches([')', ']', '}', ',', ' ']).len();
+    let old_end = &text[last.end..range.end];
+    let kept = closes(new).min(closes(old_end));
+    let same = (0..=kept).rev().find(|n| old_end.ends_with(&new[new.len() - n..])).unwrap_or(0);
+    let (head, tail) = new.split_at(new.len() - same);
+    // White space in front of the first comment and behind the last one is the user's, too.
+    let before = &text[range.start..first.start];
+    let gap = &before[before.trim_end().len()..];
+    let behind = &old_end[..old_end.len() - old_end.trim_start().len()];
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let between = format!("{newline}{}", line_indent(text, last.start));
+    let comments: Vec<&str> = comments.iter().map(|c| &text[c.clone()]).collect();
+    let gap = if gap.is_empty() { "  " } else { gap };
+    Some(format!("{}{gap}{}{behind}{}", head.trim_end(), comments.join(&between), tail.trim_start()))
 }
 
 /// A new last argument of a call whose arguments have lines of their own: it gets one, too.

@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use crate::step_parts;
 use crate::template::{Lines, Part, Template};
 use python::strings::requote;
+use python::syntax::Argument;
 use python::tree::{Id, kinds};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -25,6 +26,8 @@ pub(crate) struct Context<'a, 't> {
 pub(crate) enum Refusal {
     /// A fact that the rule writes is unknown at this place.
     UnknownFact(String),
+    /// Arguments without a name would come behind named ones, and what they are called is not known.
+    UnnamedArguments,
 }
 
 /// What fills the templates of one match.
@@ -33,18 +36,103 @@ pub(super) struct Filler<'a, 'c, 't, 'm> {
     pub(super) cx: &'a Context<'c, 't>,
     pub(super) found: &'a Match<'m>,
     pub(super) imports: &'a RefCell<Vec<String>>,
+    /// `$$$` of the replacement that stand behind keyword arguments and have met arguments without a name.
+    pub(super) late: Vec<String>,
 }
 
 /// Modules that a replacement may name without saying how they are imported.
-const KNOWN_MODULES: [&str; 4] = ["torch", "os", "contextlib", "sys"];
+pub(crate) const KNOWN_MODULES: [&str; 4] = ["torch", "os", "contextlib", "sys"];
 
 impl Filler<'_, '_, '_, '_> {
     pub(super) fn captured(&self, part: &Part) -> Option<Range<usize>> {
-        match part {
+        let range = match part {
             Part::One(name) => self.found.env.range(name),
             Part::Many(name) => self.found.env.range_of_many(name),
             _ => None,
+        }?;
+        let begins = range.start == self.cx.view.index.item(self.found.node).start;
+        Some(if begins { self.start()..range.end } else { range })
+    }
+
+    /// Where the matched code begins: the parser reads `*x.y` as the attribute of `*x`, and the star is not the attribute's.
+    pub(super) fn start(&self) -> usize {
+        let index = &self.cx.view.index;
+        let start = index.item(self.found.node).start;
+        let splat = [kinds().list_splat, kinds().dictionary_splat].contains(&index.kind(self.found.node));
+        start + usize::from(!splat && index.text_of(self.found.node).starts_with('*'))
+    }
+
+    /// The arguments that a `$$$` has met, each with its place among those without a name, or none for `*xs`.
+    fn places(&self, name: &str) -> Vec<(Id, Option<usize>)> {
+        let index = &self.cx.view.index;
+        let Some(range) = self.found.env.range_of_many(name) else { return Vec::new() };
+        let mut place = 0;
+        let mut out = Vec::new();
+        for (id, argument) in index.arguments(self.found.node).ids().zip(index.arguments(self.found.node).iter()) {
+            let met = range.start <= index.item(id).start && index.item(id).end <= range.end;
+            match argument {
+                Argument::Positional(_) => {
+                    out.extend(met.then_some((id, Some(place))));
+                    place += 1;
+                }
+                Argument::Unpacked(_) => out.extend(met.then_some((id, None))),
+                _ => {}
+            }
         }
+        out
+    }
+
+    /// Which `$$$` of a replacement would put arguments without a name behind named ones.
+    pub(super) fn find_late(&mut self, replacement: &Template) {
+        let is_keyword = |text: &str| {
+            text.match_indices('=').any(|(at, _)| {
+                text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') && !text[at + 1..].starts_with('=')
+            })
+        };
+        let mut named = false;
+        for part in &replacement.parts {
+            match part {
+                Part::Text(text) => named |= is_keyword(text),
+                Part::Many(name) if named => {
+                    let places = self.places(name);
+                    let known = places.iter().all(|(_, place)| self.parameter(*place).is_some());
+                    // What the pattern has met by place it can name itself.
+                    if !places.is_empty() && (known || self.found.env.given_by_place(name).is_empty()) {
+                        self.late.push(name.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn parameter(&self, place: Option<usize>) -> Option<&str> {
+        let function = self.cx.view.qualified(self.found.node)?;
+        self.cx.settings.definitions.signature(&function)?.get(place?).map(String::as_str)
+    }
+
+    /// Whether every argument that has to get a name has one.
+    pub(super) fn check_places(&self) -> Result<(), Refusal> {
+        let known = |name: &String| self.places(name).iter().all(|(_, place)| self.parameter(*place).is_some());
+        if self.late.iter().all(known) { Ok(()) } else { Err(Refusal::UnnamedArguments) }
+    }
+
+    /// The names that arguments of a `$$$` get because it stands behind named ones, each with its place.
+    pub(super) fn given_names(&self, name: &str) -> Vec<(usize, String)> {
+        let late = self.late.iter().any(|late| late == name);
+        let places = if late { self.places(name) } else { Vec::new() };
+        let named = |(id, place)| Some((self.cx.view.index.item(id).start, format!("{}=", self.parameter(place)?)));
+        places.into_iter().filter_map(named).collect()
+    }
+
+    /// The text that a `$$$` has met.
+    fn many(&self, name: &str) -> String {
+        let Some(range) = self.captured(&Part::Many(name.to_owned())) else { return String::new() };
+        let mut text = self.cx.view.index.text[range.clone()].to_owned();
+        for (at, given) in self.given_names(name).into_iter().rev() {
+            text.insert_str(at - range.start, &given);
+        }
+        text
     }
 
     /// Whether an argument that is given by place would come to stand behind a keyword.
@@ -60,6 +148,7 @@ impl Filler<'_, '_, '_, '_> {
         let text = self.cx.view.index.text;
         match part {
             Part::One(_) => self.captured(part).map(|r| text[r].to_owned()),
+            Part::Many(name) if self.late.contains(name) => Some(self.many(name)),
             Part::Many(name) => {
                 let Some(range) = self.captured(part) else { return Some(String::new()) };
                 let mut filled = text[range.clone()].to_owned();

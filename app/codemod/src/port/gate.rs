@@ -1,0 +1,121 @@
+//! The last look at a ported text: Python compiles it, and every name that it reads has a value. What the original had wrong
+//! already is none of the port's doing.
+
+use super::plan::Plan;
+use super::state::State;
+use crate::definitions::Said;
+use crate::messages;
+use crate::rewrite::KNOWN_MODULES;
+use crate::rope::Provenance;
+use python::compiles::{Rule, refused};
+use python::lines::{line_end, line_start};
+use python::scopes::{Unbound, unbound};
+use python::tree::{Id, Index, ROOT, kinds};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// What was wrong with a file before.
+#[derive(Default)]
+pub(super) struct Before {
+    rules: BTreeMap<Rule, usize>,
+    unbound: BTreeSet<(String, bool)>,
+}
+
+impl Before {
+    pub(super) fn read(index: &Index<'_>) -> Self {
+        let mut before = Self::default();
+        for fault in refused(index) {
+            *before.rules.entry(fault.rule).or_default() += 1;
+        }
+        before.unbound = unbound(index).iter().map(|u| (u.name.to_owned(), u.early)).collect();
+        before
+    }
+
+    fn has(&self, unbound: &Unbound<'_>) -> bool {
+        let known = |early| self.unbound.contains(&(unbound.name.to_owned(), early));
+        known(false) || (unbound.early && known(true))
+    }
+}
+
+/// Recipes' work that can't stay, with the reason; nobody's where no edit is to blame.
+pub(super) struct Fault {
+    pub(super) by: Vec<Provenance>,
+    pub(super) why: Said,
+    /// What is said where the file is left as it was.
+    pub(super) or: Said,
+}
+
+/// The first thing that is wrong with a file now and was not before.
+pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, n: usize) -> Option<Fault> {
+    let before = plan.origins.get(n)?.before.as_ref()?;
+    let tree = state.tree.as_ref().filter(|_| state.is_changed())?;
+    let index = tree.index();
+    let mut rules: BTreeMap<Rule, Vec<Range<usize>>> = BTreeMap::new();
+    for fault in refused(&index) {
+        rules.entry(fault.rule).or_default().push(fault.range);
+    }
+    rules.retain(|rule, places| places.len() > before.rules.get(rule).copied().unwrap_or(0));
+    // Of several places the one that a recipe had a hand in.
+    let places = || rules.values().flatten();
+    let written = places().find(|place| !around(state, &index, place).is_empty());
+    if let Some(place) = written.or_else(|| places().next()) {
+        let line = line_start(&state.text, place.start)..line_end(&state.text, place.start);
+        let shown: String = state.text[line].trim().chars().take(60).collect();
+        return Some(Fault {
+            by: around(state, &index, place),
+            why: messages::would_not_compile(shown.clone()),
+            or: messages::output_does_not_compile(shown),
+        });
+    }
+    // A name that a rule writes and the file never had is the project's own, unless it is a module's.
+    let modules = plan.settings.target.modules.iter().map(String::as_str).chain(KNOWN_MODULES);
+    let modules: BTreeSet<&str> = modules.collect();
+    let known = |name: &str| says(&state.source.text, name).next().is_some() || modules.contains(name);
+    let missing = unbound(&index).into_iter().find(|u| !before.has(u) && known(u.name))?;
+    let place = index.range(missing.id);
+    let mut by = state.rope.authors(&place);
+    if by.is_empty() {
+        by = unbinds(state, missing.name);
+    }
+    if by.is_empty() {
+        by = around(state, &index, &place);
+    }
+    let (why, or) = (messages::would_be_unbound(missing.name), messages::output_is_unbound(missing.name));
+    Some(Fault { by, why, or })
+}
+
+/// Who wrote a place, or what stands around it in its statement.
+fn around(state: &State<'_>, index: &Index<'_>, place: &Range<usize>) -> Vec<Provenance> {
+    let own = state.rope.authors(place);
+    if !own.is_empty() {
+        return own;
+    }
+    // The header of a compound statement is no place for what its body does.
+    let holds_block = |id: &Id| !index.of_kind_in(kinds().block, *id).is_empty();
+    let outwards = index.innermost(place).into_iter().flat_map(|id| std::iter::once(id).chain(index.ancestors(id)));
+    let mut outwards = outwards.take_while(|id| *id != ROOT && !holds_block(id));
+    outwards.find_map(|id| Some(state.rope.authors(&index.range(id))).filter(|by| !by.is_empty())).unwrap_or_default()
+}
+
+/// Where a text has a word.
+fn says<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let found = text.match_indices(word).map(move |(at, _)| at..at + word.len());
+    found.filter(move |w| !text[..w.start].ends_with(of_word) && !text[w.end..].starts_with(of_word))
+}
+
+/// Whose edits took away where the original says a name.
+fn unbinds(state: &State<'_>, name: &str) -> Vec<Provenance> {
+    let edits = state.rope.edits();
+    let mut by: Vec<Provenance> = Vec::new();
+    for word in says(&state.source.text, name) {
+        let touches = edits.iter().find(|edit| edit.start < word.end && word.start < edit.end);
+        let author = touches.map(|edit| Provenance {
+            recipe: edit.recipe.clone(),
+            applicability: edit.applicability,
+            id: edit.id.clone(),
+        });
+        by.extend(author.filter(|author| !by.contains(author)));
+    }
+    by
+}

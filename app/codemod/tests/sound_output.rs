@@ -1,0 +1,148 @@
+//! What a port must never do to a program: change a value, write what Python refuses, read a name that has no value, lose a comment,
+//! or say nothing of what it left.
+
+use codemod::{Options, Ported, RecipeSet, Style, port};
+use python::SourceFile;
+
+fn run(target: &str, text: &str) -> Ported {
+    let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
+    let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
+    port(&[file], &RecipeSet::embedded(), &options)
+}
+
+/// Ports a file in place with LF and with CRLF, and again, which must change nothing.
+#[track_caller]
+fn check(target: &str, before: &str, after: &str) {
+    for newline in ["\n", "\r\n"] {
+        let ported = run(target, &before.replace('\n', newline));
+        assert_eq!(ported.files[0].text, after.replace('\n', newline), "{:?}", ported.files[0].diagnostics);
+        let c = &ported.certificate;
+        assert!(c.parses && c.idempotent && c.untouched_bytes_equal, "{c:?}");
+        assert_eq!(run(target, &ported.files[0].text).files[0].text, ported.files[0].text);
+    }
+}
+
+/// A place that is told about, with some words of what is told.
+#[track_caller]
+fn check_told(target: &str, text: &str, line: usize, words: &str) {
+    let ported = run(target, text);
+    let told = ported.files[0].diagnostics.iter().filter(|d| d.original.line == line);
+    assert!(told.clone().any(|d| d.message.contains(words)), "{:?}", ported.files[0].diagnostics);
+}
+
+/// A change that is not made because of what would come out, and is told about.
+#[track_caller]
+fn check_refused(target: &str, text: &str, line: usize, words: &str) {
+    assert_eq!(run(target, text).files[0].text, text);
+    check_told(target, text, line, words);
+}
+
+#[test]
+fn brackets_that_hold_lines_or_a_walrus_together_stay() {
+    check("rdu", "mean = (total\n        / count).cuda()\n", "mean = (total\n        / count)\n");
+    check(
+        "rdu",
+        "def f():\n\treturn (\n\t\ta.b()\n\t\t.c()\n\t).cuda()\n",
+        "def f():\n\treturn (\n\t\ta.b()\n\t\t.c()\n\t)\n",
+    );
+    check("rdu", "last = (best := score()).cuda()\n", "last = (best := score())\n");
+    check("rdu", "f((a, b).cuda(), c)\n", "f((a, b), c)\n");
+    check("rdu", "f((i for i in r).cuda())\n", "f((i for i in r))\n");
+    check("rdu", "y = (a + b).cuda() * 2\n", "y = (a + b) * 2\n");
+    // On one line they say nothing.
+    check("rdu", "y = (a + b).cuda()\n", "y = a + b\n");
+}
+
+#[test]
+fn arguments_get_names_behind_named_ones() {
+    const HEAD: &str = "import torch\nfrom torch.cuda.amp import autocast\n";
+    let check = |before: &str, after: &str| {
+        check("hpu", &format!("{HEAD}{before}"), &format!("import torch\n{after}"));
+    };
+    check(
+        "with autocast(on, **more):\n    pass\n",
+        "with torch.autocast(device_type=\"hpu\", dtype=torch.bfloat16, enabled=on, **more):\n    pass\n",
+    );
+    check(
+        "with autocast(  # half\n    on,\n    cache_enabled=False,\n):\n    pass\n",
+        "with torch.autocast(device_type=\"hpu\", dtype=torch.bfloat16,  # half\n    enabled=on,\n    cache_enabled=False,\n):\n    pass\n",
+    );
+    check(
+        "@autocast(on)\nasync def f():\n    pass\n",
+        "@torch.autocast(device_type=\"hpu\", dtype=torch.bfloat16, enabled=on)\nasync def f():\n    pass\n",
+    );
+    check_refused("hpu", "import torch\nwith torch.cuda.amp.autocast(*args):\n    pass\n", 2, "Name them");
+}
+
+#[test]
+fn comments_in_a_call_stay() {
+    check(
+        "hpu",
+        "import torch\nnet = torch.nn.parallel.DistributedDataParallel(\n    net,\n    device_ids=[rank],\n    static_graph=True,  # same\n)\n",
+        "import torch\nnet = torch.nn.parallel.DistributedDataParallel(\n    net,\n    static_graph=True,  # same\n)\n",
+    );
+    check(
+        "hpu",
+        "import torch\nnet = torch.nn.parallel.DistributedDataParallel(\n    net,  # all of it\n    device_ids=[rank],  # ours\n    static_graph=True,\n)\n",
+        "import torch\nnet = torch.nn.parallel.DistributedDataParallel(\n    net,  # all of it\n    # ours\n    static_graph=True,\n)\n",
+    );
+    check(
+        "hpu",
+        "import torch\ntorch.backends.cudnn.benchmark = (\n    True  # see 12\n)\nx = 1\n",
+        "import torch\n# see 12\nx = 1\n",
+    );
+}
+
+#[test]
+fn only_what_is_read_is_replaced() {
+    check(
+        "hpu",
+        "class A:\n    def __init__(self, d):\n        self.is_cuda = d\n",
+        "class A:\n    def __init__(self, d):\n        self.is_cuda = d\n",
+    );
+    check("hpu", "del x.is_cuda\nfor y.is_cuda in z:\n    pass\n", "del x.is_cuda\nfor y.is_cuda in z:\n    pass\n");
+    check("hpu", "y = [*x.is_cuda, *z]\n", "y = [*(x.device.type == \"hpu\"), *z]\n");
+    check("hpu", "ok = all(x.is_cuda for x in (y := z))\n", "ok = all((x.device.type == \"hpu\") for x in (y := z))\n");
+}
+
+#[test]
+fn what_python_would_not_run_is_refused_at_its_place() {
+    // The class of a step would stand above the import of what it is made of.
+    let step = "from torch.utils.data import DataLoader\nloader = DataLoader(ds, batch_size=4)\nnet = f()\n\
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in loader:\n    optimizer.zero_grad()\n    \
+        out = net(x)\n    loss = torch.nn.functional.mse_loss(out, y)\n    loss.backward()\n    optimizer.step()\n";
+    let text = format!("import torch\n{step}print(out.mean())\n");
+    let ported = run("ipu", &text);
+    let told = &ported.files[0].diagnostics;
+    assert!(told.iter().any(|d| d.message.contains("`out` would have no value")), "{told:?}");
+    assert!(ported.files[0].text.contains("loss.backward()"), "a step is ported as a whole or not at all");
+}
+
+#[test]
+fn an_import_stands_above_what_uses_it() {
+    check(
+        "hpu",
+        "try:\n    import wandb\nexcept ImportError:\n    wandb = None\n\nimport torch\nnet = torch.nn.Linear(1, 1).cuda()\n",
+        "import os\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\ntry:\n    import wandb\nexcept ImportError:\n    wandb = None\n\nimport torch\n\ntry:\n    import habana_frameworks.torch.core as htcore\nexcept ImportError:\n    htcore = None\nnet = torch.nn.Linear(1, 1).to(\"hpu\")\n",
+    );
+}
+
+#[test]
+fn blocks_that_become_empty_go_at_once() {
+    let depth = 14;
+    let nested: String = (1..=depth).map(|n| format!("{}if a:\n", " ".repeat(n))).collect();
+    let text = format!("def f(y, a):\n{nested}{}y = y.cuda()\n return y\n", " ".repeat(depth + 1));
+    check("rdu", &text, "def f(y, a):\n return y\n");
+}
+
+#[test]
+fn names_and_strings_in_any_spelling_are_found() {
+    check("hpu", "x.to(u\"cuda\", r'cuda')\n", "x.to(\"hpu\", 'hpu')\n");
+    check("hpu", "x.to(\"cu\" \"da\")\nx.to(\"\"\"cuda\"\"\")\n", "x.to(\"hpu\")\nx.to(\"hpu\")\n");
+    check_told("ipu", "import torch\nok = (torch.cuda.\n      is_available())\n", 2, "NVIDIA");
+    check_told("ipu", "from common import *\ntorch.cuda.set_device(0)\n", 2, "`torch.cuda.set_device` is left");
+    check_told("rdu", "import torch.distributed as dist\ndist.init_process_group(backend='NCCL')\n", 2, "nccl");
+    check_told("rdu", "dist.new_group(backend='cpu:gloo,cuda:nccl')\n", 1, "nccl");
+    check_told("hpu", "import tensorflow as tf\nwith tf.device('/gpu:0'):\n    pass\n", 2, "tf.device");
+    check_told("ipu", "import torch\nmatch x:\n    case torch.cuda.Stream():\n        pass\n", 3, "torch.cuda.Stream");
+}

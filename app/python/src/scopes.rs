@@ -1,0 +1,337 @@
+//! Names that a text reads and that nothing in it binds, or only later.
+//!
+//! Scopes are Python's: modules, classes, functions, lambdas and comprehensions. What runs is not followed, only what stands in
+//! the text, so a name that one of two branches binds counts as bound.
+
+use crate::tree::{Id, Index, Kinds, ROOT, fields, kinds};
+use std::collections::HashMap;
+
+/// A name that is read where it has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unbound<'t> {
+    /// The name.
+    pub name: &'t str,
+    /// Where it is read.
+    pub id: Id,
+    /// Whether it is bound further down in the same scope; else it is bound nowhere.
+    pub early: bool,
+}
+
+/// Names that Python has by itself; exceptions and warnings are known by their endings.
+const BUILT_IN: &str = " abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile \
+    complex delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help \
+    hex id input int isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow print \
+    property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip \
+    KeyboardInterrupt StopIteration StopAsyncIteration GeneratorExit SystemExit NotImplemented Ellipsis ExceptionGroup \
+    get_ipython ";
+
+fn is_built_in(name: &str) -> bool {
+    (name.starts_with("__") && name.ends_with("__"))
+        || ["Error", "Exception", "Warning"].iter().any(|end| name.ends_with(end))
+        || (BUILT_IN.contains(name) && BUILT_IN.contains(&format!(" {name} ")))
+}
+
+/// Every name of the text that is read without a value, in the order of the text.
+pub fn unbound<'t>(index: &Index<'t>) -> Vec<Unbound<'t>> {
+    let mut text = Text { index, k: kinds(), scopes: vec![Scope::new(ROOT, None)], reads: Vec::new() };
+    text.walk();
+    text.reads.iter().filter_map(|(id, scope)| text.missing(*id, *scope)).collect()
+}
+
+/// One scope: its owner, the scope around it, and where it first binds each name.
+struct Scope<'t> {
+    owner: Id,
+    outer: Option<usize>,
+    names: HashMap<&'t str, usize>,
+    /// Names of `global` and `nonlocal`.
+    elsewhere: Vec<&'t str>,
+}
+
+impl Scope<'_> {
+    fn new(owner: Id, outer: Option<usize>) -> Self {
+        Self { owner, outer, names: HashMap::new(), elsewhere: Vec::new() }
+    }
+}
+
+/// What an identifier is to its scope.
+enum Role {
+    Read,
+    Label,
+    /// It is bound from this byte on.
+    Bound(usize),
+    /// It is read first.
+    Changed(usize),
+    Parameter,
+    Declared,
+}
+
+struct Text<'i, 't> {
+    index: &'i Index<'t>,
+    k: &'static Kinds,
+    scopes: Vec<Scope<'t>>,
+    reads: Vec<(Id, usize)>,
+}
+
+impl<'t> Text<'_, 't> {
+    fn walk(&mut self) {
+        let (k, f, index) = (self.k, fields(), self.index);
+        let comprehensions =
+            [k.list_comprehension, k.set_comprehension, k.dictionary_comprehension, k.generator_expression];
+        let definitions = [k.function_definition, k.class_definition, k.lambda];
+        // Open scopes with the node behind each.
+        let mut open: Vec<(usize, Id)> = vec![(0, index.items.len() as Id)];
+        // Scopes of definitions whose bodies are still to come.
+        let mut coming: HashMap<Id, usize> = HashMap::new();
+        for id in 0..index.items.len() as Id {
+            while open.len() > 1 && open.last().is_some_and(|(_, end)| *end <= id) {
+                open.pop();
+            }
+            let item = index.item(id);
+            let scope = open.last().map_or(0, |(scope, _)| *scope);
+            if definitions.contains(&item.kind) || comprehensions.contains(&item.kind) {
+                self.scopes.push(Scope::new(id, Some(scope)));
+                let new = self.scopes.len() - 1;
+                if comprehensions.contains(&item.kind) {
+                    open.push((new, item.next));
+                } else {
+                    coming.insert(id, new);
+                }
+            }
+            if item.field == f.body
+                && let Some(inner) = coming.get(&item.parent)
+            {
+                open.push((*inner, item.next));
+            }
+            if item.kind != k.identifier {
+                continue;
+            }
+            // A lambda's body may be a name.
+            let scope = open.last().map_or(0, |(scope, _)| *scope);
+            let name = index.text_of(id);
+            match self.role(id) {
+                Role::Label => {}
+                Role::Read => self.reads.push((id, scope)),
+                Role::Bound(from) => self.bind(scope, id, name, from),
+                Role::Changed(from) => {
+                    self.reads.push((id, scope));
+                    self.bind(scope, id, name, from);
+                }
+                Role::Parameter => {
+                    let owner = index.ancestors(id).find(|a| definitions.contains(&index.kind(*a)));
+                    if let Some(scope) = owner.and_then(|owner| coming.get(&owner)) {
+                        self.scopes[*scope].names.insert(name, 0);
+                    }
+                }
+                Role::Declared => {
+                    self.scopes[scope].elsewhere.push(name);
+                    // Whoever calls the function decides when.
+                    self.scopes[0].names.entry(name).or_insert(0);
+                }
+            }
+        }
+    }
+
+    fn bind(&mut self, scope: usize, id: Id, name: &'t str, from: usize) {
+        let k = self.k;
+        let mut scope = scope;
+        // `:=` binds outside the comprehension that it stands in.
+        let parent = self.index.parent(id);
+        if parent.is_some_and(|p| self.index.kind(p) == k.named_expression) {
+            while self.is_comprehension(scope)
+                && let Some(outer) = self.scopes[scope].outer
+            {
+                scope = outer;
+            }
+        }
+        if self.scopes[scope].elsewhere.contains(&name) {
+            return;
+        }
+        let first = self.scopes[scope].names.entry(name).or_insert(from);
+        *first = from.min(*first);
+    }
+
+    fn is_comprehension(&self, scope: usize) -> bool {
+        let (k, kind) = (self.k, self.index.kind(self.scopes[scope].owner));
+        [k.list_comprehension, k.set_comprehension, k.dictionary_comprehension, k.generator_expression].contains(&kind)
+    }
+
+    fn role(&self, id: Id) -> Role {
+        let (k, f, index) = (self.k, fields(), self.index);
+        let Some(parent) = index.parent(id) else { return Role::Read };
+        let (kind, item) = (index.kind(parent), index.item(id));
+        let here = Role::Bound(item.end);
+        if index.is_label(id) || kind == k.keyword_pattern {
+            return Role::Label;
+        }
+        if kind == k.dotted_name {
+            return self.role_in_dotted_name(id, parent);
+        }
+        if kind == k.aliased_import || kind == k.splat_pattern || kind == k.type_parameter {
+            return here;
+        }
+        if [k.function_definition, k.class_definition].contains(&kind) && item.field == f.name {
+            return Role::Bound(index.item(parent).start);
+        }
+        if kind == k.named_expression && item.field == f.name {
+            return Role::Bound(index.item(parent).end);
+        }
+        if [k.global_statement, k.nonlocal_statement].contains(&kind) {
+            return Role::Declared;
+        }
+        if kind == k.except_clause && item.field == f.alias {
+            return here;
+        }
+        let case = |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == k.case_pattern);
+        if kind == k.as_pattern && case(parent) {
+            return here;
+        }
+        let parameters = [k.parameters, k.lambda_parameters];
+        let is_parameter = |at: Id| index.parent(at).is_some_and(|p| parameters.contains(&index.kind(p)));
+        let splat = [k.list_splat_pattern, k.dictionary_splat_pattern].contains(&kind);
+        let in_parameter = parameters.contains(&kind)
+            || ([k.default_parameter, k.typed_default_parameter].contains(&kind) && item.field == f.name)
+            || (kind == k.typed_parameter && index.children(parent).next() == Some(id))
+            || (splat
+                && (is_parameter(parent)
+                    || index.parent(parent).is_some_and(|p| {
+                        index.kind(p) == k.typed_parameter && index.children(p).next() == Some(parent)
+                    })));
+        if in_parameter {
+            return Role::Parameter;
+        }
+        // `a, (b, *c) = …`: the pattern as a whole stands on the left.
+        let patterns = [
+            k.pattern_list,
+            k.tuple_pattern,
+            k.list_pattern,
+            k.list_splat_pattern,
+            k.list_splat,
+            k.tuple,
+            k.list,
+            k.parenthesized_expression,
+        ];
+        let mut whole = id;
+        while let Some(around) = index.parent(whole).filter(|p| patterns.contains(&index.kind(*p))) {
+            whole = around;
+        }
+        let Some(holder) = index.parent(whole) else { return Role::Read };
+        let (holder_kind, left) = (index.kind(holder), index.item(whole).field == f.left);
+        if holder_kind == k.as_pattern_target || whole != id && is_parameter(whole) {
+            return here;
+        }
+        if left && [k.for_statement, k.for_in_clause].contains(&holder_kind) {
+            return here;
+        }
+        if left && holder_kind == k.assignment {
+            return Role::Bound(index.item(holder).end);
+        }
+        if left && holder_kind == k.augmented_assignment {
+            return Role::Changed(index.item(holder).end);
+        }
+        Role::Read
+    }
+
+    /// Names in imports, and in the patterns of `case`, which bind.
+    fn role_in_dotted_name(&self, id: Id, dotted: Id) -> Role {
+        let (k, f, index) = (self.k, fields(), self.index);
+        let Some(owner) = index.parent(dotted) else { return Role::Read };
+        let (kind, field) = (index.kind(owner), index.item(dotted).field);
+        let first = index.children(dotted).next() == Some(id);
+        let end = index.item(owner).end;
+        if kind == k.import_statement {
+            return if first { Role::Bound(end) } else { Role::Label };
+        }
+        if kind == k.import_from_statement || kind == k.future_import_statement {
+            return if first && field == f.name { Role::Bound(end) } else { Role::Label };
+        }
+        if kind == k.aliased_import {
+            return Role::Label;
+        }
+        let plain = index.children(dotted).count() == 1;
+        match (plain, first) {
+            (true, _) => Role::Bound(index.item(id).end),
+            (false, true) => Role::Read,
+            (false, false) => Role::Label,
+        }
+    }
+
+    fn missing(&self, id: Id, scope: usize) -> Option<Unbound<'t>> {
+        let (k, index) = (self.k, self.index);
+        let name = index.text_of(id);
+        // Whether the code runs where it stands, and not when something calls it.
+        let mut at_once = true;
+        let mut at = Some(scope);
+        let mut in_class = true;
+        while let Some(scope) = at {
+            let Scope { owner, outer, names, .. } = &self.scopes[scope];
+            let kind = index.kind(*owner);
+            let is_class = kind == k.class_definition;
+            if let Some(from) = names.get(name).filter(|_| !is_class || in_class) {
+                let checked = *owner == ROOT || kind == k.function_definition;
+                let early = checked && at_once && *from > index.item(id).end && !(*owner == ROOT && is_built_in(name));
+                return (early && !self.is_annotation(id)).then_some(Unbound { name, id, early: true });
+            }
+            in_class &= self.is_comprehension(scope);
+            at_once &= is_class || (self.is_comprehension(scope) && kind != k.generator_expression);
+            at = *outer;
+        }
+        (!is_built_in(name)).then_some(Unbound { name, id, early: false })
+    }
+
+    /// Whether a node is part of an annotation, which may never run.
+    fn is_annotation(&self, id: Id) -> bool {
+        let index = self.index;
+        index.ancestors(id).take_while(|a| index.kind(*a) != self.k.block).any(|a| index.kind(a) == self.k.r#type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    /// The names without a value, each with `^` where it is bound further down.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let tree = Tree::parse(text);
+        assert!(!tree.has_error(), "{text}");
+        let index = tree.index();
+        let found = unbound(&index);
+        let found: Vec<String> =
+            found.iter().map(|u| format!("{}{}", u.name, if u.early { "^" } else { "" })).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn what_nothing_binds() {
+        check("print(a, b.c, f(d=e))\n", &["a", "b", "f", "e"]);
+        check("import a.b as c, d.e\nfrom f import g as h, i\nc, d, h, i, a, f\n", &["a", "f"]);
+        check("def f(a, *b, c: T = D, **d):\n    return a, b, c, d, e\n", &["T", "D", "e"]);
+        check("f = lambda a, *b: (a, b, c)\n", &["c"]);
+        check("x = [a for a in y if (z := a)]\nz, a\n", &["y", "a"]);
+        check("class A:\n    x = 1\n    y = x\n    def f(self):\n        return x\n", &["x"]);
+        check("def f():\n    global g\n    g = 1\ng\n", &[]);
+        check("with a as (b, c), d:\n    b, c\n", &["a", "d"]);
+        check("try:\n    pass\nexcept E as e:\n    e\n", &["E"]);
+        check(
+            "match x:\n    case {'a': b, **c} | [b, *c] as d:\n        b, c, d\n    case K(u=v):\n        v\n",
+            &["x"],
+        );
+        check("(a, [b, *c]), d.e = x\na, b, c\n", &["d", "x"]);
+        check("f'{a}'\n", &["a"]);
+    }
+
+    #[test]
+    fn what_is_bound_too_late() {
+        check("x = os.getcwd()\nimport os\n", &["os^"]);
+        check("def f():\n    return os\nimport os\n", &[]);
+        check("def f():\n    y = x\n    x = 1\n", &["x^"]);
+        // The first time round, even where a later one has a value.
+        check("def f():\n    for i in r:\n        if i:\n            y = x\n        x = 1\n", &["r", "x^"]);
+        check("class A(B):\n    c = d\nB = d = 1\n", &["B^", "d^"]);
+        check("n += 1\n", &["n^"]);
+        check("print(1)\nprint = 2\n", &[]);
+        check("x: A = 1\nclass A: pass\n", &[]);
+        check("a = [os for i in range(3)]\nb = (os for i in range(3))\nimport os\n", &["os^"]);
+    }
+}
