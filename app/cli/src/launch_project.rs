@@ -2,6 +2,7 @@
 
 use crate::messages::{OnDisk, message};
 use crate::project::Project;
+use crate::said::{say, say_line};
 use crate::usage::usage;
 use anyhow::Result;
 use codemod::RecipeSet;
@@ -49,12 +50,12 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
     for input in project.inputs {
         match input.text {
             Ok(text) => files.push(SourceFile { path: input.path, text }),
-            Err(diagnostic) => eprintln!("{}", message(&input.shown, &diagnostic, OnDisk::Original)),
+            Err(diagnostic) => say_line!("{}", message(&input.shown, &diagnostic, OnDisk::Original)),
         }
     }
     let facts = run_facts(&files, &RecipeSet::embedded().target_facts(target.name()));
     let program = chosen(&facts, entry, folder)?;
-    eprint!("{}", summary(&facts, program));
+    say!("{}", summary(&facts, program));
     Ok(Read { fields: program.launch_fields(&target.program_terms()) })
 }
 

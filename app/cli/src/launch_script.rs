@@ -4,6 +4,7 @@ use crate::args::{LaunchArgs, SchedulerArg};
 use crate::launch_project;
 use crate::messages::{OnDisk, message};
 use crate::reading::text_of;
+use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use launch::{Request, Scheduler, Script, Target};
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     })?;
     let script = if args.explain { launch::explained(&plan) } else { launch::render(&plan) };
     if !args.explain {
-        plan.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        plan.notes.iter().for_each(|note| say_line!("note: {note}"));
     }
     match &args.out {
         Some(file) => std::fs::write(file, script).with_context(|| file.display().to_string())?,
@@ -118,13 +119,13 @@ fn lint(file: &Path, target: Target) -> Result<bool> {
     let script = match text_of(std::fs::read(file).with_context(|| shown.clone())?) {
         Ok(script) => script,
         Err(diagnostic) => {
-            eprintln!("{}", message(&shown, &diagnostic, OnDisk::Original));
+            say_line!("{}", message(&shown, &diagnostic, OnDisk::Original));
             return Ok(false);
         }
     };
     let linted = launch::lint(&script, target);
     for finding in &linted.findings {
-        eprintln!("{shown}:{}: warning[{}] {}", finding.line, finding.rule, finding.message);
+        say_line!("{shown}:{}: warning[{}] {}", finding.line, finding.rule, finding.message);
     }
     print!("{}", linted.diff(shown.trim_start_matches(['.', '/'])));
     Ok(linted.findings.is_empty())

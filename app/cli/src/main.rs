@@ -17,11 +17,14 @@ mod port;
 mod project;
 mod reading;
 mod recipes;
+mod replacement;
+mod said;
 mod sarif;
 mod serve;
 mod site;
 mod usage;
 
+use crate::said::say_line;
 use args::{Cli, Command, RecipesCommand, SiteCommand};
 use clap::Parser;
 use std::process::ExitCode;
@@ -44,10 +47,11 @@ fn main() -> ExitCode {
         Command::Site(SiteCommand::Serve(args)) => serve::run(args),
     };
     match done {
+        Ok(true) if said::lost() => ExitCode::from(1),
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("portolan: {error:#}");
+            say_line!("portolan: {error:#}");
             ExitCode::from(if error.is::<usage::Usage>() { 2 } else { 1 })
         }
     }

@@ -4,6 +4,7 @@ use crate::args::{ListFormat, MatrixArgs};
 use crate::messages::{OnDisk, message};
 use crate::output::print;
 use crate::project::Project;
+use crate::said::say_line;
 use anyhow::Result;
 use codemod::{CellState, Matrix, MatrixCell, RecipeSet, Style, matrix};
 use python::SourceFile;
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
             Ok(text) => sources.push(SourceFile { path: input.path.clone(), text: text.clone() }),
             Err(diagnostic) => {
                 all_read = false;
-                eprintln!("{}", message(&input.shown, diagnostic, OnDisk::Original));
+                say_line!("{}", message(&input.shown, diagnostic, OnDisk::Original));
             }
         }
     }

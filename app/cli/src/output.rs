@@ -1,6 +1,8 @@
 //! Where a port goes: stdout, the files themselves, or another folder.
 
 use crate::project::{Project, is_foreign, same};
+use crate::replacement::{New, Replacement};
+use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::Ported;
@@ -19,38 +21,28 @@ pub(crate) fn print(text: &str) -> Result<()> {
 }
 
 /// Writes every changed file back. Each is replaced as a whole or not at all; one that fails is reported, the others
-/// are still written. What came from stdin goes to stdout, changed or not. Says whether all went well.
+/// are still written. All new files are on the disk before the first one takes its place, so that a full disk or an
+/// interruption leaves the project as it was. What came from stdin goes to stdout, changed or not. Says whether all went
+/// well.
 pub(crate) fn write_back(project: &Project, ported: &Ported) -> Result<bool> {
     let mut fine = true;
+    let mut ready = Vec::new();
     for (input, file) in project.inputs.iter().zip(&ported.files) {
         match &input.disk {
             None if input.text.is_ok() => print(&file.text)?,
             Some(disk) if file.changed => {
-                if let Err(error) = replace(disk, file.text.as_bytes()) {
-                    eprintln!("portolan: {}: the file can't be written: {error}", input.shown);
-                    fine = false;
-                }
+                ready.push((input, Replacement::prepare(disk, file.text.as_bytes())));
             }
             _ => {}
         }
     }
+    for (input, replacement) in ready {
+        if let Err(error) = replacement.and_then(Replacement::put) {
+            say_line!("portolan: {}: the file can't be written: {error}", input.shown);
+            fine = false;
+        }
+    }
     Ok(fine)
-}
-
-/// Replaces a file through a new one beside it, so that no reader ever sees half of it. Permissions stay; a link stays
-/// a link.
-fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let file = fs::canonicalize(file)?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let beside = file.with_file_name(format!(".{name}.{}.portolan", std::process::id()));
-    let write = || {
-        let mut out = fs::File::create_new(&beside)?;
-        out.write_all(bytes)?;
-        out.set_permissions(fs::metadata(&file)?.permissions())?;
-        out.sync_all()?;
-        fs::rename(&beside, &file)
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
 /// Writes the ported tree into `out`. When the project is a folder, everything else in it is copied as well, except
@@ -131,10 +123,13 @@ impl Content<'_> {
         }
         match self {
             Content::Copied(from) => {
-                fs::copy(from, file).with_context(|| format!("{} can't be copied", from.display()))?;
+                let copied =
+                    New::beside(file).and_then(|new| new.fill(|path| fs::copy(from, path).map(drop))?.rename(file));
+                copied.with_context(|| format!("{} can't be copied", from.display()))?;
             }
             Content::Ported(text, _) => {
-                fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))?;
+                let written = New::beside(file).and_then(|new| new.fill(|path| fs::write(path, text))?.rename(file));
+                written.with_context(|| format!("{} can't be written", file.display()))?;
                 self.copy_permissions(file);
             }
         }

@@ -3,6 +3,7 @@
 use crate::args::{Format, PortArgs, StyleArg};
 use crate::messages::{OnDisk, messages, outline, summary};
 use crate::project::{EXPORT, Project};
+use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
 use crate::{output, sarif};
 use anyhow::Result;
@@ -20,12 +21,12 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
     let on_disk = if args.write { OnDisk::Ported } else { OnDisk::Original };
     if let Some(overview) = codemod::overview(&ported, &recipes) {
-        eprint!("{}", outline(&overview, &ported.target, &shown, on_disk));
+        say!("{}", outline(&overview, &ported.target, &shown, on_disk));
     }
     let pairs = shown.iter().copied().zip(&ported.files);
     let found = pairs.flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
     for line in messages(found, on_disk) {
-        eprintln!("{line}");
+        say_line!("{line}");
     }
     let mut written = true;
     if args.write {
@@ -47,13 +48,16 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledgers))?,
         Format::Sarif => output::print(&sarif::sarif(&ported, on_disk))?,
     }
-    eprintln!("{}", summary(&ported, changes));
+    say_line!("{}", summary(&ported, changes));
     let python = project.inputs.iter().any(|input| input.text.is_ok());
     if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
-        eprintln!("portolan: left out {notebooks}; {EXPORT} makes Python of such");
+        say_line!("portolan: left out {notebooks}; {EXPORT} makes Python of such");
     }
-    eprint!("{}", account(&ledgers));
+    for link in &project.links_left_out {
+        say_line!("portolan: left out {}, a link that leads out of the project", link.display());
+    }
+    say!("{}", account(&ledgers));
 
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
     Ok(written && !found(Severity::Error) && !(args.check && found(Severity::Warning)))

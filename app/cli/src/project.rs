@@ -1,11 +1,10 @@
 //! Which files a port is about, and what they are called.
 
-use crate::reading::{refusal, text_of};
+use crate::reading::{read_some, refusal, text_of};
 use crate::usage::{Usage, usage};
 use codemod::Diagnostic;
 use std::collections::HashSet;
 use std::fs;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// What makes Python of notebooks.
@@ -23,6 +22,8 @@ pub(crate) struct Project {
     pub(crate) inputs: Vec<Input>,
     /// Notebooks in the folders given, which are not read.
     pub(crate) notebooks_left_out: usize,
+    /// Links of the folders given that lead to files outside, which are neither read nor written.
+    pub(crate) links_left_out: Vec<PathBuf>,
 }
 
 /// One file.
@@ -58,7 +59,8 @@ impl Project {
         }
         let root = root_of(paths.iter().filter(|path| !is_stdin(path)))?;
         let whole_folder = matches!(paths, [only] if !is_stdin(only) && only.is_dir());
-        let mut project = Project { root, whole_folder, inputs: Vec::new(), notebooks_left_out: 0 };
+        let mut project =
+            Project { root, whole_folder, inputs: Vec::new(), notebooks_left_out: 0, links_left_out: Vec::new() };
         let mut seen = HashSet::new();
         for path in paths {
             if is_stdin(path) {
@@ -66,11 +68,28 @@ impl Project {
             } else if path.is_dir() {
                 let mut files = Vec::new();
                 let out = out.and_then(|out| fs::canonicalize(out).ok()).filter(|out| !same(path, out));
-                let mut notebooks = 0;
-                walk(path, out.as_deref(), &mut |file| {
-                    notebooks += usize::from(is_notebook(&file));
-                    files.extend(wanted(&file).then_some(file));
+                let (mut notebooks, mut unread) = (0, Vec::new());
+                let within = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+                walk(path, out.as_deref(), &mut |found| match found {
+                    Found::File(file) => {
+                        notebooks += usize::from(is_notebook(&file));
+                        files.extend(wanted(&file).then_some(file));
+                    }
+                    // What a link of the project leads to has a name of its own there.
+                    Found::Link(link) if wanted(&link) => match fs::canonicalize(&link) {
+                        Ok(real) => match real.strip_prefix(&within) {
+                            Ok(inside) => files.push(path.join(inside)),
+                            Err(_) => project.links_left_out.push(link),
+                        },
+                        Err(_) => project.links_left_out.push(link),
+                    },
+                    Found::Link(_) => {}
+                    Found::Unreadable(folder, error) => unread.push((folder, error)),
                 });
+                for (folder, error) in unread {
+                    let message = format!("the folder can't be read: {error}");
+                    project.inputs.push(project.input(&folder, Err(refusal(&[], "engine#input", message))));
+                }
                 project.notebooks_left_out += notebooks;
                 if files.is_empty() {
                     let message = match notebooks {
@@ -93,14 +112,21 @@ impl Project {
     }
 
     fn input(&self, file: &Path, text: Result<String, Diagnostic>) -> Input {
-        let whole = clean(&std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf()));
         let root = self.root.as_deref().unwrap_or(Path::new(""));
-        let relative = whole.strip_prefix(root).unwrap_or(&whole);
+        // A patch and a port have to name the file itself, not a link to it.
+        let real = fs::canonicalize(file).and_then(|real| Ok((real, fs::canonicalize(root)?)));
+        let inside = real.as_ref().ok().and_then(|(real, root)| real.strip_prefix(root).ok());
+        let whole = clean(&std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf()));
+        let relative = inside.unwrap_or_else(|| whole.strip_prefix(root).unwrap_or(&whole));
         let shown = file.strip_prefix("./").unwrap_or(file).display().to_string();
         let path = if relative.as_os_str().is_empty() { shown.clone() } else { slashed(relative) };
-        let text = match file.to_str() {
-            Some(_) => text,
-            None => Err(refusal(&[], "engine#input", "the file's name is not UTF-8; rename it".into())),
+        let text = match (file.to_str(), &real) {
+            (None, _) => Err(refusal(&[], "engine#input", "the file's name is not UTF-8; rename it".into())),
+            (Some(_), Ok((real, _))) if inside.is_none() && file.is_symlink() => {
+                let message = format!("this is a link that leads out of here: port {} itself", real.display());
+                Err(refusal(&[], "engine#input", message))
+            }
+            _ => text,
         };
         Input { path, shown, disk: Some(file.to_path_buf()), text }
     }
@@ -152,7 +178,7 @@ fn clean(path: &Path) -> PathBuf {
 
 /// Whether a file found in a folder is one that recipes are about.
 fn is_source(file: &Path) -> bool {
-    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt"))
 }
 
@@ -168,11 +194,22 @@ pub(crate) fn same(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Calls `visit` with every file below a folder, in the order of their names. Hidden folders, foreign ones and links
-/// to folders are left out.
-fn walk(folder: &Path, out: Option<&Path>, visit: &mut dyn FnMut(PathBuf)) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let mut entries: Vec<_> = entries.flatten().collect();
+/// What a walk through a folder comes across.
+enum Found {
+    File(PathBuf),
+    /// A link to a file.
+    Link(PathBuf),
+    Unreadable(PathBuf, std::io::Error),
+}
+
+/// Calls `visit` with what is below a folder, in the order of the names. Hidden folders, foreign ones and links to folders
+/// are left out.
+fn walk(folder: &Path, out: Option<&Path>, visit: &mut dyn FnMut(Found)) {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return visit(Found::Unreadable(folder.to_path_buf(), error)),
+    };
     entries.sort_by_key(|entry| entry.file_name());
     for entry in entries {
         let path = entry.path();
@@ -182,16 +219,16 @@ fn walk(folder: &Path, out: Option<&Path>, visit: &mut dyn FnMut(PathBuf)) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && (is_foreign(&path) || out.is_some_and(|out| same(&path, out))) => {}
             Ok(kind) if kind.is_dir() => walk(&path, out, visit),
-            Ok(_) if path.is_file() => visit(path),
+            Ok(kind) if kind.is_symlink() && path.is_file() => visit(Found::Link(path)),
+            Ok(_) if path.is_file() => visit(Found::File(path)),
             _ => {}
         }
     }
 }
 
 fn from_stdin() -> Input {
-    let mut bytes = Vec::new();
-    let text = match std::io::stdin().lock().read_to_end(&mut bytes) {
-        Ok(_) => text_of(bytes).and_then(not_empty),
+    let text = match read_some(std::io::stdin().lock(), None) {
+        Ok(bytes) => bytes.and_then(text_of).and_then(not_empty),
         Err(error) => Err(refusal(&[], "engine#input", format!("stdin can't be read: {error}"))),
     };
     Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text }
@@ -211,10 +248,18 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         let message = "this is neither Python nor requirements.txt: no recipe is about it";
         return Err(refusal(&[], "engine#input", message.into()));
     }
-    match fs::read(file) {
+    let read = || {
+        let about = fs::metadata(file)?;
+        // Reading a pipe may never end.
+        if !about.is_file() {
+            return Ok(Err(refusal(&[], "engine#input", "this is no ordinary file".into())));
+        }
+        read_some(fs::File::open(file)?, Some(about.len()))
+    };
+    match read() {
         // An empty `__init__.py` is nothing to speak of; an empty file that was asked for is.
-        Ok(bytes) if named => text_of(bytes).and_then(not_empty),
-        Ok(bytes) => text_of(bytes),
+        Ok(bytes) if named => bytes.and_then(text_of).and_then(not_empty),
+        Ok(bytes) => bytes.and_then(text_of),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(refusal(&[], "engine#input", "there is no such file".into()))
         }

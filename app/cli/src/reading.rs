@@ -1,16 +1,32 @@
 //! Bytes to text, or one sentence why not.
 
 use codemod::{Diagnostic, Severity, Span};
+use std::io::Read;
 
 /// The largest file that is read.
 const LIMIT: usize = 8 * 1024 * 1024;
 
+/// Reads what is no larger than can be ported; more is not taken into memory. `size` is what the file says of itself, where it does.
+pub(crate) fn read_some(from: impl Read, size: Option<u64>) -> std::io::Result<Result<Vec<u8>, Diagnostic>> {
+    let most = LIMIT as u64 + 1;
+    if let Some(size) = size.filter(|size| *size >= most) {
+        return Ok(Err(too_large(size)));
+    }
+    let mut bytes = Vec::new();
+    from.take(most).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() > LIMIT { Err(too_large(most)) } else { Ok(bytes) })
+}
+
+fn too_large(size: u64) -> Diagnostic {
+    let (size, limit) = (size as f64 / 1048576.0, LIMIT / 1048576);
+    let message = format!("the file has {size:.1} MiB, more than the {limit} that are ported at once: split it");
+    refusal(&[], "engine#too-large", message)
+}
+
 /// The text of a file, or the message that stands for it.
 pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
     if bytes.len() > LIMIT {
-        let (size, limit) = (bytes.len() as f64 / 1048576.0, LIMIT / 1048576);
-        let message = format!("the file has {size:.1} MiB, more than the {limit} that are ported at once: split it");
-        return Err(refusal(&[], "engine#too-large", message));
+        return Err(too_large(bytes.len() as u64));
     }
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(refusal(&[], "engine#not-utf8", "the file is UTF-16: save it as UTF-8".into()));

@@ -2,6 +2,7 @@
 
 use crate::args::ListFormat;
 use crate::output::print;
+use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::{CheckFailure, RecipeInfo, RecipeSet, TargetOption, check_guide};
@@ -28,7 +29,7 @@ pub(crate) fn test(dir: &Path) -> Result<bool> {
     report(&failures);
     let count = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.cases().len()).sum::<usize>();
     let verdict = if failures.is_empty() { "all hold".to_string() } else { format!("{} faults", failures.len()) };
-    eprintln!("portolan: {} recipes, {count} examples: {verdict}", recipes.recipes().len());
+    say_line!("portolan: {} recipes, {count} examples: {verdict}", recipes.recipes().len());
     Ok(failures.is_empty())
 }
 
@@ -57,7 +58,7 @@ fn compiled(pages: &[(PathBuf, String)]) -> Option<(Vec<Guide>, RecipeSet)> {
 
 fn report(faults: &[impl Display]) {
     for fault in faults {
-        eprintln!("{fault}");
+        say_line!("{fault}");
     }
 }
 
@@ -74,7 +75,7 @@ fn update(pages: &mut [(PathBuf, String)], guides: &[Guide], recipes: &RecipeSet
         }
         if !fills.is_empty() {
             fs::write(&*path, &*text).with_context(|| format!("{} can't be written", path.display()))?;
-            eprintln!("{}: {} `after` written; read them as a diff", path.display(), fills.len());
+            say_line!("{}: {} `after` written; read them as a diff", path.display(), fills.len());
             changed = true;
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::args::{BuildArgs, PageSources};
 use crate::recipes::read_guides;
+use crate::said::{say, say_line};
 use anyhow::{Context, Result};
 use site::{Files, Input, Kit, ONE_FILE, Page, SERVICE_WORKER, SiteFile, service_worker, single_file};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +17,11 @@ pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
     match write_pages(args)? {
         Ok(written) => {
             let Written { all, changed } = written;
-            eprintln!("portolan: {all} files, {changed} of them new, in {}", args.out.display());
+            say_line!("portolan: {all} files, {changed} of them new, in {}", args.out.display());
             Ok(true)
         }
         Err(faults) => {
-            eprint!("{faults}");
+            say!("{faults}");
             Ok(false)
         }
     }
@@ -82,7 +83,7 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     if let Some(file) = &args.single_file {
         let page = single_file(&files)?;
         write(file, page.as_bytes())?;
-        eprintln!("portolan: all of it in {}, {:.2} MiB", file.display(), page.len() as f64 / f64::from(1 << 20));
+        say_line!("portolan: all of it in {}, {:.2} MiB", file.display(), page.len() as f64 / f64::from(1 << 20));
     }
     Ok(Ok(written))
 }

@@ -55,6 +55,9 @@ impl Event {
             }
         };
         let picture = stacked(picture)?;
+        if picture.data().is_empty() {
+            return Err(Error::Input(format!("there is no picture in it: its shape is {:?}", picture.shape())));
+        }
         let labels = labels.map(stacked).transpose()?;
         if let Some(labels) = labels.as_ref().filter(|labels| labels.shape() != picture.shape()) {
             let (expected, found) = (picture.shape().to_vec(), labels.shape().to_vec());

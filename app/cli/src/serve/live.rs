@@ -5,6 +5,7 @@
 
 use super::Response;
 use crate::args::{BuildArgs, ServeArgs};
+use crate::said::{say, say_line};
 use crate::site::write_pages;
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -48,11 +49,11 @@ pub(super) fn build(args: &ServeArgs) -> Result<String> {
         BuildArgs { out: args.dir.clone(), sources: args.sources.clone(), port_page: None, single_file: None };
     Ok(match write_pages(&sources)? {
         Ok(written) => {
-            eprintln!("portolan: {} files changed, {:.2} s", written.changed, start.elapsed().as_secs_f64());
+            say_line!("portolan: {} files changed, {:.2} s", written.changed, start.elapsed().as_secs_f64());
             String::new()
         }
         Err(faults) => {
-            eprint!("{faults}");
+            say!("{faults}");
             faults
         }
     })

@@ -51,6 +51,9 @@ fn what_cannot_be_used_is_named() {
     let data = [f32::NAN; 48].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let npy = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header, &data].concat();
     fs::write(home.join("nan.npy"), npy).unwrap();
+    let header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3, 16, 16), }";
+    let npy = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header].concat();
+    fs::write(home.join("none.npy"), npy).unwrap();
     for (code, words, expected) in [
         (1, &["--size", "16x18"][..], "the next size that fits is 16 x 20"),
         (1, &["--weights", "cut.safetensors"], "cut.safetensors: tensor file: not a whole safetensors file"),
@@ -58,6 +61,7 @@ fn what_cannot_be_used_is_named() {
         (1, &["--input", "text.txt"], "text.txt: tensor file: not a whole safetensors file"),
         (1, &["--input", "l.h5"], "HDF5"),
         (1, &["--input", "nan.npy"], "input: the value at position 0 is not a finite number"),
+        (1, &["--input", "none.npy"], "there is no picture in it: its shape is [0, 3, 16, 16]"),
         (1, &["--input", "no.npy"], "no.npy"),
         (1, &["--size", "32x32", "--compare", "b.safetensors"], "output.plane0: expected shape [1, 3, 32, 32], found"),
         (1, &["--downsample", "3"], "can't be taken 3 by 3"),

@@ -66,8 +66,8 @@ fn write_replaces_what_changed_and_nothing_else() {
     {
         use std::os::unix::fs::{PermissionsExt, symlink};
         fs::set_permissions(home.path().join("p/trainer.py"), fs::Permissions::from_mode(0o750)).unwrap();
-        fs::rename(home.path().join("p/trainer.py"), home.path().join("real.py")).unwrap();
-        symlink("../real.py", home.path().join("p/trainer.py")).unwrap();
+        fs::rename(home.path().join("p/trainer.py"), home.path().join("p/real.py")).unwrap();
+        symlink("real.py", home.path().join("p/trainer.py")).unwrap();
     }
     let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{ran:?}");
@@ -76,7 +76,7 @@ fn write_replaces_what_changed_and_nothing_else() {
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         assert!(home.path().join("p/trainer.py").is_symlink(), "a link stays a link");
-        assert_eq!(fs::metadata(home.path().join("real.py")).unwrap().permissions().mode() & 0o777, 0o750);
+        assert_eq!(fs::metadata(home.path().join("p/real.py")).unwrap().permissions().mode() & 0o777, 0o750);
         let after = fs::metadata(&other).unwrap();
         assert_eq!(
             (before.ino(), before.mtime_nsec()),
@@ -87,7 +87,7 @@ fn write_replaces_what_changed_and_nothing_else() {
     let mut names: Vec<_> =
         fs::read_dir(home.path().join("p")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["notes.txt", "other.py", "trainer.py"], "nothing is left beside the files");
+    assert_eq!(names, ["notes.txt", "other.py", "real.py", "trainer.py"], "nothing is left beside the files");
 }
 
 #[test]
@@ -191,4 +191,82 @@ fn line_ends_marks_and_tabs_are_kept() {
     let ran = portolan_with(home.path(), &["port", "--target", "hpu", "--write", "-"], old.as_bytes(), &[]);
     assert!(ran.out.starts_with('\u{feff}') && ran.out.ends_with("\t\treturn x.to(\"hpu\")"), "{ran:?}");
     assert_eq!(ran.out.matches('\n').count(), ran.out.matches("\r\n").count(), "{ran:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_out_of_the_project() {
+    use std::os::unix::fs::symlink;
+    let home = folder(&[("p/src/trainer.py", TRAINER), ("outside.py", TRAINER)]);
+    let p = home.path().join("p");
+    symlink("src/trainer.py", p.join("again.py")).unwrap();
+    symlink("../outside.py", p.join("shared.py")).unwrap();
+    symlink("nowhere.py", p.join("broken.py")).unwrap();
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
+    assert_eq!(ran.out.matches("diff --git").count(), 1, "a file is ported under its own name alone: {ran:?}");
+    assert!(ran.err.contains("left out p/shared.py, a link that leads out of the project"), "{ran:?}");
+    git_apply(&p, &ran.out);
+    assert_eq!(read(&p, "src/trainer.py"), ported_trainer());
+    fs::write(p.join("src/trainer.py"), TRAINER).unwrap();
+
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(read(&p, "again.py"), ported_trainer());
+    assert!(p.join("again.py").is_symlink(), "a link stays a link");
+    assert_eq!(read(home.path(), "outside.py"), TRAINER);
+    // A link that is named is no way out either; the message names the file.
+    let ran = portolan(&p, &["port", "--target", "hpu", "--write", "shared.py"]);
+    assert!(ran.code == 1 && ran.err.contains("outside.py itself"), "{ran:?}");
+    assert_eq!(read(home.path(), "outside.py"), TRAINER);
+}
+
+#[cfg(unix)]
+#[test]
+fn write_keeps_what_is_not_its_own() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let long = format!("{}.py", "n".repeat(248));
+    let home = folder(&[("p/one.py", TRAINER), ("p/locked.py", TRAINER), (&format!("p/{long}"), TRAINER)]);
+    let p = home.path().join("p");
+    fs::hard_link(p.join("one.py"), home.path().join("two.py")).unwrap();
+    fs::set_permissions(p.join("locked.py"), fs::Permissions::from_mode(0o444)).unwrap();
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("p/locked.py: the file can't be written: it is read-only"), "{ran:?}");
+    assert_eq!(read(&p, "locked.py"), TRAINER);
+    assert_eq!(read(&p, &long), ported_trainer(), "a name as long as names can be");
+    assert_eq!(read(home.path(), "two.py"), ported_trainer(), "both names are of one file");
+    assert_eq!(fs::metadata(home.path().join("two.py")).unwrap().nlink(), 2);
+    let names = fs::read_dir(&p).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.count(), 3, "nothing is left beside the files");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_can_not_be_read_is_said() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let home = folder(&[("p/a.py", TRAINER)]);
+    fs::write(home.path().join("p").join(OsStr::from_bytes(b"caf\xe9.py")), TRAINER).unwrap();
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
+    assert!(ran.code == 1 && ran.err.contains("the file's name is not UTF-8; rename it"), "{ran:?}");
+    assert!(ran.out.contains("+++ b/a.py\n"), "{ran:?}");
+    // A pipe, which would never end, and a file that says it is larger than memory.
+    assert!(Command::new("mkfifo").arg(home.path().join("pipe.py")).status().unwrap().success());
+    fs::File::create(home.path().join("huge.py")).unwrap().set_len(1 << 40).unwrap();
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "pipe.py", "huge.py"]);
+    assert!(ran.err.contains("pipe.py:1:1: error[engine#input] this is no ordinary file"), "{ran:?}");
+    assert!(ran.err.contains("huge.py:1:1: error[engine#too-large] the file has 1048576.0 MiB"), "{ran:?}");
+}
+
+#[test]
+fn messages_that_nobody_reads_end_nothing() {
+    let home = folder(&[("p/a.py", &format!("{TRAINER}x = torch.cuda.init()\n"))]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+    command.current_dir(home.path()).args(["port", "--target", "hpu", "--write", "p"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = command.stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(1), "the exit status tells");
+    assert!(read(home.path(), "p/a.py").starts_with(&ported_trainer()[..20]));
+    assert!(read(home.path(), "p/a.py").contains(".to(\"hpu\")"), "and the work is done");
 }
