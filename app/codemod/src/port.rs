@@ -1,5 +1,6 @@
 //! The driver: files in, [`Ported`] out, by rounds to a fixed point.
 
+mod before;
 mod doubled;
 mod emptied;
 mod finish;

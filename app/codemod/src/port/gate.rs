@@ -9,33 +9,10 @@ use crate::rewrite::KNOWN_MODULES;
 use crate::rope::Provenance;
 use python::compiles::{Rule, refused};
 use python::lines::{line_end, line_start};
-use python::scopes::{Unbound, unbound};
+use python::scopes::unbound;
 use python::tree::{Id, Index, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
-/// What was wrong with a file before.
-#[derive(Default)]
-pub(super) struct Before {
-    rules: BTreeMap<Rule, usize>,
-    unbound: BTreeSet<(String, bool)>,
-}
-
-impl Before {
-    pub(super) fn read(index: &Index<'_>) -> Self {
-        let mut before = Self::default();
-        for fault in refused(index) {
-            *before.rules.entry(fault.rule).or_default() += 1;
-        }
-        before.unbound = unbound(index).iter().map(|u| (u.name.to_owned(), u.early)).collect();
-        before
-    }
-
-    fn has(&self, unbound: &Unbound<'_>) -> bool {
-        let known = |early| self.unbound.contains(&(unbound.name.to_owned(), early));
-        known(false) || (unbound.early && known(true))
-    }
-}
 
 /// Recipes' work that can't stay, with the reason; nobody's where no edit is to blame.
 pub(super) struct Fault {
@@ -54,7 +31,7 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, n: usize) -> Option<Faul
     for fault in refused(&index) {
         rules.entry(fault.rule).or_default().push(fault.range);
     }
-    rules.retain(|rule, places| places.len() > before.rules.get(rule).copied().unwrap_or(0));
+    rules.retain(|rule, places| places.len() > before.count(*rule));
     // Of several places the one that a recipe had a hand in.
     let places = || rules.values().flatten();
     let written = places().find(|place| !around(state, &index, place).is_empty());

@@ -1,6 +1,6 @@
 //! A file while it is being ported, and what is remembered of it as it was given.
 
-use super::gate::Before;
+use super::before::Before;
 use crate::definitions::Said;
 use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
