@@ -220,7 +220,7 @@ impl Definitions {
     /// Notes what some code says, writes and reads; what the guides lack of it is returned.
     pub(crate) fn want(
         &self,
-        messages: &[MessageShape],
+        messages: impl IntoIterator<Item = MessageShape>,
         blocks: &[BlockShape],
         lists: &[&str],
         wanted: &Wanted,

@@ -21,6 +21,7 @@ use crate::settings::Settings;
 use python::edit::Change;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use training::step::Reason;
 use training::{FileView, ProjectFacts};
 
 /// A rule in Rust.
@@ -28,7 +29,9 @@ pub(crate) struct Handler {
     pub(crate) name: &'static str,
     pub(crate) run: fn(&Input<'_, '_>) -> Vec<Wish>,
     /// What it says; a guide of its target has the sentences.
-    pub(crate) messages: &'static [MessageShape],
+    messages: &'static [MessageShape],
+    /// What `training` finds in the way of it; a guide of its target has the sentences of these, too.
+    obstacles: &'static [&'static [Reason]],
     /// What it writes; a guide of its target has the Python.
     pub(crate) blocks: &'static [BlockShape],
     /// Lists of names that it reads.
@@ -40,8 +43,18 @@ pub(crate) struct Handler {
 impl Handler {
     /// One that asks the guides for nothing.
     const fn new(name: &'static str, run: fn(&Input<'_, '_>) -> Vec<Wish>) -> Self {
-        Self { name, run, messages: &[], blocks: &[], names: &[], ports_step: false }
+        Self { name, run, messages: &[], obstacles: &[], blocks: &[], names: &[], ports_step: false }
     }
+
+    /// All that it says.
+    pub(crate) fn all_messages(&self) -> impl Iterator<Item = MessageShape> {
+        self.messages.iter().copied().chain(obstacle_messages(self.obstacles))
+    }
+}
+
+/// The messages of obstacles.
+pub(crate) fn obstacle_messages(families: &[&'static [Reason]]) -> impl Iterator<Item = MessageShape> {
+    families.iter().copied().flatten().map(|&(name, slots)| MessageShape { name, slots })
 }
 
 /// What a handler may look at.

@@ -1,8 +1,5 @@
 //! What the engine itself says, whatever the target. The sentences stand in `guides/engine.md`.
 
-// What stands in the way of a step is said by the name that `training` gives it, not by its function.
-#![allow(dead_code)]
-
 use crate::definitions::messages;
 
 messages! {
@@ -33,18 +30,6 @@ messages! {
     undecided_branch();
     no_value_in_release(variable, meaning, sdk, reason);
     offered(title);
-    several_steps();
-    gradients_in_loss();
-    backward_by_helper(helper);
-    loss_handed_in();
-    closure();
-    several_optimizers();
-    no_update();
-    mode_unreadable();
-    backward_not_reached();
-    backward_in_no_statement();
-    several_updates();
-    several_backward();
     modes_defined_elsewhere(class, member);
     has_own_mode(mode);
     no_branch_here(mode);

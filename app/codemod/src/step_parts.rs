@@ -3,7 +3,7 @@
 //! On a line to match, a part is a metavariable whose candidates are the nodes of that part in the steps that can be followed.
 //! On a `+` line it is the text of the part that the rule matched, or one of the facts of the step around the match.
 
-use python::tree::{Id, fields};
+use python::tree::Id;
 use training::roles::Role;
 use training::step::{TrainingStep, model_calls, schedules};
 use training::{FileInProject, FileView, Obstacle, ProjectFacts};
@@ -117,9 +117,9 @@ pub(crate) fn fact(view: &FileView<'_>, project: &ProjectFacts, node: Id, name: 
     let forward = || of_step(file, &step, Part::Forward).into_iter().next();
     match name {
         "step.optimizer" => Some(step.optimizer.to_owned()),
-        "step.model" => Some(index.text_of(index.field(forward()?, fields().function)?).to_owned()),
+        "step.model" => Some(index.text_of(index.callee(forward()?)?).to_owned()),
         "step.inputs" => {
-            let arguments = index.text_of(index.field(forward()?, fields().arguments)?);
+            let arguments = index.text_of(index.arguments(forward()?).list()?);
             Some(arguments.strip_prefix('(')?.strip_suffix(')')?.to_owned())
         }
         _ => None,

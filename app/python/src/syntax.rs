@@ -68,7 +68,17 @@ macro_rules! view {
 }
 pub(crate) use view;
 
-impl Index<'_> {
+impl<'t> Index<'t> {
+    /// What stands between two nodes: the operator of `a // b`.
+    pub fn between(&self, left: Id, right: Id) -> &'t str {
+        self.text[self.item(left).end..self.item(right).start].trim()
+    }
+
+    /// Whether a node mentions a name, by itself or as what is called.
+    pub fn mentions(&self, within: Id, name: impl Fn(&str) -> bool) -> bool {
+        self.of_kind_in(kinds().identifier, within).iter().any(|id| name(self.text_of(*id)))
+    }
+
     /// Whether the text of a node is just this.
     pub fn is_text(&self, id: Id, text: &str) -> bool {
         self.text_of(id) == text

@@ -23,7 +23,7 @@ mod loss;
 mod micro_batches;
 mod module;
 mod numbers;
-mod obstacle;
+pub(crate) mod obstacle;
 mod optimizers;
 mod optional;
 mod origins;
@@ -48,8 +48,9 @@ pub use host::{comes_first, host_uses, is_late, outermost_without, runs_without_
 pub use loss::{loss_of, unnamed_loss};
 pub use micro_batches::{divides, is_left_early};
 pub use module::Module;
-pub use obstacle::{Found, Obstacle};
-pub use optimizers::{OptimizerMade, optimizers_made};
+pub(crate) use obstacle as why;
+pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
+pub use optimizers::{OptimizerMade, optimizers_made, unlike_others};
 pub use optional::is_optional;
 pub use precision::MixedPrecision;
 pub use saves::{Saves, saves};
@@ -59,7 +60,6 @@ pub use update::{Update, ends_step, updates};
 
 use crate::project::FileInProject;
 use fixed::units;
-use obstacle::obstacle;
 use python::names::dotted;
 use python::tree::{Id, ROOT, kinds};
 
@@ -103,21 +103,21 @@ impl<'a, 't> TrainingStep<'a, 't> {
     pub fn read(file: FileInProject<'a, 't>, whole: Id) -> Result<Self, Vec<Obstacle>> {
         let index = &file.view.index;
         let mut obstacles: Vec<Obstacle> = Vec::new();
-        obstacles.extend(file.differentiates().map(|at| Obstacle::new("gradients_in_loss", at)));
+        obstacles.extend(file.differentiates().map(|at| why::gradients_in_loss(at)));
         if let Some(elsewhere) = made_elsewhere(file, whole) {
             obstacles.push(elsewhere);
             return Err(obstacles);
         }
         let precision = MixedPrecision::read(file, whole);
         let updates = updates(file, whole);
-        obstacles.extend(updates.iter().filter(|u| u.closure).map(|u| Obstacle::new("closure", u.call)));
+        obstacles.extend(updates.iter().filter(|u| u.closure).map(|u| why::closure(u.call)));
         let optimizer = updates.first().map(|u| u.optimizer);
         let backward = only_backward(file, whole, &precision, &updates);
         if backward.is_ok() {
             let other = updates.iter().find(|u| Some(u.optimizer) != optimizer);
-            obstacles.extend(other.map(|u| Obstacle::new("several_optimizers", u.call)));
+            obstacles.extend(other.map(|u| why::several_optimizers(u.call)));
             if updates.is_empty() {
-                obstacles.push(Obstacle::new("no_update", whole));
+                obstacles.push(why::no_update(whole));
             }
         }
         let (backward, end, optimizer) = match (backward, optimizer) {
@@ -128,7 +128,7 @@ impl<'a, 't> TrainingStep<'a, 't> {
             }
         };
         if file.project.modes.as_ref().is_some_and(|m| m.guard_at(file.view, &file.project.classes, end).is_none()) {
-            obstacles.push(Obstacle::new("mode_unreadable", end));
+            obstacles.push(why::mode_unreadable(end));
         }
         let around = loop_around(&file, backward);
         let body = around.unwrap_or(whole);
@@ -157,7 +157,7 @@ impl<'a, 't> TrainingStep<'a, 't> {
             accumulates,
             obstacles,
         };
-        let gradient = gradients::gradient_read(&step).map(|at| Obstacle::new("gradient_read", at));
+        let gradient = gradients::gradient_read(&step).map(|at| why::gradient_read(at));
         step.obstacles.extend(gradient);
         Ok(step)
     }
@@ -199,13 +199,13 @@ fn only_backward(
     let within = |id: &Id| file.index.is_within(*id, whole) && alive(*id);
     let calls: Vec<Id> = file.calls("backward").iter().copied().filter(within).collect();
     match calls.as_slice() {
-        [] => obstacle("backward_not_reached", whole),
+        [] => Err(why::backward_not_reached(whole)),
         &[call] => match file.statement_of(call) {
             Some(statement) => Ok((call, statement)),
-            None => obstacle("backward_in_no_statement", whole),
+            None => Err(why::backward_in_no_statement(whole)),
         },
-        _ if updates.iter().filter(|u| alive(u.call)).count() > 1 => obstacle("several_updates", whole),
-        _ => obstacle("several_backward", whole),
+        _ if updates.iter().filter(|u| alive(u.call)).count() > 1 => Err(why::several_updates(whole)),
+        _ => Err(why::several_backward(whole)),
     }
 }
 
@@ -218,11 +218,11 @@ pub fn made_elsewhere(file: FileInProject<'_, '_>, whole: Id) -> Option<Obstacle
         let by = file.index.receiver(call)?;
         let names_loss = |id: Id| index.text_of(id).to_ascii_lowercase().contains("loss");
         if given.is_some_and(|g| index.kind(g) != k.keyword_argument && names_loss(g)) && !names_loss(by) {
-            return Some(Obstacle::new("backward_by_helper", call).quoting("helper", index.text_of(by)));
+            return Some(why::backward_by_helper(call, index.text_of(by)));
         }
         let handed = index.kind(whole) == k.function_definition
             && calls::is_parameter(&file, whole, index.text_of(loss_of(&file, call)));
-        handed.then(|| Obstacle::new("loss_handed_in", call))
+        handed.then(|| why::loss_handed_in(call))
     })
 }
 

@@ -17,8 +17,8 @@ pub use start::{Start, command_line, starts};
 
 use crate::FileInProject;
 use crate::counting::counted;
-use crate::step::{Obstacle, TrainingStep, is_statement, loop_around, model_calls};
-use python::tree::{Id, fields, kinds};
+use crate::step::{Obstacle, TrainingStep, is_statement, loop_around, model_calls, why};
+use python::tree::{Id, kinds};
 
 /// One turn, as far as it could be followed.
 pub struct Turn<'a, 't> {
@@ -43,16 +43,16 @@ impl<'a, 't> Turn<'a, 't> {
         let index = &file.view.index;
         let mut obstacles = step.obstacles.clone();
         let updates: Vec<Id> = step.updates.iter().map(|u| u.call).filter(|c| step.is_alive(*c)).collect();
-        obstacles.extend(updates.iter().skip(1).map(|call| Obstacle::new("several_updates", *call)));
+        obstacles.extend(updates.iter().skip(1).map(|call| why::several_updates(*call)));
         if !file.index.arguments(step.backward).is_empty() {
-            obstacles.push(Obstacle::new("backward_arguments", step.backward));
+            obstacles.push(why::backward_arguments(step.backward));
         }
         let calls = calls(file, &step);
         let forward = forward(file, &step, &calls);
         let update = match updates.first().copied() {
-            Some(update) if !is_statement(&file, update) => Err(Obstacle::new("update_result_used", update)),
+            Some(update) if !is_statement(&file, update) => Err(why::update_result_used(update)),
             Some(update) => Ok(update),
-            None => Err(Obstacle::new("no_update", whole)),
+            None => Err(why::no_update(whole)),
         };
         obstacles.extend(touched::touched(&step));
         if let Ok(forward) = forward {
@@ -75,7 +75,7 @@ impl<'a, 't> Turn<'a, 't> {
             obstacles.extend(others.iter().filter_map(|call| unlike(file, *call, forward)));
         } else {
             let differs = |call: &&Id| index.arguments(**call).len() != inputs.len();
-            obstacles.extend(others.iter().find(differs).map(|call| Obstacle::new("other_arguments", *call)));
+            obstacles.extend(others.iter().find(differs).map(|call| why::other_arguments(*call)));
         }
         let loss = loss_output::loss_output(&step, forward, update);
         if obstacles.is_empty() { Ok(Self { step, update, forward, others, inputs, loss }) } else { Err(obstacles) }
@@ -120,7 +120,7 @@ fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id
             function.is_some_and(|f| file.calls(file.name_of(f)).iter().any(|c| index.is_within(*c, step.whole)))
         };
         let found = own.first().copied().or_else(|| calls.iter().copied().find(|c| called(*c)));
-        return found.ok_or_else(|| Obstacle::new("no_model_call", step.whole));
+        return found.ok_or_else(|| why::no_model_call(step.whole));
     }
     let beside: Vec<Id> = match own.as_slice() {
         [_] => own,
@@ -131,8 +131,8 @@ fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id
     };
     match beside.as_slice() {
         [call] => Ok(*call),
-        [_, second, ..] => Err(Obstacle::new("several_model_calls", *second)),
-        [] => Err(Obstacle::new("no_model_call", step.whole)),
+        [_, second, ..] => Err(why::several_model_calls(*second)),
+        [] => Err(why::no_model_call(step.whole)),
     }
 }
 
@@ -149,7 +149,7 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obst
     let parts = [forward, step.backward, update];
     let mut out: Vec<Obstacle> = Vec::new();
     let apart = parts.iter().filter(|p| loop_within(file, **p, step.whole) != around);
-    out.extend(apart.map(|part| Obstacle::new("gathered", *part)));
+    out.extend(apart.map(|part| why::gathered(*part)));
     let mut tests: Vec<Id> = Vec::new();
     for part in parts {
         let above = index.ancestors(part).take_while(|a| Some(*a) != around && *a > step.whole);
@@ -162,10 +162,10 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obst
     tests.extend(skips.map(|id| index.ancestors(id).find(|a| index.kind(*a) == k.if_statement).unwrap_or(id)));
     tests.sort();
     tests.dedup();
-    let counts = |test: Id| index.field(test, fields().condition).is_some_and(|c| counted(&file, c).is_some());
-    out.extend(tests.iter().map(|t| Obstacle::new(if counts(*t) { "gathered" } else { "part_under_test" }, *t)));
+    let counts = |test: Id| index.condition(test).is_some_and(|c| counted(&file, c).is_some());
+    out.extend(tests.iter().map(|t| if counts(*t) { why::gathered(*t) } else { why::part_under_test(*t) }));
     if !(forward < step.backward && step.backward < update) {
-        out.push(Obstacle::new("other_order", update));
+        out.push(why::other_order(update));
     }
     out
 }
@@ -183,5 +183,5 @@ fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle
         parameters.is_some_and(|m| index.is_text(m, name))
     });
     let is_another = name != callee(forward) && !is_trained && !is_taken;
-    (is_another || named).then(|| Obstacle::new("other_model", call))
+    (is_another || named).then(|| why::other_model(call))
 }

@@ -1,6 +1,8 @@
 //! Messages: what the engine has to say stands in the guides, under a name; here are the names and what fills their slots.
 
 use super::slots::SlotText;
+use python::Id;
+use training::Obstacle;
 
 /// A message that some code says, and the slots that it fills. A guide has to have the sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,19 @@ pub(crate) struct MessageShape {
 pub(crate) struct Said {
     pub(crate) name: &'static str,
     pub(crate) slots: Vec<(&'static str, String)>,
+}
+
+impl Said {
+    /// The message as what keeps a step from being ported, at a node.
+    pub(crate) fn at(self, node: Id) -> Obstacle {
+        Obstacle { name: self.name, at: node, slots: self.slots }
+    }
+}
+
+impl From<Obstacle> for Said {
+    fn from(Obstacle { name, slots, .. }: Obstacle) -> Self {
+        Self { name, slots }
+    }
 }
 
 /// Words for the user: a message of the guides, or text that is made of a guide already.

@@ -11,15 +11,17 @@ mod plan;
 
 use super::named_loss::{port_step, refuse};
 use super::{Handler, Input, Wish};
-use crate::definitions::{Said, Values};
-use messages::{BLOCKS, FORWARD, MESSAGES, NAMES, RUNTIME, START};
+use crate::definitions::Values;
+use messages::{self as says, BLOCKS, FORWARD, MESSAGES, NAMES, RUNTIME, START};
 use plan::Plan;
 use python::tree::Id;
+use training::step::{OF_OPTIMIZERS, OF_STEPS, OF_TURNS};
 use training::{FileView, Obstacle};
 
 /// The verb.
 pub(super) const HANDLER: Handler = Handler {
     messages: MESSAGES,
+    obstacles: &[OF_STEPS, OF_TURNS, OF_OPTIMIZERS],
     blocks: BLOCKS,
     names: NAMES,
     ports_step: true,
@@ -45,7 +47,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let whole = match view.steps.training.as_slice() {
         [whole] => *whole,
         several => {
-            let several = several[1..].iter().map(|step| Obstacle::new("several_steps", *step)).collect();
+            let several = several[1..].iter().map(|step| Obstacle::several_steps(*step)).collect();
             refuse(input, view, several);
             return Vec::new();
         }
@@ -57,12 +59,12 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
 fn note_limits(input: &Input<'_, '_>, view: &FileView<'_>) {
     let forward = input.block(view, FORWARD, &Values::default().flag("one_run", false).flag("other_modes", true));
     let start = input.block(view, START, &Values::default().text("optimizer", ""));
-    for (code, name) in [(forward, "host_infers"), (start, "compiling_opens_data")] {
+    for (code, said) in [(forward, says::host_infers()), (start, says::compiling_opens_data())] {
         let callee = code.as_deref().and_then(|c| c.split('(').next()).unwrap_or_default().to_owned();
         let calls = |c: &Id| view.index.callee(*c).is_some_and(|g| view.index.is_text(g, &callee));
         let method = callee.rsplit('.').next().unwrap_or_default();
         if let Some(call) = view.calls(method).iter().copied().find(calls) {
-            input.note(view, call, Said { name, slots: Vec::new() });
+            input.note(view, call, said);
         }
     }
 }

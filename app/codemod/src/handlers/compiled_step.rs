@@ -9,18 +9,20 @@ mod normalise;
 mod obstacles;
 mod phases;
 mod plan;
+mod rewrite;
 
 use super::named_loss::{port_step, refuse};
 use super::{Handler, Input, Wish};
 use crate::definitions::Values;
 use messages::{BLOCKS, DEFINITIONS, IMPORT, MESSAGES, NAMES};
 use python::tree::Id;
-use training::step::made_elsewhere;
+use training::step::{OF_SLICES, OF_STEPS, made_elsewhere};
 use training::{FileInProject, FileView, Obstacle};
 
 /// The verb.
 pub(super) const HANDLER: Handler = Handler {
     messages: MESSAGES,
+    obstacles: &[OF_STEPS, OF_SLICES],
     blocks: BLOCKS,
     names: NAMES,
     ports_step: true,
@@ -45,14 +47,14 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         return Vec::new();
     }
     let &[step] = view.steps.training.as_slice() else {
-        let found = |step: &Id| made_elsewhere(file, *step).unwrap_or_else(|| Obstacle::new("several_steps", *step));
+        let found = |step: &Id| made_elsewhere(file, *step).unwrap_or_else(|| Obstacle::several_steps(*step));
         refuse(input, view, view.steps.training.iter().map(found).collect());
         return Vec::new();
     };
     if input.project.is_lightning(view, step) {
         return Vec::new();
     }
-    port_step(input, view, step, plan::plan)
+    port_step(input, view, step, rewrite::rewrite)
 }
 
 /// The module that the target's software is imported as.

@@ -27,7 +27,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         let Some(at) = index.parts(body).find(|s| index.is_within(save, *s)) else { continue };
         let rest: Vec<Id> = index.parts(body).filter(|s| *s > at).collect();
         let Some(change) = rest.iter().find_map(|s| file_change(view, *s, &functions)) else { continue };
-        if rest.first().is_some_and(|s| index.text_of(*s).contains("is_first_instance()")) {
+        if rest.first().is_some_and(|s| index.mentions(*s, |name| name == "is_first_instance")) {
             continue;
         }
         if is_straight(input, view, save, at) && rest.iter().all(|s| leaves_nothing(view, *s)) {

@@ -3,7 +3,6 @@
 //! forward pass, loss, backward pass; statements that share a line get one each.
 
 use super::{Input, Wish};
-use crate::definitions::Said;
 use python::edit::{Change, Splice, dedent, splices};
 use python::lines::line_indent;
 use python::tree::{Id, Tree, kinds};
@@ -68,9 +67,10 @@ pub(super) fn refuse(input: &Input<'_, '_>, view: &FileView<'_>, obstacles: Vec<
 fn reasons(input: &Input<'_, '_>, view: &FileView<'_>, mut obstacles: Vec<Obstacle>) -> Vec<Reason> {
     obstacles.sort_by_key(|o| o.at);
     obstacles.dedup();
-    let text = |said: &Said| input.settings.definitions.message(said).0;
-    let reason =
-        |Obstacle { name, at, slots }| Reason { at: view.index.item(at).start, text: text(&Said { name, slots }) };
+    let reason = |obstacle: Obstacle| {
+        let at = view.index.item(obstacle.at).start;
+        Reason { at, text: input.settings.definitions.message(&obstacle.into()).0 }
+    };
     obstacles.into_iter().map(reason).collect()
 }
 

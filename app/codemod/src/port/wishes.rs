@@ -20,7 +20,7 @@ use python::Id;
 use python::edit::Change;
 use std::cell::RefCell;
 use std::ops::Range;
-use training::{FileView, Obstacle, ProjectFacts};
+use training::{FileView, ProjectFacts};
 
 /// What all rules want to do in one file.
 pub(super) fn wishes(
@@ -156,9 +156,9 @@ fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) ->
     };
     let mut recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe));
     let Some(recipe) = recipes.find(|recipe| recipe.rules.iter().any(would)) else { return Vec::new() };
-    let told = obstacles(view, facts).into_iter().map(|Obstacle { name, at, slots }| {
-        let at = view.index.item(at).start;
-        Remark { stops_step: true, ..Remark::warning(at..at, &recipe.id, Said { name, slots }) }
+    let told = obstacles(view, facts).into_iter().map(|obstacle| {
+        let at = view.index.item(obstacle.at).start;
+        Remark { stops_step: true, ..Remark::warning(at..at, &recipe.id, Said::from(obstacle)) }
     });
     told.collect()
 }

@@ -15,6 +15,7 @@ use guide::{Defined, FrontMatter, Guide, Rule, Section};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use training::ledger::LEDGER_MESSAGES;
+use training::step::OF_STEPS;
 
 /// Compiles the recipes of guides; all faults are returned together.
 pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
@@ -45,7 +46,7 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
             for rule in base.recipes.iter().flat_map(|recipe| &recipe.rules) {
                 // What this target says otherwise than its base is asked for by the base's rules.
                 if let Body::Handler(handler) = &rule.body {
-                    target.definitions.want(handler.messages, handler.blocks, handler.names, &wanted);
+                    target.definitions.want(handler.all_messages(), handler.blocks, handler.names, &wanted);
                 }
             }
             target.extend(base);
@@ -167,9 +168,8 @@ impl Own {
     /// What nobody asks for, and what the engine asks for in vain.
     fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
-        let of_ledger = LEDGER_MESSAGES.iter().map(|(name, slots)| MessageShape { name, slots });
-        let said: Vec<MessageShape> = MESSAGES.iter().copied().chain(of_ledger).collect();
-        for message in self.shared.want(&said, &[], &[], wanted) {
+        let messages = MESSAGES.iter().copied().chain(handlers::obstacle_messages(&[OF_STEPS, LEDGER_MESSAGES]));
+        for message in self.shared.want(messages, &[], &[], wanted) {
             errors.push(RecipeError { path: "guides/engine.md".to_owned(), line: 1, message });
         }
         for name in targets.keys() {
@@ -235,7 +235,7 @@ fn compile_rule(rule: &Rule, definitions: &Definitions, wanted: &Wanted) -> Resu
         Some(name) => {
             let handler = handlers::all().iter().find(|h| h.name == name);
             let handler = handler.ok_or_else(|| fault(format!("there is no handler `{name}` in the engine")))?;
-            let missing = definitions.want(handler.messages, handler.blocks, handler.names, wanted);
+            let missing = definitions.want(handler.all_messages(), handler.blocks, handler.names, wanted);
             if !missing.is_empty() {
                 return Err(missing.into_iter().map(|m| (fence, format!("handler `{name}`: {m}"))).collect());
             }

@@ -37,6 +37,11 @@ impl Index<'_> {
         self.field(clause, fields().consequence)
     }
 
+    /// The first `elif` or the `else` of an `if`; the `else` of a loop.
+    pub fn otherwise(&self, statement: Id) -> Option<Id> {
+        self.field(statement, fields().alternative)
+    }
+
     /// The block of a definition, a loop, a `with`, a `try`, or an `else`.
     pub fn body(&self, statement: Id) -> Option<Id> {
         self.field(statement, fields().body)

@@ -4,13 +4,13 @@ use super::calls::{arguments, loop_around};
 use super::count::{Known, number};
 use super::end_of_imports;
 use super::micro_batches::{Cut, cut, micro_batches, turns};
-use super::obstacle::{Found, obstacle};
+use super::obstacle::{self as why, Found};
 use crate::counting::{Counted, counted};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// What makes a step out of several batches.
 #[derive(Clone)]
@@ -49,7 +49,6 @@ pub(crate) fn read(
     around: Option<Id>,
     optimizer: &str,
 ) -> Found<Option<Accumulation>> {
-    let f = fields();
     let index = &file.view.index;
     let branch = file.project.modes.is_some();
     for &call in file.calls("step").iter().filter(|c| index.is_within(**c, step) && file.is_reached(**c)) {
@@ -61,7 +60,7 @@ pub(crate) fn read(
             let counted = micro_batches(file, step, inner, optimizer);
             // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
             if branch {
-                return if counted.is_some() { Ok(None) } else { obstacle("accumulation_unclear", call) };
+                return if counted.is_some() { Ok(None) } else { Err(why::accumulation_unclear(call)) };
             }
             if let Some(cut) = cut(&file, inner)?
                 && let Some(&number) = cut.chunks.numbers.first()
@@ -85,10 +84,10 @@ pub(crate) fn read(
             }));
         }
         let Some((by, test, counted)) = counter(&file, step, call) else { continue };
-        let otherwise = index.field(test, f.alternative).is_some();
+        let otherwise = index.otherwise(test).is_some();
         let by_name = counted.named.is_some() || matches!(by, Counter::Skip(_));
         if counted.count.is_empty() || counted.and_more || otherwise || branch && by_name {
-            return obstacle("accumulation_unclear", test);
+            return Err(why::accumulation_unclear(test));
         }
         let (value, known) = known(file, step, counted.count, test)?;
         // The name holds at an update when the test that lets it happen asks for it.
@@ -106,18 +105,17 @@ pub(crate) fn read(
 /// The number of batches as it is written before a loader is made, and from where on it is known; or why it isn't.
 fn known(file: FileInProject<'_, '_>, step: Id, count: &str, at: Id) -> Found<(String, Known)> {
     if file.calls("DataLoader").is_empty() {
-        return obstacle("loader_elsewhere", at);
+        return Err(why::loader_elsewhere(at));
     }
-    number(&file, step, count, end_of_imports(file, step)).map_or_else(|| obstacle("count_unknown", at), Ok)
+    number(&file, step, count, end_of_imports(file, step)).map_or_else(|| Err(why::count_unknown(at)), Ok)
 }
 
 /// The test that decides at which batches a call is made: around it, or in front of it with a `continue`.
 fn counter<'t>(file: &PythonFile<'t>, step: Id, call: Id) -> Option<(Counter, Id, Counted<'t>)> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let goes_back = |at: Id| file.calls("backward").iter().any(|b| index.is_within(*b, at));
-    let test =
-        |at: Id| (index.kind(at) == k.if_statement).then(|| counted(file, index.field(at, f.condition)?)).flatten();
+    let test = |at: Id| (index.kind(at) == k.if_statement).then(|| counted(file, index.condition(at)?)).flatten();
     let inside = index.ancestors(call).take_while(|a| *a != step);
     // A test around the backward pass, too, chooses batches and adds up nothing.
     if let Some((at, found)) = inside.into_iter().filter(|a| !goes_back(*a)).find_map(|a| Some((a, test(a)?))) {
@@ -133,10 +131,10 @@ fn counter<'t>(file: &PythonFile<'t>, step: Id, call: Id) -> Option<(Counter, Id
 
 /// Tests of a loop that do nothing but go on to its next turn.
 pub fn skips(file: &PythonFile<'_>, around: Id) -> Vec<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let only_continues = |at: &Id| {
-        let body = index.field(*at, f.consequence);
+        let body = index.consequence(*at);
         body.is_some_and(|b| {
             index.parts(b).count() == 1 && index.parts(b).all(|s| index.kind(s) == k.continue_statement)
         }) && loop_around(file, *at) == Some(around)
@@ -146,7 +144,7 @@ pub fn skips(file: &PythonFile<'_>, around: Id) -> Vec<Id> {
 
 /// Other tests of the loop that hold at the same batches: of the same words, or around a scheduler's step.
 fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_holds: Option<bool>) -> Vec<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let Some(around) = loop_around(&file, test) else { return Vec::new() };
     let steps_schedule = |at: Id| {
@@ -155,9 +153,9 @@ fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_ho
         })
     };
     let same = |at: &Id| {
-        let found = index.field(*at, f.condition).and_then(|c| counted(&file, c));
+        let found = index.condition(*at).and_then(|c| counted(&file, c));
         *at != test
-            && index.field(*at, f.alternative).is_none()
+            && index.otherwise(*at).is_none()
             && found.is_some_and(|found| match (found.named, name_holds) {
                 (Some((_, denied)), Some(holds)) => denied != holds,
                 _ => {
@@ -213,7 +211,7 @@ impl Accumulation {
     /// Counts of updates, `len(loader) // n`: the quotient and what is divided in it. None where a loader's batches are those of a
     /// whole step.
     pub fn counts_of_updates(&self, file: FileInProject<'_, '_>) -> Vec<(Id, Id)> {
-        let (k, f) = (kinds(), fields());
+        let k = kinds();
         let index = &file.view.index;
         if matches!(self.by, Counter::Parts(..)) {
             return Vec::new();
@@ -222,7 +220,7 @@ impl Accumulation {
         let same = |id: Id| [&self.count, &self.value].iter().any(|n| **n == *text(id));
         // The loader whose batches are accumulated: the one that a loop around a test reads.
         let loops = self.tests.iter().flat_map(|t| index.ancestors(*t)).filter(|a| index.kind(*a) == k.for_statement);
-        let sources: Vec<Id> = loops.filter_map(|l| index.field(l, f.right)).collect();
+        let sources: Vec<Id> = loops.filter_map(|l| index.source(l)).collect();
         let inside = |right: &Id| [k.identifier, k.attribute].map(|kind| index.of_kind_in(kind, *right)).concat();
         let read: Vec<&str> = sources.iter().copied().chain(sources.iter().flat_map(inside)).map(text).collect();
         let is_length = |id: Id| {
@@ -232,7 +230,6 @@ impl Accumulation {
                     .first()
                     .is_some_and(|o| read.contains(&text(*o)) && file.role(*o) == Some(Role::Loader))
         };
-        let between = |left: Id, right: Id| index.text[index.item(left).end..index.item(right).start].trim();
         let counts = |quotient: Id| {
             let mut parts = index.parts(quotient);
             let (left, right) = (parts.next()?, parts.next()?);
@@ -240,10 +237,10 @@ impl Accumulation {
             let of_length = is_length(left)
                 || index.kind(left) == k.binary_operator && {
                     let sides: Vec<Id> = index.parts(left).collect();
-                    let multiplies = sides.windows(2).all(|s| between(s[0], s[1]) == "*");
+                    let multiplies = sides.windows(2).all(|s| index.between(s[0], s[1]) == "*");
                     multiplies && sides.iter().any(|s| is_length(*s))
                 };
-            let divides = ["//", "/"].contains(&between(left, right));
+            let divides = ["//", "/"].contains(&index.between(left, right));
             (divides && of_length && same(right) && file.is_reached(quotient)).then_some((quotient, left))
         };
         index.of_kind(k.binary_operator).iter().copied().filter_map(counts).collect()

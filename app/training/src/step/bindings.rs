@@ -1,17 +1,17 @@
 //! Statements that give a name its value.
 
 use python::PythonFile;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// Assignments, and loops, that bind a name.
 pub(crate) fn bindings(file: &PythonFile<'_>, name: &str) -> Vec<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     [k.assignment, k.augmented_assignment, k.for_statement]
         .iter()
         .flat_map(|kind| index.of_kind(*kind).iter().copied())
         .filter(|a| {
-            index.field(*a, f.left).is_some_and(|l| {
+            index.target(*a).is_some_and(|l| {
                 index.text_of(l) == name
                     || [k.pattern_list, k.tuple_pattern].contains(&index.kind(l))
                         && index.parts(l).any(|p| index.text_of(p) == name)

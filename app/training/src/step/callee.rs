@@ -10,7 +10,8 @@ use super::obstacle::Obstacle;
 use crate::project::FileInProject;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::syntax::Parameter;
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// A function of the file that runs the model and gives a loss, and how the step calls it.
@@ -26,10 +27,10 @@ pub struct LossFunction {
 
 /// Reads a statement of the step as a call of such a function.
 pub(crate) fn loss_function(file: FileInProject<'_, '_>, statement: Id) -> Option<LossFunction> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.view.index;
     let assignment = index.of_kind_in(k.assignment, statement).first().copied()?;
-    let call = index.field(assignment, f.right).filter(|r| index.kind(*r) == k.call)?;
+    let call = index.source(assignment).filter(|r| index.kind(*r) == k.call)?;
     let name = called_name(index, call)?;
     let mut named = index.of_kind(k.function_definition).iter().copied().filter(|d| file.name_of(*d) == name);
     let function = named.next().filter(|_| named.next().is_none())?;
@@ -38,7 +39,7 @@ pub(crate) fn loss_function(file: FileInProject<'_, '_>, statement: Id) -> Optio
     if owner.is_some() != own.is_some() || owner.is_some_and(|o| o != "self") {
         return None;
     }
-    let body = index.field(function, f.body)?;
+    let body = index.body(function)?;
     let mut parts: Vec<Id> = index.parts(body).collect();
     let last = parts.pop().filter(|s| index.kind(*s) == k.return_statement)?;
     if index.of_kind_in(k.return_statement, function).len() != 1
@@ -62,7 +63,7 @@ pub(crate) fn loss_function(file: FileInProject<'_, '_>, statement: Id) -> Optio
     }
     let value = index.parts(last).next()?;
     let returned = spread(&file, value);
-    let left = index.field(assignment, f.left)?;
+    let left = index.target(assignment)?;
     let targets: Vec<String> = spread(&file, left).into_iter().map(|t| index.text_of(t).to_owned()).collect();
     (targets.len() == returned.len()).then_some(())?;
     let given = given(&file, function, call, own.is_some())?;
@@ -71,24 +72,20 @@ pub(crate) fn loss_function(file: FileInProject<'_, '_>, statement: Id) -> Optio
 
 /// What each parameter is given; none where that can't be read.
 fn given(file: &PythonFile<'_>, function: Id, call: Id, method: bool) -> Option<Vec<(String, String)>> {
-    let (k, f) = (kinds(), fields());
     let index = &file.index;
-    let mut names: Vec<(String, Option<String>)> = Vec::new();
-    for p in index.parts(index.field(function, f.parameters)?).skip(usize::from(method)) {
-        let kind = index.kind(p);
-        let name = index.field(p, f.name).or_else(|| index.parts(p).next()).unwrap_or(p);
-        let default = index.field(p, f.value).map(|v| index.text_of(v).to_owned());
-        let plain = [k.identifier, k.typed_parameter, k.default_parameter, k.typed_default_parameter].contains(&kind);
-        if !plain || index.kind(name) != k.identifier {
-            return None;
-        }
-        names.push((index.text_of(name).to_owned(), default));
+    let definition = index.function(function)?;
+    // Behind a lone `*` or `/` places and names mean other things.
+    let listed = definition.parameter_list().map_or(0, |list| index.parts(list).count());
+    let parameters: Vec<Parameter<'_>> = definition.parameters().collect();
+    if parameters.len() != listed || parameters.iter().any(|p| p.name.starts_with('*')) {
+        return None;
     }
-    let mut out: Vec<(String, Option<String>)> = names;
+    let default = |p: &Parameter<'_>| p.default.map(|value| index.text_of(value).to_owned());
+    let named = parameters.iter().skip(usize::from(method)).map(|p| (p.name.to_owned(), default(p)));
+    let mut out: Vec<(String, Option<String>)> = named.collect();
     for (at, argument) in arguments(file, call).into_iter().enumerate() {
-        let (slot, value) = if index.kind(argument) == k.keyword_argument {
-            let name = index.field(argument, f.name).map(|n| index.text_of(n))?;
-            (out.iter_mut().find(|(n, _)| n == name)?, index.field(argument, f.value)?)
+        let (slot, value) = if let Some(name) = index.keyword_name(argument) {
+            (out.iter_mut().find(|(n, _)| n == name)?, index.value(argument)?)
         } else if index.text_of(argument).starts_with('*') {
             return None;
         } else {

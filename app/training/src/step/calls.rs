@@ -1,7 +1,7 @@
 //! Calls as a step makes them: on what, with what, and in which loop.
 
 use python::PythonFile;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// The arguments of a call, keywords as a whole.
 pub fn arguments(file: &PythonFile<'_>, call: Id) -> Vec<Id> {
@@ -26,12 +26,7 @@ pub fn loop_around(file: &PythonFile<'_>, id: Id) -> Option<Id> {
 
 /// Whether a function takes a parameter of this name.
 pub(crate) fn is_parameter(file: &PythonFile<'_>, function: Id, name: &str) -> bool {
-    let index = &file.index;
-    index.field(function, fields().parameters).is_some_and(|parameters| {
-        index
-            .parts(parameters)
-            .any(|p| index.text_of(p) == name || index.children(p).next().is_some_and(|n| index.text_of(n) == name))
-    })
+    file.index.function(function).is_some_and(|f| f.parameters().any(|p| p.name.trim_start_matches('*') == name))
 }
 
 /// Nodes that a tuple or a list without brackets holds, or the node itself.

@@ -6,7 +6,7 @@ use super::dataflow::{member_of_self, reads};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// Values that statements read and that change from one call of the step to another, unless they come with the batch.
 pub(crate) fn changing(step: &TrainingStep<'_, '_>, statements: &[Id]) -> Vec<Id> {
@@ -41,7 +41,7 @@ fn value(file: &PythonFile<'_>, id: Id) -> Option<Id> {
 /// Whether a name has several values at a place in the course of one training by an optimizer, as far back as `steps` assignments
 /// and calls.
 pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name: &str, steps: u8) -> bool {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.view.index;
     let Some(steps) = steps.checked_sub(1) else { return false };
     let is_member = name.starts_with("self.");
@@ -61,11 +61,11 @@ pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name
             return late
                 && (std::iter::once(binding).chain(index.ancestors(binding)).any(is_turn)
                     || index.kind(binding) == k.augmented_assignment
-                    || index.field(binding, f.right).is_some_and(follows));
+                    || index.source(binding).is_some_and(follows));
         }
         function == owner
             && (index.ancestors(at).any(|a| is_turn(a) && index.is_within(binding, a))
-                || index.kind(binding) != k.for_statement && index.field(binding, f.right).is_some_and(follows))
+                || index.kind(binding) != k.for_statement && index.source(binding).is_some_and(follows))
     });
     let Some(function) = file.function_of(at).filter(|d| !bound && !is_member && !makes(*d)) else { return bound };
     let calls: Vec<Id> = file.callers(function).collect();

@@ -5,7 +5,7 @@ use super::fixed::is_constant;
 use crate::project::FileInProject;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// How gradients are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Clipping {
 
 /// The first call of each kind in a step.
 pub(crate) fn read(file: FileInProject<'_, '_>, optimizer: &str, whole: Id, body: Id) -> Vec<Clipping> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let here = |c: &Id| index.is_within(*c, whole) && file.is_reached(*c);
     let names = ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"];
@@ -41,7 +41,7 @@ pub(crate) fn read(file: FileInProject<'_, '_>, optimizer: &str, whole: Id, body
             let by_norm = matches!(called_name(index, call), Some("clip_grad_norm_" | "clip_grad_norm"));
             let limit = given.get(1).map(|a| {
                 let named = index.kind(*a) == k.keyword_argument;
-                if named { index.field(*a, f.value).unwrap_or(*a) } else { *a }
+                if named { index.value(*a).unwrap_or(*a) } else { *a }
             });
             let norm = if by_norm && given.len() == 2 { Norm::Two } else { Norm::Other };
             Clipping { call, norm, limit, test: fixed_test(file, optimizer, body, call) }
@@ -51,17 +51,17 @@ pub(crate) fn read(file: FileInProject<'_, '_>, optimizer: &str, whole: Id, body
 
 /// The test around a call, without an `else`, that goes the same way at every step.
 pub(crate) fn fixed_test(file: FileInProject<'_, '_>, optimizer: &str, body: Id, call: Id) -> Option<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let test = index.ancestors(call).take_while(|a| *a != body).find(|a| index.kind(*a) == k.if_statement)?;
-    let condition = index.field(test, f.condition)?;
-    (index.field(test, f.alternative).is_none() && is_constant(file, optimizer, body, condition)).then_some(test)
+    let condition = index.condition(test)?;
+    (index.otherwise(test).is_none() && is_constant(file, optimizer, body, condition)).then_some(test)
 }
 
 impl Clipping {
     /// The condition of the test around it.
     pub fn condition(&self, file: &PythonFile<'_>) -> Option<Id> {
-        self.test.and_then(|t| file.index.field(t, fields().condition))
+        self.test.and_then(|t| file.index.condition(t))
     }
 
     /// Whether the limit, and what is asked before it, can be read where an optimizer is made.

@@ -3,7 +3,7 @@
 use super::calls::arguments;
 use python::PythonFile;
 use python::names::dotted;
-use python::tree::{Id, ROOT, fields, kinds};
+use python::tree::{Id, ROOT, kinds};
 
 /// From where on a number is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +30,10 @@ pub(crate) fn number(file: &PythonFile<'_>, step: Id, count: &str, header: Optio
 
 /// The number that a parameter of the step is by default, when every caller leaves it at that.
 fn default_of<'t>(file: &PythonFile<'t>, step: Id, name: &str) -> Option<&'t str> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let (place, parameter) = parameter(file, step, name)?;
-    let value = index.field(parameter, f.value)?;
+    let value = index.value(parameter)?;
     let left_out = |call: &Id| {
         let given = arguments(file, *call);
         let by_name = given
@@ -55,17 +55,16 @@ pub(crate) fn literal(file: &PythonFile<'_>, expression: &str, at: Id) -> Option
         index.kind(a) == kinds().function_definition && file.binds(a, head_of(expression).unwrap_or(expression))
     });
     let only = only_assignment(file, expression, None).filter(|a| !rebound && file.function_of(*a).is_none())?;
-    index.text_of(index.field(only, fields().right)?).parse().ok()
+    index.text_of(index.source(only)?).parse().ok()
 }
 
 /// The one statement that assigns the number, before any loader is made.
 fn behind_assignment(file: &PythonFile<'_>, count: &str, step: Id, header: Option<Id>) -> Option<Id> {
-    let f = fields();
     let index = &file.index;
     let head = head_of(count)?;
     let loaders = file.calls("DataLoader");
     let only = only_assignment(file, head, None)?;
-    index.field(only, f.right)?;
+    index.source(only)?;
     let statement = file.statement_of(only)?;
     let scope = file.function_of(only);
     let early = loaders.iter().any(|l| file.function_of(*l) == scope && *l < only);
@@ -78,7 +77,7 @@ fn behind_assignment(file: &PythonFile<'_>, count: &str, step: Id, header: Optio
 
 /// In front of the first loader, when all are made in one place and the number can be read there.
 fn before_loader(file: &PythonFile<'_>, step: Id, count: &str) -> Option<(String, Known)> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let loaders = file.calls("DataLoader");
     let first = *loaders.iter().min()?;
@@ -92,7 +91,7 @@ fn before_loader(file: &PythonFile<'_>, step: Id, count: &str) -> Option<(String
     if again {
         return None;
     }
-    let block = maker.map_or(Some(ROOT), |m| index.field(m, f.body))?;
+    let block = maker.map_or(Some(ROOT), |m| index.body(m))?;
     let at = index.parts(block).find(|s| index.is_within(first, *s))?;
     let from = (index.kind(step) == k.function_definition).then_some(step);
     let text = Reader { file, maker, at }.readable(count, from, 3)?;
@@ -130,7 +129,7 @@ impl Reader<'_, '_> {
             if only < self.at {
                 return Some(expression.to_owned());
             }
-            let right = index.field(only, fields().right).filter(|r| is_plain(file, *r))?;
+            let right = index.source(only).filter(|r| is_plain(file, *r))?;
             return self.readable(&format!("{}{tail}", index.text_of(right)), by, depth - 1);
         }
         let at_top = |name: &str| file.binds_at_top(name, start, self.maker.is_some());
@@ -148,7 +147,7 @@ impl Reader<'_, '_> {
             (Some((place, parameter)), None) => {
                 let [call] = *callers(file, function).as_slice() else { return None };
                 let given = argument(file, call, head, place)
-                    .or_else(|| index.field(parameter, fields().value))
+                    .or_else(|| index.value(parameter))
                     .filter(|g| is_plain(file, *g))?;
                 self.readable(&format!("{}{tail}", index.text_of(given)), file.function_of(call), depth - 1)
             }
@@ -171,7 +170,7 @@ fn head_of(expression: &str) -> Option<&str> {
 
 /// The only assignment to a name, in the whole file or within a node.
 fn only_assignment(file: &PythonFile<'_>, name: &str, within: Option<Id>) -> Option<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let mut all = index
         .of_kind(k.assignment)
@@ -179,48 +178,31 @@ fn only_assignment(file: &PythonFile<'_>, name: &str, within: Option<Id>) -> Opt
         .chain(index.of_kind(k.augmented_assignment))
         .copied()
         .filter(|a| within.is_none_or(|w| index.is_within(*a, w)))
-        .filter(|a| index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name));
+        .filter(|a| index.target(*a).is_some_and(|l| index.text_of(l) == name));
     all.next().filter(|a| all.next().is_none() && index.kind(*a) == k.assignment)
 }
 
 /// A parameter's place among what callers give, `self` left out, and its node.
 fn parameter(file: &PythonFile<'_>, function: Id, name: &str) -> Option<(usize, Id)> {
-    let (k, f) = (kinds(), fields());
-    let index = &file.index;
-    let list =
-        (index.kind(function) == k.function_definition).then(|| index.field(function, f.parameters)).flatten()?;
-    let named = |p: Id| if index.kind(p) == k.identifier { Some(p) } else { index.parts(p).next() };
-    index
-        .parts(list)
-        .filter(|p| !matches!(index.text_of(*p), "self" | "cls"))
-        .enumerate()
-        .find(|(_, p)| named(*p).is_some_and(|n| index.text_of(n) == name))
+    let parameters = file.index.function(function)?.parameters().filter(|p| !matches!(p.name, "self" | "cls"));
+    parameters.enumerate().find(|(_, p)| p.name.trim_start_matches('*') == name).map(|(place, p)| (place, p.id))
 }
 
 /// Calls of a function by its name, or of a method by any object: `model.train()` is no call of a function `train`.
 fn callers(file: &PythonFile<'_>, function: Id) -> Vec<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let is_method = index
         .ancestors(function)
         .find(|a| [k.class_definition, k.function_definition].contains(&index.kind(*a)))
         .is_some_and(|a| index.kind(a) == k.class_definition);
-    let of_kind = |c: &Id| index.field(*c, f.function).is_some_and(|g| (index.kind(g) == k.attribute) == is_method);
+    let of_kind = |c: &Id| index.callee(*c).is_some_and(|g| (index.kind(g) == k.attribute) == is_method);
     file.calls(file.name_of(function)).iter().copied().filter(of_kind).collect()
 }
 
 /// What a call gives to a parameter.
 fn argument(file: &PythonFile<'_>, call: Id, name: &str, place: usize) -> Option<Id> {
-    let (k, f) = (kinds(), fields());
-    let index = &file.index;
-    let given = arguments(file, call);
-    let by_name = given.iter().copied().find(|a| {
-        index.kind(*a) == k.keyword_argument && index.field(*a, f.name).is_some_and(|n| index.text_of(n) == name)
-    });
-    if let Some(named) = by_name {
-        return index.field(named, f.value);
-    }
-    given.get(place).copied().filter(|a| index.kind(*a) != k.keyword_argument)
+    file.index.arguments(call).get(place, name)
 }
 
 /// A number, a name or names with dots.

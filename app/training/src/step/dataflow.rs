@@ -2,7 +2,7 @@
 
 use python::PythonFile;
 use python::names::dotted;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// The statements under a node that hold no others, in the order of the text; nested definitions are not entered.
@@ -38,12 +38,12 @@ pub fn leaves(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
 
 /// Plain and dotted names that a statement assigns.
 pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let mut out = Vec::new();
     for kind in [k.assignment, k.augmented_assignment] {
         for &assignment in index.of_kind_in(kind, statement) {
-            let Some(left) = index.field(assignment, f.left) else { continue };
+            let Some(left) = index.target(assignment) else { continue };
             let name = |id: Id| [k.identifier, k.attribute].contains(&index.kind(id)) && dotted(index, id).is_some();
             if name(left) {
                 out.push(index.text_of(left));
@@ -57,23 +57,23 @@ pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
 
 /// What a statement changes in its place: `x[x > 1] = 1`, `x.clamp_(0, 1)`.
 fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t str> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let change = index.parts(statement).next()?;
     let within = if index.kind(change) == k.call {
-        let method = index.field(change, f.function)?;
-        index.field(method, f.attribute).filter(|name| index.text_of(*name).ends_with('_'))?;
-        index.field(method, f.object)?
+        let method = index.callee(change)?;
+        index.attribute(method)?.name().filter(|name| name.ends_with('_'))?;
+        index.owner(method)?
     } else {
-        let left = index.field(change, f.left).filter(|l| index.kind(*l) == k.subscript)?;
-        index.field(left, f.value)?
+        let left = index.target(change).filter(|l| index.kind(*l) == k.subscript)?;
+        index.value(left)?
     };
     dotted(index, within).map(|_| index.text_of(within))
 }
 
 /// Identifiers that a node reads: no names of attributes or keywords, no targets of assignments.
 pub fn reads(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     index
         .of_kind_in(k.identifier, within)
@@ -82,22 +82,17 @@ pub fn reads(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
         .filter(|id| {
             let Some(parent) = index.parent(*id) else { return true };
             let kind = index.kind(parent);
-            let field = index.item(*id).field;
             let bound_inside = index.ancestors(*id).take_while(|a| *a > within).any(|a| {
                 index.children(a).any(|c| {
                     index.kind(c) == k.for_in_clause
-                        && index.field(c, f.left).is_some_and(|l| {
+                        && index.target(c).is_some_and(|l| {
                             index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == index.text_of(*id))
                         })
                 })
             });
-            let target = kind == k.assignment && field == f.left
-                || [k.pattern_list, k.tuple_pattern].contains(&kind)
-                || kind == k.for_in_clause && field == f.left;
-            !(target
-                || bound_inside
-                || kind == k.attribute && field == f.attribute
-                || kind == k.keyword_argument && field == f.name)
+            let target = [k.assignment, k.for_in_clause].contains(&kind) && index.target(parent) == Some(*id)
+                || [k.pattern_list, k.tuple_pattern].contains(&kind);
+            !(target || bound_inside || index.is_label(*id))
         })
         .collect()
 }
@@ -133,28 +128,26 @@ pub(crate) fn backward_slice(file: &PythonFile<'_>, leaves: &[Id], wanted: &[&st
 /// The longest expression that only looks something up, from a name on: `batch["image"]`, `self.args.weight`, and `.to(…)`
 /// behind it.
 pub(crate) fn reference(file: &PythonFile<'_>, name: Id) -> Id {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let mut at = name;
     while let Some(parent) = index.parent(at) {
         let kind = index.kind(parent);
         let named = |attribute: Id, names: &[&str]| {
-            index.field(attribute, f.attribute).is_some_and(|a| names.contains(&index.text_of(a)))
+            index.attribute(attribute).and_then(|a| a.name()).is_some_and(|name| names.contains(&name))
         };
         // What a tensor says of itself is asked of the part of it that the step is given.
         if kind == k.attribute && named(parent, &["shape", "dtype", "device", "ndim"]) {
             break;
         }
-        let next = if kind == k.attribute && index.field(parent, f.object) == Some(at) {
-            let call = index
-                .parent(parent)
-                .filter(|c| index.kind(*c) == k.call && index.field(*c, f.function) == Some(parent));
+        let next = if kind == k.attribute && index.owner(parent) == Some(at) {
+            let call = index.parent(parent).filter(|c| index.kind(*c) == k.call && index.callee(*c) == Some(parent));
             match call {
                 Some(call) if named(parent, &["to", "cuda", "cpu"]) => call,
                 Some(_) => break,
                 None => parent,
             }
-        } else if kind == k.subscript && index.field(parent, f.value) == Some(at) {
+        } else if kind == k.subscript && index.value(parent) == Some(at) {
             let constant = index.parts(parent).skip(1).all(|p| index.kind(p) == k.string || index.kind(p) == k.integer);
             if !constant {
                 break;

@@ -4,7 +4,7 @@ use super::calls::loop_around;
 use super::host::runs_without_gradients;
 use crate::project::FileInProject;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// Whether a call of a model outside the step's slice evaluates it: in a function that validates, or in a loop over batches without
 /// a backward pass that stands in the step's function or keeps no gradients.
@@ -12,7 +12,7 @@ pub fn evaluates(file: FileInProject<'_, '_>, whole: Id, call: Id) -> bool {
     let index = &file.index;
     let around = loop_around(&file, call).filter(|l| !file.calls("backward").iter().any(|b| index.is_within(*b, *l)));
     let counts = around.is_some_and(|l| {
-        let source = index.field(l, fields().right);
+        let source = index.source(l);
         source.is_some_and(|r| index.kind(r) == kinds().call && called_name(index, r) == Some("range"))
     });
     let without_gradients = around.is_some() && !counts && runs_without_gradients(&file, call);

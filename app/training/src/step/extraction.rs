@@ -3,13 +3,13 @@
 use super::calls::arguments;
 use super::dataflow::{member_of_self, reads, reference};
 use super::fixed::bound_first;
-use super::obstacle::Obstacle;
+use super::obstacle::{self as why, Obstacle};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::edit::dedent;
 use python::lines::line_indent;
 use python::names::{called_name, dotted};
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -162,17 +162,16 @@ enum Source {
 impl Frame<'_, '_> {
     /// What a name becomes, with the expression around it that goes along.
     fn source(&self, id: Id) -> Result<Source, Obstacle> {
-        let (k, f) = (kinds(), fields());
+        let k = kinds();
         let file = self.file;
         let index = &file.view.index;
         let name = index.text_of(id);
         let is_self = name == "self";
         let node = if is_self { member_of_self(&file, id) } else { Some(id) };
-        let node = node.ok_or_else(|| Obstacle::new("self_as_whole", id))?;
+        let node = node.ok_or_else(|| why::self_as_whole(id))?;
         let (whole, part) = self.chain(node);
-        let is_called = |id: Id| {
-            index.parent(id).is_some_and(|p| index.kind(p) == k.call && index.field(p, f.function) == Some(id))
-        };
+        let is_called =
+            |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == k.call && index.callee(p) == Some(id));
         let taken_by_function = self.function.is_some_and(|g| file.binds(g, name));
         let enclosing =
             index.ancestors(id).filter(|a| index.kind(*a) == k.function_definition).any(|g| file.binds(g, name));
@@ -185,7 +184,7 @@ impl Frame<'_, '_> {
                 // Bound to its object, a method is traced like any function.
                 return match is_plain_method(file, whole) {
                     true => Ok(Source::Attribute(whole)),
-                    false => Err(Obstacle::new("method_not_followed", whole)),
+                    false => Err(why::method_not_followed(whole)),
                 };
             }
             return Ok(Source::Attribute(if self.is_bound_in_body("self") { whole } else { reference(&file, node) }));
@@ -213,7 +212,7 @@ impl Frame<'_, '_> {
         }
         let mut chain = vec![whole];
         while *chain.last().unwrap_or(&node) != node {
-            let Some(inner) = index.field(chain[chain.len() - 1], fields().object) else { break };
+            let Some(inner) = index.owner(chain[chain.len() - 1]) else { break };
             chain.push(inner);
         }
         let is_part =
@@ -231,8 +230,7 @@ impl Frame<'_, '_> {
                 && !read.contains(i)
                 && index.parent(*i).is_some_and(|p| index.kind(p) != k.attribute && index.kind(p) != k.keyword_argument)
         };
-        let header =
-            (index.kind(self.body) == k.for_statement).then(|| index.field(self.body, fields().left)).flatten();
+        let header = (index.kind(self.body) == k.for_statement).then(|| index.target(self.body)).flatten();
         let in_header = |l: Id| index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == name);
         index.of_kind_in(k.identifier, self.body).iter().any(is_target) || header.is_some_and(in_header)
     }
@@ -272,7 +270,7 @@ fn name_in(list: &mut Vec<(String, String)>, text: &str, is_taken: &dyn Fn(&str)
 
 /// Whether a method of this file only computes: it neither runs the model nor leaves the tensors.
 fn is_plain_method(file: FileInProject<'_, '_>, called: Id) -> bool {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.view.index;
     let Some(name) = index.text_of(called).strip_prefix("self.") else { return false };
     let Some(class) = file.class_of(called) else { return false };
@@ -281,7 +279,7 @@ fn is_plain_method(file: FileInProject<'_, '_>, called: Id) -> bool {
         index.of_kind_in(k.call, method).iter().all(|call| {
             let leaves = called_name(index, *call)
                 .is_some_and(|n| matches!(n, "item" | "numpy" | "tolist" | "backward" | "append" | "print"));
-            let runs = index.field(*call, f.function).is_some_and(|g| {
+            let runs = index.callee(*call).is_some_and(|g| {
                 let last = index.text_of(g).rsplit('.').next().unwrap_or("").to_ascii_lowercase();
                 file.role(g) == Some(Role::Model) && !last.contains("loss") && !last.contains("criteri")
             });

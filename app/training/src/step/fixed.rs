@@ -8,7 +8,7 @@ use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::{called_name, dotted};
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// Statements with the outermost fixed test or loop in place of what stands in it, in the order of the text.
 pub(crate) fn units(file: FileInProject<'_, '_>, optimizer: &str, body: Id, leaves: &[Id]) -> Vec<Id> {
@@ -30,7 +30,7 @@ pub(crate) fn units(file: FileInProject<'_, '_>, optimizer: &str, body: Id, leav
 
 /// Whether a test or a loop goes the same way at every step and only assigns.
 fn is_fixed(file: FileInProject<'_, '_>, optimizer: &str, body: Id, id: Id) -> bool {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let only_assigns = |block: Id| {
         index.parts(block).all(|s| {
@@ -41,20 +41,20 @@ fn is_fixed(file: FileInProject<'_, '_>, optimizer: &str, body: Id, id: Id) -> b
         })
     };
     if index.kind(id) == k.for_statement {
-        let over = index.field(id, f.right);
+        let over = index.source(id);
         let loads = over.is_none_or(|r| reads(&file, r).into_iter().any(|n| file.role(n) == Some(Role::Loader)));
-        return !loads && index.field(id, f.body).is_some_and(only_assigns) && index.field(id, f.alternative).is_none();
+        return !loads && index.body(id).is_some_and(only_assigns) && index.otherwise(id).is_none();
     }
     if index.kind(id) != k.if_statement {
         return false;
     }
     let clauses: Vec<Id> =
         index.children(id).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c))).collect();
-    let tests = std::iter::once(id).chain(clauses.iter().copied()).filter_map(|c| index.field(c, f.condition));
+    let tests = std::iter::once(id).chain(clauses.iter().copied()).filter_map(|c| index.condition(c));
     let blocks = index
-        .field(id, f.consequence)
+        .consequence(id)
         .into_iter()
-        .chain(clauses.iter().filter_map(|c| index.field(*c, f.consequence).or_else(|| index.field(*c, f.body))));
+        .chain(clauses.iter().filter_map(|c| index.consequence(*c).or_else(|| index.body(*c))));
     tests.into_iter().all(|t| is_constant(file, optimizer, body, t)) && blocks.into_iter().all(only_assigns)
 }
 
@@ -105,7 +105,7 @@ fn set_once(file: &PythonFile<'_>, attribute: Id) -> bool {
 
 /// Names that a statement binds before it reads them; for a plain statement none, since it reads first.
 pub(crate) fn bound_first(file: &PythonFile<'_>, statement: Id) -> Vec<String> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let mut out: Vec<String> = Vec::new();
     let mut outer: Vec<&str> = Vec::new();
@@ -114,7 +114,7 @@ pub(crate) fn bound_first(file: &PythonFile<'_>, statement: Id) -> Vec<String> {
     }
     for kind in [k.assignment, k.augmented_assignment, k.for_statement] {
         for &binding in index.of_kind_in(kind, statement) {
-            let (Some(left), Some(right)) = (index.field(binding, f.left), index.field(binding, f.right)) else {
+            let (Some(left), Some(right)) = (index.target(binding), index.source(binding)) else {
                 continue;
             };
             let names: Vec<&str> = std::iter::once(left)

@@ -4,11 +4,11 @@ use super::calls::qualified;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::names::{called_name, dotted};
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// Whether a call runs a model. A loss can be a module too, and is none.
 pub fn is_model_call(file: FileInProject<'_, '_>, call: Id) -> bool {
-    file.index.field(call, fields().function).is_some_and(|g| {
+    file.index.callee(call).is_some_and(|g| {
         let lower = dotted(&file.index, g).unwrap_or("loss").to_ascii_lowercase();
         let last = lower.rsplit('.').next().unwrap_or("");
         let is_loss = last.contains("loss") || last.contains("criteri");

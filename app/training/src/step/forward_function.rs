@@ -4,11 +4,11 @@ use super::TrainingStep;
 use super::calls::{arguments, is_parameter, spread};
 use super::dataflow::reads;
 use super::forward::is_model_call;
-use super::obstacle::{Found, obstacle};
+use super::obstacle::{self as why, Found};
 use crate::project::FileInProject;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// A function of the file that calls the model and hands the output on untouched, and how the step calls it.
 pub struct ForwardFunction {
@@ -26,32 +26,32 @@ pub struct ForwardFunction {
 
 /// Reads a statement of the step as a call of such a function.
 pub(crate) fn forward_function(file: FileInProject<'_, '_>, statement: Id) -> Option<ForwardFunction> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.view.index;
     let assignment = index.of_kind_in(k.assignment, statement).first().copied()?;
-    let call = index.field(assignment, f.right).filter(|r| index.kind(*r) == k.call)?;
+    let call = index.source(assignment).filter(|r| index.kind(*r) == k.call)?;
     let name = called_name(index, call)?;
     let function = index.of_kind(k.function_definition).iter().copied().find(|d| file.name_of(*d) == name)?;
     let calls: Vec<Id> = index
         .of_kind_in(k.assignment, function)
         .iter()
-        .filter_map(|a| index.field(*a, f.right))
+        .filter_map(|a| index.source(*a))
         .filter(|r| index.kind(*r) == k.call && file.is_reached(*r))
         .filter(|r| {
             is_model_call(file, *r)
-                || index.field(*r, f.function).is_some_and(|g| {
+                || index.callee(*r).is_some_and(|g| {
                     // A network that callers may hand in.
                     index.kind(g) == k.identifier && is_parameter(&file, function, index.text_of(g))
                 })
         })
         .collect();
     let own = calls.iter().copied().find(|c| is_model_call(file, *c))?;
-    let model = index.text_of(index.field(own, f.function)?).to_owned();
+    let model = index.text_of(index.callee(own)?).to_owned();
     // All give the same name, which is handed on untouched.
-    let local = index.parent(own).and_then(|a| index.field(a, f.left)).map(|l| index.text_of(l))?;
+    let local = index.parent(own).and_then(|a| index.target(a)).map(|l| index.text_of(l))?;
     let same = calls.iter().all(|c| {
         let one = matches!(arguments(&file, *c).as_slice(), [only] if index.kind(*only) != k.keyword_argument);
-        one && index.parent(*c).and_then(|a| index.field(a, f.left)).is_some_and(|l| index.text_of(l) == local)
+        one && index.parent(*c).and_then(|a| index.target(a)).is_some_and(|l| index.text_of(l) == local)
     });
     let returns: Vec<Id> = index.of_kind_in(k.return_statement, function).to_vec();
     let [only] = returns.as_slice() else { return None };
@@ -59,7 +59,7 @@ pub(crate) fn forward_function(file: FileInProject<'_, '_>, statement: Id) -> Op
     let values = spread(&file, value);
     let place = values.iter().position(|v| index.text_of(*v) == local)?;
     let untouched = reads(&file, function).iter().filter(|r| index.text_of(**r) == local).count() == 1;
-    let left = index.field(assignment, f.left)?;
+    let left = index.target(assignment)?;
     let names: Vec<&str> = if index.kind(left) == k.pattern_list {
         index.parts(left).map(|p| index.text_of(p)).collect()
     } else {
@@ -86,7 +86,7 @@ pub struct OtherCaller<'t> {
 impl ForwardFunction {
     /// The callers besides the statement `own` of the step.
     pub fn other_callers<'t>(&self, step: &TrainingStep<'_, 't>, own: Id) -> Found<Vec<OtherCaller<'t>>> {
-        let (k, f) = (kinds(), fields());
+        let k = kinds();
         let file = step.file;
         let index = &file.view.index;
         let mut out = Vec::new();
@@ -95,11 +95,11 @@ impl ForwardFunction {
             if statement == own || !step.is_alive(statement) {
                 continue;
             }
-            let left = index.of_kind_in(k.assignment, statement).first().and_then(|a| index.field(*a, f.left));
+            let left = index.of_kind_in(k.assignment, statement).first().and_then(|a| index.target(*a));
             let name = left
                 .and_then(|l| if index.kind(l) == k.pattern_list { index.parts(l).nth(self.place) } else { Some(l) });
             let Some(name) = name.filter(|n| index.kind(*n) == k.identifier) else {
-                return obstacle("output_used_at_once", call);
+                return Err(why::output_used_at_once(call));
             };
             let model = self.handed_in(&file, call).unwrap_or_else(|| self.model.clone());
             out.push(OtherCaller { statement, output: index.text_of(name), model });
@@ -109,21 +109,19 @@ impl ForwardFunction {
 
     /// The network that a caller hands in, where the function takes one.
     fn handed_in(&self, file: &PythonFile<'_>, call: Id) -> Option<String> {
-        let (k, f) = (kinds(), fields());
+        let k = kinds();
         let index = &file.index;
         let function = self.calls.first().and_then(|c| file.function_of(*c))?;
         let taken = self
             .calls
             .iter()
-            .filter_map(|c| index.field(*c, f.function))
+            .filter_map(|c| index.callee(*c))
             .find(|g| index.kind(*g) == k.identifier && is_parameter(file, function, index.text_of(*g)))?;
         let name = index.text_of(taken);
         let given = file.index.arguments(call).keyword(name).or_else(|| {
-            let method = index.field(call, f.function).is_some_and(|g| index.kind(g) == k.attribute);
-            let parameters = index.field(function, f.parameters)?;
-            let place = index.parts(parameters).skip(usize::from(method)).position(|p| {
-                index.text_of(p) == name || index.children(p).next().is_some_and(|n| index.text_of(n) == name)
-            })?;
+            let method = index.callee(call).is_some_and(|g| index.kind(g) == k.attribute);
+            let mut parameters = index.function(function)?.parameters().skip(usize::from(method));
+            let place = parameters.position(|p| p.name.trim_start_matches('*') == name)?;
             arguments(file, call).get(place).copied().filter(|a| index.kind(*a) != k.keyword_argument)
         })?;
         Some(index.text_of(given).to_owned()).filter(|g| g != "None")

@@ -7,24 +7,24 @@ use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::{called_name, dotted};
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define,
 /// themselves or as a `partial` that has the model already, and the model's own methods.
 pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Item = Id> + 'v {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.view.index;
     let is_model = move |id: Id| {
-        let value = index.field(id, f.value).filter(|_| index.kind(id) == k.keyword_argument).unwrap_or(id);
-        let owner = index.field(value, f.function).filter(|_| called_name(index, value) == Some("parameters"));
-        let value = owner.and_then(|o| index.field(o, f.object)).unwrap_or(value);
+        let value = index.value(id).filter(|_| index.kind(id) == k.keyword_argument).unwrap_or(id);
+        let owner = index.callee(value).filter(|_| called_name(index, value) == Some("parameters"));
+        let value = owner.and_then(|o| index.owner(o)).unwrap_or(value);
         file.role(value) == Some(Role::Model)
     };
     let is_handed = move |call: Id| arguments(&file, call).into_iter().any(is_model);
     let is_partial = move |name: &str| {
         index.of_kind(k.assignment).iter().any(|a| {
-            index.field(*a, f.left).is_some_and(|l| index.text_of(l) == name)
-                && index.field(*a, f.right).is_some_and(|r| called_name(index, r) == Some("partial") && is_handed(r))
+            index.target(*a).is_some_and(|l| index.text_of(l) == name)
+                && index.source(*a).is_some_and(|r| called_name(index, r) == Some("partial") && is_handed(r))
         })
     };
     // What a model does with its weights beside `forward`: `model.decode(z)`.

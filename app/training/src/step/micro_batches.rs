@@ -3,13 +3,13 @@
 use super::calls::{arguments, loop_around};
 use super::count::literal;
 use super::dataflow::{assigned, reads};
-use super::obstacle::{Found, obstacle};
+use super::obstacle::{self as why, Found};
 use crate::counting::{Chunks, chunks};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// A batch that is cut into equal parts, each with a forward and a backward pass of its own.
 #[derive(Clone)]
@@ -23,23 +23,23 @@ pub struct Cut {
 pub(crate) fn cut(file: &PythonFile<'_>, around: Id) -> Found<Option<Cut>> {
     let Some(chunks) = chunks(file, around) else { return Ok(None) };
     if is_left_early(file, around) {
-        return obstacle("batch_cut", around);
+        return Err(why::batch_cut(around));
     }
     match batch_of(file, around, &chunks) {
         Some(batch) => Ok(Some(Cut { chunks, batch })),
-        None => obstacle("batch_cut", around),
+        None => Err(why::batch_cut(around)),
     }
 }
 
 /// The number of samples of the one loader that the tensors come from.
 fn batch_of(file: &PythonFile<'_>, around: Id, chunks: &Chunks) -> Option<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let outer = index
         .ancestors(around)
         .take_while(|a| index.kind(*a) != k.function_definition)
         .find(|a| index.kind(*a) == k.for_statement)?;
-    let bound = index.field(outer, f.left)?;
+    let bound = index.target(outer)?;
     let mut names: Vec<&str> = std::iter::once(bound)
         .chain(index.of_kind_in(k.identifier, bound).iter().copied())
         .map(|id| index.text_of(id))
@@ -47,7 +47,7 @@ fn batch_of(file: &PythonFile<'_>, around: Id, chunks: &Chunks) -> Option<Id> {
     // `x = batch["x"].to(device)`
     for &assignment in index.of_kind_in(k.assignment, outer).iter().filter(|a| **a < around) {
         let reads_batch = index
-            .field(assignment, f.right)
+            .source(assignment)
             .is_some_and(|r| reads(file, r).iter().any(|id| names.contains(&index.text_of(*id))));
         if reads_batch {
             names.extend(assigned(file, assignment));
@@ -57,14 +57,14 @@ fn batch_of(file: &PythonFile<'_>, around: Id, chunks: &Chunks) -> Option<Id> {
     if !chunks.tensors.iter().all(of_batch) {
         return None;
     }
-    let mut source = index.field(outer, f.right)?;
+    let mut source = index.source(outer)?;
     // `enumerate(tqdm(loader))`
     while index.kind(source) == k.call {
-        source = index.field(source, f.arguments).and_then(|a| index.parts(a).next())?;
+        source = index.arguments(source).list().and_then(|a| index.parts(a).next())?;
     }
     let loaders = file.calls("DataLoader");
     let assigned = |call: &&Id| {
-        let to = index.parent(**call).and_then(|a| index.field(a, f.left));
+        let to = index.parent(**call).and_then(|a| index.target(a));
         to.is_some_and(|left| index.text_of(left) == index.text_of(source))
     };
     let mut named = loaders.iter().filter(assigned);
@@ -73,7 +73,7 @@ fn batch_of(file: &PythonFile<'_>, around: Id, chunks: &Chunks) -> Option<Id> {
         _ => return None,
     };
     let positional = || {
-        let given = index.parts(index.field(loader, f.arguments)?).nth(1)?;
+        let given = index.parts(index.arguments(loader).list()?).nth(1)?;
         (index.kind(given) != k.keyword_argument && !index.text_of(given).starts_with('*')).then_some(given)
     };
     file.index.arguments(loader).keyword("batch_size").or_else(positional)
@@ -86,7 +86,7 @@ impl Cut {
         let index = &file.index;
         let batch = index.text_of(self.batch);
         if divides(file, self.batch, parts) == Some(false) {
-            return obstacle("batch_cut", self.batch);
+            return Err(why::batch_cut(self.batch));
         }
         match (batch.parse::<u32>(), parts.parse::<u32>()) {
             (Ok(batch), Ok(parts)) => Ok((batch / parts).to_string()),
@@ -110,7 +110,7 @@ pub fn divides(file: &PythonFile<'_>, batch: Id, parts: &str) -> Option<bool> {
 pub fn is_left_early(file: &PythonFile<'_>, around: Id) -> bool {
     let k = kinds();
     let index = &file.index;
-    index.field(around, fields().alternative).is_some()
+    index.otherwise(around).is_some()
         || [k.break_statement, k.continue_statement]
             .iter()
             .flat_map(|kind| index.of_kind_in(*kind, around))
@@ -120,36 +120,36 @@ pub fn is_left_early(file: &PythonFile<'_>, around: Id) -> bool {
 /// The number of turns that become one, or why they can't: each turn takes a batch from the loader, and none depends on its
 /// number.
 pub(crate) fn turns(file: FileInProject<'_, '_>, around: Id, turns: Option<Id>) -> Found<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let Some(turns) = turns else {
-        let loads = index.field(around, f.right).is_some_and(|r| {
+        let loads = index.source(around).is_some_and(|r| {
             reads(&file, r).into_iter().any(|n| {
                 let whole = index.parent(n).filter(|p| index.kind(*p) == k.attribute).unwrap_or(n);
                 [n, whole].iter().any(|id| file.role(*id) == Some(Role::Loader))
             })
         });
-        return obstacle(if loads { "update_after_epoch" } else { "batch_cut" }, around);
+        return Err(if loads { why::update_after_epoch(around) } else { why::batch_cut(around) });
     };
-    let (Some(number), Some(body)) = (index.field(around, f.left), index.field(around, f.body)) else {
-        return obstacle("batch_cut", around);
+    let (Some(number), Some(body)) = (index.target(around), index.body(around)) else {
+        return Err(why::batch_cut(around));
     };
     let of_loop = |id: &Id| index.is_within(*id, body);
     let reader = file.identifiers(index.text_of(number)).iter().copied().find(of_loop);
     let cuts = |id: Id| index.ancestors(id).take_while(|a| *a > body).any(|a| index.kind(a) == k.subscript);
     if let Some(reader) = reader {
-        return obstacle(if cuts(reader) { "batch_cut" } else { "micro_batch_numbered" }, reader);
+        return Err(if cuts(reader) { why::batch_cut(reader) } else { why::micro_batch_numbered(reader) });
     }
     if is_left_early(&file, around) {
-        return obstacle("batch_cut", around);
+        return Err(why::batch_cut(around));
     }
     let fetches = file.calls("next").iter().any(of_loop) && !file.calls("DataLoader").is_empty();
-    if fetches { Ok(turns) } else { obstacle("own_reader", around) }
+    if fetches { Ok(turns) } else { Err(why::own_reader(around)) }
 }
 
 /// The number of turns of a counted loop, when the optimizer's step comes behind it.
 pub(crate) fn micro_batches(file: FileInProject<'_, '_>, step: Id, around: Id, optimizer: &str) -> Option<Id> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let inside = file.calls("step").iter().any(|c| {
         index.is_within(*c, around)
@@ -158,7 +158,7 @@ pub(crate) fn micro_batches(file: FileInProject<'_, '_>, step: Id, around: Id, o
                 .receiver(*c)
                 .is_some_and(|o| index.text_of(o) == optimizer || file.role(o) == Some(Role::Scaler))
     });
-    let counted = index.field(around, f.right).filter(|r| {
+    let counted = index.source(around).filter(|r| {
         index.kind(around) == k.for_statement && index.kind(*r) == k.call && called_name(index, *r) == Some("range")
     })?;
     let &[turns] = arguments(&file, counted).as_slice() else { return None };

@@ -5,12 +5,12 @@ use super::changing::changing;
 use super::dataflow::{assigned, leaves, reads, reads_name};
 use super::extraction::{Extraction, Frame, plain_name};
 use super::numbers::number;
-use super::obstacle::Obstacle;
+use super::obstacle::{self as why, Obstacle};
 use super::origins::learns_before;
 use super::slice::Slice;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// The module of a step.
@@ -113,22 +113,22 @@ fn extracted(
         return (out, divided);
     }
     if !out.body.iter().any(|l| l.contains("self.")) || out.attributes.is_empty() {
-        obstacles.push(Obstacle::new("model_not_found", step.backward));
+        obstacles.push(why::model_not_found(step.backward));
     } else if out.parameters.is_empty() {
-        obstacles.push(Obstacle::new("no_batch_input", step.backward));
+        obstacles.push(why::no_batch_input(step.backward));
     }
     if let Some(call) = learns_before(file, step.whole, slice.from, &out.parameters) {
         let text = index.text_of(call);
         let line = text.lines().next().unwrap_or(text);
-        obstacles.push(Obstacle::new("input_learns", call).quoting("call", line));
+        obstacles.push(why::input_learns(call, line));
     }
     let mut others = changing.into_iter().filter(|id| !numbers.iter().any(|n| index.is_within(*id, *n)));
     if let Some(id) = others.next() {
-        obstacles.push(Obstacle::new("changing_value", id).quoting("name", index.text_of(id)));
+        obstacles.push(why::changing_value(id, index.text_of(id)));
     }
     let full = file.names.spelling(index, step.whole, "torch.full");
     if !out.take_numbers(full.as_deref().unwrap_or("torch.full")) {
-        obstacles.push(Obstacle::new("no_batch_input", step.backward));
+        obstacles.push(why::no_batch_input(step.backward));
     }
     (out, divided)
 }
@@ -160,20 +160,20 @@ fn results(
             continue;
         }
         if carried && step.accumulation().is_some() {
-            obstacles.push(Obstacle::new("carried_state", slice.from).quoting("name", &name));
+            obstacles.push(why::carried_state(slice.from, &name));
         }
         obstacles.extend(
             readers
                 .iter()
                 .copied()
                 .find(|u| reads_as_object(&file, *u, &name))
-                .map(|reader| Obstacle::new("output_object", reader).quoting("name", &name)),
+                .map(|reader| why::output_object(reader, &name)),
         );
         let gives = |s: &&Id| assigned(&file, **s).contains(&name.as_str());
-        let under_test = |s: Id| index.kind(s) == k.if_statement && index.field(s, fields().alternative).is_none();
+        let under_test = |s: Id| index.kind(s) == k.if_statement && index.otherwise(s).is_none();
         let mut given = slice.statements.iter().filter(gives).copied();
         if let Some(test) = given.next().filter(|s| under_test(*s) && given.all(under_test)) {
-            obstacles.push(Obstacle::new("output_under_test", test).quoting("name", &name));
+            obstacles.push(why::output_under_test(test, &name));
         }
         results.push(name);
     }
@@ -195,12 +195,10 @@ fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extrac
 /// Whether a statement asks a name for one of the fields that objects of models have.
 fn reads_as_object(file: &PythonFile<'_>, statement: Id, name: &str) -> bool {
     const FIELDS: [&str; 4] = ["logits", "loss", "last_hidden_state", "pooler_output"];
-    let (k, f) = (kinds(), fields());
     let index = &file.index;
     let asked = |r: Id| {
-        let attribute = index.parent(r).filter(|p| index.kind(*p) == k.attribute);
-        let field = attribute.and_then(|p| index.field(p, f.attribute));
-        field.is_some_and(|a| FIELDS.contains(&index.text_of(a)))
+        let attribute = index.parent(r).and_then(|p| index.attribute(p));
+        attribute.and_then(|a| a.name()).is_some_and(|name| FIELDS.contains(&name))
     };
     reads(file, statement).into_iter().any(|r| index.text_of(r) == name && asked(r))
 }

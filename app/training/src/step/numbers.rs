@@ -5,7 +5,7 @@ use super::bindings::bindings;
 use super::changing::{given, is_epoch};
 use crate::project::FileInProject;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// The whole of the arithmetic on numbers that a changing value stands in, where a tensor can take its place: `min(1, epoch / 5)`
 /// of `min(1, epoch / 5) * penalty`. None where it is no number, or decides something.
@@ -24,7 +24,7 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
     for around in index.ancestors(whole) {
         let kind = index.kind(around);
         if [k.assignment, k.augmented_assignment].contains(&kind) {
-            let is_value = index.field(around, fields().right) == Some(inside);
+            let is_value = index.source(around) == Some(inside);
             return (is_value && index.parent(around).is_some_and(|s| step.before.contains(&s))).then_some(whole);
         }
         if kind != k.binary_operator && kind != k.parenthesized_expression {
@@ -37,7 +37,7 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
 
 /// Whether an expression is a number of Python wherever it gets its value, as far back as `steps` assignments and calls.
 fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.view.index;
     let Some(steps) = steps.checked_sub(1) else { return false };
     let follows = |id: Id| is_number(file, id, steps);
@@ -64,7 +64,7 @@ fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
             Some(around) => {
                 around.iterable().is_some_and(counts) && around.target().is_some_and(|t| index.is_text(t, name))
             }
-            None => index.field(binding, f.right).is_some_and(|right| index.is_within(id, right) || follows(right)),
+            None => index.source(binding).is_some_and(|right| index.is_within(id, right) || follows(right)),
         }
     };
     let bound: Vec<Id> = bindings(&file, name)

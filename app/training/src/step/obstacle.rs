@@ -14,24 +14,117 @@ pub struct Obstacle {
     pub slots: Vec<(&'static str, String)>,
 }
 
+/// Those that a verb finds, too.
 impl Obstacle {
-    /// One whose message quotes nothing.
-    pub fn new(name: &'static str, at: Id) -> Self {
-        Self { name, at, slots: Vec::new() }
+    /// One step of several in a file.
+    pub fn several_steps(at: Id) -> Self {
+        several_steps(at)
     }
 
-    /// The same, with something for the message to quote.
-    #[must_use]
-    pub fn quoting(mut self, slot: &'static str, text: impl Into<String>) -> Self {
-        self.slots.push((slot, text.into()));
-        self
+    /// No optimizer is made.
+    pub fn no_optimizer(at: Id) -> Self {
+        no_optimizer(at)
+    }
+
+    /// An optimizer is made beside another one.
+    pub fn several_optimizers_made(at: Id) -> Self {
+        several_optimizers_made(at)
     }
 }
 
 /// What was found of a part of a step, or what is in the way.
 pub type Found<T> = Result<T, Obstacle>;
 
-/// An obstacle in place of what was looked for.
-pub(crate) fn obstacle<T>(name: &'static str, at: Id) -> Found<T> {
-    Err(Obstacle::new(name, at))
+/// The name of an obstacle's message, and the slots that it fills.
+pub type Reason = (&'static str, &'static [&'static str]);
+
+/// Declares the obstacles of a family: a function for each, which takes the place and the values of its slots, and the list of
+/// them all, by which guides are checked.
+macro_rules! obstacles {
+    ($(#[$doc:meta])* $family:ident: $($name:ident($($slot:ident),*);)*) => {
+        $(
+            pub(crate) fn $name(at: Id, $($slot: impl Into<String>),*) -> Obstacle {
+                Obstacle { name: stringify!($name), at, slots: vec![$((stringify!($slot), $slot.into())),*] }
+            }
+        )*
+
+        $(#[$doc])*
+        pub const $family: &[Reason] = &[$((stringify!($name), &[$(stringify!($slot)),*])),*];
+    };
+}
+
+obstacles! {
+    /// In the way of any step.
+    OF_STEPS:
+    backward_by_helper(helper);
+    backward_in_no_statement();
+    backward_not_reached();
+    closure();
+    gradient_read();
+    gradients_in_loss();
+    loss_handed_in();
+    mode_unreadable();
+    no_update();
+    several_backward();
+    several_optimizers();
+    several_steps();
+    several_updates();
+}
+
+obstacles! {
+    /// In the way of compiling the statements from the model's call to the loss.
+    OF_SLICES:
+    accumulation_unclear();
+    batch_cut();
+    carried_state(name);
+    changing_value(name);
+    conditional_update();
+    control_flow_before_loss();
+    count_unknown();
+    input_learns(call);
+    loader_elsewhere();
+    loss_without_name();
+    method_not_followed();
+    micro_batch_numbered();
+    model_call_elsewhere();
+    model_not_found();
+    no_batch_input();
+    number_before_loss();
+    output_object(name);
+    output_read_before_loss();
+    output_under_test(name);
+    output_used_at_once();
+    own_reader();
+    self_as_whole();
+    skipped_update();
+    update_after_epoch();
+}
+
+obstacles! {
+    /// In the way of running forward pass and update one after the other.
+    OF_TURNS:
+    backward_arguments();
+    gathered();
+    input_no_tensor();
+    input_not_of_batch(input);
+    no_input();
+    no_model_call();
+    other_arguments();
+    other_model();
+    other_order();
+    output_no_tensor();
+    part_under_test();
+    sequence_first(input);
+    several_model_calls();
+    update_result_used();
+    weights_touched();
+}
+
+obstacles! {
+    /// In the way of making the optimizer anew.
+    OF_OPTIMIZERS:
+    no_optimizer();
+    optimizer_in_loop();
+    optimizer_made_otherwise();
+    several_optimizers_made();
 }

@@ -1,9 +1,11 @@
 //! Optimizers that a file makes.
 
 use super::calls::qualified;
+use super::obstacle::{self as why, Obstacle};
+use crate::project::FileInProject;
 use python::PythonFile;
 use python::names::dotted;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// A call that makes an optimizer of PyTorch.
 pub struct OptimizerMade<'t> {
@@ -24,15 +26,33 @@ impl OptimizerMade<'_> {
 
 /// The optimizers of `torch.optim` that a file makes, in the order of the text.
 pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let read = |call: Id| {
         let qualified = qualified(file, call)?;
         let class = qualified.strip_prefix("torch.optim.")?;
         let is_class = class.starts_with(|c: char| c.is_ascii_uppercase()) && !class.contains('.');
         let assignment = index.parent(call).filter(|p| index.kind(*p) == k.assignment);
-        let left = assignment.and_then(|a| index.field(a, f.left)).filter(|l| dotted(index, *l).is_some());
+        let left = assignment.and_then(|a| index.target(a)).filter(|l| dotted(index, *l).is_some());
         is_class.then(|| OptimizerMade { call, name: left.map(|l| index.text_of(l)), qualified: qualified.clone() })
     };
     index.of_kind(k.call).iter().copied().filter_map(read).collect()
+}
+
+/// What is in the way of a plain script's one optimizer: it is made once, and in no other way.
+pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], whole: Id) -> Vec<Obstacle> {
+    let index = &file.view.index;
+    let [first, others @ ..] = made else { return vec![why::no_optimizer(whole)] };
+    let mut out: Vec<Obstacle> = others.iter().map(|o| why::several_optimizers_made(o.call)).collect();
+    let in_step = file.function_of(first.call) == Some(whole);
+    if in_step && index.ancestors(first.call).any(|a| index.kind(a) == kinds().for_statement && a > whole) {
+        out.push(why::optimizer_in_loop(first.call));
+    }
+    let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call;
+    let otherwise = index
+        .assignments()
+        .find(|a| first.name.is_some_and(|name| a.assigns(name)) && a.value().is_some_and(calls_else))
+        .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
+    out.extend(otherwise.map(|a| why::optimizer_made_otherwise(a.id())));
+    out
 }

@@ -2,14 +2,14 @@
 
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// Whether a call stands behind a test, itself or as the whole function it is in.
 pub fn is_optional(file: &PythonFile<'_>, call: Id) -> bool {
     let tested = |at: Id| {
         file.index.ancestors(at).any(|a| {
             file.index.kind(a) == kinds().if_statement
-                && file.index.field(a, fields().condition).is_some_and(|c| !file.index.text_of(c).contains("__name__"))
+                && file.index.condition(a).is_some_and(|c| !file.index.mentions(c, |name| name == "__name__"))
                 && !in_each_case(file, a, call)
         })
     };
@@ -20,12 +20,12 @@ pub fn is_optional(file: &PythonFile<'_>, call: Id) -> bool {
 
 /// Whether a test comes to a call of the same function either way.
 fn in_each_case(file: &PythonFile<'_>, test: Id, call: Id) -> bool {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let calls = |block: Id| {
         called_name(index, call).is_some_and(|n| file.calls(n).iter().any(|other| index.is_within(*other, block)))
     };
     let mut clauses = index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c)));
     let ends = index.children(test).any(|c| index.kind(c) == k.else_clause);
-    ends && clauses.all(calls) && index.field(test, f.consequence).is_some_and(calls)
+    ends && clauses.all(calls) && index.consequence(test).is_some_and(calls)
 }

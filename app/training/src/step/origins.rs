@@ -6,7 +6,7 @@ use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// A call of a model, or of something that is handed one, that an input of the step is computed with before `first`, and
@@ -47,10 +47,9 @@ pub(crate) fn learns_before(
 
 /// `net(x)`, `net.forward(x)`, `odeint(net, x)`.
 fn runs_model(file: FileInProject<'_, '_>, call: Id) -> bool {
-    let f = fields();
     let index = &file.index;
     let is_model = |id: Id| file.role(id) == Some(Role::Model);
-    let Some(function) = index.field(call, f.function) else { return false };
+    let Some(function) = index.callee(call) else { return false };
     let by_forward = called_name(index, call) == Some("forward");
     let handed = arguments(&file, call).into_iter().any(is_model);
     is_model(function) || by_forward || handed
@@ -70,9 +69,6 @@ fn keeps_no_gradients(file: &PythonFile<'_>, statement: Id) -> bool {
 
 /// Whether the result of a call is cut off from its gradients: `net(x).detach()`.
 fn is_detached(file: &PythonFile<'_>, call: Id) -> bool {
-    let f = fields();
     let index = &file.index;
-    index.parent(call).is_some_and(|p| {
-        index.kind(p) == kinds().attribute && index.field(p, f.attribute).is_some_and(|a| index.text_of(a) == "detach")
-    })
+    index.parent(call).and_then(|p| index.attribute(p)).is_some_and(|a| a.name() == Some("detach"))
 }

@@ -2,23 +2,25 @@
 
 use python::PythonFile;
 use python::strings::plain_string;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 
 /// The test that all updates of the weights stand under, when it asks for the phase and nothing else.
 pub(crate) fn phase_test<'t>(file: &PythonFile<'t>, tests: &[Option<Id>]) -> Option<&'t str> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.index;
     let mut found: Option<&str> = None;
     for test in tests {
         let test = (*test)?;
-        let condition = index.field(test, f.condition)?;
+        let condition = index.condition(test)?;
         let text = index.text_of(condition);
-        if index.field(test, f.alternative).is_some() || found.is_some_and(|t| t != text) {
+        if index.otherwise(test).is_some() || found.is_some_and(|t| t != text) {
             return None;
         }
         let trains = |words: &str| words.to_ascii_lowercase().contains("train");
-        let named = index.kind(condition) == k.comparison_operator && text.contains("==") && {
-            index.parts(condition).any(|p| index.kind(p) == k.string && plain_string(index, p).is_some_and(trains))
+        let is_phase = |part: Id| index.kind(part) == k.string && plain_string(index, part).is_some_and(trains);
+        let named = index.kind(condition) == k.comparison_operator && {
+            let sides: Vec<Id> = index.parts(condition).collect();
+            matches!(sides[..], [a, b] if index.between(a, b) == "==" && (is_phase(a) || is_phase(b)))
         };
         let flag = index.kind(condition) == k.identifier && trains(text) && !text.ends_with("_loss");
         if !(named || flag) {

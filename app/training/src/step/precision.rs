@@ -4,7 +4,7 @@ use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, ROOT, fields, kinds};
+use python::tree::{Id, ROOT, kinds};
 
 /// What stays of a step that computes in the model's own type.
 #[derive(Default)]
@@ -32,19 +32,19 @@ fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
 impl MixedPrecision {
     /// Reads a step; in a project without compute modes `autocast` goes from the rest of the file too.
     pub(crate) fn read(file: FileInProject<'_, '_>, whole: Id) -> Self {
-        let (k, f) = (kinds(), fields());
+        let k = kinds();
         let index = &file.index;
         let mut out = Self::default();
         // A test for a compute mode has the other modes' code beside the target's.
         let asks_for_mode = |test: Id| {
-            let condition = index.field(test, f.condition);
+            let condition = index.condition(test);
             file.project.modes.as_ref().zip(condition).is_some_and(|(m, c)| m.tested(index, c).is_some())
         };
         for &test in index.of_kind_in(k.if_statement, whole) {
             let otherwise: Vec<Id> =
                 index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c))).collect();
-            let ([other], Some(body)) = (otherwise.as_slice(), index.field(test, f.consequence)) else { continue };
-            let Some(else_body) = index.field(*other, f.body).filter(|_| index.kind(*other) == k.else_clause) else {
+            let ([other], Some(body)) = (otherwise.as_slice(), index.consequence(test)) else { continue };
+            let Some(else_body) = index.body(*other).filter(|_| index.kind(*other) == k.else_clause) else {
                 continue;
             };
             let (mixed, plain) = match (is_mixed(file, body), is_mixed(file, else_body)) {
@@ -59,12 +59,14 @@ impl MixedPrecision {
                 out.unwrapped.push((test, plain));
             }
         }
+        // `autocast`, and the `amp_autocast` that scripts call theirs.
+        let casts = |name: &str| name.contains("autocast");
         let scope = if file.project.modes.is_none() { ROOT } else { whole };
         for &with in index.of_kind_in(k.with_statement, scope) {
             let context = index.children(with).find(|c| index.kind(*c) == k.with_clause);
-            let only = context.is_some_and(|c| index.parts(c).count() == 1 && index.text_of(c).contains("autocast"));
+            let only = context.is_some_and(|c| index.parts(c).count() == 1 && index.mentions(c, casts));
             let inside = out.unwrapped.iter().any(|(w, _)| index.is_within(with, *w));
-            if let (true, false, true, Some(body)) = (only, inside, file.is_reached(with), index.field(with, f.body)) {
+            if let (true, false, true, Some(body)) = (only, inside, file.is_reached(with), index.body(with)) {
                 out.unwrapped.push((with, body));
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::project::FileInProject;
 use crate::roles::Role;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// What changes the learning rate in a file.
@@ -15,7 +15,7 @@ pub struct Schedules<'t> {
 
 /// Reads the schedules of a file.
 pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &file.view.index;
     let step = |call: Id| {
         let object = file.index.receiver(call)?;
@@ -25,16 +25,16 @@ pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
     let mut assigned = Vec::new();
     let mut told: BTreeSet<Id> = BTreeSet::new();
     for &assignment in index.of_kind(k.assignment).iter().chain(index.of_kind(k.augmented_assignment)) {
-        let Some(left) = index.field(assignment, f.left).filter(|l| index.kind(*l) == k.subscript) else { continue };
+        let Some(left) = index.target(assignment).filter(|l| index.kind(*l) == k.subscript) else { continue };
         let text = index.text_of(left);
         if !(text.ends_with("[\"lr\"]") || text.ends_with("['lr']")) {
             continue;
         }
         let around = index.ancestors(assignment).find(|a| {
             index.kind(*a) == k.for_statement
-                && index.field(*a, f.right).is_some_and(|r| index.text_of(r).ends_with(".param_groups"))
+                && index.source(*a).is_some_and(|r| index.text_of(r).ends_with(".param_groups"))
         });
-        let groups = around.and_then(|a| index.field(a, f.right)).map_or(text, |r| index.text_of(r));
+        let groups = around.and_then(|a| index.source(a)).map_or(text, |r| index.text_of(r));
         let Some((owner, _)) = groups.split_once(".param_groups") else { continue };
         if let Some(statement) = around.or_else(|| file.statement_of(assignment)).filter(|s| told.insert(*s)) {
             assigned.push((statement, owner));

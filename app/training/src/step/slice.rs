@@ -8,11 +8,11 @@ use super::clipping::fixed_test;
 use super::dataflow::{assigned, backward_slice, reads};
 use super::forward::is_model_call;
 use super::forward_function::{ForwardFunction, forward_function};
-use super::obstacle::{Found, Obstacle, obstacle};
+use super::obstacle::{self as why, Found, Obstacle};
 use super::phase::phase_test;
 use super::update::ends_step;
 use python::names::{called_name, dotted};
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// The statements that a target compiles as one.
@@ -49,8 +49,8 @@ impl<'t> Slice<'t> {
         let Some((from, forward_function, loss_function)) = direct.or_else(|| slice.iter().find_map(by_function))
         else {
             let is_call = index.kind(step.loss) == kinds().call;
-            let name = if is_call { "loss_without_name" } else { "model_call_elsewhere" };
-            return Err(vec![Obstacle::new(name, step.backward)]);
+            let why = if is_call { why::loss_without_name } else { why::model_call_elsewhere };
+            return Err(vec![why(step.backward)]);
         };
         let in_step = |s: &Id| *s > from || (*s == from && forward_function.is_none());
         let statements: Vec<Id> = slice.into_iter().filter(in_step).collect();
@@ -85,12 +85,11 @@ impl<'t> Slice<'t> {
 
 /// Where the slice forks, and where it leaves the tensors.
 fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &step.file.view.index;
     let modes = step.file.project.modes.as_ref();
     let is_decided = |test: Id, condition: Id| {
-        let is_else =
-            |e: Id| [k.elif_clause, k.else_clause].contains(&index.kind(e)) && index.field(e, f.condition).is_none();
+        let is_else = |e: Id| [k.elif_clause, k.else_clause].contains(&index.kind(e)) && index.condition(e).is_none();
         index.is_within(step.backward, test)
             || modes.is_some_and(|m| m.tested(index, condition).is_some() || index.children(test).any(is_else))
     };
@@ -99,7 +98,7 @@ fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
             || [k.try_statement, k.except_clause].contains(&index.kind(a))
             || index.kind(a) == k.if_statement
                 && !step.precision.tests.contains(&a)
-                && !index.field(a, f.condition).is_some_and(|c| is_decided(a, c))
+                && !index.condition(a).is_some_and(|c| is_decided(a, c))
     };
     let to_number = |s: Id| {
         let mut calls = index.of_kind_in(k.call, s).iter();
@@ -110,8 +109,8 @@ fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
     for &s in slice {
         let fork = index.ancestors(s).take_while(|a| *a != step.body).find(|a| forks(*a));
         let found = fork
-            .map(|at| Obstacle::new("control_flow_before_loss", at))
-            .or_else(|| to_number(s).then(|| Obstacle::new("number_before_loss", s)));
+            .map(|at| why::control_flow_before_loss(at))
+            .or_else(|| to_number(s).then(|| why::number_before_loss(s)));
         obstacles.extend(found.filter(|found| !obstacles.contains(found)));
     }
     obstacles
@@ -125,7 +124,7 @@ fn learns_always<'t>(
     called_here: bool,
     obstacles: &mut Vec<Obstacle>,
 ) -> Option<&'t str> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let (file, body) = (step.file, step.body);
     let index = &file.view.index;
     let modes = file.project.modes.as_ref();
@@ -139,7 +138,7 @@ fn learns_always<'t>(
                 && accumulation.is_none_or(|c| !c.counts(*a))
                 && unclear != Some(*a)
                 && !index.is_within(from, *a)
-                && modes.is_none_or(|m| index.field(*a, f.condition).is_none_or(|c| m.tested(index, c).is_none()))
+                && modes.is_none_or(|m| index.condition(*a).is_none_or(|c| m.tested(index, c).is_none()))
         })
     };
     let holds = |s: Id, names: &[&str]| {
@@ -164,7 +163,7 @@ fn learns_always<'t>(
     let phase = phase.filter(|_| modes.is_none() && called_here && accumulation.is_none());
     if phase.is_none() {
         let tests: BTreeSet<Id> = tests.into_iter().flatten().collect();
-        obstacles.extend(tests.into_iter().map(|test| Obstacle::new("conditional_update", test)));
+        obstacles.extend(tests.into_iter().map(|test| why::conditional_update(test)));
     }
     let skips = step.around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
     let skipped = skips.filter(|id| {
@@ -176,7 +175,7 @@ fn learns_always<'t>(
             && !accumulation.is_some_and(|a| counts(&a.by))
             && !unclear.is_some_and(|at| index.is_within(*id, at))
     });
-    obstacles.extend(skipped.map(|id| Obstacle::new("skipped_update", id)));
+    obstacles.extend(skipped.map(|id| why::skipped_update(id)));
     phase
 }
 
@@ -193,7 +192,7 @@ fn place(step: &TrainingStep<'_, '_>, from: Id, slice: &[Id], by_function: bool)
     let Some(reader) = reader else { return Ok(last) };
     let free: BTreeSet<&str> = slice.iter().flat_map(|s| reads(&file, *s)).map(|r| index.text_of(r)).collect();
     if between.iter().any(|s| assigned(&file, *s).iter().any(|n| free.contains(n))) {
-        return obstacle("output_read_before_loss", reader);
+        return Err(why::output_read_before_loss(reader));
     }
     Ok(from)
 }

@@ -1,8 +1,8 @@
 //! What a model is given and gives back.
 
 use crate::model_inputs::InputUse;
-use crate::step::{Obstacle, TrainingStep};
-use python::tree::{Id, fields, kinds};
+use crate::step::{Obstacle, TrainingStep, why};
+use python::tree::{Id, kinds};
 
 /// A tensor that the model is given.
 #[derive(Clone, Debug)]
@@ -21,16 +21,16 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
     let (mut inputs, mut unfit): (Vec<ModelInput>, Vec<Obstacle>) = (Vec::new(), Vec::new());
     for (place, argument) in index.arguments(forward).ids().enumerate() {
         if ![k.identifier, k.attribute, k.subscript, k.call].contains(&index.kind(argument)) {
-            unfit.push(Obstacle::new("input_no_tensor", argument));
+            unfit.push(why::input_no_tensor(argument));
             continue;
         }
         let text = index.text_of(argument);
         if file.project.modes.is_none() && is_fixed(step, forward, argument) {
-            unfit.push(Obstacle::new("input_not_of_batch", argument).quoting("input", text));
+            unfit.push(why::input_not_of_batch(argument, text));
         }
         let used = uses.get(place).copied().unwrap_or_default();
         if used == InputUse::SequenceFirst {
-            unfit.push(Obstacle::new("sequence_first", argument).quoting("input", text));
+            unfit.push(why::sequence_first(argument, text));
         }
         // `image.to(device)` and `batch["image"]` are both the image.
         let moves = ["to", "cuda", "float", "long", "int", "view", "reshape", "unsqueeze", "permute"];
@@ -43,7 +43,7 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
         inputs.push(ModelInput { name: name.unwrap_or(plain), is_integer: whole || used == InputUse::Integer });
     }
     if inputs.is_empty() && unfit.is_empty() {
-        unfit.push(Obstacle::new("no_input", forward));
+        unfit.push(why::no_input(forward));
     }
     (inputs, unfit)
 }
@@ -72,7 +72,7 @@ fn is_fixed(step: &TrainingStep<'_, '_>, forward: Id, argument: Id) -> bool {
     }
     let turn = step.around.unwrap_or(step.whole);
     let Some(function) = file.function_of(forward).filter(|_| step.around.is_none()) else {
-        let target = index.field(turn, fields().left);
+        let target = index.target(turn);
         let bound = |id: &Id| index.is_within(*id, turn) && is_bound(step, *id);
         let by_loop = target.is_some_and(|t| file.identifiers(name).iter().any(|id| index.is_within(*id, t)));
         return step.around.is_some() && !by_loop && !file.identifiers(name).iter().any(bound);
@@ -84,7 +84,7 @@ fn is_fixed(step: &TrainingStep<'_, '_>, forward: Id, argument: Id) -> bool {
 fn is_bound(step: &TrainingStep<'_, '_>, id: Id) -> bool {
     let (k, index) = (kinds(), &step.file.view.index);
     index.ancestors(id).take_while(|a| index.kind(*a) != k.block).any(|a| {
-        let left = index.field(a, fields().left).is_some_and(|l| index.is_within(id, l));
+        let left = index.target(a).is_some_and(|l| index.is_within(id, l));
         left && [k.assignment, k.for_statement].contains(&index.kind(a)) || index.kind(a) == k.as_pattern_target
     })
 }
@@ -92,12 +92,12 @@ fn is_bound(step: &TrainingStep<'_, '_>, id: Id) -> bool {
 /// Where the model gives back an object or a table of tensors.
 pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option<Obstacle> {
     const OF_OBJECTS: [&str; 5] = ["logits", "loss", "last_hidden_state", "pooler_output", "hidden_states"];
-    let (k, f, file) = (kinds(), fields(), step.file);
+    let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
     let is_object = |value: Id| {
         index.parent(value).is_some_and(|p| {
             let attribute = index.attribute(p).filter(|a| a.owner() == Some(value)).and_then(|a| a.name());
-            let item = index.kind(p) == k.subscript && index.field(p, f.value) == Some(value);
+            let item = index.kind(p) == k.subscript && index.value(p) == Some(value);
             attribute.is_some_and(|a| OF_OBJECTS.contains(&a))
                 || item && index.parts(p).nth(1).is_some_and(|s| index.kind(s) == k.string)
         })
@@ -107,5 +107,5 @@ pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option
     let name = target.map(|t| index.text_of(t));
     let named = index.of_kind_in(k.identifier, within).iter().copied().filter(|i| Some(index.text_of(*i)) == name);
     let found = std::iter::once(forward).chain(named).find(|v| is_object(*v));
-    found.map(|at| Obstacle::new("output_no_tensor", at))
+    found.map(|at| why::output_no_tensor(at))
 }

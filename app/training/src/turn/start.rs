@@ -29,7 +29,7 @@ pub(crate) fn main_block(view: &FileView<'_>) -> Option<Id> {
     let index = &view.index;
     index.parts(ROOT).find(|s| {
         let condition = index.if_statement(*s).and_then(|i| i.condition());
-        condition.is_some_and(|c| index.text_of(c).contains("__name__"))
+        condition.is_some_and(|c| index.mentions(c, |name| name == "__name__"))
     })
 }
 

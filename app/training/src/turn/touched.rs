@@ -1,6 +1,6 @@
 //! Weights and their gradients that the host reads or changes during the step.
 
-use crate::step::{Obstacle, TrainingStep, qualified};
+use crate::step::{Obstacle, TrainingStep, qualified, why};
 use python::tree::{Id, kinds};
 
 /// Reads and changes in the step, beside the clipping that [`TrainingStep::clipping`] has.
@@ -16,8 +16,8 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
     };
     let words = ["parameters", "named_parameters", "register_hook"];
     let calls = words.iter().flat_map(|name| file.calls(name)).copied().filter(|c| here(*c) && !is_known(*c));
-    let mut out: Vec<Obstacle> = calls.map(|call| Obstacle::new("weights_touched", call)).collect();
+    let mut out: Vec<Obstacle> = calls.map(|call| why::weights_touched(call)).collect();
     let grads = index.attributes().filter(|a| a.name() == Some("grad") && here(a.id()));
-    out.extend(grads.map(|a| Obstacle::new("gradient_read", a.id())));
+    out.extend(grads.map(|a| why::gradient_read(a.id())));
     out
 }

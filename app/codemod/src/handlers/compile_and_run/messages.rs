@@ -1,6 +1,6 @@
 //! What the verb asks of a target's guides: messages, Python and names.
 
-use crate::definitions::{BlockShape, MessageShape};
+use crate::definitions::{BlockShape, messages};
 
 /// The class with what is compiled, and its one instance.
 pub(super) const RUNTIME: &str = "step_runtime";
@@ -31,71 +31,27 @@ pub(super) const CLIP: &str = "limit_argument";
 /// In place of an optimizer that the target lacks.
 pub(super) const MISSING: &str = "missing_optimizer";
 
-const fn says(name: &'static str) -> MessageShape {
-    MessageShape { name, slots: &[] }
-}
-
-const fn quotes(name: &'static str, slots: &'static [&'static str]) -> MessageShape {
-    MessageShape { name, slots }
-}
-
 const fn writes(name: &'static str, fills: &'static [&'static str]) -> BlockShape {
     BlockShape { name, fills }
 }
 
-/// Messages: those of the obstacles of a step and of its turns, and those of the verb itself.
-pub(super) const MESSAGES: &[MessageShape] = &[
-    says("host_infers"),
-    says("compiling_opens_data"),
-    says("several_steps"),
-    says("lightning_step"),
-    quotes("name_taken", &["name"]),
-    says("several_processes"),
-    // Of a step.
-    says("gradients_in_loss"),
-    quotes("backward_by_helper", &["helper"]),
-    says("loss_handed_in"),
-    says("closure"),
-    says("several_optimizers"),
-    says("no_update"),
-    says("backward_not_reached"),
-    says("backward_in_no_statement"),
-    says("several_backward"),
-    says("several_updates"),
-    says("mode_unreadable"),
-    // Of its turns.
-    says("backward_arguments"),
-    says("update_result_used"),
-    says("no_model_call"),
-    says("several_model_calls"),
-    says("other_model"),
-    says("other_arguments"),
-    says("gathered"),
-    says("part_under_test"),
-    says("other_order"),
-    says("weights_touched"),
-    says("gradient_read"),
-    says("output_no_tensor"),
-    says("input_no_tensor"),
-    quotes("input_not_of_batch", &["input"]),
-    quotes("sequence_first", &["input"]),
-    says("no_input"),
-    // Of the optimizer, and of where the program starts.
-    says("no_optimizer"),
-    says("several_optimizers_made"),
-    says("optimizer_in_loop"),
-    says("optimizer_made_otherwise"),
-    says("optimizer_unnamed"),
-    quotes("optimizer_missing", &["optimizer"]),
-    quotes("optimizer_argument", &["argument"]),
-    says("parameter_groups"),
-    says("decay_differs"),
-    says("rate_missing"),
-    says("other_clipping"),
-    quotes("clipping_missing", &["optimizer"]),
-    says("limit_unknown"),
-    says("starts_elsewhere"),
-];
+messages! {
+    clipping_missing(optimizer);
+    compiling_opens_data();
+    decay_differs();
+    host_infers();
+    lightning_step();
+    limit_unknown();
+    name_taken(name);
+    optimizer_argument(argument);
+    optimizer_missing(optimizer);
+    optimizer_unnamed();
+    other_clipping();
+    parameter_groups();
+    rate_missing();
+    several_processes();
+    starts_elsewhere();
+}
 
 /// Blocks of Python.
 pub(super) const BLOCKS: &[BlockShape] = &[

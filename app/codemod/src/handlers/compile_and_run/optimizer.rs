@@ -1,11 +1,11 @@
 //! The optimizer of a script: how it is made, and what it becomes on the target.
 
 use super::super::Input;
-use super::messages::{ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
+use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
 use crate::definitions::Values;
 use python::names::dotted;
 use python::syntax::Argument;
-use python::tree::{Id, kinds};
+use python::tree::Id;
 use std::ops::Range;
 use training::step::OptimizerMade;
 use training::{FileInProject, Obstacle};
@@ -34,12 +34,12 @@ pub(super) fn read<'t>(
     let remark =
         |list: &str| definitions.names(list).iter().find(|n| n.name == made.qualified).map(|n| n.remark.as_str());
     let Some(counterpart) = remark(OPTIMIZERS) else {
-        return Err(vec![Obstacle::new("optimizer_missing", made.call).quoting("optimizer", made.class())]);
+        return Err(vec![says::optimizer_missing(made.class()).at(made.call)]);
     };
     let mut obstacles = Vec::new();
     let statement = file.statement_of(made.call).zip(made.name);
     if statement.is_none() {
-        obstacles.push(Obstacle::new("optimizer_unnamed", made.call));
+        obstacles.push(says::optimizer_unnamed().at(made.call));
     }
     let given: Vec<Id> = index.arguments(made.call).ids().collect();
     let whole = given
@@ -48,7 +48,7 @@ pub(super) fn read<'t>(
         .filter(|c| c.name() == Some("parameters") && c.arguments().is_empty());
     let model = whole.and_then(|c| c.receiver()).filter(|m| dotted(index, *m).is_some());
     if model.is_none() {
-        obstacles.push(Obstacle::new("parameter_groups", made.call));
+        obstacles.push(says::parameter_groups().at(made.call));
     }
     let prefix = format!("{}.", made.class());
     let known: Vec<(&str, bool)> = definitions
@@ -70,14 +70,12 @@ pub(super) fn read<'t>(
             if matches!(argument, Argument::Keyword { .. }) && matches!(text, "False" | "None") {
                 edits.push((index.item(given[place - 1]).end..index.item(given[place]).end, String::new()));
             } else {
-                obstacles.push(
-                    Obstacle::new("optimizer_argument", given[place]).quoting("argument", index.text_of(given[place])),
-                );
+                obstacles.push(says::optimizer_argument(index.text_of(given[place])).at(given[place]));
             }
             continue;
         }
         if name == "weight_decay" && remark(DECAY_DIFFERS).is_some() && !is_zero(text) {
-            obstacles.push(Obstacle::new("decay_differs", given[place]));
+            obstacles.push(says::decay_differs().at(given[place]));
         }
         if matches!(argument, Argument::Positional(_)) {
             let at = index.item(value).start;
@@ -86,7 +84,7 @@ pub(super) fn read<'t>(
         named.push(name);
     }
     if remark(RATE_REQUIRED).is_some() && !named.contains(&"lr") {
-        obstacles.push(Obstacle::new("rate_missing", made.call));
+        obstacles.push(says::rate_missing().at(made.call));
     }
     let end = given.last().map_or(0, |last| index.item(*last).end);
     if let Some(decay) = remark(DECAYS).filter(|_| !named.contains(&"weight_decay")) {
@@ -94,7 +92,7 @@ pub(super) fn read<'t>(
     }
     if let Some(limit) = limit {
         if remark(CLIPPING).is_none() {
-            obstacles.push(Obstacle::new("clipping_missing", made.call).quoting("optimizer", made.class()));
+            obstacles.push(says::clipping_missing(made.class()).at(made.call));
         }
         let argument = input.block(file.view, CLIP, &Values::default().text("limit", limit)).unwrap_or_default();
         edits.push((end..end, format!(", {argument}")));
@@ -118,24 +116,6 @@ fn edited(text: &str, range: Range<usize>, mut edits: Vec<(Range<usize>, String)
         at = range.end;
     }
     out + &text[at..range.end]
-}
-
-/// What is in the way of a plain script's one optimizer: it is made once, and in no other way.
-pub(super) fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], whole: Id) -> Vec<Obstacle> {
-    let index = &file.view.index;
-    let [first, others @ ..] = made else { return vec![Obstacle::new("no_optimizer", whole)] };
-    let mut out: Vec<Obstacle> = others.iter().map(|o| Obstacle::new("several_optimizers_made", o.call)).collect();
-    let in_step = file.function_of(first.call) == Some(whole);
-    if in_step && index.ancestors(first.call).any(|a| index.kind(a) == kinds().for_statement && a > whole) {
-        out.push(Obstacle::new("optimizer_in_loop", first.call));
-    }
-    let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call;
-    let otherwise = index
-        .assignments()
-        .find(|a| first.name.is_some_and(|name| a.assigns(name)) && a.value().is_some_and(calls_else))
-        .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
-    out.extend(otherwise.map(|a| Obstacle::new("optimizer_made_otherwise", a.id())));
-    out
 }
 
 /// Whether a literal is nought, in any of its spellings: `0`, `0.`, `.0`, `0e0`.

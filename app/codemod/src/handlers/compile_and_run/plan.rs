@@ -1,11 +1,11 @@
 //! What has to be known of a script before its step is rewritten, and everything that is in the way.
 
 use super::super::Input;
-use super::messages::{INSTANCE, OPTIMIZERS, PROCESSES};
+use super::messages::{self as says, INSTANCE, OPTIMIZERS, PROCESSES};
 use super::optimizer::{self, Optimizer};
 use crate::definitions::Values;
 use python::tree::{Id, kinds};
-use training::step::{Norm, OptimizerMade, is_optional, is_statement, optimizers_made, qualified};
+use training::step::{Norm, OptimizerMade, is_optional, is_statement, optimizers_made, qualified, unlike_others};
 use training::turn::{Turn, command_line, starts};
 use training::{FileInProject, Obstacle};
 
@@ -40,17 +40,17 @@ impl<'a, 't> Plan<'a, 't> {
         let other_modes = input.project.modes.is_some();
         let mut obstacles = Vec::new();
         if input.project.is_lightning(file.view, whole) {
-            return Err(vec![Obstacle::new("lightning_step", whole)]);
+            return Err(vec![says::lightning_step().at(whole)]);
         }
         let instance = input.block(file.view, INSTANCE, &Values::default()).unwrap_or_default();
         if file.has_word(&instance) {
-            obstacles.push(Obstacle::new("name_taken", whole).quoting("name", instance));
+            obstacles.push(says::name_taken(instance).at(whole));
         }
         if !other_modes {
             let starts = file.index.calls().map(|c| c.id()).filter(|c| !is_optional(&file, *c));
             let mut processes =
                 starts.filter(|c| qualified(&file, *c).is_some_and(|name| input.lists(PROCESSES, &name)));
-            obstacles.extend(processes.next().map(|call| Obstacle::new("several_processes", call)));
+            obstacles.extend(processes.next().map(|call| says::several_processes().at(call)));
         }
         let turn = Turn::read(file, whole).map_err(|found| obstacles.extend(found)).ok();
         let (limit, clipping) = match turn.as_ref().map(clipping) {
@@ -67,10 +67,10 @@ impl<'a, 't> Plan<'a, 't> {
             let clippings = turn.iter().flat_map(|t| &t.step.clipping);
             clippings.into_iter().all(|c| c.is_known_at(file, whole, at))
         };
-        obstacles.extend(made.iter().find(|m| !known_at(m.call)).map(|m| Obstacle::new("limit_unknown", m.call)));
+        obstacles.extend(made.iter().find(|m| !known_at(m.call)).map(|m| says::limit_unknown().at(m.call)));
         let (mut optimizers, mut missing) = (Vec::new(), Vec::new());
         if !other_modes {
-            obstacles.extend(optimizer::unlike_others(file, &made, whole));
+            obstacles.extend(unlike_others(file, &made, whole));
         }
         for made in &made {
             let lacks = other_modes && !input.lists(OPTIMIZERS, &made.qualified) && is_chosen(file, made.call);
@@ -86,9 +86,9 @@ impl<'a, 't> Plan<'a, 't> {
         if other_modes {
             let first = optimizers.first();
             let differs = |o: &&Optimizer<'_>| first.is_some_and(|f| o.model != f.model || o.name != f.name);
-            obstacles.extend(optimizers.iter().find(differs).map(|o| Obstacle::new("several_optimizers_made", o.call)));
+            obstacles.extend(optimizers.iter().find(differs).map(|o| Obstacle::several_optimizers_made(o.call)));
             if made.is_empty() || (optimizers.is_empty() && obstacles.is_empty()) {
-                obstacles.push(Obstacle::new("no_optimizer", whole));
+                obstacles.push(Obstacle::no_optimizer(whole));
             }
         }
         match turn.filter(|_| obstacles.is_empty()) {
@@ -106,7 +106,7 @@ fn clipping(turn: &Turn<'_, '_>) -> Result<(Option<String>, Vec<Id>), Vec<Obstac
         let statement = file.statement_of(clipping.call).filter(|_| is_statement(&file, clipping.call));
         let limit = clipping.limit.filter(|_| clipping.norm == Norm::Two && clipping.test.is_none());
         let (Some(statement), Some(limit), None) = (statement, limit, &found.0) else {
-            return Err(vec![Obstacle::new("other_clipping", clipping.call)]);
+            return Err(vec![says::other_clipping().at(clipping.call)]);
         };
         found = (Some(file.view.index.text_of(limit).to_owned()), vec![statement]);
     }
@@ -130,9 +130,9 @@ fn starts_elsewhere(
 ) -> Option<Obstacle> {
     if input.project.modes.is_some() {
         let none = starts(input.files, file.view.path).is_empty();
-        return none.then(|| Obstacle::new("starts_elsewhere", whole));
+        return none.then(|| says::starts_elsewhere().at(whole));
     }
     let call = optimizers.first()?.call;
     let none = file.function_of(call).is_some() && command_line(file.view, call).is_none();
-    none.then(|| Obstacle::new("starts_elsewhere", call))
+    none.then(|| says::starts_elsewhere().at(call))
 }

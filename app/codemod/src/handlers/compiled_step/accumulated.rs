@@ -1,9 +1,10 @@
 //! Every batch of the loader is one of an update now: tests hold, what skips goes, and a loop over micro-batches has one turn.
 
 use super::Input;
+use super::messages as says;
 use super::normalise::{always, one_turn};
 use super::plan::Plan;
-use crate::definitions::{Said, Values};
+use crate::definitions::Values;
 use python::edit::{Change, dedent, statement_end};
 use python::lines::line_indent;
 use python::tree::{Id, fields, kinds};
@@ -12,11 +13,10 @@ use training::{FileView, TrainingStep};
 
 /// The edits in a program for the target alone.
 pub(super) fn at_every_turn(plan: &mut Plan<'_, '_>, accumulation: &Accumulation) {
-    let f = fields();
     let file = plan.step.file;
     let index = &file.view.index;
     let whole = |node: Id, text: &str| Change::Expression { node, range: index.range(node), text: text.to_owned() };
-    let conditions: Vec<Id> = accumulation.tests.iter().filter_map(|t| index.field(*t, f.condition)).collect();
+    let conditions: Vec<Id> = accumulation.tests.iter().filter_map(|t| index.condition(*t)).collect();
     let (always, one) = (always(plan.input), one_turn(plan.input));
     for &condition in &conditions {
         plan.edit(condition, whole(condition, always));
@@ -33,7 +33,7 @@ pub(super) fn at_every_turn(plan: &mut Plan<'_, '_>, accumulation: &Accumulation
         }
     }
     let Some((assignment, holds)) = accumulation.named else { return };
-    let (Some(left), Some(right)) = (index.field(assignment, f.left), index.field(assignment, f.right)) else {
+    let (Some(left), Some(right)) = (index.target(assignment), index.source(assignment)) else {
         return;
     };
     let goes = |id: Id| {
@@ -103,7 +103,7 @@ pub(super) fn unwrap(plan: &mut Plan<'_, '_>, test: Id) {
     let file = plan.step.file;
     let index = &file.view.index;
     let mut out: Vec<String> = Vec::new();
-    for statement in index.field(test, fields().consequence).into_iter().flat_map(|b| index.children(b)) {
+    for statement in index.consequence(test).into_iter().flat_map(|b| index.children(b)) {
         if ends_step(file, statement) {
             continue;
         }
@@ -124,13 +124,12 @@ pub(super) fn note_division(input: &Input<'_, '_>, view: &FileView<'_>) {
     for &quotient in of_loaders {
         let mut sides = index.parts(quotient);
         let (Some(batch), Some(number)) = (sides.next(), sides.next()) else { continue };
-        let floors = index.text[index.item(batch).end..index.item(number).start].trim() == "//";
+        let floors = index.between(batch, number) == "//";
         let text = index.text_of(quotient);
         let is_new = index.text.matches(text).count() > input.original.matches(text).count();
         let (samples, number) = (index.text_of(batch), index.text_of(number));
         if floors && is_new && divides(view, batch, number).is_none() {
-            let slots = vec![("number", number.to_owned()), ("batch", samples.to_owned())];
-            input.note(view, quotient, Said { name: "batch_divided", slots });
+            input.note(view, quotient, says::batch_divided(samples, number));
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What stands around the compiled step: the optimizer's own calls, schedulers, clipping, checkpoints, validation.
 
+use super::messages as says;
 use super::plan::Plan;
 use crate::definitions::Values;
 use python::edit::Change;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
-use training::Obstacle;
 use training::step::{
     Clipping, Found, Norm, arguments, ends_step, evaluates, in_model, is_model_call, leaves, optimizers_made, saves,
     schedules,
@@ -18,7 +18,7 @@ pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
     let mut done: BTreeSet<Id> = BTreeSet::new();
     for class in plan.input.settings.definitions.names("optimizers") {
         for made in optimizers_made(&file).iter().filter(|m| m.qualified == class.name && file.is_reached(m.call)) {
-            let body = file.function_of(made.call).and_then(|d| index.field(d, fields().body));
+            let body = file.function_of(made.call).and_then(|d| index.body(d));
             let statement = body.and_then(|b| index.parts(b).find(|s| index.is_within(made.call, *s)));
             if let Some(statement) = statement.filter(|s| done.insert(*s)) {
                 let text = plan.block("require_software", &Values::default());
@@ -42,12 +42,12 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
     let file = plan.step.file;
     let index = &file.view.index;
     let Some(limit) = clipping.limit.filter(|_| clipping.norm == Norm::Two) else {
-        return Err(Obstacle::new("other_clipping", clipping.call));
+        return Err(says::other_clipping().at(clipping.call));
     };
     let made = optimizers_made(&file);
     let clips = |name: &str| plan.input.lists("clipping_optimizers", name);
     if let Some(other) = made.iter().find(|m| plan.input.lists("optimizers", &m.qualified) && !clips(&m.qualified)) {
-        return Err(Obstacle::new("clipping_missing", other.call).quoting("optimizer", other.class()));
+        return Err(says::clipping_missing(other.class()).at(other.call));
     }
     let built: Vec<Id> = made.iter().filter(|m| clips(&m.qualified)).map(|m| m.call).collect();
     let limit = index.text_of(limit);
@@ -56,7 +56,7 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
         Values::default().flag("tested", asked.is_some()).text("test", asked.unwrap_or("")).text("limit", limit);
     if built.is_empty() || !built.iter().all(|b| clipping.is_known_at(file, plan.step.whole, *b)) {
         if plan.step.precision.unwrapped.iter().any(|(whole, _)| index.is_within(clipping.call, *whole)) {
-            return Err(Obstacle::new("limit_unknown", clipping.call));
+            return Err(says::limit_unknown().at(clipping.call));
         }
         let values = values.text("optimizer", plan.step.optimizer);
         return Ok(Some(plan.block("step_limit", &values)));
@@ -75,7 +75,7 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
 
 /// `zero_grad`, `backward`, `step` and what belongs to a scaler: the compiled step does all that.
 pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> bool) {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let (file, whole) = (plan.step.file, plan.step.whole);
     let index = &file.view.index;
     let mut gone: BTreeSet<Id> = BTreeSet::from_iter([plan.step.end]);
@@ -87,7 +87,7 @@ pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> b
         while let Some(block) = index.parent(at)
             && index.parts(block).all(|s| gone.contains(&s) || outer.contains(&s))
             && let Some(owner) = index.parent(block).filter(|o| index.kind(*o) == k.if_statement)
-            && index.field(owner, f.alternative).is_none()
+            && index.otherwise(owner).is_none()
             && file.project.modes.is_none()
         {
             at = owner;

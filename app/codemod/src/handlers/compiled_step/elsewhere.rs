@@ -1,10 +1,9 @@
 //! Parts of a step that are in another file than the rest of it: what is said of them.
 
 use super::Input;
-use super::messages::DEFINITIONS;
-use crate::definitions::Said;
+use super::messages::{self as says, DEFINITIONS};
 use python::names::called_name;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use training::roles::Role;
 use training::step::{arguments, qualified};
 use training::{FileInProject, FileView};
@@ -18,27 +17,26 @@ pub(super) fn note_step(input: &Input<'_, '_>, file: FileInProject<'_, '_>) {
             && file.is_reached(*c)
     });
     if let Some(call) = clears {
-        input.refuse_step(file.view, call, Said { name: "step_elsewhere", slots: Vec::new() });
+        input.refuse_step(file.view, call, says::step_elsewhere());
     }
 }
 
 /// An optimizer of the compiled step that is of no kind that the target can compile.
 pub(super) fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
-    let f = fields();
     let index = &view.index;
     let given = |call: &Id| arguments(view, *call).first().map(|o| index.text_of(*o));
     let defined = input.settings.definitions.defined_by(DEFINITIONS);
     let compiled: Vec<&str> = defined.iter().flat_map(|name| view.calls(name)).filter_map(given).collect();
     for &assignment in index.of_kind(kinds().assignment) {
-        let named = index.field(assignment, f.left).is_some_and(|l| compiled.contains(&index.text_of(l)));
-        let Some(made) = index.field(assignment, f.right).filter(|_| named) else { continue };
-        let kind = index.field(made, f.function).map_or("", |g| index.text_of(g));
+        let named = index.target(assignment).is_some_and(|l| compiled.contains(&index.text_of(l)));
+        let Some(made) = index.source(assignment).filter(|_| named) else { continue };
+        let kind = index.callee(made).map_or("", |g| index.text_of(g));
         let full = qualified(view, made).unwrap_or_default();
         let is_class = called_name(index, made).is_some_and(|n| n.starts_with(char::is_uppercase));
         let head = full.split('.').next().unwrap_or_default();
         let is_own = input.settings.target.modules.iter().any(|module| module == head);
         if is_class && !is_own && !full.starts_with("torch.optim.") {
-            input.note(view, made, Said { name: "other_optimizer", slots: vec![("optimizer", kind.to_owned())] });
+            input.note(view, made, says::other_optimizer(kind));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Input, Wish};
 use python::edit::{Change, dedent};
 use python::lines::line_end;
 use python::lines::line_indent;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use training::FileView;
 use training::counting::chunks;
 use training::step::is_left_early;
@@ -21,16 +21,16 @@ pub(super) fn one_turn(input: &Input<'_, '_>) -> &'static str {
 
 /// Takes statements out of the tests and loops that the port has made superfluous.
 pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish> {
-    let (k, f) = (kinds(), fields());
+    let k = kinds();
     let index = &view.index;
     let (always, one) = (always(input), one_turn(input));
     let mut found: Vec<Id> = Vec::new();
     found.extend(index.of_kind(k.if_statement).iter().copied().filter(|at| {
-        let holds = index.field(*at, f.condition).is_some_and(|c| index.text_of(c) == always);
-        holds && index.field(*at, f.alternative).is_none()
+        let holds = index.condition(*at).is_some_and(|c| index.text_of(c) == always);
+        holds && index.otherwise(*at).is_none()
     }));
     found.extend(index.of_kind(k.for_statement).iter().copied().filter(|at| {
-        let (Some(left), Some(right)) = (index.field(*at, f.left), index.field(*at, f.right)) else { return false };
+        let (Some(left), Some(right)) = (index.target(*at), index.source(*at)) else { return false };
         let turn = index.text_of(right).strip_prefix("range(").and_then(|n| n.strip_suffix(')')) == Some(one)
             && view.identifiers(index.text_of(left)).iter().filter(|id| index.is_within(**id, *at)).count() == 1;
         let part = chunks(view, *at).is_some_and(|c| c.numbers.iter().all(|n| index.text_of(*n) == one));
@@ -50,11 +50,10 @@ pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish>
 
 /// A compound statement's body in its place, comments above it included.
 fn body_alone(view: &FileView<'_>, at: Id) -> Option<Change> {
-    let f = fields();
     let index = &view.index;
     let text = index.text;
-    let block = index.field(at, f.consequence).or_else(|| index.field(at, f.body))?;
-    let head = index.field(at, f.condition).or_else(|| index.field(at, f.right))?;
+    let block = index.consequence(at).or_else(|| index.body(at))?;
+    let head = index.condition(at).or_else(|| index.source(at))?;
     let first = index.item(block).start;
     let below = text[index.item(head).end..first].contains('\n');
     let from = if below {
@@ -63,7 +62,7 @@ fn body_alone(view: &FileView<'_>, at: Id) -> Option<Change> {
     } else {
         first
     };
-    let named = chunks(view, at).zip(index.field(at, f.left)).map_or_else(String::new, |(parts, left)| {
+    let named = chunks(view, at).zip(index.target(at)).map_or_else(String::new, |(parts, left)| {
         let whole: Vec<&str> = parts.tensors.iter().map(|t| index.text_of(*t)).collect();
         let (left, whole) = (index.text_of(left), whole.join(", "));
         if left == whole { String::new() } else { format!("{left} = {whole}\n") }

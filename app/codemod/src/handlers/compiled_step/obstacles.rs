@@ -1,6 +1,7 @@
 //! What the target can't compile and no rewriting changes, wherever it stands in the file.
 
 use super::Input;
+use super::messages as says;
 use python::tree::kinds;
 use training::step::{is_optional, qualified};
 use training::{FileInProject, Obstacle};
@@ -11,7 +12,7 @@ pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>) -> V
     for &call in file.index.of_kind(kinds().call) {
         let Some(name) = qualified(&file, call).filter(|_| file.is_reached(call)) else { continue };
         if let Some(optimizer) = missing_optimizer(input, &name) {
-            out.push(Obstacle::new("optimizer_missing", call).quoting("optimizer", optimizer));
+            out.push(says::optimizer_missing(optimizer).at(call));
         }
         // What is asked for first is off when one process is started.
         if input.lists("several_processes", &name)
@@ -19,7 +20,7 @@ pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>) -> V
             && !is_optional(&file, call)
             && file.project.modes.is_none()
         {
-            out.push(Obstacle::new("several_processes", call));
+            out.push(says::several_processes().at(call));
         }
     }
     out

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use python::edit::dedent;
 use python::lines::line_indent;
-use python::tree::{fields, kinds};
+use python::tree::kinds;
 use training::step::{Slice, is_model_call};
 
 /// Both sides, where `test` asks for the phase of training and `call` is the call of the compiled step.
@@ -23,7 +23,7 @@ pub(super) fn both_phases(plan: &mut Plan<'_, '_>, slice: &Slice<'_>, test: &str
             let mut out = String::new();
             let mut at = range.start;
             for &c in index.of_kind_in(kinds().call, s).iter().filter(|c| is_model_call(file, **c)) {
-                let Some(model) = index.field(c, fields().function) else { continue };
+                let Some(model) = index.callee(c) else { continue };
                 let model = index.range(model);
                 out.push_str(&index.text[at..model.start]);
                 out.push_str(&plan.inferring(&index.text[model.clone()]));

@@ -1,0 +1,281 @@
+//! What becomes of one training step, found out as a whole before anything is changed.
+
+use super::accumulated::{at_every_turn, lengths, logs_a_share, unwrap};
+use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
+use super::messages::{self as says, DEFINITIONS, IMPORT};
+use super::obstacles::obstacles;
+use super::phases::both_phases;
+use super::plan::Plan;
+use super::{Input, Wish};
+use crate::condition::{Situation, Type, nodes_of_type};
+use crate::definitions::Values;
+use python::edit::{Change, dedent, statement_end};
+use python::lines::line_indent;
+use python::tree::{Id, ROOT};
+use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports};
+use training::{FileInProject, FileView, Obstacle, TrainingStep};
+
+/// The changes of one step, or everything that is in the way.
+pub(super) fn rewrite<'a, 't>(
+    input: &'a Input<'a, 't>,
+    file: FileInProject<'a, 't>,
+    whole: Id,
+) -> Result<Vec<Wish>, Vec<Obstacle>> {
+    let mut found = obstacles(input, file);
+    let step = match TrainingStep::read(file, whole) {
+        Ok(step) => step,
+        Err(more) => {
+            found.extend(more);
+            return Err(found);
+        }
+    };
+    found.extend(step.obstacles.iter().cloned());
+    found.extend(step.accumulates.as_ref().err().cloned());
+    let situation = Situation {
+        view: file.view,
+        project: file.project,
+        settings: input.settings,
+        branch: file.project.modes.is_some(),
+    };
+    let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
+    let torch = torch.filter(|t| file.index.parent(*t) == Some(ROOT));
+    if torch.is_none() {
+        found.push(says::no_torch_import().at(whole));
+    }
+    let unit = step.slice().and_then(|slice| Ok((Module::of(&step, &slice)?, slice)));
+    let mut plan = Plan::new(input, step);
+    let limit = limit(&mut plan, &mut found);
+    match (unit, torch) {
+        (Ok((module, slice)), Some(torch)) if found.is_empty() => {
+            let unit = Unit { slice, module, limit, torch };
+            plan.write(&unit)?;
+            Ok(plan.wishes())
+        }
+        (unit, _) => {
+            found.extend(unit.err().into_iter().flatten());
+            Err(found)
+        }
+    }
+}
+
+/// What is compiled, and what its call needs.
+struct Unit<'t> {
+    slice: Slice<'t>,
+    module: Module,
+    /// The statement that tells the optimizer the limit of its gradients.
+    limit: Option<String>,
+    torch: Id,
+}
+
+/// The limit that gradients are clipped to, where the optimizer is to be told beside the step.
+fn limit(plan: &mut Plan<'_, '_>, found: &mut Vec<Obstacle>) -> Option<String> {
+    let mut limit = None;
+    for clipping in std::mem::take(&mut plan.step.clipping) {
+        match clip(plan, &clipping) {
+            Ok(set) => limit = set,
+            Err(obstacle) => found.push(obstacle),
+        }
+    }
+    limit
+}
+
+impl Plan<'_, '_> {
+    /// Writes all changes: a step of which a part can't be written is no step.
+    fn write(&mut self, unit: &Unit<'_>) -> Result<(), Vec<Obstacle>> {
+        if !self.step.precision.unwrapped.is_empty() {
+            // What is clipped in a branch that goes is clipped all the same.
+            self.simpler = std::mem::take(&mut self.edits);
+            let unwrapped: Vec<Wish> = self
+                .step
+                .precision
+                .unwrapped
+                .iter()
+                .map(|(at, body)| body_alone(self.step.file.view, *at, *body))
+                .collect();
+            self.simpler.extend(unwrapped);
+        }
+        let is_branch = self.step.file.project.modes.is_some();
+        if is_branch {
+            self.check_turns();
+        }
+        self.call(unit);
+        self.adapt(unit).map_err(|obstacle| vec![obstacle])?;
+        if is_branch {
+            require_package(self);
+        }
+        let index = &self.step.file.view.index;
+        let is_moved = |c: Id| unit.slice.statements.iter().any(|s| index.is_within(c, *s));
+        infer(self, &is_moved);
+        release_for_loads(self);
+        self.define(unit, is_branch);
+        let view = self.step.file.view;
+        let lost = |change: &&Change| change.has_no_place(view) || change.swallows_comment(view);
+        let mut changes = self.simpler.iter().chain(&self.edits).flat_map(|wish| &wish.changes);
+        let lost = changes.find(lost).and_then(Change::node);
+        lost.map_or(Ok(()), |at| Err(vec![says::no_place().at(at)]))
+    }
+
+    /// Beside other modes, a loop over micro-batches keeps its number, which the target takes from its options.
+    fn check_turns(&mut self) {
+        let file = self.step.file;
+        if let (Some(around), Some(turns)) = (self.step.around, self.step.micro_batches()) {
+            let text = self.block("one_micro_batch", &Values::default().text("turns", file.index.text_of(turns)));
+            self.insert(around, false, &text);
+        }
+    }
+
+    /// The call of the compiled step in the place of what has moved.
+    fn call(&mut self, unit: &Unit<'_>) {
+        let (step, slice) = (&self.step, &unit.slice);
+        let Module { extraction, loss, results, scalars, .. } = &unit.module;
+        let names: Vec<String> = extraction.attributes.iter().map(|a| a.1.clone()).collect();
+        let parts = std::iter::once(step.optimizer.to_owned()).chain(names).collect::<Vec<_>>().join(", ");
+        let arguments = extraction.parameters.iter().map(|p| p.1.clone()).collect::<Vec<_>>().join(", ");
+        let targets: String = results.iter().map(|r| format!("{r}, ")).collect();
+        let undone = step.accumulation().filter(|a| logs_a_share(step, &unit.module, a));
+        let share = undone.map_or(String::new(), |a| format!(" / {}", a.count));
+        let (at, end) = (slice.at, step.end);
+        // Asked for at every turn, because validation may have taken the device in between.
+        let values = Values::default()
+            .text("set_limit", unit.limit.clone().unwrap_or_default())
+            .text("parts", parts)
+            .text("results", targets)
+            .text("loss", loss)
+            .text("arguments", arguments)
+            .text("share", share)
+            .list("number", scalars.iter().map(|name| Values::default().text("name", name)));
+        let call = self.block("step_call", &values);
+        let call = slice.phase.map_or(call.clone(), |test| both_phases(self, slice, test, &call));
+        for &s in slice.statements.iter().filter(|s| **s != at && **s != end) {
+            self.replace(s, "");
+        }
+        if slice.statements.is_empty() || (slice.forward_function.is_some() && at == slice.from) {
+            self.insert(at, true, &call);
+        } else {
+            self.replace(at, &call);
+        }
+    }
+
+    /// What the compiled step does by itself goes, and what it has to be told is handed over.
+    fn adapt(&mut self, unit: &Unit<'_>) -> Result<(), Obstacle> {
+        let file = self.step.file;
+        let index = &file.view.index;
+        let is_branch = file.project.modes.is_some();
+        // Beside other modes the test is written anew as a whole; alone, its condition holds and it goes in the next round.
+        let accumulation = self.step.accumulation().cloned();
+        let test = accumulation.as_ref().filter(|_| is_branch).and_then(|a| a.tests.first().copied());
+        let dropped = self.step.precision.dropped.clone();
+        let alive = |id: Id| {
+            file.is_reached(id)
+                && !dropped.iter().any(|d| index.is_within(id, *d))
+                && !test.is_some_and(|t| index.is_within(id, t))
+        };
+        remove_updates(self, &alive);
+        if let Some(function) = &unit.slice.forward_function {
+            for &call in &function.calls {
+                let Some(argument) = arguments(&file, call).first().copied() else { continue };
+                let text = index.text_of(argument).to_owned();
+                self.edit(call, Change::Expression { node: call, range: index.range(call), text });
+            }
+            for caller in function.other_callers(&self.step, unit.slice.from)? {
+                let text = format!("{0} = {1}({0})", caller.output, self.inferring(&caller.model));
+                self.insert(caller.statement, true, &text);
+            }
+        }
+        if let Some(function) = &unit.slice.loss_function {
+            for call in function.model_calls_for_others(&self.step) {
+                self.infer(call);
+            }
+        }
+        hand_over_rates(self, unit.slice.phase.is_none(), &alive);
+        if let Some(a) = &accumulation {
+            match test {
+                Some(test) => unwrap(self, test),
+                None => at_every_turn(self, a),
+            }
+            lengths(self, a);
+            let text = self.accumulation(a, unit);
+            match a.known {
+                Known::FromStart => {}
+                Known::After(at) => self.insert(at, true, &text),
+                Known::Before(at) => self.insert(at, false, &text),
+            }
+        }
+        Ok(())
+    }
+
+    /// The definitions that the step needs, behind the imports.
+    fn define(&mut self, unit: &Unit<'_>, is_branch: bool) {
+        let (file, whole) = (self.step.file, self.step.whole);
+        let view = file.view;
+        let Module { extraction, loss, results, .. } = &unit.module;
+        let base = view.names.spelling(&view.index, whole, "torch.nn.Module");
+        let joined = |list: &[(String, String)]| list.iter().map(|a| a.0.as_str()).collect::<Vec<_>>().join(", ");
+        let accumulation = self.step.accumulation().filter(|a| matches!(a.known, Known::FromStart));
+        let is_frozen = extraction.attributes.iter().any(|a| is_frozen(view, whole, &a.1));
+        let values = Values::default()
+            .flag("other_modes", is_branch)
+            .flag("infers", self.infers)
+            .flag("trains", !is_frozen)
+            .flag("tells_rates", self.tells_rates)
+            .text("opts", self.options_name())
+            .text("accumulation", accumulation.map_or(String::new(), |a| self.accumulation(a, unit)))
+            .text("module", base.unwrap_or_else(|| "torch.nn.Module".to_owned()))
+            .text("attributes", joined(&extraction.attributes))
+            .list("attribute", extraction.attributes.iter().map(|a| Values::default().text("name", &a.0)))
+            .text("parameters", joined(&extraction.parameters))
+            .text("body", extraction.body.join("\n"))
+            .text("results", results.iter().map(|r| format!("{r}, ")).collect::<String>())
+            .text("loss", extraction.local(loss));
+        let line_after = |at: Id, text: String| {
+            let end = statement_end(view, at);
+            Change::Raw { range: end..end, text: format!("{}{text}", view.layout.newline) }
+        };
+        let torch = unit.torch;
+        let header = end_of_imports(file, whole).map_or(torch, |end| end.max(torch));
+        let text = format!("\n\n{}", self.block(DEFINITIONS, &values));
+        let import = self.block(IMPORT, &Values::default().flag("other_modes", is_branch));
+        self.edit(torch, line_after(torch, import));
+        self.edit(header, line_after(header, text.replace('\n', view.layout.newline)));
+    }
+}
+
+impl Plan<'_, '_> {
+    /// What the target's options are called in the file.
+    fn options_name(&self) -> &str {
+        let names = self.input.settings.definitions.names("options");
+        let free = names.iter().find(|n| !self.step.file.has_word(&n.name)).or(names.last());
+        free.map_or("", |n| &n.name)
+    }
+
+    /// What is told to the options.
+    fn accumulation(&self, accumulation: &Accumulation, unit: &Unit<'_>) -> String {
+        let values = Values::default()
+            .text("opts", self.options_name())
+            .text("count", &accumulation.value)
+            .flag("sums", !unit.module.divided);
+        self.block("step_accumulation", &values)
+    }
+}
+
+/// A block in the place of the statement around it.
+fn body_alone(view: &FileView<'_>, at: Id, body: Id) -> Wish {
+    let index = &view.index;
+    let indent = line_indent(index.text, index.item(body).start);
+    let text = dedent(&index.text_of(body).replace("\r\n", "\n"), indent);
+    let change = Change::Replace { first: at, last: at, text };
+    Wish { at: index.item(at).start, changes: vec![change], imports: Vec::new() }
+}
+
+/// Whether the function of the step puts a part into evaluation mode, itself or what it belongs to, and never out of it.
+fn is_frozen(view: &FileView<'_>, step: Id, part: &str) -> bool {
+    let index = &view.index;
+    let calls = |name: &str| {
+        view.calls(name).iter().filter(|c| index.is_within(**c, step)).any(|call| {
+            view.index.receiver(*call).map(|o| index.text_of(o)).is_some_and(|owner| {
+                part.strip_prefix(owner).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        })
+    };
+    calls("eval") && !calls("train")
+}
