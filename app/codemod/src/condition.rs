@@ -14,12 +14,12 @@ use crate::definitions::{Definitions, Wanted};
 use crate::matching::Match;
 use crate::patch::pattern_by_place;
 use crate::settings::Settings;
-use crate::step_parts::Part;
+use crate::step_parts::{Part, StepParts};
 use crate::template::variable_name;
 use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
-use surroundings::{assigns, contains, followed_by, has_keyword, trains, unused};
+use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword, trains, unused};
 use training::readers::only_evaluation_reads;
 use training::{FileView, ProjectFacts};
 use types::is_of_type;
@@ -54,6 +54,7 @@ enum Test {
     FileTrains,
     LeadsToTraining,
     StepLeft,
+    LossFirst,
     ComputeModes,
     ProjectImports(String),
     FollowedBy(NodePattern),
@@ -70,6 +71,8 @@ pub(crate) struct Situation<'a, 't> {
     pub(crate) settings: &'a Settings<'a>,
     /// The port is in branch style.
     pub(crate) branch: bool,
+    /// The parts of the step as a verb found them, for the patches in its section.
+    pub(crate) step: Option<&'a dyn StepParts>,
 }
 
 /// Compiles the conditions of a rule.
@@ -176,6 +179,7 @@ impl Compiler<'_> {
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a training step is left" => Test::StepLeft,
+            "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
             _ => {
                 let option = rest.strip_prefix("option ").and_then(|o| o.split_once(" is "));
@@ -287,6 +291,7 @@ impl Condition {
                 let ported = s.project.target_modules.iter().any(|module| s.view.names.imports(module));
                 s.project.step_is_left && !ported
             }
+            Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
             Test::Option(name, value) => s.settings.is(name, value),
@@ -341,6 +346,7 @@ impl Condition {
             | Test::FileContains(_)
             | Test::ProjectPins(..)
             | Test::StepLeft
+            | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)
             | Test::Option(..) => {

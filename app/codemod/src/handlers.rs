@@ -18,6 +18,7 @@ mod whole_batches;
 
 use crate::definitions::{BlockShape, MessageShape, Sentence, Style, Values};
 use crate::settings::Settings;
+use crate::step_parts::StepParts;
 use python::edit::Change;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -57,6 +58,9 @@ pub(crate) fn obstacle_messages(families: &[&'static [Reason]]) -> impl Iterator
     families.iter().copied().flatten().map(|&(name, slots)| MessageShape { name, slots })
 }
 
+/// [`Input::patched`].
+pub(crate) type PatchStep<'a> = dyn Fn(&FileView<'_>, &dyn StepParts) -> Result<Vec<Change>, python::Id> + 'a;
+
 /// What a handler may look at.
 pub(crate) struct Input<'a, 't> {
     pub(crate) path: &'a str,
@@ -73,6 +77,8 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
     pub(crate) fields: &'a [String],
+    /// What the patches over the step in the handler's section make of the parts that it found; where one can't be written, its place.
+    pub(crate) patched: &'a PatchStep<'a>,
     /// Blocks of Python that the handler has written, by their names.
     pub(crate) written: &'a RefCell<Vec<(String, String)>>,
     /// What the handler could not do.

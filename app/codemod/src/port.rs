@@ -5,6 +5,7 @@ mod doubled;
 mod emptied;
 mod finish;
 mod gate;
+mod matched;
 mod overlap;
 mod plan;
 mod round;

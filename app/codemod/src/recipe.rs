@@ -255,6 +255,13 @@ impl RecipeSet {
     }
 }
 
+impl Recipe {
+    /// Whether a verb of it ports the training step; patches over the step in its section are the verb's.
+    pub(crate) fn ports_step(&self) -> bool {
+        self.rules.iter().any(|rule| matches!(&rule.body, Body::Handler(handler) if handler.ports_step))
+    }
+}
+
 impl Target {
     fn offer(&self, option: &OptionField) -> TargetOption {
         TargetOption {

@@ -8,6 +8,18 @@ use training::roles::Role;
 use training::step::{TrainingStep, model_calls, schedules};
 use training::{FileInProject, FileView, Obstacle, ProjectFacts};
 
+/// What a verb that ports the step found of its parts, for the patches in its section.
+pub(crate) trait StepParts {
+    /// The nodes of a part.
+    fn nodes(&self, part: Part) -> Vec<Id>;
+
+    /// What a `+` line asks for beside a matched node: `step.model`.
+    fn fact(&self, node: Id, name: &str) -> Option<String>;
+
+    /// Whether the model gives its loss first, and nothing happens to the optimizer between its call and the update.
+    fn gives_loss_first(&self) -> bool;
+}
+
 /// A part of a training step that a rule can match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -25,9 +37,31 @@ pub(crate) enum Part {
     Clip,
     /// The steps of schedulers.
     Schedule,
+    /// Calls of the model beside the step's own.
+    Evaluate,
+    /// The loss that the model gives, as the statement that takes it.
+    Given,
+    /// A loss with a gradient scaler around it.
+    Scaled,
+    /// A gradient scaler's bookkeeping.
+    Scaler,
+    /// Statements that take the weights, or put others in their place.
+    Save,
+    /// The statement that makes the optimizer.
+    Optimizer,
+    /// The statement before which the program has not read its command line.
+    Start,
 }
 
-const PARTS: [(&str, Part); 7] = [
+impl Part {
+    /// Whether only a verb that ports the step finds it.
+    pub(crate) fn is_of_verbs(self) -> bool {
+        use Part::{Evaluate, Given, Optimizer, Save, Scaled, Scaler, Start};
+        matches!(self, Evaluate | Given | Scaled | Scaler | Save | Optimizer | Start)
+    }
+}
+
+const PARTS: [(&str, Part); 14] = [
     ("forward", Part::Forward),
     ("loss", Part::Loss),
     ("backward", Part::Backward),
@@ -35,10 +69,18 @@ const PARTS: [(&str, Part); 7] = [
     ("clear", Part::Clear),
     ("clip", Part::Clip),
     ("schedule", Part::Schedule),
+    ("evaluate", Part::Evaluate),
+    ("given", Part::Given),
+    ("scaled", Part::Scaled),
+    ("scaler", Part::Scaler),
+    ("save", Part::Save),
+    ("make", Part::Optimizer),
+    ("start", Part::Start),
 ];
 
-/// What only a `+` line may ask for: the model, what it is called with, and the optimizer, as the program writes them.
-const FACTS: [&str; 3] = ["step.model", "step.inputs", "step.optimizer"];
+/// What a `+` line may ask for although nothing matched it: the model, what it is called with, the optimizer and the loss, as the
+/// program writes them.
+const FACTS: [&str; 4] = ["step.model", "step.inputs", "step.optimizer", "step.loss"];
 
 /// Metavariables with the parts that they stand for.
 pub(crate) type Bound = Vec<(String, Part)>;
@@ -66,7 +108,7 @@ pub(crate) fn as_metavariables(patch: &str) -> Result<(String, Bound), (usize, S
                     out.push_str(&format!("${variable}"));
                 }
                 Some(_) if is_bound => out.push_str(&format!("${variable}")),
-                None if line.starts_with('+') && FACTS.contains(&format!("step.{name}").as_str()) => {
+                _ if line.starts_with('+') && FACTS.contains(&format!("step.{name}").as_str()) => {
                     out.push_str(&format!("{{{{step.{name}}}}}"));
                 }
                 Some(_) => return Err((number, format!("`{{{{step.{name}}}}}` is written but never matched"))),
@@ -114,12 +156,20 @@ pub(crate) fn fact(view: &FileView<'_>, project: &ProjectFacts, node: Id, name: 
     let file = FileInProject { view, project };
     let index = &view.index;
     let step = steps(view, project).find(|step| index.is_within(node, step.whole))?;
-    let forward = || of_step(file, &step, Part::Forward).into_iter().next();
     match name {
         "step.optimizer" => Some(step.optimizer.to_owned()),
-        "step.model" => Some(index.text_of(index.callee(forward()?)?).to_owned()),
+        "step.loss" => Some(index.text_of(step.loss).to_owned()),
+        _ => of_call(view, of_step(file, &step, Part::Forward).into_iter().next()?, name),
+    }
+}
+
+/// What a call of the model says of the model and what it is given: `step.model`, `step.inputs`.
+pub(crate) fn of_call(view: &FileView<'_>, call: Id, name: &str) -> Option<String> {
+    let index = &view.index;
+    match name {
+        "step.model" => Some(index.text_of(index.callee(call)?).to_owned()),
         "step.inputs" => {
-            let arguments = index.text_of(index.arguments(forward()?).list()?);
+            let arguments = index.text_of(index.arguments(call).list()?);
             Some(arguments.strip_prefix('(')?.strip_suffix(')')?.to_owned())
         }
         _ => None,
@@ -132,7 +182,8 @@ fn steps<'a, 't>(view: &'a FileView<'t>, project: &'a ProjectFacts) -> impl Iter
     view.steps.training.iter().filter_map(read)
 }
 
-fn of_step(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, part: Part) -> Vec<Id> {
+/// The nodes of a part that every step has, or may have.
+pub(crate) fn of_step(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, part: Part) -> Vec<Id> {
     let index = &file.view.index;
     let here = |call: &Id| index.is_within(*call, step.whole) && step.is_alive(*call);
     match part {
@@ -149,6 +200,7 @@ fn of_step(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, part: Part)
         }
         Part::Clip => step.clipping.iter().map(|clipping| clipping.call).filter(here).collect(),
         Part::Schedule => schedules(file).steps.into_iter().map(|(call, _)| call).filter(here).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -168,7 +220,7 @@ mod tests {
         };
         refused("- {{step.updates}}\n", 0, "a step has no part `updates`; a rule matches {{step.forward}}, ");
         refused("- {{step.model}}\n", 0, "a step has no part `model`");
-        refused("- {{step.update}}\n+ {{step.loss}}\n", 1, "`{{step.loss}}` is written but never matched");
+        refused("- {{step.update}}\n+ {{step.clip}}\n", 1, "`{{step.clip}}` is written but never matched");
         refused("- a\n+ b\n", 0, "a rule over the step matches at least one of its parts");
     }
 }

@@ -102,7 +102,14 @@ impl Template {
                     }
                     out.push_str(&filled);
                 }
-                _ => out.push_str(&value(part)?),
+                _ => {
+                    let filled = value(part)?;
+                    // What begins on a line of its own leaves no blank behind on the one above.
+                    if filled.starts_with(['\n', '\r']) {
+                        out.truncate(out.trim_end_matches(' ').len());
+                    }
+                    out.push_str(&filled);
+                }
             }
         }
         Some(out)

@@ -4,6 +4,7 @@
 //! In a project with compute modes the target's code stands beside that of the others. Some of what is found here in a plain script
 //! is only known there while the program runs, so less is asked.
 
+mod around;
 mod data;
 mod inputs;
 mod loss_output;

@@ -6,8 +6,9 @@ use python::pattern::{Captures, NodePattern};
 use python::syntax::Argument;
 use python::tables::table_values;
 use python::tree::{Id, kinds};
-use training::FileView;
 use training::modes::{Modes, Region};
+use training::turn::Turn;
+use training::{FileInProject, FileView};
 
 /// Whether some node of the file matches.
 pub(super) fn contains(view: &FileView<'_>, pattern: &NodePattern) -> bool {
@@ -137,4 +138,10 @@ pub(super) fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &Node
         }
         statement = owner;
     }
+}
+
+/// Whether the model of a training step gives its loss first.
+pub(super) fn gives_loss_first(s: &Situation<'_, '_>) -> bool {
+    let file = FileInProject { view: s.view, project: s.project };
+    s.view.steps.training.iter().any(|whole| Turn::read(file, *whole).is_ok_and(|turn| turn.gives_loss_first()))
 }

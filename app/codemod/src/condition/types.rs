@@ -76,7 +76,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::String => index.of_kind(k.string).to_vec(),
         Type::Argument { keyword, function } => arguments(s, keyword, function),
         Type::StepPart(part) => {
-            let nodes = step_parts::nodes(s.view, s.project, *part);
+            let nodes = s.step.map_or_else(|| step_parts::nodes(s.view, s.project, *part), |step| step.nodes(*part));
             let statements = nodes.iter().filter_map(|node| step_parts::statement(s.view, *node));
             nodes.iter().copied().chain(statements).collect()
         }

@@ -11,10 +11,9 @@ mod plan;
 
 use super::named_loss::{port_step, refuse};
 use super::{Handler, Input, Wish};
-use crate::definitions::Values;
-use messages::{self as says, BLOCKS, FORWARD, MESSAGES, NAMES, RUNTIME, START};
+use messages::{self as says, BLOCKS, COMPILES, MESSAGES, NAMES, RUNS_MODEL, RUNTIME};
 use plan::Plan;
-use python::tree::Id;
+use python::syntax::Call;
 use training::step::{OF_OPTIMIZERS, OF_STEPS, OF_TURNS};
 use training::{FileView, Obstacle};
 
@@ -52,19 +51,17 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             return Vec::new();
         }
     };
-    port_step(input, view, whole, |input, file, whole| Plan::read(input, file, whole).map(|plan| edits::wishes(&plan)))
+    port_step(input, view, whole, |input, file, whole| edits::wishes(&Plan::read(input, file, whole)?))
 }
 
 /// What a ported trainer of a project with compute modes leaves to a person: it is told where it happens.
 fn note_limits(input: &Input<'_, '_>, view: &FileView<'_>) {
-    let forward = input.block(view, FORWARD, &Values::default().flag("one_run", false).flag("other_modes", true));
-    let start = input.block(view, START, &Values::default().text("optimizer", ""));
-    for (code, said) in [(forward, says::host_infers()), (start, says::compiling_opens_data())] {
-        let callee = code.as_deref().and_then(|c| c.split('(').next()).unwrap_or_default().to_owned();
-        let calls = |c: &Id| view.index.callee(*c).is_some_and(|g| view.index.is_text(g, &callee));
-        let method = callee.rsplit('.').next().unwrap_or_default();
-        if let Some(call) = view.calls(method).iter().copied().find(calls) {
-            input.note(view, call, said);
+    for (list, said) in [(RUNS_MODEL, says::host_infers()), (COMPILES, says::compiling_opens_data())] {
+        let listed = input.settings.definitions.names(list);
+        let is_listed =
+            |c: &Call<'_, '_>| c.callee().is_some_and(|g| listed.iter().any(|n| view.index.is_text(g, &n.name)));
+        if let Some(call) = view.index.calls().find(is_listed) {
+            input.note(view, call.id(), said);
         }
     }
 }

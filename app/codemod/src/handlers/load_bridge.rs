@@ -40,7 +40,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     // No class keeps it: the module does, and other machines get past the import.
     let Input { project, settings, .. } = *input;
-    let situation = Situation { view, project, settings, branch: true };
+    let situation = Situation { view, project, settings, branch: true, step: None };
     let first = nodes_of_type(&situation, &Type::FirstTorchImport).first().copied();
     let last = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };

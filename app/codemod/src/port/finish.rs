@@ -1,9 +1,9 @@
 //! The end of a port: what there is to say, and the certificate.
 
 use super::MOST_ROUNDS;
+use super::matched::matched;
 use super::plan::{Notes, Plan};
 use super::state::State;
-use super::wishes::matched;
 use crate::condition::Situation;
 use crate::definitions::Sentence;
 use crate::ledger::text;
@@ -181,7 +181,7 @@ fn hash(text: &str) -> String {
 
 /// What rules have to say without changing anything.
 fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
-    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
+    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
     let mut out: Vec<Remark> = Vec::new();
     let mut told: BTreeSet<(usize, usize, &str)> = BTreeSet::new();
     for recipe in &plan.recipes.recipes {

@@ -1,22 +1,22 @@
 //! What the rules want to do in a file.
 
+use super::matched::{matched, patch_step};
 use super::overlap::own;
 use super::plan::Plan;
 use super::state::State;
-use crate::condition::{Situation, nodes_of_type};
+use crate::condition::Situation;
 use crate::definitions::{Said, Style};
 use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Input, Note, Wish};
-use crate::matching::{Match, Met, matches};
+use crate::matching::Met;
 use crate::messages;
-use crate::patch::{Patch, Shape};
+use crate::patch::Patch;
 use crate::place::Remark;
 use crate::ported::Applicability;
 use crate::recipe::{Body, CompiledRule};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::settings::fields_in_project;
-use crate::step_parts::obstacles;
-use python::Id;
+use crate::step_parts::{StepParts, obstacles};
 use python::edit::Change;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -76,6 +76,9 @@ pub(super) fn wishes(
                         continue;
                     }
                     let (told, written) = (RefCell::default(), RefCell::default());
+                    let patched = |view: &FileView<'_>, step: &dyn StepParts| {
+                        patch_step(plan, recipe, facts, &fields, view, step)
+                    };
                     let input = Input {
                         notes: &told,
                         path: &states[n].source.path,
@@ -88,6 +91,7 @@ pub(super) fn wishes(
                         settings: &plan.settings,
                         fields: &fields,
                         written: &written,
+                        patched: &patched,
                     };
                     let wishes = (handler.run)(&input);
                     plan.trace.borrow_mut().blocks.extend(written.take());
@@ -111,13 +115,17 @@ pub(super) fn wishes(
                     }
                 }
                 Body::Patch(patch) => {
-                    let Some(view) = &views[n] else { continue };
+                    let Some(view) = views[n].as_ref().filter(|_| !(rule.of_step && recipe.ports_step())) else {
+                        continue;
+                    };
                     if rule.of_step && *stopped.get_or_insert_with(|| is_stopped(plan, view, facts)) {
                         continue;
                     }
-                    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
+                    let situation =
+                        Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
                     for found in matched(rule, &situation) {
-                        let cx = Context { view, project: facts, settings: &plan.settings, fields: &fields };
+                        let cx =
+                            Context { view, project: facts, settings: &plan.settings, fields: &fields, step: None };
                         match rewrite(&cx, patch, &found) {
                             Ok((changes, imports)) if !changes.is_empty() => {
                                 let item = view.index.item(found.node);
@@ -150,11 +158,12 @@ pub(super) fn wishes(
 
 /// What keeps the steps of a file from being followed, told by the first recipe that would port them.
 fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
-    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
+    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
     let would = |rule: &CompiledRule| {
         rule.of_step && plan.takes(rule) && rule.conditions.iter().all(|c| c.holds_for_file(&situation))
     };
-    let mut recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe));
+    // A verb says by itself what is in its way.
+    let mut recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe) && !recipe.ports_step());
     let Some(recipe) = recipes.find(|recipe| recipe.rules.iter().any(would)) else { return Vec::new() };
     let told = obstacles(view, facts).into_iter().map(|obstacle| {
         let at = view.index.item(obstacle.at).start;
@@ -165,7 +174,7 @@ fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) ->
 
 /// Whether a rule with `stops=step` matches inside a training step of a file.
 fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> bool {
-    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch };
+    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
     let recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe));
     let rules = recipes.flat_map(|recipe| &recipe.rules).filter(|rule| rule.stops_step && plan.takes(rule));
     rules.flat_map(|rule| matched(rule, &situation)).any(|found| view.steps.in_training(view, found.node))
@@ -180,31 +189,4 @@ fn brought(plan: &Plan<'_>, view: &FileView<'_>, patch: &Patch) -> Vec<BroughtBl
     missing
         .filter_map(|name| Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style)? }))
         .collect()
-}
-
-/// Where a patch rule matches, its conditions included.
-pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<Match<'t>> {
-    let Body::Patch(patch) = &rule.body else { return Vec::new() };
-    if !rule.framework.as_ref().is_none_or(|f| situation.view.names.uses_framework(f))
-        || !patch.words().iter().all(|w| situation.view.has_word(w))
-        || !rule.conditions.iter().all(|c| c.holds_for_file(situation))
-    {
-        return Vec::new();
-    }
-    let typed = |variable: &str| {
-        let types = rule.conditions.iter().map(|c| c.types(variable)).find(|types| !types.is_empty())?;
-        let mut nodes: Vec<Id> = types.iter().flat_map(|t| nodes_of_type(situation, t)).collect();
-        if rule.of_step {
-            // A part that is a statement of its own counts as that where statements are matched, and only there.
-            let is_statement = |id: &Id| situation.view.statement_of(*id) == Some(*id);
-            let statements = matches!(patch.shape, Shape::Statements(_));
-            nodes.retain(|id| is_statement(id) == statements);
-        }
-        nodes.sort();
-        nodes.dedup();
-        Some(nodes)
-    };
-    let mut found = matches(situation.view, patch, &typed);
-    found.retain(|m| rule.conditions.iter().all(|c| c.holds(situation, m)));
-    found
 }

@@ -199,9 +199,12 @@ fn recipe(
         citations: section.citations.clone(),
         rules: Vec::new(),
     };
+    let names_verb =
+        |rule: &Rule| handlers::all().iter().any(|h| h.ports_step && rule.handler.as_deref() == Some(h.name));
+    let has_verb = section.rules.iter().any(names_verb);
     for rule in &section.rules {
         content.rule(&recipe.id, rule);
-        match compile_rule(rule, definitions, wanted) {
+        match compile_rule(rule, has_verb, definitions, wanted) {
             Ok(compiled) => recipe.rules.push(compiled),
             Err(faults) => errors.extend(faults.into_iter().map(|(line, message)| RecipeError {
                 path: guide.path.clone(),
@@ -216,7 +219,12 @@ fn recipe(
 /// Faults with their lines.
 type Faults = Vec<(usize, String)>;
 
-fn compile_rule(rule: &Rule, definitions: &Definitions, wanted: &Wanted) -> Result<CompiledRule, Faults> {
+fn compile_rule(
+    rule: &Rule,
+    has_verb: bool,
+    definitions: &Definitions,
+    wanted: &Wanted,
+) -> Result<CompiledRule, Faults> {
     let fence = rule.line.saturating_sub(1);
     let fault = |message: String| vec![(fence, message)];
     let sdk = Requirement::parse(rule.sdk.as_deref().unwrap_or("")).map_err(fault)?;
@@ -225,6 +233,13 @@ fn compile_rule(rule: &Rule, definitions: &Definitions, wanted: &Wanted) -> Resu
         true => as_metavariables(&rule.patch).map_err(at_line)?,
         false => (rule.patch.clone(), Vec::new()),
     };
+    if !has_verb && parts.iter().any(|(_, part)| part.is_of_verbs()) {
+        let verbs: Vec<&str> = handlers::all().iter().filter(|h| h.ports_step).map(|h| h.name).collect();
+        return Err(fault(format!(
+            "this part is found by code that ports the step: the section has no rule with `rule={}`",
+            verbs.join("` or `rule=")
+        )));
+    }
     if let Some(line) = text.lines().position(|line| !line.starts_with('+') && line.contains("{{step.")) {
         return Err(at_line((line, "parts of the step are matched by a `diff rule step`".to_owned())));
     }

@@ -3,7 +3,7 @@
 use crate::matching::Match;
 use crate::patch::{Patch, Shape};
 use crate::settings::Settings;
-use crate::step_parts;
+use crate::step_parts::{self, StepParts};
 use crate::template::{Lines, Part, Template};
 use python::strings::requote;
 use python::syntax::Argument;
@@ -19,6 +19,8 @@ pub(crate) struct Context<'a, 't> {
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
     pub(crate) fields: &'a [String],
+    /// The parts of the step as a verb found them, for the patches in its section.
+    pub(crate) step: Option<&'a dyn StepParts>,
 }
 
 /// Why a match can't be rewritten.
@@ -287,7 +289,8 @@ fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
                 return cx.settings.variable(variable).map(str::to_owned);
             }
             if name.starts_with("step.") {
-                return step_parts::fact(cx.view, cx.project, node, name);
+                let own = || step_parts::fact(cx.view, cx.project, node, name);
+                return cx.step.map_or_else(own, |step| step.fact(node, name));
             }
             let field = name.strip_prefix("config.")?;
             let mode = match modes {

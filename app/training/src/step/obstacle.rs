@@ -21,6 +21,11 @@ impl Obstacle {
         several_steps(at)
     }
 
+    /// The compute mode is out of reach.
+    pub fn mode_unreadable(at: Id) -> Self {
+        mode_unreadable(at)
+    }
+
     /// No optimizer is made.
     pub fn no_optimizer(at: Id) -> Self {
         no_optimizer(at)

@@ -1,49 +1,48 @@
 //! The changes of a file, all of them or none.
 
 use super::super::Wish;
-use super::messages::{
-    COMMAND_LINE, EVALUATE, FETCH, FORWARD, HAND_OVER, HYPERPARAMETERS, MEAN, MISSING, RUNTIME, START,
-    UNLESS_COMPILING, UPDATE,
-};
+use super::messages::{HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
 use super::optimizer::Optimizer;
 use super::plan::Plan;
 use crate::definitions::Values;
+use crate::step_parts::{Part, StepParts, of_call, of_step};
 use python::edit::{Change, dedent};
 use python::lines::line_indent;
 use python::names::dotted;
 use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeSet;
+use training::Obstacle;
 use training::roles::Role;
-use training::step::{host_uses, is_statement, outermost_without};
+use training::step::host_uses;
 use training::turn::{command_line, data_above};
 
 /// What becomes of the file: one fix of a plain script, and of a project with compute modes one for each place, since the target's
 /// test is put around them.
-pub(super) fn wishes(plan: &Plan<'_, '_>) -> Vec<Wish> {
+pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let step = &plan.turn.step;
     let index = &step.file.view.index;
     if !step.precision.tests.is_empty() {
         // A step that chooses between two precisions keeps the plain one; the rest is done when that stands alone.
-        return step.precision.tests.iter().filter_map(|test| plain_precision(plan, *test)).collect();
+        return Ok(step.precision.tests.iter().filter_map(|test| plain_precision(plan, *test)).collect());
     }
     let mut changes = vec![runtime(plan)];
-    for optimizer in &plan.optimizers {
-        changes.extend(around_optimizer(plan, optimizer));
-    }
+    let made = plan.optimizers.iter();
+    changes.extend(made.map(|o| Change::Expression { node: o.call, range: index.range(o.call), text: o.text.clone() }));
     for (statement, class) in &plan.missing {
         let text = plan.block(MISSING, &Values::default().text("optimizer", class.as_str()));
         changes.push(Change::Replace { first: *statement, last: *statement, text });
     }
-    changes.extend(turn(plan));
-    let fetches = savings(plan).into_iter();
-    changes.extend(fetches.map(|at| Change::Insert { at, after: false, text: plan.block(FETCH, &Values::default()) }));
+    let patched = (plan.input.patched)(step.file.view, plan);
+    changes.extend(patched.map_err(|node| vec![Obstacle::mode_unreadable(node)])?);
     let mut imports = vec!["import sys".to_owned()];
     if plan.torch().is_none() {
         imports.push("import torch".to_owned());
     }
     if !plan.other_modes() {
+        let header = plan.block(UNLESS_COMPILING, &Values::default());
+        let data = plan.data().into_iter();
+        changes.extend(data.map(|(first, last)| Change::Wrap { first, last, header: header.clone() }));
         let at = plan.optimizers.first().map_or(step.whole, |o| o.statement);
-        return vec![Wish { at: index.item(at).start, changes, imports }];
+        return Ok(vec![Wish { at: index.item(at).start, changes, imports }]);
     }
     let wish = |change: Change| {
         let at = change.node().unwrap_or(step.whole);
@@ -51,7 +50,54 @@ pub(super) fn wishes(plan: &Plan<'_, '_>) -> Vec<Wish> {
     };
     let mut wishes: Vec<Wish> = changes.into_iter().map(wish).collect();
     wishes[0].imports.push("import sys".to_owned());
-    wishes
+    Ok(wishes)
+}
+
+/// The parts of the step, for the patches that say what becomes of them.
+impl StepParts for Plan<'_, '_> {
+    fn nodes(&self, part: Part) -> Vec<Id> {
+        let (turn, step) = (&self.turn, &self.turn.step);
+        let (file, in_one_run) = (step.file, self.in_one_run());
+        let index = &file.view.index;
+        match part {
+            Part::Forward => vec![turn.forward],
+            Part::Evaluate => turn.others.clone(),
+            Part::Update => vec![turn.update],
+            Part::Given => turn.loss.iter().filter(|_| !in_one_run).map(|loss| loss.statement).collect(),
+            Part::Scaled => {
+                let scaled = index.receiver(step.backward).filter(|_| !in_one_run);
+                let is_scaler = |call: &Id| index.receiver(*call).is_some_and(|o| file.role(o) == Some(Role::Scaler));
+                scaled.filter(is_scaler).into_iter().collect()
+            }
+            Part::Clear => turn.clears().into_iter().collect(),
+            Part::Clip => self.clipping.clone(),
+            Part::Scaler if self.other_modes() => Vec::new(),
+            Part::Scaler => turn.scaler_statements().into_iter().collect(),
+            Part::Save => turn.weight_uses(self.optimizers.first().map(|o| o.call)).into_iter().collect(),
+            Part::Optimizer => self.optimizers.iter().map(|o| o.statement).collect(),
+            Part::Start => self.optimizers.first().map(|o| self.start(o)).into_iter().collect(),
+            Part::Loss | Part::Backward | Part::Schedule => of_step(file, step, part),
+        }
+    }
+
+    fn fact(&self, node: Id, name: &str) -> Option<String> {
+        let step = &self.turn.step;
+        let view = step.file.view;
+        let made = self.optimizers.iter().find(|o| o.statement == node);
+        match (name, made) {
+            ("step.optimizer", made) => Some(made.map_or(step.optimizer, |o| o.name).to_owned()),
+            ("step.model", Some(made)) => Some(made.model.to_owned()),
+            ("step.loss", _) => {
+                let text = view.index.text_of(step.loss);
+                Some(if dotted(&view.index, step.loss).is_some() { text.to_owned() } else { format!("({text})") })
+            }
+            _ => of_call(view, node, name),
+        }
+    }
+
+    fn gives_loss_first(&self) -> bool {
+        self.in_one_run()
+    }
 }
 
 /// The branch without mixed precision in the place of the test. What is clipped in the other one is clipped all the same.
@@ -71,123 +117,6 @@ fn plain_precision(plan: &Plan<'_, '_>, test: Id) -> Option<Wish> {
     }
     let text = dedent(&text.replace("\r\n", "\n"), indent);
     Some(Wish::new(view, test, vec![Change::Replace { first: test, last: test, text }]))
-}
-
-/// Forward pass, backward pass and update, and the validation on the host.
-fn turn(plan: &Plan<'_, '_>) -> Vec<Change> {
-    let (turn, step) = (&plan.turn, &plan.turn.step);
-    let (file, none) = (step.file, Values::default());
-    let index = &file.view.index;
-    let flags = Values::default().flag("one_run", plan.in_one_run()).flag("other_modes", plan.other_modes());
-    let forward = plan.block(FORWARD, &flags);
-    let mut changes = Vec::new();
-    if plan.other_modes() {
-        for call in turn.others.iter().copied().chain([turn.forward]).collect::<BTreeSet<Id>>() {
-            let list = index.arguments(call).list().filter(|l| index.kind(*l) == kinds().argument_list);
-            let Some((model, list)) = index.callee(call).zip(list) else { continue };
-            let given = &index.text_of(list)[1..];
-            let gap = if given.starts_with(['\n', '\r']) { "," } else { ", " };
-            changes.push(plan.expression(call, format!("{forward}({}{gap}{given}", index.text_of(model))));
-        }
-    } else {
-        changes.extend(index.callee(turn.forward).map(|g| plan.expression(g, forward)));
-        let evaluate = plan.block(EVALUATE, &none);
-        let others = turn.others.iter().filter_map(|call| index.callee(*call));
-        changes.extend(others.map(|g| plan.expression(g, evaluate.clone())));
-    }
-    let mut gone = idle(plan);
-    gone.extend(&plan.clipping);
-    if plan.in_one_run() {
-        gone.extend([step.backward, turn.update].into_iter().filter_map(|c| file.statement_of(c)));
-    } else {
-        if let Some(loss) = &turn.loss {
-            let text = plan.block(MEAN, &Values::default().text("loss", loss.name));
-            changes.push(Change::Insert { at: loss.statement, after: true, text });
-        }
-        changes.push(plan.expression(turn.update, plan.block(UPDATE, &none)));
-        let scaled = index.receiver(step.backward).filter(|o| index.call(*o).is_some());
-        if let Some(scaled) = scaled.filter(|s| index.receiver(*s).is_some_and(|o| file.role(o) == Some(Role::Scaler)))
-        {
-            let text = index.text_of(step.loss);
-            let plain = dotted(index, step.loss).is_some();
-            changes.push(plan.expression(scaled, if plain { text.to_owned() } else { format!("({text})") }));
-        }
-    }
-    changes.extend(gone.into_iter().map(|s| Change::Replace { first: s, last: s, text: String::new() }));
-    changes
-}
-
-/// Statements that have nothing to do on the target: clearing gradients, and a gradient scaler's bookkeeping.
-fn idle(plan: &Plan<'_, '_>) -> BTreeSet<Id> {
-    let (step, k) = (&plan.turn.step, kinds());
-    let file = step.file;
-    let index = &file.view.index;
-    let of = |name: &'static str, roles: &'static [Role]| {
-        let calls = file.calls(name).iter().copied().filter(move |c| is_statement(&file, *c) && step.is_alive(*c));
-        let own =
-            calls.filter(move |c| index.receiver(*c).and_then(|o| file.role(o)).is_some_and(|r| roles.contains(&r)));
-        own.filter_map(move |c| file.statement_of(c))
-    };
-    let mut out: BTreeSet<Id> = of("zero_grad", &[Role::Optimizer, Role::Model]).collect();
-    if plan.other_modes() {
-        return out;
-    }
-    out.extend(of("update", &[Role::Scaler]).chain(of("unscale_", &[Role::Scaler])));
-    // A scaler that nothing else uses any more.
-    let made = file.calls("GradScaler").first().copied();
-    let assignment = made.and_then(|m| index.assignment(index.parent(m)?));
-    if let Some((assignment, name)) =
-        assignment.and_then(|a| Some((a, a.target().filter(|t| dotted(index, *t).is_some())?)))
-    {
-        let parts = [plan.turn.update, step.backward, assignment.id()];
-        let goes = |id: Id| out.iter().chain(&parts).any(|gone| index.is_within(id, *gone));
-        let same = index.of_kind(index.kind(name)).iter().filter(|i| index.is_text(**i, index.text_of(name)));
-        if k.identifier != 0 && same.into_iter().all(|i| goes(*i)) {
-            out.extend(file.statement_of(assignment.id()));
-        }
-    }
-    out
-}
-
-/// The optimizer, between handing the model over and compiling; above it, the command line and what compiling has no need of.
-fn around_optimizer(plan: &Plan<'_, '_>, optimizer: &Optimizer<'_>) -> Vec<Change> {
-    let file = plan.turn.step.file;
-    let at = optimizer.statement;
-    let insert = |at: Id, after: bool, text: String| Change::Insert { at, after, text };
-    let mut changes = vec![plan.expression(optimizer.call, optimizer.text.clone())];
-    let mut above = plan.block(HAND_OVER, &Values::default().text("model", optimizer.model));
-    if !plan.other_modes() {
-        let read = plan.block(COMMAND_LINE, &Values::default());
-        let data = data_above(file, at);
-        match command_line(file.view, optimizer.call).or(data.first().map(|(first, _)| *first)) {
-            Some(place) => changes.push(insert(place, false, read)),
-            None => above = format!("{read}\n{above}"),
-        }
-        let header = plan.block(UNLESS_COMPILING, &Values::default());
-        changes.extend(data.into_iter().map(|(first, last)| Change::Wrap { first, last, header: header.clone() }));
-    }
-    changes.push(insert(at, false, above));
-    changes.push(insert(at, true, plan.block(START, &Values::default().text("optimizer", optimizer.name))));
-    changes
-}
-
-/// Statements that take the model's weights, or put others in their place on the host.
-fn savings(plan: &Plan<'_, '_>) -> BTreeSet<Id> {
-    let step = &plan.turn.step;
-    let file = step.file;
-    let index = &file.view.index;
-    let is_model = |id: Id| dotted(index, id).is_some() && file.role(id) == Some(Role::Model);
-    let states = file.calls("state_dict").iter().chain(file.calls("load_state_dict")).copied();
-    let of_model = states.filter(|c| index.receiver(*c).is_some_and(is_model));
-    let saves = file.calls("save").iter().copied().filter(|c| index.arguments(*c).ids().next().is_some_and(is_model));
-    let made = plan.optimizers.first().map_or(step.whole, |o| o.call);
-    let is_behind = |c: &Id| *c > made || file.function_of(*c) != file.function_of(made);
-    let reached = of_model.chain(saves).filter(|c| if plan.other_modes() { file.is_reached(*c) } else { is_behind(c) });
-    let mut out: BTreeSet<Id> = reached.filter_map(|c| file.statement_of(c)).collect();
-    if !plan.other_modes() {
-        out.extend(host_uses(file, step.whole).filter_map(|call| outermost_without(&file, call, step.whole)));
-    }
-    out
 }
 
 /// The class with what is compiled: above the first statement of a script that is no import, or above the trainer of a project.
@@ -234,8 +163,15 @@ impl Plan<'_, '_> {
         self.input.block(self.turn.step.file.view, name, values).unwrap_or_default()
     }
 
-    fn expression(&self, node: Id, text: String) -> Change {
-        Change::Expression { node, range: self.turn.step.file.view.index.range(node), text }
+    /// Statements that make loaders and data sets above the optimizer, in runs of first and last.
+    fn data(&self) -> Vec<(Id, Id)> {
+        self.optimizers.first().map_or_else(Vec::new, |o| data_above(self.turn.step.file, o.statement))
+    }
+
+    /// The statement before which a script has not read its command line, for all that is seen of it.
+    fn start(&self, made: &Optimizer<'_>) -> Id {
+        let first_data = || self.data().first().map(|(first, _)| *first);
+        command_line(self.turn.step.file.view, made.call).or_else(first_data).unwrap_or(made.statement)
     }
 
     /// The name under which the file knows torch, if it has one for the module itself.

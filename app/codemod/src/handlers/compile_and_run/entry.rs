@@ -1,7 +1,7 @@
 //! Where a project with compute modes starts: the target's part of the command line is taken off before the program reads its own.
 
 use super::super::{Input, Wish};
-use super::messages::{COMMAND_LINE, ENTRY, RUNTIME};
+use super::messages::{ENTRY, RUNTIME};
 use crate::definitions::Values;
 use python::edit::Change;
 use training::FileView;
@@ -17,15 +17,16 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
         .find_map(|(path, _)| starts(input.files, path).into_iter().find(|s| s.path == view.path))?;
     let index = &view.index;
     let mut at = index.item(start.main(view)?).start;
-    if index.text.contains(&input.block(view, COMMAND_LINE, &Values::default())?) {
+    let module = start.module.as_deref();
+    let values = Values::default().flag("imported", module.is_some()).text("module", module.unwrap_or_default());
+    let reads = input.block(view, ENTRY, &values)?;
+    if reads.lines().last().is_some_and(|call| index.text.contains(call.trim())) {
         return None;
     }
     // Above its comments.
     while let Some(line) = index.text[..at].lines().next_back().filter(|l| l.starts_with('#')) {
         at -= line.len() + view.layout.newline.len();
     }
-    let module = start.module.as_deref();
-    let values = Values::default().flag("imported", module.is_some()).text("module", module.unwrap_or_default());
-    let text = format!("{}\n\n", input.block(view, ENTRY, &values)?).replace('\n', view.layout.newline);
+    let text = format!("{reads}\n\n").replace('\n', view.layout.newline);
     Some(Wish { at, changes: vec![Change::Raw { range: at..at, text }], imports: vec!["import sys".to_owned()] })
 }

@@ -6,26 +6,10 @@ use crate::definitions::{BlockShape, messages};
 pub(super) const RUNTIME: &str = "step_runtime";
 /// The name of that instance.
 pub(super) const INSTANCE: &str = "step_instance";
-/// Takes the target's part off the command line.
-pub(super) const COMMAND_LINE: &str = "read_command_line";
-/// The same in the program that starts a project.
+/// Takes the target's part off the command line, in the program that starts a project.
 pub(super) const ENTRY: &str = "read_command_line_first";
 /// The test around what compiling has no need of.
 pub(super) const UNLESS_COMPILING: &str = "unless_compiling";
-/// Hands the model over.
-pub(super) const HAND_OVER: &str = "hand_model_over";
-/// Compiles, or begins to run.
-pub(super) const START: &str = "compile_or_run";
-/// What is called in place of the model.
-pub(super) const FORWARD: &str = "forward_pass";
-/// The update.
-pub(super) const UPDATE: &str = "update";
-/// What is called in place of the model where the host evaluates it.
-pub(super) const EVALUATE: &str = "evaluate";
-/// Brings the weights to the host.
-pub(super) const FETCH: &str = "fetch_weights";
-/// A loss for each sample becomes one.
-pub(super) const MEAN: &str = "mean_loss";
 /// Clipping as an argument of the optimizer.
 pub(super) const CLIP: &str = "limit_argument";
 /// In place of an optimizer that the target lacks.
@@ -75,16 +59,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
         ],
     ),
     writes(INSTANCE, &[]),
-    writes(COMMAND_LINE, &[]),
     writes(ENTRY, &["module", "imported"]),
     writes(UNLESS_COMPILING, &[]),
-    writes(HAND_OVER, &["model"]),
-    writes(START, &["optimizer"]),
-    writes(FORWARD, &["one_run", "other_modes"]),
-    writes(UPDATE, &[]),
-    writes(EVALUATE, &[]),
-    writes(FETCH, &[]),
-    writes(MEAN, &["loss"]),
     writes(CLIP, &["limit"]),
     writes(MISSING, &["optimizer"]),
 ];
@@ -103,9 +79,23 @@ pub(super) const DECAY_DIFFERS: &str = "optimizers_without_decay";
 pub(super) const RATE_REQUIRED: &str = "optimizers_with_rate";
 /// Optimizers that clip gradients.
 pub(super) const CLIPPING: &str = "clipping_optimizers";
+/// The call that runs the model in a ported trainer of a project with compute modes.
+pub(super) const RUNS_MODEL: &str = "runs_model";
+/// The call that compiles in one.
+pub(super) const COMPILES: &str = "compiles";
 /// Calls that start several processes.
 pub(super) const PROCESSES: &str = "several_processes";
 
 /// Lists of names.
-pub(super) const NAMES: &[&str] =
-    &[OPTIMIZERS, ARGUMENTS, HYPERPARAMETERS, DECAYS, DECAY_DIFFERS, RATE_REQUIRED, CLIPPING, PROCESSES];
+pub(super) const NAMES: &[&str] = &[
+    OPTIMIZERS,
+    ARGUMENTS,
+    HYPERPARAMETERS,
+    DECAYS,
+    DECAY_DIFFERS,
+    RATE_REQUIRED,
+    CLIPPING,
+    RUNS_MODEL,
+    COMPILES,
+    PROCESSES,
+];

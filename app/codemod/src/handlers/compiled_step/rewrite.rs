@@ -36,6 +36,7 @@ pub(super) fn rewrite<'a, 't>(
         project: file.project,
         settings: input.settings,
         branch: file.project.modes.is_some(),
+        step: None,
     };
     let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let torch = torch.filter(|t| file.index.parent(*t) == Some(ROOT));
