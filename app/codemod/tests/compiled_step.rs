@@ -372,3 +372,80 @@ fn a_comment_inside_a_statement_of_the_step_leaves_all_of_the_step() {
         }
     }
 }
+
+/// A project: what becomes of each file, and what is said of it.
+fn project(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    let file = |&(path, text): &(&str, &str)| SourceFile { path: path.to_owned(), text: text.to_owned() };
+    let options = Options { target: "ipu".to_owned(), style: Style::InPlace, ..Options::default() };
+    let ported = port(&files.iter().map(file).collect::<Vec<_>>(), &RecipeSet::embedded(), &options);
+    assert!(ported.certificate.parses && ported.certificate.idempotent);
+    let said = |f: &codemod::PortedFile| f.diagnostics.iter().map(|d| format!("{}\n", d.message)).collect();
+    ported.files.iter().map(|f| (f.text.clone(), said(f))).collect()
+}
+
+#[test]
+fn an_optimizer_of_another_file_keeps_its_state() {
+    let making = "import torch\n\n\ndef make(model):\n    return torch.optim.Adam(model.parameters(), lr=1e-3)\n";
+    let head = HEAD.replace("torch.optim.Adam(model.parameters(), lr=1e-3)", "make(model)");
+    let head = head.replacen('\n', "\nfrom making import make\n", 1);
+    let train = format!("{head}for x, y in loader:\n{}", step("2", 1));
+    let ported = project(&[("train.py", &train), ("making.py", making)]);
+    assert!(ported[0].0.contains("training_step(x, y)"), "{}", ported[0].1);
+    let made = "    import poptorch\n    return poptorch.optim.Adam(model.parameters(), lr=1e-3)\n";
+    assert!(ported[1].0.ends_with(made), "{}", ported[1].0);
+    // With a step that stays, the optimizer may be that one's.
+    let refused = train.replace("loss.backward()", "loss.backward()\n    loss.backward()");
+    let files = [("train.py", &*train), ("making.py", making), ("other.py", &*refused)];
+    assert_eq!(project(&files)[1].0, making);
+    // A library makes what nobody can change.
+    let helper = train.replace("from making import make", "from timm.optim import make");
+    let (ported, said) = to_ipu(&helper);
+    assert!(ported.contains("training_step(x, y)") && said.contains("`make` makes no optimizer"), "{said}");
+}
+
+#[test]
+fn carried_state_is_checked_for_replicas() {
+    let carried = STEP.replace("out = model(x)", "out, h = model(x, h)").replace("WEIGHT", "2");
+    let carried: String = carried.lines().map(|line| format!("    {line}\n")).collect();
+    let (ported, said) = to_ipu(&format!("{HEAD}h = start()\nfor x, y in loader:\n{carried}"));
+    assert!(ported.contains("    require_batch_first(h, x)\n    h, loss = training_step(x, h, y)"), "{said}{ported}");
+    let (ported, _) = to_ipu(&format!("{HEAD}for x, y in loader:\n{}", step("2", 1)));
+    assert!(!ported.contains("require_batch_first"), "{ported}");
+}
+
+#[test]
+fn weights_that_the_host_changes_go_to_the_target() {
+    let clamp = "    for p in model.parameters():\n        p.data.clamp_(-1, 1)\n";
+    let told =
+        |before: &str, after: &str| to_ipu(&format!("{HEAD}for x, y in loader:\n{before}{}{after}", step("2", 1)));
+    let (ported, said) = told("", clamp);
+    assert!(ported.ends_with(&format!("{clamp}    training_step.copyWeightsToDevice()\n")), "{said}{ported}");
+    let under = "    with torch.no_grad():\n        model.weight.mul_(0.9)\n";
+    let (ported, said) = told("", under);
+    assert!(ported.ends_with(&format!("{under}    training_step.copyWeightsToDevice()\n")), "{said}{ported}");
+    let (ported, said) = told(clamp, "");
+    assert!(!ported.contains("poptorch") && said.contains("7: Not ported: weights are changed here"), "{said}{ported}");
+    // An average beside the model is the host's, and reading weights changes nothing.
+    let average =
+        "    for e, p in zip(average.parameters(), model.parameters()):\n        e.data.mul_(0.9).add_(p.data)\n";
+    for harmless in [average, "    norm = sum(p.norm() for p in model.parameters())\n"] {
+        let (ported, said) = told("", harmless);
+        assert!(ported.contains("training_step(x, y)") && !ported.contains("copyWeightsToDevice"), "{said}{ported}");
+    }
+}
+
+#[test]
+fn what_may_change_the_rate_is_followed() {
+    let told = |head: &str, before: &str, after: &str| {
+        to_ipu(&format!("{head}{HEAD}for x, y in loader:\n{before}{}{after}", step("2", 1)))
+    };
+    for after in ["    plan.step()\n", "    adjust_learning_rate(optimizer, 3)\n"] {
+        let (ported, said) = told("", "", after);
+        assert!(ported.ends_with(&format!("{after}    training_step.setOptimizer(optimizer)\n")), "{said}{ported}");
+    }
+    // In front of the compiled step there is none at the first turn.
+    let (ported, said) = told("", "    adjust_learning_rate(optimizer, 3)\n", "");
+    assert!(ported.contains("(optimizer, 3)\n    update_ipu_optimizer(optimizer)\n"), "{said}{ported}");
+    let (ported, _) = told("from torch.profiler import profile\nwatch = profile()\n", "", "    watch.step()\n");
+    assert!(ported.contains("training_step(x, y)") && !ported.contains("setOptimizer"), "{ported}");
+}

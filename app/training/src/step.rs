@@ -33,6 +33,7 @@ mod saves;
 mod schedule;
 mod slice;
 mod update;
+mod weights;
 
 pub use accumulation::{Accumulation, Counter, skips};
 pub use callee::LossFunction;
@@ -57,6 +58,7 @@ pub use saves::{Saves, saves};
 pub use schedule::{Schedules, schedules, steps_scheduler};
 pub use slice::Slice;
 pub use update::{Update, ends_step, updates};
+pub use weights::weights_changed;
 
 use crate::project::FileInProject;
 use fixed::units;

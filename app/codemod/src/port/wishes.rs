@@ -8,6 +8,7 @@ use crate::condition::Situation;
 use crate::definitions::{Said, Style};
 use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Input, Note, Wish};
+use crate::lift::is_target_import;
 use crate::matching::Met;
 use crate::messages;
 use crate::patch::Patch;
@@ -17,6 +18,7 @@ use crate::recipe::{Body, CompiledRule};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::settings::fields_in_project;
 use crate::step_parts::{StepParts, obstacles};
+use python::Id;
 use python::edit::Change;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -127,7 +129,8 @@ pub(super) fn wishes(
                         let cx =
                             Context { view, project: facts, settings: &plan.settings, fields: &fields, step: None };
                         match rewrite(&cx, patch, &found) {
-                            Ok((changes, imports)) if !changes.is_empty() => {
+                            Ok((changes, mut imports)) if !changes.is_empty() => {
+                                imports.retain(|line| !is_bound(view, facts, found.node, line));
                                 let item = view.index.item(found.node);
                                 let expression = matches!(found.met, Met::Expression);
                                 let owned = if expression { own(view, found.node) } else { item.start..item.start };
@@ -154,6 +157,12 @@ pub(super) fn wishes(
         }
     }
     fixes
+}
+
+/// Whether a file has the name that an import of the target's software would give, from an import of its own that may fail elsewhere.
+fn is_bound(view: &FileView<'_>, facts: &ProjectFacts, at: Id, line: &str) -> bool {
+    let name = line.split_whitespace().last().and_then(|name| name.split('.').next()).unwrap_or(line);
+    is_target_import(facts, line) && view.binds_at_top(name, view.index.item(at).start, view.function_of(at).is_some())
 }
 
 /// What keeps the steps of a file from being followed, told by the first recipe that would port them.

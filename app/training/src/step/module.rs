@@ -25,6 +25,8 @@ pub struct Module {
     pub stays: Vec<Id>,
     /// Names that are read later: by these, or at the next turn.
     pub results: Vec<String>,
+    /// Those among them that go in again at the next turn, as the step is given them.
+    pub carried: Vec<String>,
     /// Those among them that are taken for one number.
     pub scalars: Vec<String>,
 }
@@ -49,7 +51,9 @@ impl Module {
         let scalars: Vec<String> =
             results.iter().filter(|n| stays.iter().any(|s| takes_number(s, n))).cloned().collect();
         if obstacles.is_empty() {
-            Ok(Self { extraction, loss, divided, stays, results, scalars })
+            let is_carried = |name: &&String| is_carried(step, slice, name, &extraction);
+            let carried = results.iter().filter(is_carried).cloned().collect();
+            Ok(Self { extraction, loss, divided, stays, results, carried, scalars })
         } else {
             Err(obstacles)
         }

@@ -26,6 +26,11 @@ impl Obstacle {
         mode_unreadable(at)
     }
 
+    /// Weights are changed in front of a step that is compiled.
+    pub fn weights_changed_first(at: Id) -> Self {
+        weights_changed_first(at)
+    }
+
     /// No optimizer is made.
     pub fn no_optimizer(at: Id) -> Self {
         no_optimizer(at)
@@ -103,6 +108,7 @@ obstacles! {
     self_as_whole();
     skipped_update();
     update_after_epoch();
+    weights_changed_first();
 }
 
 obstacles! {

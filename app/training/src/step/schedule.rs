@@ -1,7 +1,9 @@
 //! What changes the learning rate: schedulers, and rates that are assigned.
 
+use super::calls::{is_statement, qualified};
 use crate::project::FileInProject;
 use crate::roles::Role;
+use python::names::dotted;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
@@ -9,6 +11,9 @@ use std::collections::BTreeSet;
 pub struct Schedules<'t> {
     /// Steps of schedulers: the call and the scheduler, as the program writes it.
     pub steps: Vec<(Id, &'t str)>,
+    /// Calls that may change a rate, and what they are given shows no more: `plan.step()` of something unknown, and
+    /// `adjust_learning_rate(optimizer, epoch)` of another file.
+    pub others: Vec<Id>,
     /// Statements that assign a rate, `for group in optimizer.param_groups: group["lr"] = rate` as a whole, with the optimizer.
     pub assigned: Vec<(Id, &'t str)>,
 }
@@ -21,7 +26,8 @@ pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
         let object = file.index.receiver(call)?;
         (file.role(object) == Some(Role::Scheduler)).then(|| (call, index.text_of(object)))
     };
-    let steps = file.calls("step").iter().copied().filter_map(step).collect();
+    let steps = ["step", "step_update"].iter().flat_map(|name| file.calls(name)).copied().filter_map(step).collect();
+    let others = index.calls().map(|call| call.id()).filter(|call| may_change_rate(file, *call)).collect();
     let mut assigned = Vec::new();
     let mut told: BTreeSet<Id> = BTreeSet::new();
     for &assignment in index.of_kind(k.assignment).iter().chain(index.of_kind(k.augmented_assignment)) {
@@ -40,7 +46,42 @@ pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
             assigned.push((statement, owner));
         }
     }
-    Schedules { steps, assigned }
+    Schedules { steps, others, assigned }
+}
+
+/// Whether a call may change the rate of an optimizer: `step()` of an object whose role is unknown, or a function of another file that
+/// is handed the optimizer and speaks of the rate in its name.
+fn may_change_rate(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let index = &file.view.index;
+    let Some(call) = index.call(call).filter(|call| is_statement(&file, call.id())) else { return false };
+    let Some(name) = call.name() else { return false };
+    if let Some(object) = call.receiver().filter(|_| name == "step") {
+        // A scheduler is given the epoch or a metric, if anything; an average of weights is given a model.
+        let plain = |id: Id| dotted(index, id).is_some() && file.role(id) != Some(Role::Model);
+        let own = index.is_text(object, "self") || file.defines("step");
+        return !own
+            && plain(object)
+            && file.role(object).is_none()
+            && call.arguments().ids().all(plain)
+            && !is_profiler(file, object);
+    }
+    let mut words = name.split('_');
+    let speaks = words.any(|word| ["lr", "rate", "schedule", "warmup"].contains(&word));
+    speaks && !file.defines(name) && call.arguments().ids().any(|a| file.role(a) == Some(Role::Optimizer))
+}
+
+/// Whether a name is bound to PyTorch's profiler, by an assignment or by `with … as`.
+fn is_profiler(file: FileInProject<'_, '_>, object: Id) -> bool {
+    let index = &file.view.index;
+    let name = index.text_of(object);
+    let profiles =
+        |value: Id| qualified(&file, value).is_some_and(|q| q.starts_with("torch.") && q.contains("profile"));
+    let assigned = index.assignments().any(|a| a.assigns(name) && a.value().is_some_and(profiles));
+    let entered = index
+        .with_statements()
+        .flat_map(|with| with.items())
+        .any(|item| index.mentions(item.id(), |word| word == name) && item.context().is_some_and(profiles));
+    assigned || entered
 }
 
 /// Whether a statement is a step of a scheduler.

@@ -102,17 +102,21 @@ pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> b
     }
 }
 
-/// A new learning rate has to be handed over.
-pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, steps_always: bool, is_alive: &dyn Fn(Id) -> bool) {
-    let (file, optimizer) = (plan.step.file, plan.step.optimizer);
+/// A new learning rate has to be handed over; `step` is the call of the compiled step, where every turn comes to it.
+pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, step: Option<Id>, is_alive: &dyn Fn(Id) -> bool) {
+    let (file, whole, optimizer) = (plan.step.file, plan.step.whole, plan.step.optimizer);
+    let in_loop = |call: Id| step.is_some_and(|step| call > step) && file.index.is_within(call, whole);
     let schedules = schedules(file);
-    for (call, scheduler) in schedules.steps {
+    let by_scheduler = schedules.steps.iter().map(|(call, scheduler)| (*call, format!("{scheduler}.optimizer")));
+    // What is not known to be a scheduler is followed where it stands beside the step; to tell a rate that is what it was does no harm.
+    let others = schedules.others.iter().filter(|call| file.index.is_within(**call, whole));
+    let others: Vec<(Id, String)> = others.map(|call| (*call, optimizer.to_owned())).collect();
+    for (call, of) in by_scheduler.chain(others) {
         let Some(statement) = file.statement_of(call).filter(|_| is_alive(call)) else { continue };
-        let in_loop = steps_always && file.index.is_within(call, plan.step.whole) && call > plan.step.body;
-        let text = if in_loop {
+        let text = if in_loop(call) {
             plan.block("step_rate", &Values::default().text("optimizer", optimizer))
         } else {
-            plan.other_rate(&format!("{scheduler}.optimizer"))
+            plan.other_rate(&of)
         };
         plan.insert(statement, true, &text);
     }

@@ -35,8 +35,12 @@ pub(super) fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
         let is_class = called_name(index, made).is_some_and(|n| n.starts_with(char::is_uppercase));
         let head = full.split('.').next().unwrap_or_default();
         let is_own = input.settings.target.modules.iter().any(|module| module == head);
+        let is_file = |path: &str| path.split(['/', '\\']).any(|part| part.strip_suffix(".py").unwrap_or(part) == head);
+        let of_project = full.is_empty() || view.defines(head) || input.files.iter().any(|(path, _)| is_file(path));
         if is_class && !is_own && !full.starts_with("torch.optim.") {
             input.note(view, made, says::other_optimizer(kind));
+        } else if !is_class && !is_own && !of_project {
+            input.note(view, made, says::optimizer_by_helper(kind));
         }
     }
 }

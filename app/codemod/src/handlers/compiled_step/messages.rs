@@ -19,6 +19,7 @@ messages! {
     no_torch_import();
     optimizer_missing(optimizer);
     other_clipping();
+    optimizer_by_helper(helper);
     other_optimizer(optimizer);
     several_processes();
     step_elsewhere();
@@ -34,6 +35,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "infers",
             "trains",
             "tells_rates",
+            "carries",
             "opts",
             "accumulation",
             "module",
@@ -46,11 +48,27 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "loss",
         ],
     ),
-    writes("step_call", &["set_limit", "parts", "results", "loss", "arguments", "share", "number", "number.name"]),
+    writes(
+        "step_call",
+        &[
+            "set_limit",
+            "parts",
+            "results",
+            "loss",
+            "arguments",
+            "share",
+            "batch",
+            "state",
+            "state.name",
+            "number",
+            "number.name",
+        ],
+    ),
     writes("step_accumulation", &["opts", "count", "sums"]),
     writes("step_limit", &["tested", "test", "optimizer", "limit"]),
     writes("limit_argument", &["tested", "test", "limit"]),
     writes("step_rate", &["optimizer"]),
+    writes("weights_changed", &[]),
     writes("other_rate", &["optimizer"]),
     writes("infers", &["model"]),
     writes("release", &["from_inference"]),

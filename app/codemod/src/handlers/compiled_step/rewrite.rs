@@ -12,7 +12,7 @@ use crate::definitions::Values;
 use python::edit::{Change, dedent, statement_end};
 use python::lines::line_indent;
 use python::tree::{Id, ROOT};
-use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports};
+use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports, weights_changed};
 use training::{FileInProject, FileView, Obstacle, TrainingStep};
 
 /// The changes of one step, or everything that is in the way.
@@ -128,7 +128,10 @@ impl Plan<'_, '_> {
     /// The call of the compiled step in the place of what has moved.
     fn call(&mut self, unit: &Unit<'_>) {
         let (step, slice) = (&self.step, &unit.slice);
-        let Module { extraction, loss, results, scalars, .. } = &unit.module;
+        let Module { extraction, loss, results, carried, scalars, .. } = &unit.module;
+        let is_state = |given: &str| carried.iter().any(|name| given == name || given.starts_with(&format!("{name}.")));
+        let (states, batch): (Vec<&str>, Vec<&str>) =
+            extraction.parameters.iter().map(|p| p.1.as_str()).partition(|given| is_state(given));
         let names: Vec<String> = extraction.attributes.iter().map(|a| a.1.clone()).collect();
         let parts = std::iter::once(step.optimizer.to_owned()).chain(names).collect::<Vec<_>>().join(", ");
         let arguments = extraction.parameters.iter().map(|p| p.1.clone()).collect::<Vec<_>>().join(", ");
@@ -144,6 +147,8 @@ impl Plan<'_, '_> {
             .text("loss", loss)
             .text("arguments", arguments)
             .text("share", share)
+            .text("batch", batch.first().copied().unwrap_or_default())
+            .list("state", states.iter().map(|name| Values::default().text("name", *name)))
             .list("number", scalars.iter().map(|name| Values::default().text("name", name)));
         let call = self.block("step_call", &values);
         let call = slice.phase.map_or(call.clone(), |test| both_phases(self, slice, test, &call));
@@ -188,7 +193,14 @@ impl Plan<'_, '_> {
                 self.infer(call);
             }
         }
-        hand_over_rates(self, unit.slice.phase.is_none(), &alive);
+        hand_over_rates(self, unit.slice.phase.is_none().then_some(unit.slice.at), &alive);
+        for at in weights_changed(&self.step) {
+            if at < unit.slice.at {
+                return Err(Obstacle::weights_changed_first(at));
+            }
+            let text = self.block("weights_changed", &Values::default());
+            self.insert(at, true, &text);
+        }
         if let Some(a) = &accumulation {
             match test {
                 Some(test) => unwrap(self, test),
@@ -219,6 +231,7 @@ impl Plan<'_, '_> {
             .flag("infers", self.infers)
             .flag("trains", !is_frozen)
             .flag("tells_rates", self.tells_rates)
+            .flag("carries", !unit.module.carried.is_empty())
             .text("opts", self.options_name())
             .text("accumulation", accumulation.map_or(String::new(), |a| self.accumulation(a, unit)))
             .text("module", base.unwrap_or_else(|| "torch.nn.Module".to_owned()))

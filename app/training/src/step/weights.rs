@@ -1,0 +1,85 @@
+//! Weights that the host changes in their place beside the update: `p.data.clamp_(-1, 1)`.
+
+use super::TrainingStep;
+use super::host::outermost_without;
+use crate::roles::Role;
+use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
+
+/// Statements of a step that change weights of its models in their place, each with what stands around it and trains nothing.
+pub fn weights_changed(step: &TrainingStep<'_, '_>) -> BTreeSet<Id> {
+    let (file, k) = (step.file, kinds());
+    let index = &file.view.index;
+    let in_place = |call: Id| {
+        let method = index.callee(call).and_then(|g| index.attribute(g))?;
+        let name = method.name().filter(|n| n.ends_with('_') && !n.ends_with("__") && *n != "requires_grad_")?;
+        method.owner().filter(|_| !name.starts_with("register_"))
+    };
+    let calls = index.of_kind_in(k.call, step.whole).iter().filter_map(|call| in_place(*call));
+    let augmented = index.of_kind_in(k.augmented_assignment, step.whole).iter().filter_map(|a| index.target(*a));
+    let plain = index.of_kind_in(k.assignment, step.whole).iter().filter_map(|a| index.target(*a));
+    let places = plain.filter(|t| is_data(step, *t));
+    calls
+        .chain(augmented)
+        .chain(places)
+        .filter(|target| step.is_alive(*target) && is_weight(step, *target))
+        .filter_map(|target| outermost_without(&file, target, step.whole))
+        .collect()
+}
+
+/// `p.data`, `p[0]`, `net.scale.data[0]`: what is assigned to in its place, not bound to a name.
+fn is_data(step: &TrainingStep<'_, '_>, target: Id) -> bool {
+    let index = &step.file.view.index;
+    let mut chain = vec![target];
+    while let Some(inner) = chain.last().and_then(|at| index.owner(*at).or_else(|| index.value(*at))) {
+        chain.push(inner);
+    }
+    let named = |id: &Id| index.attribute(*id).is_some_and(|a| a.name() == Some("data"));
+    chain.iter().any(named) || index.kind(target) == kinds().subscript
+}
+
+/// Whether an expression is a weight of a model, or a part of one: a name that a loop over `net.parameters()` gives, or what hangs on
+/// the model by dots. A gradient is none.
+fn is_weight(step: &TrainingStep<'_, '_>, target: Id) -> bool {
+    let file = step.file;
+    let index = &file.view.index;
+    let mut at = target;
+    loop {
+        if index.attribute(at).is_some_and(|a| a.name() == Some("grad")) {
+            return false;
+        }
+        if at != target && file.role(at) == Some(Role::Model) && trains(step, at) {
+            return true;
+        }
+        match index.owner(at).or_else(|| index.value(at)) {
+            Some(inner) => at = inner,
+            None => break,
+        }
+    }
+    let name = index.text_of(at);
+    let gives_weights = |source: Id| {
+        let call = index.call(source).filter(|call| matches!(call.name(), Some("parameters" | "named_parameters")));
+        call.and_then(|call| call.receiver()).is_some_and(|model| trains(step, model))
+    };
+    index.ancestors(target).filter_map(|a| index.for_statement(a)).any(|around| {
+        let (Some(bound), Some(source)) = (around.target(), around.iterable()) else { return false };
+        let names = |part: Id| index.mentions(part, |word| word == name);
+        match index.call(source).filter(|call| call.name() == Some("zip")) {
+            Some(zip) => {
+                index.parts(bound).zip(zip.arguments().ids()).any(|(part, of)| names(part) && gives_weights(of))
+            }
+            None => names(bound) && gives_weights(source),
+        }
+    })
+}
+
+/// Whether a model is called in the step before the backward pass: an average of its weights, kept beside, is not.
+fn trains(step: &TrainingStep<'_, '_>, model: Id) -> bool {
+    let index = &step.file.view.index;
+    let name = index.text_of(model);
+    let called = |call: &Id| {
+        let callee = index.callee(*call).map_or("", |g| index.text_of(g));
+        callee == name || callee.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+    };
+    index.of_kind_in(kinds().call, step.whole).iter().any(|call| *call < step.backward && called(call))
+}
