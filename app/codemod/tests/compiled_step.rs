@@ -449,3 +449,28 @@ fn what_may_change_the_rate_is_followed() {
     let (ported, _) = told("from torch.profiler import profile\nwatch = profile()\n", "", "    watch.step()\n");
     assert!(ported.contains("training_step(x, y)") && !ported.contains("setOptimizer"), "{ported}");
 }
+
+#[test]
+fn a_scaler_that_is_handed_the_loss_is_written_out() {
+    let handed = |given: &str| {
+        let step = step("2", 2)
+            .replace("loss.backward()\n        optimizer.step()", &format!("loss_scaler(loss, optimizer{given})"));
+        format!("{HEAD}\n\ndef train(loader, loss_scaler, limit=None):\n    for x, y in loader:\n{step}")
+    };
+    let (ported, said) = to_ipu(&handed(""));
+    assert!(ported.contains("training_step(x, y)") && !ported.contains("loss_scaler(loss"), "{said}{ported}");
+    let (ported, said) = to_ipu(&handed(", clip_grad=1.0, parameters=model.parameters()"));
+    assert!(ported.contains("max_grad_norm=1.0"), "{said}{ported}");
+    let (ported, said) = to("rdu", &handed(", clip_grad=1.0, parameters=model.parameters()"));
+    assert!(
+        ported.contains("max_grad_norm=1.0)") && ported.ends_with("loss.backward()\n        rdu.update()\n"),
+        "{said}"
+    );
+    // What it does by value, or what becomes of its result, is not written out.
+    check_refused(
+        &handed(", clip_grad=1.0, clip_mode=\"value\", parameters=model.parameters()"),
+        "in another function",
+    );
+    let result = handed("").replace("        loss_scaler(", "        norm = loss_scaler(");
+    check_refused(&result, "in another function");
+}

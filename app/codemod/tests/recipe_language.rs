@@ -61,7 +61,13 @@ fn definitions_are_checked() {
     check_faults(
         "```diff rule step\n- {{step.updates}}\n```\n",
         "9: a step has no part `updates`; a rule matches {{step.forward}}, {{step.loss}}, {{step.backward}}, \
-         {{step.update}}, {{step.clear}}, {{step.clip}}, {{step.schedule}}\n",
+         {{step.update}}, {{step.clear}}, {{step.clip}}, {{step.schedule}}, {{step.evaluate}}, {{step.given}}, \
+         {{step.scaled}}, {{step.scaler}}, {{step.save}}, {{step.make}}, {{step.start}}\n",
+    );
+    check_faults(
+        "```diff rule step\n- {{step.scaler}}\n```\n",
+        "8: this part is found by code that ports the step: the section has no rule with `rule=compile-training-step` or \
+         `rule=compile-and-run`\n",
     );
     check_faults("```diff rule\n- {{step.update}}\n```\n", "9: parts of the step are matched by a `diff rule step`\n");
 }

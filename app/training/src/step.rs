@@ -18,6 +18,7 @@ mod fixed;
 mod forward;
 mod forward_function;
 mod gradients;
+mod handed;
 mod host;
 mod loss;
 mod micro_batches;
@@ -41,10 +42,11 @@ pub use calls::{arguments, is_statement, loop_around, qualified};
 pub use clipping::{Clipping, Norm};
 pub use count::Known;
 pub use dataflow::{assigned, leaves, reads, reads_name};
-pub use evaluation::evaluates;
+pub use evaluation::{evaluates, is_frozen};
 pub use extraction::Extraction;
 pub use forward::{in_model, is_model_call, model_calls};
 pub use forward_function::ForwardFunction;
+pub use handed::{HandedLoss, handed_losses};
 pub use host::{comes_first, host_uses, is_late, outermost_without, runs_without_gradients};
 pub use loss::{loss_of, unnamed_loss};
 pub use micro_batches::{divides, is_left_early};
@@ -61,6 +63,7 @@ pub use update::{Update, ends_step, updates};
 pub use weights::weights_changed;
 
 use crate::project::FileInProject;
+use crate::view::FileView;
 use fixed::units;
 use python::names::dotted;
 use python::tree::{Id, ROOT, kinds};
@@ -247,4 +250,19 @@ pub fn end_of_imports(file: FileInProject<'_, '_>, whole: Id) -> Option<Id> {
         })
         .filter(|s| imports(*s))
         .last()
+}
+
+/// The first statement of the module that is neither a text nor an import.
+pub fn first_code(view: &FileView<'_>) -> Option<Id> {
+    let k = kinds();
+    let index = &view.index;
+    index.parts(ROOT).find(|s| {
+        let kind = index.kind(*s);
+        let text = kind == k.expression_statement && index.parts(*s).all(|p| index.kind(p) == k.string);
+        let import = [k.import_statement, k.import_from_statement, k.future_import_statement].contains(&kind);
+        let imports =
+            || [k.import_statement, k.import_from_statement].iter().any(|i| !index.of_kind_in(*i, *s).is_empty());
+        let in_try = kind == k.try_statement && imports();
+        !(text || import || in_try)
+    })
 }

@@ -9,13 +9,13 @@ mod messages;
 mod optimizer;
 mod plan;
 
-use super::named_loss::{port_step, refuse};
+use super::named_loss::{port_step, refuse, write_out_scaler};
 use super::{Handler, Input, Wish};
 use messages::{self as says, BLOCKS, COMPILES, MESSAGES, NAMES, RUNS_MODEL, RUNTIME};
 use plan::Plan;
 use python::syntax::Call;
 use training::step::{OF_OPTIMIZERS, OF_STEPS, OF_TURNS};
-use training::{FileView, Obstacle};
+use training::{FileInProject, FileView, Obstacle};
 
 /// The verb.
 pub(super) const HANDLER: Handler = Handler {
@@ -40,10 +40,13 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     // A step that has the target's modules is somebody's own port.
     let by_hand = input.settings.target.modules.iter().any(|module| view.names.imports(module));
-    if is_ported || by_hand || view.steps.training.is_empty() || view.names.is_of_other_framework() {
+    if is_ported || by_hand || view.names.is_of_other_framework() {
         return Vec::new();
     }
+    let rewrite =
+        |input: &Input<'_, '_>, file: FileInProject<'_, '_>, whole| edits::wishes(&Plan::read(input, file, whole)?);
     let whole = match view.steps.training.as_slice() {
+        [] => return write_out_scaler(input, view, rewrite).unwrap_or_default(),
         [whole] => *whole,
         several => {
             let several = several[1..].iter().map(|step| Obstacle::several_steps(*step)).collect();
@@ -51,7 +54,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             return Vec::new();
         }
     };
-    port_step(input, view, whole, |input, file, whole| edits::wishes(&Plan::read(input, file, whole)?))
+    port_step(input, view, whole, rewrite)
 }
 
 /// What a ported trainer of a project with compute modes leaves to a person: it is told where it happens.

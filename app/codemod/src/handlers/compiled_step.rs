@@ -11,7 +11,7 @@ mod phases;
 mod plan;
 mod rewrite;
 
-use super::named_loss::{port_step, refuse};
+use super::named_loss::{port_step, refuse, write_out_scaler};
 use super::{Handler, Input, Wish};
 use crate::definitions::Values;
 use messages::{BLOCKS, DEFINITIONS, IMPORT, MESSAGES, NAMES};
@@ -43,6 +43,9 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         return Vec::new();
     }
     if view.calls("backward").is_empty() {
+        if let Some(wishes) = write_out_scaler(input, view, rewrite::rewrite) {
+            return wishes;
+        }
         elsewhere::note_step(input, file);
         return Vec::new();
     }

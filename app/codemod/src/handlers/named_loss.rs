@@ -1,14 +1,23 @@
 //! What makes a step simpler to read, and is done only if the step is ported then: a step that is refused keeps its lines. A loss that
 //! is computed and differentiated in one expression, `criterion(net(x), y).backward()`, gets a name first, so that the step reads as
-//! forward pass, loss, backward pass; statements that share a line get one each.
+//! forward pass, loss, backward pass; statements that share a line get one each, and what a scaler does that is handed the loss is written out.
 
 use super::{Input, Wish};
+use crate::definitions::{BlockShape, Values};
 use python::edit::{Change, Splice, dedent, splices};
 use python::lines::line_indent;
+use python::names::dotted;
 use python::tree::{Id, Tree, kinds};
 use std::ops::Range;
-use training::step::unnamed_loss;
+use training::step::{handed_losses, unnamed_loss};
 use training::{FileInProject, FileView, Obstacle};
+
+/// What a scaler does that is handed the loss, and the part of it that updates the weights.
+pub(super) const SCALED_STEP: BlockShape =
+    BlockShape { name: "scaled_step", fills: &["loss", "counts", "test", "update"] };
+/// [`SCALED_STEP`]
+pub(super) const SCALED_UPDATE: BlockShape =
+    BlockShape { name: "scaled_update", fills: &["optimizer", "clips", "tested", "clip", "limit", "weights"] };
 
 /// Why a step can't be ported, and where in the file.
 struct Reason {
@@ -45,6 +54,55 @@ pub(super) fn port_step(
         tell(input, reasons);
         Vec::new()
     })
+}
+
+/// Writes out what a scaler does that is handed the loss and the optimizer, if the step is ported then; none where there is no one such
+/// call. What is in the way then is told.
+pub(super) fn write_out_scaler(
+    input: &Input<'_, '_>,
+    view: &FileView<'_>,
+    plan: impl for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, Id) -> Planned,
+) -> Option<Vec<Wish>> {
+    let file = FileInProject { view, project: input.project };
+    let found = handed_losses(file);
+    let [handed] = found.as_slice() else { return None };
+    let index = &view.index;
+    let clip = view.names.spelling(index, handed.statement, "torch.nn.utils.clip_grad_norm_")?;
+    let text = |id: Id| index.text_of(id);
+    let loss = if dotted(index, handed.loss).is_some() {
+        text(handed.loss).to_owned()
+    } else {
+        format!("({})", text(handed.loss))
+    };
+    let update = Values::default()
+        .text("optimizer", text(handed.optimizer))
+        .flag("clips", handed.clips.is_some())
+        .flag(
+            "tested",
+            handed.clips.is_some_and(|(limit, _)| ![kinds().float, kinds().integer].contains(&index.kind(limit))),
+        )
+        .text("clip", clip)
+        .text("limit", handed.clips.map_or("", |(limit, _)| text(limit)))
+        .text("weights", handed.clips.map_or("", |(_, weights)| text(weights)));
+    let step = Values::default()
+        .text("loss", loss)
+        .flag("counts", handed.when.is_some())
+        .text("test", handed.when.map_or("", text))
+        .text("update", input.block(view, SCALED_UPDATE.name, &update)?);
+    let text = input.block(view, SCALED_STEP.name, &step)?;
+    let change = Change::Replace { first: handed.statement, last: handed.statement, text };
+    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| {
+        let file = FileInProject { view, project: input.project };
+        plan(input, file, whole).map_err(|obstacles| reasons(input, view, obstacles))
+    };
+    let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &ported);
+    match if_ported(input, view, handed.statement, vec![change], &refused)? {
+        Ok(wish) => Some(vec![wish]),
+        Err(reasons) => {
+            tell(input, reasons);
+            Some(Vec::new())
+        }
+    }
 }
 
 /// What is against the one step of a file.

@@ -9,10 +9,10 @@ use crate::step_parts::{Part, StepParts, of_call, of_step};
 use python::edit::{Change, dedent};
 use python::lines::line_indent;
 use python::names::dotted;
-use python::tree::{Id, ROOT, kinds};
+use python::tree::{Id, ROOT};
 use training::Obstacle;
 use training::roles::Role;
-use training::step::host_uses;
+use training::step::{first_code, host_uses};
 use training::turn::{command_line, data_above};
 
 /// What becomes of the file: one fix of a plain script, and of a project with compute modes one for each place, since the target's
@@ -130,7 +130,7 @@ fn runtime(plan: &Plan<'_, '_>) -> Change {
         "\n".repeat(3usize.saturating_sub(above.len() - above.trim_end_matches('\n').len()))
     };
     if !plan.other_modes() {
-        let at = first_code(plan).unwrap_or(ROOT);
+        let at = first_code(view).unwrap_or(ROOT);
         return Change::Insert { at, after: false, text: format!("{}{text}\n\n", gap(index.item(at).start)) };
     }
     let trainer = index.parts(ROOT).find(|s| index.is_within(plan.turn.step.whole, *s)).unwrap_or(ROOT);
@@ -141,21 +141,6 @@ fn runtime(plan: &Plan<'_, '_>) -> Change {
     }
     let text = format!("{}{text}\n\n\n", gap(at)).replace('\n', view.layout.newline);
     Change::Raw { range: at..at, text }
-}
-
-/// The first statement of the module that is neither a text nor an import.
-fn first_code(plan: &Plan<'_, '_>) -> Option<Id> {
-    let k = kinds();
-    let index = &plan.turn.step.file.view.index;
-    index.parts(ROOT).find(|s| {
-        let kind = index.kind(*s);
-        let text = kind == k.expression_statement && index.parts(*s).all(|p| index.kind(p) == k.string);
-        let import = [k.import_statement, k.import_from_statement, k.future_import_statement].contains(&kind);
-        let imports =
-            || [k.import_statement, k.import_from_statement].iter().any(|i| !index.of_kind_in(*i, *s).is_empty());
-        let in_try = kind == k.try_statement && imports();
-        !(text || import || in_try)
-    })
 }
 
 impl Plan<'_, '_> {

@@ -1,5 +1,6 @@
 //! What the verb asks of a target's guides: messages, Python and names.
 
+use super::super::named_loss::{SCALED_STEP, SCALED_UPDATE};
 use crate::definitions::{BlockShape, messages};
 
 /// The class with what is compiled, and its one instance.
@@ -63,6 +64,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     writes(UNLESS_COMPILING, &[]),
     writes(CLIP, &["limit"]),
     writes(MISSING, &["optimizer"]),
+    SCALED_STEP,
+    SCALED_UPDATE,
 ];
 
 /// The optimizers that the target has, each with what it becomes.

@@ -1,5 +1,6 @@
 //! What the verb asks of a target's guides: messages, Python and names.
 
+use super::super::named_loss::{SCALED_STEP, SCALED_UPDATE};
 use crate::definitions::{BlockShape, messages};
 
 /// The statement that imports the target's software.
@@ -74,6 +75,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     writes("release", &["from_inference"]),
     writes("require_software", &[]),
     writes("one_micro_batch", &["turns"]),
+    SCALED_STEP,
+    SCALED_UPDATE,
 ];
 
 /// Lists of names: of the options in the program, of optimizers and their packages, of calls that start several processes.

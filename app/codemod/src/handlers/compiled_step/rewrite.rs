@@ -12,7 +12,7 @@ use crate::definitions::Values;
 use python::edit::{Change, dedent, statement_end};
 use python::lines::line_indent;
 use python::tree::{Id, ROOT};
-use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports, weights_changed};
+use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports, is_frozen, weights_changed};
 use training::{FileInProject, FileView, Obstacle, TrainingStep};
 
 /// The changes of one step, or everything that is in the way.
@@ -279,17 +279,4 @@ fn body_alone(view: &FileView<'_>, at: Id, body: Id) -> Wish {
     let text = dedent(&index.text_of(body).replace("\r\n", "\n"), indent);
     let change = Change::Replace { first: at, last: at, text };
     Wish { at: index.item(at).start, changes: vec![change], imports: Vec::new() }
-}
-
-/// Whether the function of the step puts a part into evaluation mode, itself or what it belongs to, and never out of it.
-fn is_frozen(view: &FileView<'_>, step: Id, part: &str) -> bool {
-    let index = &view.index;
-    let calls = |name: &str| {
-        view.calls(name).iter().filter(|c| index.is_within(**c, step)).any(|call| {
-            view.index.receiver(*call).map(|o| index.text_of(o)).is_some_and(|owner| {
-                part.strip_prefix(owner).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
-        })
-    };
-    calls("eval") && !calls("train")
 }

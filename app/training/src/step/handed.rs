@@ -1,0 +1,60 @@
+//! A loss that is handed to a scaler together with the optimizer, as timm's and those like it take it:
+//! `loss_scaler(loss, optimizer, clip_grad=limit, parameters=model.parameters())`.
+
+use super::calls::is_statement;
+use crate::project::FileInProject;
+use crate::roles::Role;
+use python::names::dotted;
+use python::strings::plain_string;
+use python::syntax::{Argument, Call};
+use python::tree::Id;
+
+/// The call, and what it does besides the backward pass.
+pub struct HandedLoss {
+    /// The statement that is the call.
+    pub statement: Id,
+    /// What is differentiated.
+    pub loss: Id,
+    /// What updates the weights.
+    pub optimizer: Id,
+    /// The limit that gradients are clipped to by their 2-norm, where one is given, and the weights whose gradients these are.
+    pub clips: Option<(Id, Id)>,
+    /// What decides whether the weights are updated.
+    pub when: Option<Id>,
+}
+
+/// Every such call of a file.
+pub fn handed_losses(file: FileInProject<'_, '_>) -> Vec<HandedLoss> {
+    file.view.index.calls().filter(|call| is_statement(&file, call.id())).filter_map(|call| read(file, call)).collect()
+}
+
+fn read(file: FileInProject<'_, '_>, call: Call<'_, '_>) -> Option<HandedLoss> {
+    let index = &file.view.index;
+    let named = dotted(index, call.callee()?)?.to_ascii_lowercase();
+    let arguments = call.arguments();
+    let (loss, optimizer) = (arguments.get(0, "loss")?, arguments.get(1, "optimizer")?);
+    let is_scaler = named.rsplit('.').next().is_some_and(|name| name.contains("scaler"));
+    if !is_scaler || file.role(optimizer) != Some(Role::Optimizer) {
+        return None;
+    }
+    const KNOWN: [&str; 8] =
+        ["loss", "optimizer", "clip_grad", "clip_mode", "parameters", "create_graph", "need_update", "update_grad"];
+    // By place come the loss, the optimizer and the limit.
+    let mut known = arguments.iter().enumerate().map(|(place, argument)| match argument {
+        Argument::Positional(_) => place < 3,
+        Argument::Keyword { name, .. } => KNOWN.contains(&name),
+        Argument::Unpacked(_) | Argument::UnpackedTable(_) => false,
+    });
+    let by_norm = arguments.keyword("clip_mode").is_none_or(|mode| plain_string(index, mode) == Some("norm"));
+    if !by_norm || !known.all(|known| known) {
+        return None;
+    }
+    let limit = arguments.get(2, "clip_grad").filter(|limit| !index.is_text(*limit, "None"));
+    let clips = match (limit, arguments.keyword("parameters")) {
+        (Some(limit), weights) => Some((limit, weights?)),
+        (None, _) => None,
+    };
+    let when = arguments.keyword("need_update").or_else(|| arguments.keyword("update_grad"));
+    let statement = file.statement_of(call.id())?;
+    Some(HandedLoss { statement, loss, optimizer, clips, when })
+}
