@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeSet, Target, embedded_guides};
 use crate::condition::{Compiler, Condition};
-use crate::definitions::{Definitions, MessageShape, Wanted};
+use crate::definitions::{Definitions, Wanted};
 use crate::error::RecipeError;
 use crate::handlers;
 use crate::messages::MESSAGES;
