@@ -3,11 +3,13 @@
 
     python3 rehearse.py --target ipu -- train.py --epochs 1
     python3 rehearse.py --target ipu --twin original.py -- train.py --epochs 1
+    python3 rehearse.py --target ipu --project port --twin original -- train.py --epochs 1
 
 The stand-ins compute on the CPU with the PyTorch that is installed, and keep the vendor's rules. At the end there is a list of the
 contracts the script met and of those it broke, with file and line. With --twin the original is run as well, from the same weights with the
 same data, and both are compared step by step. Exit status: 0 all met (and the two equal), 1 some broken (or the two differ) or the script
-failed, 2 the command line is wrong.
+failed, 2 the command line is wrong or a package is missing. In the place of the script may stand the command that a launch script starts
+it with.
 """
 
 import argparse
@@ -19,6 +21,12 @@ import runpy
 import sys
 import textwrap
 import traceback
+
+from twins import launched
+
+# A program may have a module of this name.
+for _own in ("twins.launched", "twins"):
+    del sys.modules[_own]
 
 KIT = pathlib.Path(__file__).resolve().parent
 
@@ -44,9 +52,15 @@ def arguments(argv):
     parser.add_argument("--steps", type=int, default=64, metavar="N", help="stop after N steps on the accelerator; 0: never (default 64)")
     parser.add_argument("--batches", type=int, default=4, metavar="N", help="batches a loader gives in one pass; 0: all (default 4)")
     parser.add_argument("--fake-data", type=int, nargs="?", const=1000, default=0, metavar="N",
-                        help="make up torchvision's data sets, with N samples for training (default 1000)")
-    parser.add_argument("--twin", metavar="ORIGINAL", help="run the original too, and compare the two step by step")
+                        help="make up the data sets of torchvision and Keras, with N samples for training (default 1000)")
+    parser.add_argument("--fake-images", action="append", default=[], metavar="FOLDER[=CLASSES]",
+                        help="make up a folder of images, one folder in it a class (10), where the program looks for it")
+    parser.add_argument("--twin", metavar="ORIGINAL",
+                        help="run the original too, and compare the two step by step; with --project the folder of the original's project")
+    parser.add_argument("--project", metavar="FOLDER", help="the port's project, in which the script lies; both runs start in their projects")
     parser.add_argument("--twin-args", metavar="ARGS", help="the original's arguments, as one word (default: the port's)")
+    parser.add_argument("--port-args", metavar="ARGS", help="arguments of the port alone, as one word, in front of those that both are given")
+    parser.add_argument("--batch-size", type=int, metavar="N", help="the batch that a target has to be told at the start (rdu)")
     parser.add_argument("--first", action="append", default=[], metavar="ARGS",
                         help="start the port with these arguments before, in the same folder (SambaFlow: compile …)")
     parser.add_argument("--twin-steps", type=int, default=16, metavar="K", help="steps that are compared (default 16)")
@@ -59,14 +73,47 @@ def arguments(argv):
     parser.add_argument("--instances", type=int, default=1, metavar="N", help="popdist: of how many instances this is one; a twin run starts them all (default 1)")
     parser.add_argument("--instance", type=int, default=0, metavar="I", help="popdist: which one (default 0)")
     parser.add_argument("--replicas", type=int, default=1, metavar="N", help="popdist: replicas in all (default: one an instance)")
-    parser.add_argument("script", help="the script, and behind it its own arguments")
+    parser.add_argument("script", help="the script, and behind it its own arguments; or the command that starts it, with its launcher")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(argv)
+    options.environment = {}
+    if launched.is_command(options.script):
+        read_command(parser, options)
+    options.program = options.script
+    if options.project is not None:
+        if not os.path.isdir(options.project):
+            parser.error(f"--project: there is no folder {options.project}")
+        if options.twin is not None and not os.path.isdir(options.twin):
+            parser.error(f"--twin: with --project this is the folder of the original's project, and there is no folder {options.twin}")
+        if os.path.isabs(options.script):
+            parser.error(f"{options.script}: with --project the script is named by its place in the project")
+        options.script = os.path.join(options.project, options.program)
     if not os.path.isfile(options.script):
         parser.error(f"there is no file {options.script}")
+    for name, file in (("--report", options.report), ("--twin", options.twin if options.project is None else None)):
+        if file is not None and not os.path.isfile(file):
+            parser.error(f"{name}: there is no file {file}")
+    if options.twin is not None and options.twin_steps < 1:
+        parser.error("--twin-steps: at least one step is compared")
+    if options.instances < 1 or not 0 <= options.instance < options.instances:
+        parser.error(f"there is no instance {options.instance} of {options.instances}")
     if options.instances > 1 and max(options.replicas, options.instances) % options.instances:
         parser.error(f"{options.replicas} replicas cannot be divided among {options.instances} instances")
     return options
+
+
+def read_command(parser, options):
+    """Takes script, arguments and numbers out of a launch script's command."""
+    try:
+        command = launched.read([options.script, *options.arguments])
+    except ValueError as problem:
+        parser.error(str(problem))
+    options.script, options.arguments, options.environment = command.program, command.arguments, command.environment
+    if options.target == "popdist":
+        options.instances = command.processes or options.instances
+        options.replicas = command.replicas or options.replicas
+    elif command.processes > 1:
+        print(f"rehearsal: the command starts {command.processes} processes; here it is one")
 
 
 def instance(options, index=None):
@@ -101,6 +148,9 @@ def prepare(options):
         os.environ["STAND_IN_SDK"] = options.sdk
     if options.fake_data:
         os.environ["STAND_IN_FAKE_DATA"] = str(options.fake_data)
+    if options.fake_images:
+        os.environ["STAND_IN_FAKE_IMAGES"] = os.pathsep.join(options.fake_images)
+    os.environ.update(options.environment)
     paths = [KIT / folder for folder in ("recorder", *reversed(folders), "base")]
     sys.path[:0] = [str(pathlib.Path(options.script).resolve().parent), *map(str, paths)]
     sys.path[:] = [path for path in sys.path if path not in ("", str(KIT))]
@@ -191,7 +241,8 @@ def main(argv=None):
         argv.remove("--")
     options = arguments(argv)
     if importlib.util.find_spec("torch") is None and not uses_tensorflow(options.script):
-        raise SystemExit(f"rehearse.py: {INSTALL}")
+        print(f"rehearse.py: {INSTALL}", file=sys.stderr)
+        return 2
     if options.twin:
         return twin(options)
     prepare(options)
@@ -216,38 +267,72 @@ def twin(options):
     """Runs the original and the port, and tells how far they agree."""
     import json
 
-    from twins import page, text
+    from twins import page, ran, text
 
-    result = twin_result(options)
+    if uses_tensorflow(options.script):
+        print("rehearse.py: a twin run takes a program of PyTorch; of TensorFlow the kit has a stand-in that computes nothing", file=sys.stderr)
+        return 2
+    original = original_of(options)
+    if not os.path.isfile(original):
+        print(f"rehearse.py: there is no file {original}", file=sys.stderr)
+        return 2
+    report = report_of(options)
+    files = ran.files(original, options.script, projects_of(options), report)
+    result = twin_result(options, report=report)
     print(text.told(result), end="")
-    table = text.table(result)
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    if options.html:
-        pathlib.Path(options.html).write_text(page.page(table, options.twin, options.script), encoding="utf-8")
+    table = {**text.table(result), "ran": ran.ran(options, result, start_of(options).arguments), "files": files}
+    for name, written in ((options.json, lambda: json.dumps(table, indent=1) + "\n"), (options.html, lambda: page.page(table, original, options.script))):
+        if name:
+            pathlib.Path(name).write_text(written(), encoding="utf-8")
     return 0 if result.ok else 1
 
 
-def twin_result(options, home=None):
+def original_of(options):
+    """The original's program."""
+    return options.twin if options.project is None else os.path.join(options.twin, options.program)
+
+
+def projects_of(options):
+    """The folders of original and port, where they are projects."""
+    return [] if options.project is None else [options.twin, options.project]
+
+
+def report_of(options):
+    """The port's report, with the recipe of each line."""
+    from twins import ported
+
+    root = options.twin if options.project is not None else os.path.dirname(os.path.abspath(options.twin))
+    return ported.read(options.report, root) if options.report else None
+
+
+def start_of(options):
+    """How the port is started."""
+    from twins import runs, starts
+
+    return starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size)
+
+
+def twin_result(options, home=None, report=None):
     """Of both runs, started in `home` or in the present folder."""
-    from twins import ported, runs
+    from twins import runs
     from twins import twin as twins
 
-    if not os.path.isfile(options.twin):
-        raise SystemExit(f"rehearse.py: there is no file {options.twin}")
     folders, machine = TARGETS[options.target]
     environment = instance(options) if options.target == "popdist" else {}
     if machine == "hpu":
-        environment["PT_HPU_LAZY_MODE"] = os.environ.get("PT_HPU_LAZY_MODE", "0")
+        environment["PT_HPU_LAZY_MODE"] = options.environment.get("PT_HPU_LAZY_MODE", os.environ.get("PT_HPU_LAZY_MODE", "0"))
     if options.sdk:
         environment["STAND_IN_SDK"] = options.sdk
-    root = os.path.dirname(os.path.abspath(options.twin))
-    runner = runs.Runner(options.twin_steps, options.seed, options.precision, options.fake_data, home=home)
+    runner = runs.Runner(
+        options.twin_steps, options.seed, options.precision, options.fake_data, options.fake_images, projects=projects_of(options),
+        environment=options.environment, home=home)
+    start = start_of(options)
     return twins.run(
-        runner, options.target, machine, list(reversed(folders)), options.twin, options.script, options.arguments,
-        original_arguments=runs.words(options.twin_args) if options.twin_args is not None else None, environment=environment,
-        instances=[instance(options, index) for index in range(options.instances)] if options.target == "popdist" and options.instances > 1 else (),
-        before=[runs.words(first) for first in options.first], report=ported.read(options.report, root) if options.report else None)
+        runner, options.target, machine, list(reversed(folders)), original_of(options), options.script, start.arguments,
+        original_arguments=options.arguments if options.twin_args is None else runs.words(options.twin_args), environment=environment,
+        instances=[instance(options, index) for index in range(options.instances)]
+        if options.target == "popdist" and options.instances > 1 else (),
+        before=[*map(runs.words, options.first)] or start.before, report=report or report_of(options))
 
 
 if __name__ == "__main__":

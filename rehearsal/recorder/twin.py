@@ -611,5 +611,15 @@ def dump():
     cut = {id(forward["entry"]) for forward in _pending["forwards"] if forward["went"] or len(RECORD["steps"]) >= STEPS and forward["entry"]["training"]}
     RECORD["evaluations"] = _merged([entry for entry in RECORD["evaluations"] if id(entry) not in cut])
     RECORD["unfinished"] = {"objective": list(_pending["objective"])}
+    RECORD["stand_ins"] = _stand_ins()
     with open(FILE, "wb") as out:
         pickle.dump(RECORD, out)
+
+
+def _stand_ins():
+    """The packages of the kit that the program imported in the place of the vendors' own."""
+    from contracts import KIT
+
+    files = {name: getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items()) if "." not in name}
+    recorder = os.path.dirname(os.path.abspath(__file__))
+    return sorted(name for name, file in files.items() if file.startswith(KIT + os.sep) and not file.startswith((recorder, os.path.join(KIT, "server"))))

@@ -8,34 +8,33 @@ def recipe_at(report, place):
     if not place:
         return None
     file, line = place
-    for entry in report["files"]:
-        if entry["path"].split("/")[-1] != file.replace("\\", "/").split("/")[-1]:
-            continue
+    file = file.replace("\\", "/")
+    entries = [entry for entry in report["files"] if entry["path"] == file]
+    for entry in entries or [entry for entry in report["files"] if entry["path"].split("/")[-1] == file.split("/")[-1]]:
         found, shift = None, 0
         source = entry.get("original")
         for edit in entry["edits"]:
             if source is None:
                 return None
-            data = source.encode()
-            first = data[: edit["start"]].count(b"\n") + 1 + shift
+            first = source[: edit["start"]].count(b"\n") + 1 + shift
             last = first + edit["text"].count("\n")
             if first <= line <= last:
                 return edit["recipe"]
             if first <= line:
                 found = edit["recipe"]
-            shift += edit["text"].count("\n") - data[edit["start"] : edit["end"]].count(b"\n")
+            shift += edit["text"].count("\n") - source[edit["start"] : edit["end"]].count(b"\n")
         return found
     return None
 
 
 def read(path, root):
-    """The report, with the original text of each file beside it."""
+    """The report, with the bytes of each original file beside it."""
     import pathlib
 
     report = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     for entry in report["files"]:
         for file in (pathlib.Path(root) / entry["path"], pathlib.Path(root) / entry["path"].split("/")[-1]):
             if file.is_file():
-                entry["original"] = file.read_text(encoding="utf-8-sig")
+                entry["original"] = file.read_bytes()
                 break
     return report

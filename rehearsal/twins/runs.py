@@ -1,5 +1,6 @@
 """Starts a program with the recorder and gives its record."""
 
+import json
 import os
 import pathlib
 import pickle
@@ -11,40 +12,65 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 KIT = pathlib.Path(__file__).resolve().parent.parent
+# Lines of what a program printed to standard error that are shown where it failed.
+TRACE = 20
 
 
 class Failed(Exception):
-    """A program ended before it left a record, or with an error."""
+    """A program ended before it left a record, or with an error. `trace` is the end of what it printed of that."""
+
+    def __init__(self, why, printed=""):
+        super().__init__(why)
+        self.trace = printed.strip().splitlines()[-TRACE:]
 
 
 class Runner:
     """Runs programs of one twin run: folders that look like the one it was started in, and one way to start a process."""
 
-    def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, folder=None, timeout=None, home=None):
+    def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, fake_images=(), folder=None, timeout=None, projects=(),
+                 environment=None, home=None):
         """`home` is the folder that the programs believe to be started in; the present one, where it is not given."""
         self.folder = tempfile.TemporaryDirectory() if folder is None else None
         self.root = pathlib.Path(folder or self.folder.name)
         self.home, self.counting = pathlib.Path(home or pathlib.Path.cwd()).resolve(), threading.Lock()
+        self.projects = [pathlib.Path(project).resolve() for project in projects]
         self.steps, self.timeout, self.count = steps, timeout, 0
         self.common = {
             "STAND_IN_TWIN_SEED": str(seed), "STAND_IN_PRECISION": precision, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
             **({"STAND_IN_FAKE_DATA": str(fake_data)} if fake_data else {}),
+            **({"STAND_IN_FAKE_IMAGES": os.pathsep.join(fake_images)} if fake_images else {}), **(environment or {}),
         }
 
-    def place(self):
-        """A folder with everything of the one the twin run was started in, by links: what a program writes there is its own."""
+    def project(self, program):
+        """The folder of the project that a program is in, where it was named."""
+        holding = [project for project in self.projects if project in pathlib.Path(program).resolve().parents]
+        return max(holding, key=lambda project: len(project.parts), default=None)
+
+    def told(self, program):
+        """A program in the words of a message."""
+        project = self.project(program)
+        if project is None:
+            return str(program)
+        which = ("the original", "the port")[self.projects.index(project)]
+        return f"{which} ({pathlib.Path(program).resolve().relative_to(project).as_posix()})"
+
+    def place(self, project=None):
+        """A folder with everything of the program's project and of the one the twin run was started in, by links: what a program
+        writes there is its own."""
         self.count += 1
         place = self.root / str(self.count)
         place.mkdir(parents=True)
-        for entry in self.home.iterdir():
-            if entry.resolve() != self.root.resolve():
-                (place / entry.name).symlink_to(entry.resolve())
+        for folder in [project, self.home] if project else [self.home]:
+            for entry in folder.iterdir():
+                if entry.resolve() != self.root.resolve() and not os.path.lexists(place / entry.name):
+                    (place / entry.name).symlink_to(entry.resolve())
         return place
 
     def run(self, program, arguments, machine, folders, steps=None, start=None, environment=None, before=(), must_train=True):
         """The record of a run, with what was printed as `printed`. `before` are arguments of starts in front of it, in the same folder."""
+        project = self.project(program)
         with self.counting:
-            place, number = self.place(), self.count
+            place, number = self.place(project), self.count
         record = self.root / f"record{number}"
         env = {
             **{key: value for key, value in os.environ.items() if not key.startswith(("STAND_IN_", "POPDIST_", "PYTHONPATH"))},
@@ -60,11 +86,12 @@ class Runner:
             env["STAND_IN_TWIN_START"] = str(start)
         status, out, err = self.start([program, *arguments], place, env, path)
         if not record.exists():
-            raise Failed(f"{program} ended with {f'signal {-status}' if status < 0 else _last(err) or f'status {status}'}")
+            raise Failed(f"{self.told(program)} ended with {f'signal {-status}' if status < 0 else _last(err) or f'status {status}'}", err)
         with open(record, "rb") as source:
             found = pickle.load(source)
         if status and must_train:
-            raise Failed(f"{program} ended with {_last(err)}")
+            raise Failed(f"{self.told(program)} ended with {_last(err)}", err)
+        _name_places(found, self.root / f"contracts{number}", place, [project or self.home, pathlib.Path(program).resolve().parent])
         found.update(printed=out + "\n" + err, file=record, contracts=self.root / f"contracts{number}", program=str(program))
         return found
 
@@ -75,14 +102,6 @@ class Runner:
             return joined(list(together.map(
                 lambda environment: self.run(program, arguments, machine, folders, environment={**environment, "STAND_IN_STORE": str(store)}, **options),
                 environments)))
-
-    def near(self, file, program):
-        """A file's name as its author knows it: from the folder of the start, or from that of the program."""
-        real = pathlib.Path(file).resolve()
-        for base in (self.home, pathlib.Path(program).resolve().parent):
-            if real.is_relative_to(base):
-                return str(real.relative_to(base))
-        return str(file)
 
     def start(self, argv, place, env, path):
         argv = [str(pathlib.Path(argv[0]).resolve()), *argv[1:]]
@@ -99,6 +118,27 @@ class Runner:
             [sys.executable, *argv], cwd=place, env=env, text=True, capture_output=True, errors="replace", timeout=self.timeout,
             stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout, done.stderr
+
+
+def _name_places(record, contracts, place, bases):
+    """Places as the author knows them: by the path from the first of the folders that the file lies in."""
+
+    def named(file):
+        real = pathlib.Path(os.path.realpath(os.path.join(place, file)))
+        for base in map(pathlib.Path, map(os.path.realpath, bases)):
+            if real.is_relative_to(base):
+                return real.relative_to(base).as_posix()
+        return str(file)
+
+    for step in record["steps"]:
+        for key in ("place", "backward"):
+            if step[key]:
+                step[key] = (named(step[key][0]), step[key][1])
+    if contracts.exists():
+        rules = [json.loads(line) for line in contracts.read_text(encoding="utf-8").splitlines()]
+        for fault in (fault for rule in rules for fault in rule["broken"]):
+            fault["file"] = named(fault["file"])
+        contracts.write_text("".join(json.dumps(rule) + "\n" for rule in rules), encoding="utf-8")
 
 
 def joined(records):

@@ -31,7 +31,8 @@ def _plain(number):
 def told(result):
     """What is printed."""
     if result.failed:
-        return f"twin: differs\n  {result.failed}\n"
+        trace = "".join(f"    {line}\n" for line in result.trace)
+        return f"twin: differs\n  {result.failed}\n{trace}"
     lines = [f"twin: {result.verdict.told()}", ""]
     for finding in result.verdict.findings[:6]:
         place = f"  ({finding.place[0]}:{finding.place[1]})" if finding.place else ""

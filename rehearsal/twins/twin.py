@@ -7,9 +7,10 @@ COMPILED = ("ipu", "popdist", "rdu")
 
 
 class Result:
-    def __init__(self, target, verdict, original=None, port=None, comparison=None, failed="", contracts=()):
+    def __init__(self, target, verdict, original=None, port=None, comparison=None, failed="", contracts=(), trace=()):
         self.target, self.verdict, self.original, self.port = target, verdict, original, port
         self.comparison, self.failed, self.contracts = comparison, failed, list(contracts)
+        self.trace = list(trace)
         self.lines = (0, None)
         self.recipe = None
 
@@ -31,7 +32,7 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
             # A loop of the device ends what it began: the original takes as many steps.
             mine = runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment=whole)
     except runs.Failed as failure:
-        return Result(target, explain.Verdict("differs"), failed=str(failure))
+        return Result(target, explain.Verdict("differs"), failed=str(failure), trace=failure.trace)
 
     def original_again(**changed):
         return runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment={**whole, **changed})
@@ -53,12 +54,8 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
             break
     # The one that explains the most tells the rest best.
     _, _, mine, comparison, left_out, amplified = min(attempts, key=lambda attempt: attempt[:2])
-    for finding in comparison.findings:
-        if finding.place:
-            finding.place = (runner.near(finding.place[0], ported), finding.place[1])
     verdict = explain.verdict(comparison, left_out, amplified)
-    result = Result(target, verdict, mine, other, comparison, contracts=[
-        (rule, {**fault, "file": runner.near(fault["file"], ported)}) for rule, fault in _broken(other["contracts"])])
+    result = Result(target, verdict, mine, other, comparison, contracts=_broken(other["contracts"]))
     *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"])
     # One of several instances prints what it saw itself.
     if verdict.ok and not left_out and not instances:
