@@ -1,12 +1,14 @@
 //! The words of the command line.
 
 mod launch;
+mod rehearse;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub(crate) use launch::{LaunchArgs, SchedulerArg};
+pub(crate) use rehearse::{RehearseArgs, TwinPrecision};
 
 /// Takes a training script to a new machine.
 #[derive(Debug, Parser)]
@@ -20,6 +22,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Port Python files to a target accelerator
     Port(PortArgs),
+    /// Run the original and its port on this machine's CPU, and compare the two step by step
+    Rehearse(Box<RehearseArgs>),
     /// Show what every target makes of a project, line by line
     Matrix(MatrixArgs),
     /// Write a script that starts the ported program, or check one
@@ -36,17 +40,9 @@ pub(crate) enum Command {
     Site(SiteCommand),
 }
 
-const PORT_HELP: &str = "\
-Without --write or --out the port is printed as one patch, which `git apply` takes.
-Paths in the patch and in the reports are relative to PATH when that is one folder, else to the current folder.
-Messages go to stderr as path:line:column: severity[recipe] message.
-
-Exit status: 0 ported; 1 a file could not be read or parsed, or --check found work for a person; 2 wrong usage.";
-
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
-#[command(after_help = PORT_HELP)]
-pub(crate) struct PortArgs {
+/// What a port is to be.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PortChoice {
     /// Accelerator to port to; `portolan recipes list` names those that there are
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: String,
@@ -65,6 +61,21 @@ pub(crate) struct PortArgs {
     /// Leave out a recipe, e.g. hpu#model-to-device
     #[arg(long = "reject", value_name = "RECIPE")]
     pub(crate) rejected: Vec<String>,
+}
+
+const PORT_HELP: &str = "\
+Without --write or --out the port is printed as one patch, which `git apply` takes.
+Paths in the patch and in the reports are relative to PATH when that is one folder, else to the current folder.
+Messages go to stderr as path:line:column: severity[recipe] message.
+
+Exit status: 0 ported; 1 a file could not be read or parsed, or --check found work for a person; 2 wrong usage.";
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
+#[command(after_help = PORT_HELP)]
+pub(crate) struct PortArgs {
+    #[command(flatten)]
+    pub(crate) choice: PortChoice,
     /// Print one git-style patch (the default)
     #[arg(long)]
     pub(crate) diff: bool,

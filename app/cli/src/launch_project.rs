@@ -1,12 +1,14 @@
-//! `portolan launch --project`: what the command line leaves open is read out of the project.
+//! What a start needs to know and the command line leaves open: it is read out of the project, for `portolan launch --project`
+//! and for a rehearsal.
 
 use crate::messages::{OnDisk, message};
 use crate::project::Project;
 use crate::said::{say, say_line};
 use crate::usage::usage;
 use anyhow::Result;
-use codemod::RecipeSet;
+use codemod::{Ported, PortedFile, RecipeSet};
 use launch::Target;
+use launch::form::Fields;
 use python::SourceFile;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -57,6 +59,21 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
     let program = chosen(&facts, entry, folder)?;
     say!("{}", summary(&facts, program));
     Ok(Read { fields: program.launch_fields(&target.program_terms()) })
+}
+
+/// The programs of a port, the likeliest first. Configuration beside it is read with it: it may name the devices.
+pub(crate) fn programs(project: &Project, ported: &Ported, recipes: &RecipeSet) -> Vec<Program> {
+    let source = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
+    let mut files: Vec<SourceFile> = ported.files.iter().map(source).collect();
+    files.extend(project.configuration());
+    run_facts(&files, &recipes.target_facts(&ported.target)).programs
+}
+
+/// What a program says of its start, by the words of the command line.
+pub(crate) fn fields(program: Option<&Program>, target: &str) -> Fields {
+    let read =
+        program.zip(Target::named(target)).map(|(program, target)| program.launch_fields(&target.program_terms()));
+    read.into_iter().flatten().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 fn chosen<'f>(facts: &'f RunFacts, entry: Option<&str>, folder: &Path) -> Result<&'f Program> {

@@ -7,6 +7,7 @@
 mod args;
 mod events;
 mod forward;
+mod kit;
 mod larcv;
 mod launch_project;
 mod launch_script;
@@ -17,6 +18,7 @@ mod port;
 mod project;
 mod reading;
 mod recipes;
+mod rehearse;
 mod replacement;
 mod said;
 mod sarif;
@@ -37,6 +39,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Port(args) => port::run(&args),
+        Command::Rehearse(args) => rehearse::run(&args),
         Command::Matrix(args) => matrix::run(&args),
         Command::Launch(args) => launch_script::run(&args),
         Command::Forward(args) => forward::run(&args),

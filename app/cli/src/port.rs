@@ -1,18 +1,19 @@
 //! `portolan port`.
 
-use crate::args::{Format, PortArgs, StyleArg};
+use crate::args::{Format, PortArgs, PortChoice, StyleArg};
 use crate::messages::{OnDisk, messages, outline, summary};
-use crate::project::{EXPORT, Project};
+use crate::project::{EXPORT, Input, Project};
 use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
-use crate::{output, sarif};
+use crate::{launch_project, output, sarif};
 use anyhow::Result;
-use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style};
+use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TwinCommands};
+use launch::Twin;
 use python::SourceFile;
 
 /// Ports, prints or writes. Says whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
-    let options = options(args);
+    let options = options(&args.choice);
     let recipes = RecipeSet::embedded();
     check_words(&recipes, &options)?;
     let project = Project::read(&args.paths, args.out.as_deref())?;
@@ -34,21 +35,15 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     } else if let Some(out) = &args.out {
         output::write_tree(&project, &ported, out, args.force)?;
     }
-    let texts = project
-        .inputs
-        .iter()
-        .map(|input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() });
-    let texts: Vec<SourceFile> = texts.collect();
-    let ledgers = codemod::ledgers(&texts, &ported, &recipes);
-    let diffs = texts.iter().zip(&ported.files).map(|(old, new)| codemod::diff_texts(&old.text, &new.text, &[]));
-    let changes = diffs.map(|diff| diff.changes()).sum();
+    let ledgers = codemod::ledgers(&texts(&project), &ported, &recipes);
+    let twin = twin(&project, &ported, &recipes, &options);
     match args.format {
         Format::Text if args.write || args.out.is_some() => {}
         Format::Text => output::print(&patch(&project, &ported))?,
-        Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledgers))?,
+        Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledgers, twin.as_ref()))?,
         Format::Sarif => output::print(&sarif::sarif(&ported, on_disk))?,
     }
-    say_line!("{}", summary(&ported, changes));
+    say_line!("{}", summary(&ported, changes(&project, &ported)));
     let python = project.inputs.iter().any(|input| input.text.is_ok());
     if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
@@ -58,9 +53,43 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("portolan: left out {}, a link that leads out of the project", link.display());
     }
     say!("{}", account(&ledgers));
+    let changed = ported.files.iter().any(|file| file.changed);
+    if let Some(command) = twin.and_then(|twin| twin.portolan).filter(|_| changed) {
+        let folder = if project.whole_folder { ", in the project's folder" } else { "" };
+        say_line!(
+            "portolan: to run it on this machine's CPU beside the original and compare the two{folder}:\n  {command}"
+        );
+    }
 
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
     Ok(written && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
+}
+
+fn texts(project: &Project) -> Vec<SourceFile> {
+    let text = |input: &Input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() };
+    project.inputs.iter().map(text).collect()
+}
+
+/// Changed places of a port.
+pub(crate) fn changes(project: &Project, ported: &Ported) -> usize {
+    let texts = texts(project);
+    let diffs = texts.iter().zip(&ported.files).map(|(old, new)| codemod::diff_texts(&old.text, &new.text, &[]));
+    diffs.map(|diff| diff.changes()).sum()
+}
+
+/// The report of a port as JSON.
+pub(crate) fn report(project: &Project, ported: &Ported, recipes: &RecipeSet, options: &Options) -> String {
+    let ledgers = codemod::ledgers(&texts(project), ported, recipes);
+    codemod::report_json(ported, recipes, &ledgers, twin(project, ported, recipes, options).as_ref())
+}
+
+/// The commands of the port's twin run, where a file of it is a program.
+fn twin(project: &Project, ported: &Ported, recipes: &RecipeSet, options: &Options) -> Option<TwinCommands> {
+    let fields = launch_project::fields(launch_project::programs(project, ported, recipes).first(), &ported.target);
+    let twin = Twin::read(&ported.target, &fields)?;
+    let one_file = !project.whole_folder && ported.files.len() == 1;
+    let portolan = options.words().map(|words| twin.command(&words, one_file));
+    Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
 
 /// What the port does to the samples of a step, where it does something.
@@ -82,7 +111,8 @@ fn account(ledgers: &[Ledger]) -> String {
     out
 }
 
-fn options(args: &PortArgs) -> Options {
+/// The engine's options.
+pub(crate) fn options(args: &PortChoice) -> Options {
     Options {
         target: args.target.clone(),
         style: match args.style {
@@ -99,7 +129,7 @@ fn options(args: &PortArgs) -> Options {
 }
 
 /// Hands the files that could be read to the engine, and puts the others back among the results with their message.
-fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Ported {
+pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Ported {
     let readable = project.inputs.iter().filter_map(|input| {
         let text = input.text.as_ref().ok()?.clone();
         Some(SourceFile { path: input.path.clone(), text })
@@ -132,7 +162,7 @@ fn patch(project: &Project, ported: &Ported) -> String {
 }
 
 /// A misspelt word must not turn something off in silence.
-fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
+pub(crate) fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
     let targets = recipes.targets();
     let Some(target) = targets.iter().find(|target| target.id == options.target) else {
         let known: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();

@@ -3,6 +3,7 @@
 use crate::reading::{read_some, refusal, text_of};
 use crate::usage::{Usage, usage};
 use codemod::Diagnostic;
+use python::SourceFile;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -48,7 +49,6 @@ impl Project {
 
     /// The same with the YAML files that a program's configuration is made of.
     pub(crate) fn read_with_configuration(paths: &[PathBuf]) -> Result<Project, Usage> {
-        let is_yaml = |file: &Path| file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
         Project::read_those(paths, None, |file| is_source(file) || is_yaml(file))
     }
 
@@ -109,6 +109,18 @@ impl Project {
             }
         }
         Ok(project)
+    }
+
+    /// The YAML files beside the sources of a folder, where they can be read: a program's configuration may be in them.
+    pub(crate) fn configuration(&self) -> Vec<SourceFile> {
+        let mut found = Vec::new();
+        if let Some(root) = self.root.as_deref().filter(|_| self.whole_folder) {
+            walk(root, None, &mut |file| {
+                found.extend(is_yaml(&file).then(|| self.input(&file, read_file(&file, false))))
+            });
+        }
+        let read = found.into_iter().filter_map(|input| Some(SourceFile { path: input.path, text: input.text.ok()? }));
+        read.collect()
     }
 
     fn input(&self, file: &Path, text: Result<String, Diagnostic>) -> Input {
@@ -180,6 +192,10 @@ fn clean(path: &Path) -> PathBuf {
 fn is_source(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt"))
+}
+
+fn is_yaml(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
 }
 
 /// Folders with other people's code or a tool's leavings.

@@ -54,4 +54,4 @@ pub use ported::{
     Style,
 };
 pub use recipe::{RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
-pub use report::report_json;
+pub use report::{TwinCommands, report_json};

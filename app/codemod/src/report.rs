@@ -1,7 +1,9 @@
 //! The JSON report of a port: what `--format json` prints and the page lets people download. Its schema is
 //! `schema/ported.schema.json`.
 
-use crate::{Certificate, Diagnostic, Edit, Figure, Ledger, Ported, RecipeInfo, RecipeSet, Severity, Span, Style};
+use crate::{
+    Certificate, Diagnostic, Edit, Figure, Ledger, Options, Ported, RecipeInfo, RecipeSet, Severity, Span, Style,
+};
 use guide::Citation;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,7 +19,17 @@ struct Report<'a> {
     files: Vec<FileReport<'a>>,
     recipes: BTreeMap<&'a str, RecipeReport<'a>>,
     ledgers: Vec<LedgerReport<'a>>,
+    twin: Option<&'a TwinCommands>,
     certificate: &'a Certificate,
+}
+
+/// What is typed to have the original and the port run and compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TwinCommands {
+    /// The command `portolan`, in the project's folder; none where its words can't make this port.
+    pub portolan: Option<String>,
+    /// The rehearsal kit's, where it lies beside the folders `original` and `port` and this report.
+    pub kit: String,
 }
 
 #[derive(Serialize)]
@@ -99,9 +111,10 @@ impl<'a> From<&'a Ledger> for LedgerReport<'a> {
     }
 }
 
-/// The report as indented JSON with a line end behind it: of a port, the recipes it was made with, and its ledgers.
+/// The report as indented JSON with a line end behind it: of a port, the recipes it was made with, its ledgers,
+/// and the commands of its twin run, where a file of it is a program.
 #[must_use]
-pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger]) -> String {
+pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger], twin: Option<&TwinCommands>) -> String {
     let Ported { target, sdk, style, options, files, certificate } = ported;
     let files = files
         .iter()
@@ -123,7 +136,29 @@ pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger]) -> 
     });
     let recipes = recipes.collect();
     let ledgers = ledgers.iter().map(LedgerReport::from).collect();
-    let report = Report { target, sdk, style: *style, options, files, recipes, ledgers, certificate };
+    let report = Report { target, sdk, style: *style, options, files, recipes, ledgers, twin, certificate };
     // Strings, numbers and maps with string keys: nothing here can fail to be JSON.
     serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+}
+
+impl Options {
+    /// The words with which `portolan` makes the same port again, but for the target. None where single edits were turned
+    /// off: the command has no word for that.
+    #[must_use]
+    pub fn words(&self) -> Option<Vec<String>> {
+        let Options { target: _, style, sdk, allow_unsafe, options, rejected_recipes, rejected_edits } = self;
+        let style = match style {
+            Style::Auto => None,
+            Style::InPlace => Some("in-place"),
+            Style::Branch => Some("branch"),
+        };
+        let mut words = Vec::new();
+        let mut say = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+        style.into_iter().for_each(|style| say("--style", style));
+        sdk.iter().for_each(|sdk| say("--sdk", sdk));
+        options.iter().for_each(|(name, value)| say("--option", &format!("{name}={value}")));
+        rejected_recipes.iter().for_each(|recipe| say("--reject", recipe));
+        words.extend(allow_unsafe.then(|| "--unsafe".to_owned()));
+        rejected_edits.is_empty().then_some(words)
+    }
 }

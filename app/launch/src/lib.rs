@@ -8,6 +8,8 @@
 //!
 //! [`form`] is the same as a form, field by field: the page shows it, and what is written into it becomes a [`Request`].
 //!
+//! [`Twin`] is the command for a run of original and port side by side on the CPU.
+//!
 //! Nothing here reads or writes a file, so the command and a page give the same bytes.
 
 mod directives;
@@ -21,6 +23,7 @@ mod render;
 mod request;
 mod site;
 mod target;
+mod twin;
 mod word;
 
 pub use directives::{directives, mark};
@@ -32,4 +35,5 @@ pub use request::{Problem, Request, Script, joins_of};
 pub use site::{read_site, site_named, sites};
 pub use tables::{COMMON, Field, Kind, Monitor, Scheduler, Site, Status, Texts, Words};
 pub use target::Target;
+pub use twin::Twin;
 pub use word::{Part, Word, split_words};

@@ -1,0 +1,39 @@
+//! Bakes the rehearsal kit into the command: the files of `rehearsal/`, without its tests.
+
+use std::fmt::Write;
+use std::path::Path;
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rehearsal");
+    let root = root.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", root.display()));
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut files = Vec::new();
+    list(&root, "", &mut files);
+    files.sort();
+    assert!(files.iter().any(|file| file == "rehearse.py"), "{}: the kit's program is not there", root.display());
+    let mut table = String::from("&[\n");
+    for file in &files {
+        let path = root.join(file);
+        let _ = writeln!(table, "    ({file:?}, include_bytes!({:?})),", path.display().to_string());
+    }
+    table.push(']');
+    let out = Path::new(&std::env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("kit.rs");
+    std::fs::write(&out, table).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
+}
+
+/// Every file below a folder, as paths with `/`. Hidden ones, tests and what Python leaves behind stay out.
+fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') || name == "__pycache__" || prefix.is_empty() && name == "tests" {
+            continue;
+        }
+        let path = format!("{prefix}{name}");
+        if entry.path().is_dir() {
+            list(&entry.path(), &format!("{path}/"), files);
+        } else {
+            files.push(path);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `portolan rehearse`: ports a project and has the rehearsal kit run the original and the port side by side.
+
+mod python;
+mod start;
+mod tree;
+
+use crate::args::{ListFormat, RehearseArgs, TwinPrecision};
+use crate::messages::{OnDisk, messages, outline, summary};
+use crate::project::Project;
+use crate::usage::usage;
+use crate::{kit, output, port};
+use anyhow::{Context, Result, bail};
+use codemod::{Ported, RecipeSet, Severity};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+use std::process::{Command, Stdio};
+
+/// What is in the folder of a rehearsal: the kit, the ported project, the port's report and the result.
+const KIT: &str = "kit";
+const PORT: &str = "port";
+const REPORT: &str = "report.json";
+const RESULT: &str = "twin.json";
+
+/// Says whether the two agree.
+pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
+    let options = port::options(&args.choice);
+    let recipes = RecipeSet::embedded();
+    port::check_words(&recipes, &options)?;
+    if args.path == Path::new("-") {
+        return Err(usage("a rehearsal runs files: name one, or the folder of a project").into());
+    }
+    if let Some(file) = &args.html {
+        check_writable(file)?;
+    }
+    let python = python::find(args.python.as_deref())?;
+    let project = Project::read(std::slice::from_ref(&args.path), None)?;
+    if let [only] = &project.inputs[..]
+        && let Err(diagnostic) = &only.text
+    {
+        return Err(usage(format!("{}: {}", only.shown, diagnostic.message)).into());
+    }
+    let ported = port::port(&project, &recipes, &options);
+    let start = start::of(args, &project, &ported, &recipes)?;
+    say(&project, &ported, &recipes, &start);
+
+    let folder = tempfile::tempdir().context("there is no room for the runs")?;
+    kit::write(&folder.path().join(KIT))?;
+    let root = project.root.clone().unwrap_or_default();
+    let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
+    let texts = texts.map(|(_, file)| (file.path.as_str(), file.text.as_str()));
+    tree::write(texts, &root, &folder.path().join(PORT))?;
+    let report = port::report(&project, &ported, &recipes, &options);
+    fs::write(folder.path().join(REPORT), report).context("the port's report can't be written")?;
+
+    let words = words(args, &start, folder.path(), &root)?;
+    compare(args, &python, &root, &words, &folder.path().join(RESULT))
+}
+
+/// A long run is not to end at the file that it writes.
+fn check_writable(file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (file.is_dir(), folder.is_dir()) {
+        (true, _) => Err(usage(format!("--html {}: this is a folder", file.display())).into()),
+        (_, false) => Err(usage(format!("--html {}: there is no folder {}", file.display(), folder.display())).into()),
+        _ => Ok(()),
+    }
+}
+
+/// What is run, on stderr: the port in a line, and what the port itself could not read.
+fn say(project: &Project, ported: &Ported, recipes: &RecipeSet, start: &start::Start) {
+    let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
+    if let Some(overview) = codemod::overview(ported, recipes) {
+        eprint!("{}", outline(&overview, &ported.target, &shown, OnDisk::Original));
+    }
+    let all = shown
+        .iter()
+        .copied()
+        .zip(&ported.files)
+        .flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
+    for line in messages(all.filter(|(_, diagnostic)| diagnostic.severity == Severity::Error), OnDisk::Original) {
+        eprintln!("{line}");
+    }
+    eprintln!("{}", summary(ported, port::changes(project, ported)));
+    if !ported.files.iter().any(|file| file.changed) {
+        eprintln!("portolan: the port is the original: to compare the two shows that it runs the same twice");
+    }
+    eprintln!("portolan: running {} and its port to {} on this machine's CPU", start.entry, ported.target);
+}
+
+/// The kit's command line.
+fn words(args: &RehearseArgs, start: &start::Start, folder: &Path, root: &Path) -> Result<Vec<OsString>> {
+    let mut words: Vec<OsString> = vec![folder.join(KIT).join(kit::PROGRAM).into()];
+    let mut say = |name: &str, value: OsString| words.extend([name.into(), value]);
+    say("--target", (&args.choice.target).into());
+    say("--project", folder.join(PORT).into());
+    say("--twin", root.into());
+    say("--report", folder.join(REPORT).into());
+    say("--json", folder.join(RESULT).into());
+    say("--twin-steps", args.steps.to_string().into());
+    say("--seed", args.seed.to_string().into());
+    say("--precision", if args.precision == TwinPrecision::Target { "target" } else { "float32" }.into());
+    say("--instances", args.instances.to_string().into());
+    if let Some(replicas) = args.replicas {
+        say("--replicas", replicas.to_string().into());
+    }
+    if let Some(samples) = args.fake_data {
+        say("--fake-data", samples.to_string().into());
+    }
+    for images in &args.fake_images {
+        say("--fake-images", images.into());
+    }
+    if let Some(file) = &args.html {
+        say("--html", absolute(file).with_context(|| file.display().to_string())?.into());
+    }
+    let joined =
+        args.original_args.iter().map(|line| format!("--twin-args={line}")).chain(start.options.iter().cloned());
+    words.extend(joined.map(OsString::from));
+    words.extend(["--".into(), OsString::from(&start.entry)]);
+    words.extend(start.words.iter().map(OsString::from));
+    Ok(words)
+}
+
+fn compare(args: &RehearseArgs, python: &Path, root: &Path, words: &[OsString], result: &Path) -> Result<bool> {
+    // A path of several parts is one from here; a name alone is looked up.
+    let python = if python.components().count() > 1 { absolute(python)? } else { PathBuf::from(python) };
+    let mut command = Command::new(&python);
+    command.args(words).current_dir(root).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
+    if args.format == ListFormat::Json {
+        command.stdout(Stdio::null());
+    }
+    let status = command.status().with_context(|| format!("{} can't be started", python.display()))?;
+    if args.format == ListFormat::Json && result.is_file() {
+        output::print(&fs::read_to_string(result).context("the result can't be read")?)?;
+    }
+    match status.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        Some(2) => Err(usage("the rehearsal did not begin").into()),
+        _ => bail!("the rehearsal was broken off"),
+    }
+}

@@ -1,0 +1,46 @@
+//! The Python that a rehearsal runs on.
+
+use crate::usage::{Usage, usage};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Prints the version, and whether PyTorch is there; an old Python understands it as well.
+const QUESTION: &str =
+    "import sys, importlib.util as u\nprint('%d.%d' % sys.version_info[:2], u.find_spec('torch') is not None)";
+
+/// The oldest that the kit runs on.
+const OLDEST: (u32, u32) = (3, 8);
+
+/// The one that was named, or `python3` on PATH; a sentence where it can't be used.
+pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Usage> {
+    let python =
+        named.map_or_else(|| PathBuf::from(if cfg!(windows) { "python" } else { "python3" }), Path::to_path_buf);
+    let shown = python.display();
+    let asked = Command::new(&python).args(["-c", QUESTION]).stdin(Stdio::null()).output();
+    let answer = match asked {
+        Ok(answer) => String::from_utf8_lossy(&answer.stdout).into_owned(),
+        Err(error) if named.is_none() => {
+            return Err(usage(format!(
+                "a rehearsal runs on Python, and {shown} can't be started ({error}); name one with --python"
+            )));
+        }
+        Err(error) => return Err(usage(format!("--python {shown}: it can't be started ({error})"))),
+    };
+    let mut words = answer.split_whitespace();
+    let version = words.next().and_then(|version| {
+        let (major, minor) = version.split_once('.')?;
+        Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+    });
+    match (version, words.next()) {
+        (Some(version), _) if version < OLDEST => Err(usage(format!(
+            "{shown} is Python {}.{}, and a rehearsal needs {}.{} or newer; name another with --python",
+            version.0, version.1, OLDEST.0, OLDEST.1
+        ))),
+        (Some(_), Some("True")) => Ok(python),
+        (Some(_), _) => Err(usage(format!(
+            "PyTorch is not installed for {shown}: install it with `{shown} -m pip install torch` (and what else the program \
+             imports), or name a Python that has it with --python"
+        ))),
+        (None, _) => Err(usage(format!("--python {shown}: this is no Python"))),
+    }
+}
