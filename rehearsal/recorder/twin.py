@@ -35,7 +35,7 @@ EVALUATED = int(os.environ.get("STAND_IN_TWIN_EVALUATED", "16"))
 
 RECORD = {
     "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "states": [], "saved": [], "passes": [], "notes": [],
-    "autocast": [], "scaler": False, "ended": "", "on_device": False,
+    "autocast": [], "scaler": False, "ended": "", "on_device": False, "devices": set(),
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 _pending = {"objective": [], "places": [], "forwards": [], "seen": []}
@@ -385,6 +385,7 @@ def step(optimizer):
     parameters = [value for group in optimizer.param_groups for value in group["params"]]
     forwards = _taken_forwards()
     inputs = [(shape, total) for shape, _, total in (forward["input"] for forward in forwards if forward["input"])]
+    RECORD["devices"].update(value.device.type for value in parameters)
     with _plainly():
         gradients = {}
         for name, value in zip(_names(parameters), parameters):

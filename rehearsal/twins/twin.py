@@ -6,6 +6,10 @@ from . import compare, explain, runs
 COMPILED = ("ipu", "popdist", "rdu")
 
 
+# Stand-ins for what has nothing to do with a target.
+NO_VENDORS = {"larcv", "mpi4py"}
+
+
 class Result:
     def __init__(self, target, verdict, original=None, port=None, comparison=None, failed="", contracts=(), trace=()):
         self.target, self.verdict, self.original, self.port = target, verdict, original, port
@@ -64,11 +68,20 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
             verdict.findings.append(result.lines[1])
         elif of_all:
             verdict.reasons.append(explain.UP_TO["logged"])
+    if verdict.ok and not touched(target, machine, other):
+        verdict.word, verdict.reasons = "differs", []
+        verdict.findings.append(compare.Finding(
+            "the port trained without the target's software or device: was its training step ported, and was it started in the target's mode?"))
     if verdict.findings and report is not None:
         from . import ported as names
 
         result.recipe = names.recipe_at(report, verdict.findings[0].place)
     return result
+
+
+def touched(target, machine, record):
+    """Whether a run on a target had anything of it: a package that stands in for the vendor's, or the device."""
+    return target == "cpu" or bool(set(record["stand_ins"]) - NO_VENDORS) or machine != "cpu" and machine in record["devices"]
 
 
 def _broken(file):

@@ -87,7 +87,7 @@ pub(crate) fn report(project: &Project, ported: &Ported, recipes: &RecipeSet, op
 fn twin(project: &Project, ported: &Ported, recipes: &RecipeSet, options: &Options) -> Option<TwinCommands> {
     let fields = launch_project::fields(launch_project::programs(project, ported, recipes).first(), &ported.target);
     let twin = Twin::read(&ported.target, &fields)?;
-    let one_file = !project.whole_folder && ported.files.len() == 1;
+    let one_file = ported.files.len() == 1;
     let portolan = options.words().map(|words| twin.command(&words, one_file));
     Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }

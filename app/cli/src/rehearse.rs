@@ -42,7 +42,12 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     }
     let ported = port::port(&project, &recipes, &options);
     let start = start::of(args, &project, &ported, &recipes)?;
-    say(&project, &ported, &recipes, &start);
+    say(&project, &ported, &recipes);
+    if !ported.files.iter().any(|file| file.changed) {
+        eprintln!("portolan: the port changes nothing, so there is nothing to run beside the original");
+        return Ok(false);
+    }
+    eprintln!("portolan: running {} and its port to {} on this machine's CPU", start.entry, ported.target);
 
     let folder = tempfile::tempdir().context("there is no room for the runs")?;
     kit::write(&folder.path().join(KIT))?;
@@ -68,7 +73,7 @@ fn check_writable(file: &Path) -> Result<()> {
 }
 
 /// What is run, on stderr: the port in a line, and what the port itself could not read.
-fn say(project: &Project, ported: &Ported, recipes: &RecipeSet, start: &start::Start) {
+fn say(project: &Project, ported: &Ported, recipes: &RecipeSet) {
     let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
     if let Some(overview) = codemod::overview(ported, recipes) {
         eprint!("{}", outline(&overview, &ported.target, &shown, OnDisk::Original));
@@ -82,10 +87,6 @@ fn say(project: &Project, ported: &Ported, recipes: &RecipeSet, start: &start::S
         eprintln!("{line}");
     }
     eprintln!("{}", summary(ported, port::changes(project, ported)));
-    if !ported.files.iter().any(|file| file.changed) {
-        eprintln!("portolan: the port is the original: to compare the two shows that it runs the same twice");
-    }
-    eprintln!("portolan: running {} and its port to {} on this machine's CPU", start.entry, ported.target);
 }
 
 /// The kit's command line.

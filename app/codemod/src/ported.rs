@@ -149,7 +149,7 @@ pub struct Diagnostic {
 }
 
 /// What was checked of a port, replayable from the hashes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Version of the engine.
     pub engine: String,

@@ -5,7 +5,7 @@ use crate::{
     Certificate, Diagnostic, Edit, Figure, Ledger, Options, Ported, RecipeInfo, RecipeSet, Severity, Span, Style,
 };
 use guide::Citation;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use training::Quantity;
 
@@ -24,7 +24,7 @@ struct Report<'a> {
 }
 
 /// What is typed to have the original and the port run and compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TwinCommands {
     /// The command `portolan`, in the project's folder; none where its words can't make this port.
     pub portolan: Option<String>,

@@ -51,9 +51,13 @@ window.portolanOneFile = (() => {
     const engine = await (await unpacked("engine.js")).text();
     const packed = document.querySelector('[data-carried="engine_bg.wasm"]').textContent;
     const sample = "samples/spectra_trainer.py";
+    // The kit is in its link.
+    const kit = "portolan-rehearsal.zip";
+    const data = atob(document.querySelector(`a[download="${kit}"]`)?.href.split(",")[1] ?? "");
     window.portolanCarried = {
       "start_engine.js": new Blob([engine, `const packed = "${packed}";`, begin], { type: "text/javascript" }),
       [sample]: await (await unpacked(sample)).blob(),
+      [kit]: new Blob([Uint8Array.from(data, (letter) => letter.charCodeAt(0))]),
     };
     const wasm = await window.portolanPage(await module("page_bg.wasm"));
     dispatchEvent(new CustomEvent("TrunkApplicationStarted", { detail: { wasm } }));

@@ -8,10 +8,11 @@
 //! ([`state::lines`]), what is left for a person ([`state::todo`]), what may be opened ([`state::project`]) and what a link
 //! means ([`state::fragment`]). [`work`] carries between it and the worker, files, links, storage and downloads; what the
 //! worker answers is tested natively too. `view` shows the state and calls the work. So each knows those before it alone:
-//! protocol, state, work, view.
+//! protocol (with the [`twin_result`] that somebody brings), state, work, view.
 
 pub mod protocol;
 pub mod state;
+pub mod twin_result;
 pub mod work;
 
 #[cfg(target_arch = "wasm32")]

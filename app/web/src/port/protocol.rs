@@ -3,8 +3,10 @@
 //! A message is a small head, and beside it the big things as they are: texts as strings, colours as numbers. So a
 //! long file is copied, never quoted and parsed again.
 
+use crate::port::twin_result::TwinResult;
 use codemod::{
     Applicability, Certificate, Diagnostic, FileDiff, Ledger, MatrixCell, Options, RecipeInfo, Style, TargetInfo,
+    TwinCommands,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -70,6 +72,10 @@ pub enum Ask {
     Report,
     /// All files of the last port, the unchanged ones too.
     Texts,
+    /// The same with the originals and the report, for a twin run.
+    TwinFiles,
+    /// Is the text beside the result of a twin run?
+    Twin,
 }
 
 /// From the worker; every question gets one answer, in order. `Ready` comes unasked.
@@ -97,6 +103,10 @@ pub enum Answer {
     Written,
     /// Paths; the texts are beside.
     Texts(Vec<String>),
+    /// Paths; beside are the report, then the original and the port of each.
+    TwinFiles(Vec<String>),
+    /// What it says; or why it is none, as a sentence without the file's name in front.
+    Twin(Result<Box<TwinResult>, String>),
 }
 
 /// Names one `before` or `unchanged` example of a guide.
@@ -155,8 +165,8 @@ pub struct Outcome {
     pub program: Option<usize>,
     /// What the page that writes launch scripts is told of this port: the fragment of its address, without `#`.
     pub launch: String,
-    /// What stands behind `python` to run the port.
-    pub run: String,
+    /// What is typed to have original and port run and compared, where a file is a program.
+    pub twin: Option<TwinCommands>,
     /// What was checked.
     pub certificate: Option<Checked>,
     /// What the port begins with when its training step is not in it.

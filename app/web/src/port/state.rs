@@ -17,6 +17,7 @@ mod tests;
 pub mod todo;
 pub mod tree;
 mod trials;
+pub mod twin;
 pub mod unblock;
 
 pub use choice::Choice;
@@ -27,6 +28,7 @@ pub use result::{Phase, View, needs_person};
 pub use trials::Trials;
 
 use crate::port::protocol::{Catalogue, Outcome, Table};
+use crate::port::twin_result::TwinResult;
 use codemod::{Options, RecipeInfo};
 use former::{Asked, Former};
 use result::Good;
@@ -93,6 +95,8 @@ pub enum Panel {
     Recipes,
     /// What was checked.
     Certificate,
+    /// Original and port, run and compared.
+    Twin,
     /// All targets side by side.
     Matrix,
 }
@@ -205,6 +209,8 @@ pub struct State {
     pub project: u64,
     /// Counts up with every port that arrives or goes.
     pub ports: u64,
+    /// The result of a twin run that was brought back.
+    twin: Option<Arc<TwinResult>>,
     /// Files whose text the worker does not have yet; `None`: it has no file of this project.
     unsent: Option<Vec<usize>>,
 }

@@ -21,6 +21,7 @@ mod source;
 mod splitter;
 mod take;
 mod todo;
+mod twin;
 
 use super::work::{Session, is_kept, offer, open_dropped};
 use crate::shared::browser;

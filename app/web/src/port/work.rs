@@ -3,6 +3,7 @@
 
 pub mod archive;
 pub mod desk;
+pub mod twin_kit;
 
 #[cfg(target_arch = "wasm32")]
 mod downloads;
@@ -14,6 +15,8 @@ mod kept;
 mod opening;
 #[cfg(target_arch = "wasm32")]
 mod session;
+#[cfg(target_arch = "wasm32")]
+mod twin;
 #[cfg(target_arch = "wasm32")]
 mod wire;
 #[cfg(target_arch = "wasm32")]
@@ -27,3 +30,5 @@ pub(super) use kept::{is_kept, offer};
 pub(super) use opening::{open_dropped, open_list, open_sample};
 #[cfg(target_arch = "wasm32")]
 pub(super) use session::Session;
+#[cfg(target_arch = "wasm32")]
+pub(super) use twin::twin_archive;

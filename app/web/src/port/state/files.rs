@@ -82,7 +82,7 @@ impl State {
         self.past.clear();
         self.future.clear();
         self.set_outcome(None);
-        (self.view, self.good, self.removed) = (None, None, None);
+        (self.view, self.good, self.removed, self.twin) = (None, None, None, None);
         self.unfolded.clear();
         self.ticked.clear();
         self.notice = None;

@@ -2,15 +2,18 @@
 
 use crate::port::state::fragment::Share;
 use crate::port::state::{Choice, Notice, State};
+use crate::port::twin_result::TwinResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A project that was replaced.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Former {
     share: Share,
     given: bool,
     own_choice: Option<Choice>,
+    twin: Option<TwinResult>,
 }
 
 /// What the address asks for.
@@ -27,10 +30,11 @@ struct Beside {
     given: bool,
     own_choice: Option<Choice>,
     ticked: BTreeSet<u64>,
+    twin: Option<TwinResult>,
 }
 
 /// Changes when what follows it does.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 impl State {
     /// The user did something to the project or to the choice: it is the user's own from now on.
@@ -41,7 +45,12 @@ impl State {
 
     /// The project, to be brought back.
     fn aside(&self) -> Option<Box<Former>> {
-        let former = || Former { share: self.share(), given: self.given, own_choice: self.own_choice.clone() };
+        let former = || Former {
+            share: self.share(),
+            given: self.given,
+            own_choice: self.own_choice.clone(),
+            twin: self.kept_twin(),
+        };
         (!self.is_empty()).then(|| Box::new(former()))
     }
 
@@ -65,6 +74,7 @@ impl State {
             self.touch();
             self.put(former.share);
             (self.former, self.given, self.own_choice) = (aside, former.given, former.own_choice);
+            self.twin = former.twin.map(Arc::new);
         }
     }
 
@@ -116,17 +126,21 @@ impl State {
         }
     }
 
+    fn kept_twin(&self) -> Option<TwinResult> {
+        self.twin.as_deref().cloned()
+    }
+
     /// What is to be kept beside the project; nothing when the project is all there is.
     pub fn beside(&self) -> Vec<u8> {
-        if !self.given && !self.has_former() && self.own_choice.is_none() && self.ticked.is_empty() {
+        let nothing_besides = self.own_choice.is_none() && self.ticked.is_empty() && self.twin.is_none();
+        if !self.given && !self.has_former() && nothing_besides {
             return Vec::new();
         }
         let (former, own_choice) = (self.former.clone(), self.own_choice.clone());
         let mut bytes = vec![VERSION];
-        bytes.extend(
-            postcard::to_allocvec(&Beside { former, given: self.given, own_choice, ticked: self.ticked.clone() })
-                .unwrap_or_default(),
-        );
+        let (ticked, twin) = (self.ticked.clone(), self.kept_twin());
+        let beside = Beside { former, given: self.given, own_choice, ticked, twin };
+        bytes.extend(postcard::to_allocvec(&beside).unwrap_or_default());
         bytes
     }
 
@@ -140,6 +154,7 @@ impl State {
         if let Some(beside) = beside {
             self.former = beside.former.or_else(|| self.former.take());
             (self.given, self.own_choice, self.ticked) = (beside.given, beside.own_choice, beside.ticked);
+            self.twin = beside.twin.map(Arc::new);
         }
     }
 }

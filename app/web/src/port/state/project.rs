@@ -104,6 +104,8 @@ pub enum Kind {
     Zip,
     /// A notebook.
     Notebook,
+    /// The result of a twin run, perhaps: JSON.
+    Result,
     /// Anything else: opened when chosen by itself, left out of a folder.
     Other,
 }
@@ -119,6 +121,8 @@ pub fn kind(path: &str) -> Kind {
         Kind::Zip
     } else if name.ends_with(".ipynb") {
         Kind::Notebook
+    } else if name.ends_with(".json") {
+        Kind::Result
     } else {
         Kind::Other
     }

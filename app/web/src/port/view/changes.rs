@@ -3,6 +3,7 @@
 use super::bar::choose_style;
 use super::diff::Diff;
 use super::overview::Overview;
+use super::twin::TwinStrip;
 use crate::port::state::{Phase, State};
 use crate::port::work::{Session, open_sample};
 use crate::shared::text::count;
@@ -16,7 +17,7 @@ pub(super) fn Changes() -> impl IntoView {
     let phase = session.memo(State::phase);
     let stale = session.memo(State::is_stale);
     let show = move || match phase.get() {
-        Phase::Changes => view! { <Overview/> <Diff/> }.into_any(),
+        Phase::Changes => view! { <Overview/> <TwinStrip/> <Diff/> }.into_any(),
         Phase::Nothing => view! { <Overview/> <Nothing/> }.into_any(),
         Phase::Failed { message, line, column } if stale.get() => {
             view! { <Stale message line column/> <Diff/> }.into_any()

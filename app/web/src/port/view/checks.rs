@@ -2,7 +2,7 @@
 
 use super::ledger::BatchSummary;
 use crate::port::protocol::Checked;
-use crate::port::state::State;
+use crate::port::state::{Panel, State};
 use crate::port::work::Session;
 use crate::shared::text::count;
 use codemod::{Certificate, FileHashes, Style};
@@ -15,7 +15,7 @@ pub(super) fn Checks() -> impl IntoView {
     let ports = session.memo(|state| state.ports);
     let show = move || {
         ports.track();
-        session.state.with_untracked(of_port)
+        session.state.with_untracked(|state| of_port(session, state))
     };
     view! {
         <div class="scroll certificate" tabindex="0" role="region" aria-label="Batch summary and checks">
@@ -24,7 +24,7 @@ pub(super) fn Checks() -> impl IntoView {
     }
 }
 
-fn of_port(state: &State) -> Option<impl IntoView + use<>> {
+fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
     let outcome = state.outcome.as_ref()?;
     let Checked { sdk, certificate } = outcome.certificate.clone()?;
     let style = if outcome.style == Style::Branch { "branch" } else { "replace" };
@@ -33,7 +33,6 @@ fn of_port(state: &State) -> Option<impl IntoView + use<>> {
         state.target_name(&outcome.target),
         count(certificate.rounds, "pass").replace("passs", "passes")
     );
-    let command = format!("python3 rehearsal/rehearse.py --target {} -- {}", outcome.target, outcome.run);
     let ledgers = outcome.ledgers.clone();
     Some(view! {
         <BatchSummary ledgers/>
@@ -41,13 +40,10 @@ fn of_port(state: &State) -> Option<impl IntoView + use<>> {
         <p>{under}</p>
         <List certificate=certificate.clone()/>
         <p class="fine">
-            "These checks are about the text. Only a run shows whether the port trains as well as the original. The "
-            <a href="../portolan-rehearsal.zip" download="">"rehearsal kit"</a>
-            " tests, on any machine with Python, whether the port follows the vendor’s rules; unpacked beside it:"
+            "These checks are about the text. Whether the port computes what the original does, "
+            <button class="link" on:click=move |_| session.show(Panel::Twin)>"a twin run"</button>
+            " shows on any machine with Python and PyTorch; how well it trains on the accelerator, a run there."
         </p>
-        <pre>
-            <code>{command}</code>
-        </pre>
         <Versions certificate/>
     })
 }

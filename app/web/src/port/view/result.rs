@@ -6,6 +6,7 @@ use super::matrix::Matrix;
 use super::recipes::Recipes;
 use super::take::Take;
 use super::todo::Todo;
+use super::twin::Twin;
 use crate::port::state::{Panel, Run, State};
 use crate::port::work::Session;
 use crate::shared::browser;
@@ -13,11 +14,12 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 /// The tabs, in order: panel, name for ids, label.
-const PANELS: [(Panel, &str, &str); 5] = [
+const PANELS: [(Panel, &str, &str); 6] = [
     (Panel::Changes, "changes", "Changes"),
     (Panel::Needs, "needs", "To do"),
     (Panel::Recipes, "recipes", "Recipes"),
     (Panel::Certificate, "certificate", "Batch summary and checks"),
+    (Panel::Twin, "twin", "Twin run"),
     (Panel::Matrix, "matrix", "All targets"),
 ];
 
@@ -34,6 +36,7 @@ pub(super) fn Result() -> impl IntoView {
         Panel::Needs => view! { <Todo/> }.into_any(),
         Panel::Recipes => view! { <Recipes/> }.into_any(),
         Panel::Certificate => view! { <Checks/> }.into_any(),
+        Panel::Twin => view! { <Twin/> }.into_any(),
         Panel::Matrix => view! { <Matrix/> }.into_any(),
     };
     let undo = move |event: KeyboardEvent| {
@@ -119,7 +122,7 @@ fn Tab(panel: Panel, name: &'static str, label: &'static str) -> impl IntoView {
             }
             Panel::Recipes => Some((state.tally().len(), false)),
             Panel::Certificate => (flags > 0).then_some((flags, true)),
-            Panel::Matrix => None,
+            Panel::Twin | Panel::Matrix => None,
         }
     });
     view! {

@@ -112,7 +112,7 @@ fn Open() -> impl IntoView {
                 multiple
                 hidden
                 aria-label="Open files"
-                accept=".py,.pyw,.txt,.yaml,.yml,.zip,text/x-python,text/plain,application/yaml,application/zip"
+                accept=".py,.pyw,.txt,.yaml,.yml,.zip,.json,text/x-python,text/plain,application/yaml,application/zip"
                 node_ref=files
                 on:change=chosen(files)
             />

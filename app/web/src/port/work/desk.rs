@@ -7,10 +7,12 @@ use crate::port::protocol::{
     Table, TableRow,
 };
 use crate::port::state::project::{self, Kind};
+use crate::port::twin_result;
+use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
     CellState, Diagnostic, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet,
-    Style, TargetInfo, diff_texts, embedded_guides, git_patch, report_json,
+    Style, TargetInfo, TwinCommands, diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
 use python::{Highlight, SourceFile};
@@ -31,6 +33,8 @@ struct Port {
     ledgers: Vec<Ledger>,
     /// What a launch can read off the ported project.
     launch: Fields,
+    /// What is typed for a twin run.
+    twin: Option<TwinCommands>,
     diffs: Vec<FileDiff>,
     overview: Option<Overview>,
     /// The texts that were ported; the files may have changed since.
@@ -72,9 +76,14 @@ impl Desk {
             Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
             Ask::Report => {
                 let recipes = self.recipes().clone();
-                self.written(|port| report_json(&without_configuration(&port.result), &recipes, &port.ledgers))
+                self.written(|port| report(port, &recipes))
             }
             Ask::Texts => self.texts(),
+            Ask::TwinFiles => self.twin_files(),
+            Ask::Twin => {
+                let text = ask.texts.into_iter().next().unwrap_or_default();
+                head(Answer::Twin(twin_result::read(&text).map(Box::new)))
+            }
         }
     }
 
@@ -94,7 +103,8 @@ impl Desk {
         let ledgers = codemod::ledgers(&self.files, &result, recipes);
         let overview = codemod::overview(&result, recipes).map(|outline| overview(&outline, &result));
         let launch = launch(&result, &recipes.target_facts(&result.target));
-        self.port = Some(Port { result, ledgers, launch, diffs, overview, sources: self.files.clone() });
+        let twin = twin_commands(&result, &launch, options);
+        self.port = Some(Port { result, ledgers, launch, twin, diffs, overview, sources: self.files.clone() });
     }
 
     /// Adds a column to the matrix. A question that skips one is answered with what there is.
@@ -160,11 +170,33 @@ impl Desk {
         Parcel { texts: vec![self.port.as_ref().map(write).unwrap_or_default()], ..head(Answer::Written) }
     }
 
+    fn twin_files(&mut self) -> Parcel<Answer> {
+        let recipes = self.recipes().clone();
+        let Some(port) = &self.port else { return head(Answer::TwinFiles(Vec::new())) };
+        let pairs = port.sources.iter().zip(&port.result.files);
+        let both = pairs.flat_map(|(source, file)| [source.text.clone(), file.text.clone()]);
+        let texts = std::iter::once(report(port, &recipes)).chain(both).collect();
+        let paths = port.result.files.iter().map(|file| file.path.clone()).collect();
+        Parcel { texts, ..head(Answer::TwinFiles(paths)) }
+    }
+
     fn texts(&self) -> Parcel<Answer> {
         let files = || self.port.iter().flat_map(|port| &port.result.files);
         let paths = files().map(|file| file.path.clone()).collect();
         Parcel { texts: files().map(|file| file.text.clone()).collect(), ..head(Answer::Texts(paths)) }
     }
+}
+
+/// The report as the command writes it.
+fn report(port: &Port, recipes: &RecipeSet) -> String {
+    report_json(&without_configuration(&port.result), recipes, &port.ledgers, port.twin.as_ref())
+}
+
+fn twin_commands(ported: &Ported, launch: &Fields, options: &Options) -> Option<TwinCommands> {
+    let twin = Twin::read(&ported.target, launch)?;
+    let one_file = without_configuration(ported).files.len() == 1;
+    let portolan = options.words().map(|words| twin.command(&words, one_file));
+    Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
 
 /// The port as the command makes it, which does not read configuration.
@@ -231,9 +263,6 @@ fn outcome(port: &Port) -> Outcome {
     };
     let fields = port.launch.clone();
     let program = fields.get("entry").and_then(|entry| port.result.files.iter().position(|file| file.path == *entry));
-    let said = |field: &str| fields.get(field).map_or("", String::as_str);
-    let entry = port.result.files.get(program.unwrap_or_default()).map_or("train.py", |file| &file.path);
-    let run = [entry, said("args")].join(" ");
     Outcome {
         target: port.result.target.clone(),
         style: port.result.style,
@@ -242,7 +271,7 @@ fn outcome(port: &Port) -> Outcome {
         ledgers: port.ledgers.clone(),
         program,
         launch: crate::shared::launch_link::write(&fields),
-        run: run.trim_end().to_owned(),
+        twin: port.twin.clone(),
         certificate: Some(Checked { sdk: port.result.sdk.clone(), certificate: port.result.certificate.clone() }),
         overview: port.overview.clone(),
     }

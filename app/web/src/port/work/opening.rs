@@ -1,6 +1,7 @@
 //! Bringing files in: buttons, drops, the sample.
 
 use super::session::Session;
+use super::twin;
 use crate::port::state::project::{self, Kind, LeftOut, Refusal};
 use crate::port::work::archive::{self, Packed};
 use crate::shared::browser;
@@ -41,6 +42,8 @@ struct Found {
     files: Vec<SourceFile>,
     bad: Vec<(String, Refusal)>,
     left_out: LeftOut,
+    /// Name and text of what may be the result of a twin run.
+    result: Option<(String, String)>,
 }
 
 impl Found {
@@ -142,6 +145,13 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
         Ok(bytes) => bytes,
         Err(why) => return found.bad.push((path, Refusal::Unreadable(browser::reason(&why)))),
     };
+    if kind == Kind::Result {
+        match project::text_of(bytes) {
+            Ok(text) => found.result = Some((path, text)),
+            Err(why) => found.bad.push((path, why)),
+        }
+        return;
+    }
     if kind != Kind::Zip {
         return found.take(path, project::text_of(bytes));
     }
@@ -161,6 +171,9 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
 /// Opens what was found, or says why there is nothing to open. Then the project stays as it is.
 fn finish(session: Session, mut found: Found) {
     session.state.update(|state| state.reading -= 1);
+    if let (Some((name, text)), true, true) = (found.result.take(), found.files.is_empty(), found.bad.is_empty()) {
+        return twin::take(session, name, text);
+    }
     found.files.sort_by(|a, b| a.path.cmp(&b.path));
     project::strip_root(&mut found.files);
     let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));

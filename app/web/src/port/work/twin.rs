@@ -1,0 +1,64 @@
+//! A twin run, there and back: the archive to take away, and the result that is brought.
+
+use super::engine;
+use super::session::Session;
+use crate::port::protocol::{Answer, Ask, Parcel};
+use crate::port::state::Panel;
+use crate::port::work::twin_kit::{TwinFiles, files, kit};
+use crate::shared::archive;
+use crate::shared::browser;
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+/// The kit, as it lies beside the page's module.
+const KIT: &str = "portolan-rehearsal.zip";
+
+/// Downloads kit, port and original as one archive.
+pub(in crate::port) fn twin_archive(session: Session) {
+    let about = session.state.with_untracked(|state| {
+        let outcome = state.outcome.as_ref()?;
+        Some((outcome.target.clone(), outcome.twin.clone()?.kit))
+    });
+    let Some((target, command)) = about else { return };
+    engine::ask(engine::bare(Ask::TwinFiles), move |answer| {
+        let Answer::TwinFiles(paths) = answer.head else { return };
+        let port = TwinFiles::new(paths, answer.texts);
+        spawn_local(async move {
+            let packed = match browser::fetch_bytes(KIT).await {
+                Ok(bytes) => kit(&bytes.to_vec()),
+                Err(why) => Err(format!("the rehearsal kit can't be loaded: {}", browser::reason(&why))),
+            };
+            let written = packed.and_then(|kit| {
+                let files = files(kit, port, &command, &format!("portolan-{target}.json"));
+                archive::write(files.iter().map(|(path, text)| (path.as_str(), text.as_str())))
+            });
+            let name = format!("portolan-{target}-twin.zip");
+            match written.map(|bytes| browser::download(&name, "application/zip", &bytes)) {
+                Ok(Ok(())) => session.say(false, format!("Downloaded {name}. Its README.md has the command.")),
+                Ok(Err(why)) => session.say(true, format!("{name} could not be saved: {}", browser::reason(&why))),
+                Err(why) => session.say(true, format!("The archive could not be written: {why}")),
+            }
+        });
+    });
+}
+
+/// Takes a file that may be the result of a twin run; what is none is refused, and what was there stays.
+pub(super) fn take(session: Session, name: String, text: String) {
+    if session.state.with_untracked(|state| state.outcome.is_none()) {
+        return session
+            .say(true, format!("{name} may be the result of a twin run. Open the project that it is of first."));
+    }
+    engine::ask(Parcel { head: Ask::Twin, texts: vec![text], colours: Vec::new() }, move |answer| {
+        let Answer::Twin(result) = answer.head else { return };
+        match result {
+            Ok(result) => {
+                session.state.update(|state| {
+                    state.take_twin(*result);
+                    state.panel = Panel::Twin;
+                });
+                session.say(false, format!("Opened {name}."));
+            }
+            Err(why) => session.say(true, format!("{name} {why}")),
+        }
+    });
+}
