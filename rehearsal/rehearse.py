@@ -77,8 +77,10 @@ def arguments(argv):
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(argv)
     options.environment = {}
-    if launched.is_command(options.script):
-        read_command(parser, options)
+    for words in ([options.script, *options.arguments], options.arguments):
+        if launched.is_command(words):
+            read_command(parser, options, words)
+            break
     options.program = options.script
     if options.project is not None:
         if not os.path.isdir(options.project):
@@ -93,6 +95,8 @@ def arguments(argv):
     for name, file in (("--report", options.report), ("--twin", options.twin if options.project is None else None)):
         if file is not None and not os.path.isfile(file):
             parser.error(f"{name}: there is no file {file}")
+    if options.fake_images and options.twin is None:
+        parser.error("--fake-images goes with --twin, whose runs have folders of their own")
     if options.twin is not None and options.twin_steps < 1:
         parser.error("--twin-steps: at least one step is compared")
     if options.instances < 1 or not 0 <= options.instance < options.instances:
@@ -102,10 +106,10 @@ def arguments(argv):
     return options
 
 
-def read_command(parser, options):
+def read_command(parser, options, words):
     """Takes script, arguments and numbers out of a launch script's command."""
     try:
-        command = launched.read([options.script, *options.arguments])
+        command = launched.read(words)
     except ValueError as problem:
         parser.error(str(problem))
     options.script, options.arguments, options.environment = command.program, command.arguments, command.environment
@@ -148,8 +152,6 @@ def prepare(options):
         os.environ["STAND_IN_SDK"] = options.sdk
     if options.fake_data:
         os.environ["STAND_IN_FAKE_DATA"] = str(options.fake_data)
-    if options.fake_images:
-        os.environ["STAND_IN_FAKE_IMAGES"] = os.pathsep.join(options.fake_images)
     os.environ.update(options.environment)
     paths = [KIT / folder for folder in ("recorder", *reversed(folders), "base")]
     sys.path[:0] = [str(pathlib.Path(options.script).resolve().parent), *map(str, paths)]
@@ -267,7 +269,7 @@ def twin(options):
     """Runs the original and the port, and tells how far they agree."""
     import json
 
-    from twins import page, ran, text
+    from twins import images, page, ran, text
 
     if uses_tensorflow(options.script):
         print("rehearse.py: a twin run takes a program of PyTorch; of TensorFlow the kit has a stand-in that computes nothing", file=sys.stderr)
@@ -276,9 +278,19 @@ def twin(options):
     if not os.path.isfile(original):
         print(f"rehearse.py: there is no file {original}", file=sys.stderr)
         return 2
+    projects = projects_of(options)
+    try:
+        made_up = [images.Wanted(asked) for asked in options.fake_images]
+    except ValueError as problem:
+        print(f"rehearse.py: {problem}", file=sys.stderr)
+        return 2
+    there = next((wanted.path for wanted in made_up for base in (".", *projects) if os.path.exists(os.path.join(base, wanted.path))), None)
+    if there is not None:
+        print(f"rehearse.py: --fake-images {there}: this is there already, and is read as it is", file=sys.stderr)
+        return 2
     report = report_of(options)
-    files = ran.files(original, options.script, projects_of(options), report)
-    result = twin_result(options, report=report)
+    files = ran.files(original, options.script, projects, report)
+    result = twin_result(options, report=report, made_up=made_up)
     print(text.told(result), end="")
     table = {**text.table(result), "ran": ran.ran(options, result, start_of(options).arguments), "files": files}
     for name, written in ((options.json, lambda: json.dumps(table, indent=1) + "\n"), (options.html, lambda: page.page(table, original, options.script))):
@@ -312,7 +324,7 @@ def start_of(options):
     return starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size)
 
 
-def twin_result(options, home=None, report=None):
+def twin_result(options, home=None, report=None, made_up=()):
     """Of both runs, started in `home` or in the present folder."""
     from twins import runs
     from twins import twin as twins
@@ -324,12 +336,12 @@ def twin_result(options, home=None, report=None):
     if options.sdk:
         environment["STAND_IN_SDK"] = options.sdk
     runner = runs.Runner(
-        options.twin_steps, options.seed, options.precision, options.fake_data, options.fake_images, projects=projects_of(options),
+        options.twin_steps, options.seed, options.precision, options.fake_data, made_up, projects=projects_of(options),
         environment=options.environment, home=home)
     start = start_of(options)
     return twins.run(
         runner, options.target, machine, list(reversed(folders)), original_of(options), options.script, start.arguments,
-        original_arguments=options.arguments if options.twin_args is None else runs.words(options.twin_args), environment=environment,
+        original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
         instances=[instance(options, index) for index in range(options.instances)]
         if options.target == "popdist" and options.instances > 1 else (),
         before=[*map(runs.words, options.first)] or start.before, report=report or report_of(options))

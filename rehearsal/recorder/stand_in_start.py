@@ -3,6 +3,7 @@
 import os
 
 import habits  # noqa: F401
+import stand_in_data
 from on_import import when_imported
 
 
@@ -43,3 +44,18 @@ when_imported("pytorch_lightning.trainer.trainer", _of("pytorch_lightning"))
 when_imported("lightning_habana.utils.resources", _of("lightning_habana"))
 when_imported("hydra", _of("hydra"))
 when_imported("torchvision", _of("torchvision"))
+
+
+def _keras(module, name):
+    def install():
+        import sys
+
+        stand_in_data.keras(sys.modules[module], name)
+
+    return install
+
+
+if stand_in_data.COUNT:
+    for _name in stand_in_data.KERAS:
+        for _module in (f"keras.src.datasets.{_name}", f"keras.datasets.{_name}"):
+            when_imported(_module, _keras(_module, _name))

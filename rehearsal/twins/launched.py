@@ -35,10 +35,10 @@ class Command:
         self.processes, self.replicas = processes, replicas
 
 
-def is_command(word):
-    """Whether words that begin with this one are a command, and not a script with its arguments."""
-    name = os.path.basename(word)
-    return ASSIGNED.match(word) is not None or PYTHON.fullmatch(name) is not None or name in LAUNCHERS or name == "env"
+def is_command(words):
+    """Whether words are a command, and not a script with its arguments: behind assignments a launcher or Python comes first."""
+    first = next((os.path.basename(word) for word in words if not ASSIGNED.match(word) and word != "env"), "")
+    return PYTHON.fullmatch(first) is not None or first in LAUNCHERS
 
 
 def read(words):

@@ -11,7 +11,11 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+from . import images
+
 KIT = pathlib.Path(__file__).resolve().parent.parent
+# Images of a folder that is made up, where no number was given.
+IMAGES = 256
 # Lines of what a program printed to standard error that are shown where it failed.
 TRACE = 20
 
@@ -35,10 +39,11 @@ class Runner:
         self.home, self.counting = pathlib.Path(home or pathlib.Path.cwd()).resolve(), threading.Lock()
         self.projects = [pathlib.Path(project).resolve() for project in projects]
         self.steps, self.timeout, self.count = steps, timeout, 0
+        self.images, self.samples = list(fake_images), fake_data or IMAGES
         self.common = {
             "STAND_IN_TWIN_SEED": str(seed), "STAND_IN_PRECISION": precision, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
             **({"STAND_IN_FAKE_DATA": str(fake_data)} if fake_data else {}),
-            **({"STAND_IN_FAKE_IMAGES": os.pathsep.join(fake_images)} if fake_images else {}), **(environment or {}),
+            **(environment or {}),
         }
 
     def project(self, program):
@@ -64,6 +69,8 @@ class Runner:
             for entry in folder.iterdir():
                 if entry.resolve() != self.root.resolve() and not os.path.lexists(place / entry.name):
                     (place / entry.name).symlink_to(entry.resolve())
+        for wanted in self.images:
+            images.make(str(place), wanted, self.samples)
         return place
 
     def run(self, program, arguments, machine, folders, steps=None, start=None, environment=None, before=(), must_train=True):

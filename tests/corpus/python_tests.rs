@@ -28,6 +28,7 @@ fn the_stand_ins_are_tested() {
         "rdu_numbers",
         "rehearse",
         "tensorflow_ipu",
+        "twin_command",
         "xpu",
     ] {
         assert_python_tests(&format!("../rehearsal/tests/test_{of}.py"));

@@ -1,0 +1,277 @@
+"""A twin run from its command line to its result: what is compared, what is said, what is refused, which data is made up.
+
+    python3 rehearsal/tests/test_twin_command.py
+"""
+
+import hashlib
+import html.parser
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+KIT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(KIT))
+
+ORIGINAL = textwrap.dedent("""
+    import sys
+    import torch
+    from net import Net
+
+    rate = float(sys.argv[sys.argv.index("--lr") + 1]) if "--lr" in sys.argv else 0.1
+    torch.manual_seed(1)
+    net = Net().to("cuda")
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+    data = torch.utils.data.TensorDataset(torch.randn(64, 4), torch.randn(64, 2))
+    for x, y in torch.utils.data.DataLoader(data, batch_size=8, shuffle=True):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(x.to("cuda")), y.to("cuda"))
+        loss.backward()
+        optimizer.step()
+        print("loss", loss.item())
+""")
+NET = "import torch\n\n\nclass Net(torch.nn.Linear):\n    def __init__(self):\n        super().__init__(4, 2)\n"
+PORT = ORIGINAL.replace("import sys\n", "import os\nimport sys\nos.environ.setdefault('PT_HPU_LAZY_MODE', '0')\nimport habana_frameworks.torch.core\n").replace('"cuda"', '"hpu"')
+
+
+class Twin:
+    """What a twin run of two projects left behind. `files` lie where it is started."""
+
+    def __init__(self, original, port, *options, argv=("train.py",), files=(), python=(), target="hpu"):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for side, texts in (("original", original), ("port", port), (".", dict(files))):
+                for name, text in texts.items():
+                    (root / side / name).parent.mkdir(parents=True, exist_ok=True)
+                    (root / side / name).write_text(text, encoding="utf-8")
+            done = subprocess.run(
+                [sys.executable, *python, str(KIT / "rehearse.py"), "--target", target, "--project", "port", "--twin", "original", "--json", "twin.json",
+                 "--html", "twin.html", *options, "--", *argv],
+                cwd=root, text=True, capture_output=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+            self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+            read = lambda name: (root / name).read_text(encoding="utf-8") if (root / name).exists() else None  # noqa: E731
+            self.page, self.result = read("twin.html"), json.loads(read("twin.json") or "null")
+            self.files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+
+
+def both(original=ORIGINAL, port=PORT, net=NET):
+    return {"train.py": original, "net.py": NET}, {"train.py": port, "net.py": net}
+
+
+class Page(html.parser.HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.curves, self.loads, self.tags = {}, [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, given):
+        given = dict(given)
+        self.tags.append(tag)
+        self.loads += [given[name] for name in ("src", "href") if name in given]
+        if tag == "path":
+            self.curves[given["class"]] = given["d"].count("L") + 1
+
+
+class Result(unittest.TestCase):
+    def test_equal(self):
+        run = Twin(*both(), argv=("train.py", "--lr", "0.05"))
+        self.assertEqual(run.status, 0, run.out + run.err)
+        result = run.result
+        self.assertEqual((result["verdict"], result["trained"], len(result["steps"])), ("equal", [8, 8], 8))
+        self.assertEqual(result["steps"][0]["rate"], [[0.05], [0.05]])
+        self.assertEqual(result["ran"]["stand_ins"], ["habana_frameworks"])
+        self.assertEqual((result["ran"]["program"], result["ran"]["arguments"]), ("train.py", ["--lr", "0.05"]))
+        sums = {"original": hashlib.sha256(ORIGINAL.encode()).hexdigest(), "port": hashlib.sha256(PORT.encode()).hexdigest()}
+        self.assertEqual((sorted(result["files"]), result["files"]["train.py"]), (["net.py", "train.py"], sums))
+        self.assertEqual([file for file in run.files if not file.startswith(("original/", "port/"))], ["twin.html", "twin.json"])
+
+    def test_a_difference_has_its_step_and_its_line(self):
+        port = PORT.replace("lr=rate)", "lr=rate * 2)")
+        run = Twin(*both(port=port))
+        self.assertEqual((run.status, run.result["verdict"]), (1, "differs"), run.out + run.err)
+        first = run.result["first"]
+        line = port[: port.index("optimizer.step()")].count("\n") + 1
+        self.assertEqual((first["step"], first["place"]), (1, ["train.py", line]))
+        self.assertIn(f"(train.py:{line})", run.out)
+        page = Page(run.page)
+        self.assertEqual(page.curves, {"original": 8, "port": 8})
+        self.assertEqual(page.loads, [])
+        self.assertEqual(page.tags.count("tr"), 9)
+        self.assertIn("learning rate", run.page)
+
+    def test_the_ported_modules_are_those_of_the_port(self):
+        run = Twin(*both(net=NET + "\n    def forward(self, x):\n        return super().forward(x) * 3\n"))
+        self.assertEqual((run.status, run.result["first"]["what"]), (1, "the loss"), run.out + run.err)
+
+    def test_a_run_in_which_nothing_trained_fails(self):
+        still = "import torch\nprint(torch.nn.Linear(4, 2)(torch.ones(1, 4)))\n"
+        run = Twin(*both(still, still))
+        self.assertEqual(run.status, 1)
+        self.assertIn("the original trained no step", run.out)
+        self.assertIn("the port trained no step", run.out)
+
+    def test_a_port_that_never_reaches_the_target_fails(self):
+        run = Twin(*both(port=ORIGINAL.replace('"cuda"', '"cpu"')))
+        self.assertEqual(run.status, 1)
+        self.assertIn("without the target's software or device", run.out)
+
+    def test_a_program_that_fails_is_shown_with_its_error(self):
+        run = Twin(*both(port=PORT + "raise ValueError('no such shape')\n"))
+        self.assertEqual((run.status, run.result["verdict"]), (1, "differs"))
+        self.assertEqual(run.result["failed"], "the port (train.py) ended with ValueError: no such shape")
+        self.assertIn('File "', run.out)
+        self.assertIn("no such shape", run.page)
+
+    def test_arguments_of_the_port_alone(self):
+        port = PORT.replace("rate = ", "assert sys.argv[1] == 'mode=NEW'\nrate = ")
+        original = ORIGINAL.replace("rate = ", "assert 'mode=NEW' not in sys.argv\nrate = ")
+        run = Twin(*both(original, port), "--port-args=mode=NEW", argv=("train.py", "--lr", "0.2"))
+        self.assertEqual(run.status, 0, run.out + run.err)
+
+    def test_the_command_of_a_launch_script(self):
+        port = PORT.replace("rate = ", "assert os.environ['LEVEL'] == '3' and __debug__\nrate = ")
+        words = ("LEVEL=3", "mpirun", "-n", "8", "--bind-to", "core", "python3", "-u", "train.py", "--lr", "0.2")
+        run = Twin(*both(port=port), argv=words)
+        self.assertEqual(run.status, 0, run.out + run.err)
+        self.assertIn("starts 8 processes; here it is one", run.out)
+        self.assertEqual((run.result["ran"]["arguments"], run.result["steps"][0]["rate"][1]), (["--lr", "0.2"], [0.2]))
+
+
+class Commands(unittest.TestCase):
+    def check(self, line, program, arguments, environment=None, processes=0, replicas=0):
+        from twins import launched
+
+        words = line.split()
+        self.assertTrue(launched.is_command(words), line)
+        command = launched.read(words)
+        found = (command.program, command.arguments, command.environment, command.processes, command.replicas)
+        self.assertEqual(found, (program, arguments, environment or {}, processes, replicas))
+
+    def test_commands_are_read(self):
+        self.check("python3 train.py", "train.py", [])
+        self.check("A=1 env B=2=3 /usr/bin/python3.11 -u bin/train.py --x a.py", "bin/train.py", ["--x", "a.py"], {"A": "1", "B": "2=3"})
+        self.check("poprun -vv --num-instances=2 --num-replicas 4 python3 train.py", "train.py", [], None, 2, 4)
+        self.check("torchrun --nnodes 2 --nproc_per_node=8 train.py -v", "train.py", ["-v"], None, 16)
+        self.check("python3 -m torch.distributed.run --nproc-per-node 4 train.py", "train.py", [], None, 4)
+        self.check("python gaudi_spawn.py --world_size 8 --use_mpi train.py --lr 1", "train.py", ["--lr", "1"], None, 8)
+        self.check("srun --ntasks=2 python train.py", "train.py", [], None, 2)
+
+    def test_a_script_with_arguments_is_none(self):
+        from twins import launched
+
+        for line in ("train.py python3", "mode=train run.x=2", "train.py", ""):
+            self.assertFalse(launched.is_command(line.split()), line)
+        with self.assertRaisesRegex(ValueError, "starts no Python file"):
+            launched.read(["mpirun", "-n", "2", "./a.out"])
+
+
+class Starts(unittest.TestCase):
+    def check(self, target, arguments, expected, before=(), original=None, **told):
+        from twins import starts
+
+        start = starts.of(target, arguments.split(), **told)
+        found = (start.arguments, start.before, start.original)
+        self.assertEqual(found, (expected.split(), [line.split() for line in before], (arguments if original is None else original).split()))
+
+    def test_what_a_target_wants_in_front(self):
+        self.check("hpu", "--lr 1", "mode=NEW --lr 1", own=["mode=NEW"])
+        compiled = "compile -b 8 --pef-name twin --output-folder pef -- --lr 1"
+        self.check("rdu", "--lr 1", "run -b 8 --pef pef/twin/twin.pef -- --lr 1", [compiled], batch=8)
+        # As a launch script has it; the original knows nothing of that.
+        self.check("rdu", "run -b 4 --pef=out/o.pef -- --lr 1", "run -b 4 --pef pef/twin/twin.pef -- --lr 1",
+                   [compiled.replace("-b 8", "-b 4")], "--lr 1")
+        self.check("rdu", "", "run --pef pef/twin/twin.pef", ["compile --pef-name twin --output-folder pef"])
+
+
+class Data(unittest.TestCase):
+    def test_a_folder_of_images_is_made_up(self):
+        original = ORIGINAL.replace("torch.randn(64, 4), torch.randn(64, 2))", "torch.randn(64, 4), torch.randn(64, 2))\n" + textwrap.dedent("""
+            from torchvision import datasets, transforms
+            assert sorted(open("data/notes.txt").read()) == ["h", "i"]
+            images = datasets.ImageFolder("data/train", transforms.ToTensor())
+            assert images.classes == ["class0", "class1", "class2"] and len(images) == 12, len(images)
+            print("sum", float(images[3][0].sum()), images[3][1])
+        """))
+        port = original.replace("import sys\n", PORT[: PORT.index("import torch\n")].lstrip(), 1).replace('"cuda"', '"hpu"')
+        run = Twin(*both(original, port), "--fake-images", "data/train=3", "--fake-data", "12", files={"data/notes.txt": "hi"}.items())
+        self.assertEqual(run.status, 0, run.out + run.err)
+        self.assertEqual([file for file in run.files if file.startswith("data/")], ["data/notes.txt"])
+        self.assertEqual(run.result["ran"]["fake_images"], ["data/train=3"])
+
+    def test_data_sets_are_made_up(self):
+        keras = "def load_data(*_, **__):\n    raise SystemExit('this would be a download')\n"
+        program = textwrap.dedent("""
+            import sys
+            sys.path.insert(0, ".")
+            from keras.datasets import cifar10, imdb, california_housing
+            (x, y), (u, v) = cifar10.load_data()
+            assert (x.shape, y.shape, u.shape, v.shape) == ((40, 32, 32, 3), (40, 1), (7, 32, 32, 3), (7, 1))
+            words = imdb.load_data(num_words=50, maxlen=10)[0][0]
+            assert len(words) == 40 and all(len(text) <= 10 and max(text) < 50 for text in words)
+            assert california_housing.load_data()[0][0].shape == (40, 8)
+            from torchvision import datasets, transforms
+            picture = transforms.Compose([transforms.Resize((16, 16)), transforms.ToTensor()])
+            for name, classes, planes in (("Food101", 101, 3), ("GTSRB", 43, 3), ("USPS", 10, 1), ("Flowers102", 102, 3)):
+                images = getattr(datasets, name)("nowhere", transform=picture, download=True)
+                assert images[1][0].shape == (planes, 16, 16) and len(images) == 40 and 0 <= images[1][1] < classes, name
+            assert len(datasets.Flowers102("nowhere", "test")) == 7
+            assert datasets.CIFAR10("nowhere", False, picture)[0][0].shape == (3, 16, 16)
+            assert int(datasets.EMNIST("nowhere", "letters", train=True).targets.max()) > 9
+            image, mask = datasets.VOCSegmentation("nowhere", image_set="train")[0]
+            assert image.size == mask.size and set(mask.tobytes()) <= {0, *range(21), 255}
+            assert datasets.ImageFolder("nowhere/train", picture)[0][0].shape == (3, 16, 16)
+            print("all made up")
+        """)
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "keras/src/datasets").mkdir(parents=True)
+            (root / "keras/datasets").mkdir()
+            for name in ("keras", "keras/src", "keras/src/datasets"):
+                (root / name / "__init__.py").touch()
+            for name in ("cifar10", "imdb", "california_housing"):
+                (root / f"keras/src/datasets/{name}.py").write_text(keras)
+            (root / "keras/datasets/__init__.py").write_text("from keras.src.datasets import california_housing, cifar10, imdb\n")
+            (root / "data.py").write_text(program)
+            environment = {**os.environ, "STAND_IN_FAKE_DATA": "40", "PYTHONPATH": os.pathsep.join(str(KIT / name) for name in ("recorder", "base"))}
+            done = subprocess.run([sys.executable, "data.py"], cwd=root, env=environment, text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "all made up\n"), done.stderr)
+
+
+class Refused(unittest.TestCase):
+    def check(self, why, *options, argv=("train.py",), original=None, python=()):
+        texts = both()
+        run = Twin(texts[0] if original is None else original, texts[1], *options, argv=argv, python=python)
+        self.assertEqual((run.status, run.result), (2, None), run.out + run.err)
+        self.assertIn(why, run.err)
+        self.assertNotIn("Traceback", run.err)
+
+    def test_a_wrong_command_line(self):
+        self.check("there is no file port/main.py", argv=("main.py",))
+        self.check("there is no folder nowhere", "--twin", "nowhere")
+        self.check("there is no folder nowhere", "--project", "nowhere")
+        self.check("there is no file original/train.py", original={"other.py": ""})
+        self.check("at least one step", "--twin-steps", "0")
+        self.check("--report: there is no file report.json", "--report", "report.json")
+        self.check("starts no Python file", argv=("mpirun", "-n", "2", "./a.out"))
+        self.check("the folder lies below", "--fake-images", "../data")
+        self.check("stands the number of classes", "--fake-images", "data=many")
+        self.check("this is there already", "--fake-images", "original")
+
+    def test_packages_that_are_missing(self):
+        self.check("install it with `python3 -m pip install torch`", python=("-S",))
+
+    def test_tensorflow(self):
+        port = {"train.py": "import tensorflow as tf\n"}
+        run = Twin(port, port)
+        self.assertEqual((run.status, run.result), (2, None))
+        self.assertIn("takes a program of PyTorch", run.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
