@@ -293,7 +293,7 @@ def twin(options):
     result = twin_result(options, report=report, made_up=made_up)
     print(text.told(result), end="")
     table = {**text.table(result), "ran": ran.ran(options, result, start_of(options).arguments), "files": files}
-    for name, written in ((options.json, lambda: json.dumps(table, indent=1) + "\n"), (options.html, lambda: page.page(table, original, options.script))):
+    for name, written in ((options.json, lambda: json.dumps(table, indent=1) + "\n"), (options.html, lambda: page.page(table))):
         if name:
             pathlib.Path(name).write_text(written(), encoding="utf-8")
     return 0 if result.ok else 1

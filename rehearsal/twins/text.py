@@ -15,7 +15,7 @@ def table(result):
             })
     return {
         "target": result.target, "verdict": result.verdict.word, "told": result.verdict.told(), "reasons": result.verdict.reasons,
-        "failed": result.failed or None,
+        "failed": result.failed or None, "trace": result.trace,
         "first": None if first is None else {**first.table(), "told": first.told(), "recipe": result.recipe},
         "findings": [finding.told() for finding in result.verdict.findings],
         "steps": steps, "trained": [len(record["steps"]) if record else 0 for record in (result.original, result.port)],

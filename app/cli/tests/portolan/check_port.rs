@@ -48,7 +48,7 @@ fn bundle_and_project() -> tempfile::TempDir {
 }
 
 /// A Python with PyTorch: `PORTOLAN_PYTHON` where it is set, else the one that `cargo xtask setup` made.
-fn python() -> Command {
+pub(crate) fn python() -> Command {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(std::path::PathBuf::from);
     let made = || Some(set("HOME")?.join(".cache/portolan/python/newest/bin/python"));
     let python = set("PORTOLAN_PYTHON").or_else(made).expect("HOME or PORTOLAN_PYTHON is set");

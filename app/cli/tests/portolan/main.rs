@@ -8,6 +8,7 @@ mod launch;
 mod matrix;
 mod places;
 mod recipes;
+mod rehearse;
 mod reports;
 mod schema;
 mod site;

@@ -14,6 +14,11 @@ pub(crate) fn check_forward(value: &Value) {
     check_by(include_str!("../../../../schema/forward.schema.json"), value);
 }
 
+/// The result of a twin run.
+pub(crate) fn check_twin(value: &Value) {
+    check_by(include_str!("../../../../schema/twin.schema.json"), value);
+}
+
 fn check_by(text: &str, value: &Value) {
     let root: Value = serde_json::from_str(text).unwrap();
     assert_eq!(root["$schema"], "https://json-schema.org/draft/2020-12/schema");

@@ -7,10 +7,10 @@ use leptos::prelude::*;
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 240.0;
 /// Room for the numbers beside the drawing.
-const LEFT: f64 = 62.0;
-const MARGIN: f64 = 16.0;
+const LEFT: f64 = 92.0;
+const MARGIN: f64 = 18.0;
 /// Room for the steps below it.
-const BELOW: f64 = 24.0;
+const BELOW: f64 = 32.0;
 
 fn across(x: f64) -> f64 {
     LEFT + x * (WIDTH - LEFT - MARGIN)
@@ -38,8 +38,8 @@ pub(super) fn Chart(curves: Curves, steps: Vec<Step>) -> impl IntoView {
         <figure class="curves">
             <svg viewBox=format!("0 0 {WIDTH} {HEIGHT}") role="img" aria-label=label id="twin-curves">
                 {heights.into_iter().map(level).collect_view()}
-                <text x=across(0.0) y=HEIGHT - 6.0>"step 1"</text>
-                <text x=across(1.0) y=HEIGHT - 6.0 text-anchor="end">{format!("step {last}")}</text>
+                <text x=across(0.0) y=HEIGHT - 8.0>"step 1"</text>
+                <text x=across(1.0) y=HEIGHT - 8.0 text-anchor="end">{format!("step {last}")}</text>
                 <line class="now" x1=at x2=at y1=up(0.0) y2=up(1.0)></line>
                 <polyline class="original" points=points(&curves.original)></polyline>
                 <polyline class="port" points=points(&curves.port)></polyline>

@@ -1,0 +1,159 @@
+//! A port run beside its original: by the command, on the PyTorch that tests have.
+
+use crate::check_port::python;
+use crate::{TRAINER, folder, portolan, read, schema};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Trains eight steps; the model is in another file.
+const TRAIN: &str = "\
+import sys
+import torch
+from parts.net import Net
+
+rate = float(sys.argv[sys.argv.index('--lr') + 1]) if '--lr' in sys.argv else 0.1
+net = Net().cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+data = torch.utils.data.TensorDataset(torch.randn(64, 4), torch.randn(64, 2))
+for x, y in torch.utils.data.DataLoader(data, batch_size=8, shuffle=True):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.mse_loss(net(x.cuda()), y.cuda())
+    loss.backward()
+    optimizer.step()
+print('scale', open('scale.txt').read())
+";
+const NET: &str = "import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        \
+    self.inner = torch.nn.Linear(4, 2)\n\n    def forward(self, x):\n        return self.inner(x.cuda())\n";
+
+fn rehearse(folder: &Path, words: &[&str]) -> crate::Ran {
+    let python = python().get_program().to_str().unwrap().to_string();
+    portolan(folder, &[&["rehearse", "--target", "hpu", "--python", &python], words].concat())
+}
+
+fn project() -> tempfile::TempDir {
+    folder(&[
+        ("project/main.py", TRAIN),
+        ("project/parts/net.py", NET),
+        ("project/parts/__init__.py", ""),
+        ("project/scale.txt", "8"),
+    ])
+}
+
+#[test]
+fn a_project_is_run_beside_its_port() {
+    let home = project();
+    let ran = rehearse(home.path(), &["--format", "json", "--html", "twin.html", "--steps", "3", "project"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    schema::check_twin(&result);
+    assert_eq!((&result["verdict"], &result["trained"]), (&"equal".into(), &vec![3, 3].into()), "{result:#}");
+    let files: Vec<&String> = result["files"].as_object().unwrap().keys().collect();
+    assert_eq!(files, ["main.py", "parts/__init__.py", "parts/net.py"]);
+
+    // What was run is the port that the command makes, and the page knows it by these sums.
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--format", "json", "project"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let sums = &report["certificate"]["files"]["parts/net.py"];
+    let run = &result["files"]["parts/net.py"];
+    assert_eq!((&sums["input"], &sums["output"]), (&run["original"], &run["port"]));
+    assert_ne!(sums["input"], sums["output"]);
+
+    assert!(read(home.path(), "twin.html").contains("<svg"));
+    assert_eq!(read(home.path(), "project/main.py"), TRAIN);
+    let names = |folder: &str| fs::read_dir(home.path().join(folder)).unwrap().count();
+    assert_eq!((names("."), names("project"), names("project/parts")), (2, 3, 2));
+}
+
+#[test]
+fn what_differs_fails_and_names_the_line() {
+    let home = project();
+    let ran = rehearse(home.path(), &["--port-args", "--lr 0.2", "--entry", "main.py", "--steps", "2", "project"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("twin: differs"), "{ran:?}");
+    assert!(ran.out.contains("step 1: the learning rate: 0.1 in the original, 0.2 in the port"), "{ran:?}");
+    assert!(ran.out.contains("(main.py:"), "{ran:?}");
+}
+
+#[test]
+fn a_launch_scripts_command_is_taken_as_it_stands() {
+    let home = project();
+    let words = [
+        "--steps", "2", "--format", "json", "project", "--", "mpirun", "-n", "2", "python3", "-u", "main.py", "--lr",
+        "0.3",
+    ];
+    let ran = rehearse(home.path(), &words);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["steps"][0]["rate"], serde_json::json!([[0.3], [0.3]]));
+    assert_eq!(result["ran"]["program"], "main.py");
+}
+
+#[test]
+fn a_run_that_trains_nothing_fails() {
+    let home = folder(&[("trainer.py", TRAINER)]);
+    let ran = rehearse(home.path(), &["trainer.py"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("the port trained no step"), "{ran:?}");
+}
+
+#[test]
+fn what_can_not_be_run_is_refused() {
+    let home =
+        folder(&[("trainer.py", TRAINER), ("plain.py", "import torch\n"), ("two/a.py", "x = 1\n"), ("two/b.py", "")]);
+    let check = |words: &[&str], code: i32, why: &str| {
+        let ran = rehearse(home.path(), words);
+        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{words:?}: {ran:?}");
+        assert!(ran.err.contains(why), "{words:?}: {ran:?}");
+    };
+    check(&["nowhere.py"], 2, "nowhere.py: there is no such file");
+    check(&["-"], 2, "a rehearsal runs files");
+    check(&["--html", "nowhere/a.html", "trainer.py"], 2, "there is no folder nowhere");
+    check(&["--html", "two", "trainer.py"], 2, "this is a folder");
+    check(&["--entry", "c.py", "two"], 2, "--entry c.py: there is no such file in the project");
+    check(&["--steps", "0", "trainer.py"], 2, "--steps");
+    check(&["--port-args", "'open", "trainer.py"], 2, "--port-args: a quote is left open");
+    check(&["--style", "branch", "--sdk", "7", "trainer.py"], 2, "know no SDK version");
+    check(&["--fake-images", "/data", "trainer.py"], 2, "the folder lies below");
+    check(&["plain.py"], 1, "the port changes nothing");
+}
+
+#[test]
+fn the_python_has_to_be_one_that_can() {
+    let home = folder(&[
+        ("trainer.py", TRAINER),
+        ("old", "#!/bin/sh\necho 3.6 True\n"),
+        ("bare", "#!/bin/sh\necho 3.11 False\n"),
+    ]);
+    for name in ["old", "bare"] {
+        fs::set_permissions(home.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let check = |python: &str, why: &str| {
+        let ran = portolan(home.path(), &["rehearse", "--target", "hpu", "--python", python, "trainer.py"]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.err.contains(why), "{ran:?}");
+    };
+    check("./nowhere", "--python ./nowhere: it can't be started");
+    check("/bin/true", "this is no Python");
+    check("./old", "is Python 3.6, and a rehearsal needs 3.8 or newer");
+    check("./bare", "PyTorch is not installed for ./bare: install it with `./bare -m pip install torch`");
+}
+
+#[test]
+fn a_port_names_its_twin_run() {
+    let home = project();
+    let twin = |words: &[&str]| {
+        let ran = portolan(home.path(), &[&["port", "--target", "hpu", "--format", "json"], words].concat());
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        schema::check(&report);
+        (report["twin"]["portolan"].as_str().unwrap_or_default().to_string(), ran.err)
+    };
+    let (command, said) = twin(&["project"]);
+    assert_eq!(command, "portolan rehearse --target hpu --entry main.py .");
+    assert!(said.contains(&format!("  {command}\n")), "{said}");
+    let (command, _) = twin(&["--sdk", "1.20", "--unsafe", "project/main.py"]);
+    assert_eq!(command, "portolan rehearse --target hpu --sdk 1.20 --unsafe project/main.py");
+    let (command, said) = twin(&["project/parts/net.py"]);
+    assert_eq!((command.as_str(), said.contains("rehearse")), ("", false));
+}
