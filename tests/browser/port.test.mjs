@@ -592,7 +592,8 @@ onPage("the rehearsal kit unpacks to a program that runs", {}, async (page) => {
   const kit = await page.download("download-kit");
   assert.equal(kit.name, "portolan-rehearsal.zip");
   await page.tab("certificate");
-  assert.match(await page.panel().textContent(), /rehearse\.py --target hpu -- trainer\.py/);
+  await page.panel().getByRole("button", { name: "a twin run" }).click();
+  assert.match(await page.page.locator("#twin-command").textContent(), /rehearse\.py --target hpu --project port .* -- trainer\.py$/);
   await inFolder((folder) => {
     writeFileSync(join(folder, "kit.zip"), kit.bytes);
     execFileSync("python3", ["-m", "zipfile", "-e", "kit.zip", "."], { cwd: folder });

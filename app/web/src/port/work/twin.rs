@@ -57,8 +57,16 @@ pub(super) fn take(session: Session, name: String, text: String) {
                     state.panel = Panel::Twin;
                 });
                 session.say(false, format!("Opened {name}."));
+                keep();
             }
             Err(why) => session.say(true, format!("{name} {why}")),
         }
     });
+}
+
+/// What keeps the work looks again: the result came after the last thing that the reader did.
+fn keep() {
+    if let Ok(event) = web_sys::Event::new("change") {
+        let _ = browser::window().dispatch_event(&event);
+    }
 }

@@ -17,7 +17,7 @@ pub(super) fn TakeAway() -> impl IntoView {
                 "On a machine with Python and PyTorch, without the accelerator: the original and the port train from the same weights with the same data, and their losses, gradients and weights are compared step by step."
             </p>
             <p>
-                <button class="button small" id="download-twin" on:click=move |_| twin_archive(session)>
+                <button class="button small" id="take-twin" on:click=move |_| twin_archive(session)>
                     "Download kit, port and original (.zip)"
                 </button>
             </p>
