@@ -54,7 +54,7 @@ pub(crate) fn offer(kit: &Kit, name: &str) -> String {
     }
     format!(
         "<aside class=\"kit\"><p>Rehearse a port on a laptop, without the accelerator and its software: \
-         <a href=\"../../{ARCHIVE}\" download>the rehearsal kit</a> needs Python alone. Unpack it beside the ported script, then</p>\n\
+         <a href=\"../../{ARCHIVE}\" download>the rehearsal kit</a> needs Python with PyTorch. Unpack it beside the ported script, then</p>\n\
          <pre><code>python3 rehearsal/{PROGRAM} --target {name} -- train.py</code></pre></aside>\n"
     )
 }
