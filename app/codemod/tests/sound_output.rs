@@ -140,7 +140,7 @@ fn names_and_strings_in_any_spelling_are_found() {
     check("hpu", "x.to(u\"cuda\", r'cuda')\n", "x.to(\"hpu\", 'hpu')\n");
     check("hpu", "x.to(\"cu\" \"da\")\nx.to(\"\"\"cuda\"\"\")\n", "x.to(\"hpu\")\nx.to(\"hpu\")\n");
     check_told("ipu", "import torch\nok = (torch.cuda.\n      is_available())\n", 2, "NVIDIA");
-    check_told("ipu", "from common import *\ntorch.cuda.set_device(0)\n", 2, "`torch.cuda.set_device` is left");
+    check_told("ipu", "from common import *\ntorch.cuda.set_device(0)\n", 2, "`torch.cuda.set_device`");
     check_told("rdu", "backend = 'NCCL'\n", 1, "nccl");
     check_told("rdu", "backend = 'cpu:gloo,cuda:nccl'\n", 1, "nccl");
     check_told("hpu", "import tensorflow as tf\nwith tf.device('/gpu:0'):\n    pass\n", 2, "tf.device");
