@@ -115,8 +115,12 @@ impl Project {
     pub(crate) fn configuration(&self) -> Vec<SourceFile> {
         let mut found = Vec::new();
         if let Some(root) = self.root.as_deref().filter(|_| self.whole_folder) {
-            walk(root, None, &mut |file| {
-                found.extend(is_yaml(&file).then(|| self.input(&file, read_file(&file, false))))
+            walk(root, None, &mut |entry| {
+                if let Found::File(file) = entry
+                    && is_yaml(&file)
+                {
+                    found.push(self.input(&file, read_file(&file, false)));
+                }
             });
         }
         let read = found.into_iter().filter_map(|input| Some(SourceFile { path: input.path, text: input.text.ok()? }));

@@ -321,7 +321,7 @@ impl Look<'_, '_> {
             let begins = |id: &Id| index.item(*id).start == index.item(star).start && !self.kind_is(*id, &homes);
             let around: Vec<Id> = index.ancestors(star).take_while(begins).collect();
             let bare = |id: &Id| !self.kind_is(*id, &[k.expression_statement, k.block, k.module]);
-            let whole = around.iter().copied().filter(bare).last().unwrap_or(star);
+            let whole = around.iter().copied().rfind(bare).unwrap_or(star);
             let Some(parent) = index.parent(whole) else { continue };
             if index.kind(parent) != k.argument_list && around.iter().any(|id| self.kind_is(*id, &loose)) {
                 self.add(star, Rule::MisplacedStar);
@@ -332,11 +332,9 @@ impl Look<'_, '_> {
                 && index.text[index.item(whole).end..index.item(parent).end].trim_start().starts_with(',');
             let several = index.kind(parent) == k.expression_statement && index.parts(parent).count() > 1;
             let typed = index.ancestors(star).take(3).any(|a| self.kind_is(a, &[k.type_parameter, k.typed_parameter]));
-            if !(self.kind_is(parent, &homes) || statement || several || typed) {
-                self.add(star, Rule::MisplacedStar);
-            } else if index.kind(parent) != k.argument_list
-                && index.parts(star).next().is_some_and(|value| self.kind_is(value, &loose))
-            {
+            let at_home = self.kind_is(parent, &homes) || statement || several || typed;
+            let loose_value = index.parts(star).next().is_some_and(|value| self.kind_is(value, &loose));
+            if !at_home || loose_value && index.kind(parent) != k.argument_list {
                 self.add(star, Rule::MisplacedStar);
             }
         }
