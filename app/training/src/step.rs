@@ -108,7 +108,7 @@ impl<'a, 't> TrainingStep<'a, 't> {
     pub fn read(file: FileInProject<'a, 't>, whole: Id) -> Result<Self, Vec<Obstacle>> {
         let index = &file.view.index;
         let mut obstacles: Vec<Obstacle> = Vec::new();
-        obstacles.extend(file.differentiates().map(|at| why::gradients_in_loss(at)));
+        obstacles.extend(file.differentiates().map(why::gradients_in_loss));
         if let Some(elsewhere) = made_elsewhere(file, whole) {
             obstacles.push(elsewhere);
             return Err(obstacles);
@@ -162,7 +162,7 @@ impl<'a, 't> TrainingStep<'a, 't> {
             accumulates,
             obstacles,
         };
-        let gradient = gradients::gradient_read(&step).map(|at| why::gradient_read(at));
+        let gradient = gradients::gradient_read(&step).map(why::gradient_read);
         step.obstacles.extend(gradient);
         Ok(step)
     }

@@ -108,9 +108,8 @@ fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
     let mut obstacles: Vec<Obstacle> = Vec::new();
     for &s in slice {
         let fork = index.ancestors(s).take_while(|a| *a != step.body).find(|a| forks(*a));
-        let found = fork
-            .map(|at| why::control_flow_before_loss(at))
-            .or_else(|| to_number(s).then(|| why::number_before_loss(s)));
+        let found =
+            fork.map(why::control_flow_before_loss).or_else(|| to_number(s).then(|| why::number_before_loss(s)));
         obstacles.extend(found.filter(|found| !obstacles.contains(found)));
     }
     obstacles
@@ -163,7 +162,7 @@ fn learns_always<'t>(
     let phase = phase.filter(|_| modes.is_none() && called_here && accumulation.is_none());
     if phase.is_none() {
         let tests: BTreeSet<Id> = tests.into_iter().flatten().collect();
-        obstacles.extend(tests.into_iter().map(|test| why::conditional_update(test)));
+        obstacles.extend(tests.into_iter().map(why::conditional_update));
     }
     let skips = step.around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
     let skipped = skips.filter(|id| {
@@ -175,7 +174,7 @@ fn learns_always<'t>(
             && !accumulation.is_some_and(|a| counts(&a.by))
             && !unclear.is_some_and(|at| index.is_within(*id, at))
     });
-    obstacles.extend(skipped.map(|id| why::skipped_update(id)));
+    obstacles.extend(skipped.map(why::skipped_update));
     phase
 }
 

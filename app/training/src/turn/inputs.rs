@@ -107,5 +107,5 @@ pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option
     let name = target.map(|t| index.text_of(t));
     let named = index.of_kind_in(k.identifier, within).iter().copied().filter(|i| Some(index.text_of(*i)) == name);
     let found = std::iter::once(forward).chain(named).find(|v| is_object(*v));
-    found.map(|at| why::output_no_tensor(at))
+    found.map(why::output_no_tensor)
 }

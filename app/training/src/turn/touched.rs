@@ -16,7 +16,7 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
     };
     let words = ["parameters", "named_parameters", "register_hook"];
     let calls = words.iter().flat_map(|name| file.calls(name)).copied().filter(|c| here(*c) && !is_known(*c));
-    let mut out: Vec<Obstacle> = calls.map(|call| why::weights_touched(call)).collect();
+    let mut out: Vec<Obstacle> = calls.map(why::weights_touched).collect();
     let grads = index.attributes().filter(|a| a.name() == Some("grad") && here(a.id()));
     out.extend(grads.map(|a| why::gradient_read(a.id())));
     out
