@@ -7,7 +7,7 @@ use super::plan::Plan;
 use crate::definitions::Values;
 use python::edit::{Change, dedent, statement_end};
 use python::lines::line_indent;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, kinds};
 use training::step::{Accumulation, Counter, Module, divides, ends_step, steps_scheduler};
 use training::{FileView, TrainingStep};
 
@@ -68,8 +68,7 @@ pub(super) fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumul
         if text.contains(&spaced) || text.contains(&close) {
             return true;
         }
-        let sum =
-            index.of_kind_in(k.augmented_assignment, statement).iter().find_map(|a| index.field(*a, fields().left));
+        let sum = index.of_kind_in(k.augmented_assignment, statement).iter().find_map(|a| index.target(*a));
         match sum {
             Some(target) => sums.push(index.text_of(target)),
             None => is_logged = true,
@@ -81,7 +80,7 @@ pub(super) fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumul
             let mut sides = index.parts(*quotient);
             let sides = sides.next().zip(sides.next());
             sides.is_some_and(|(total, number)| {
-                let divides = index.text[index.item(total).end..index.item(number).start].trim() == "/";
+                let divides = index.between(total, number) == "/";
                 divides && index.text_of(total) == *sum && index.text_of(number).starts_with("len(")
             })
         })
