@@ -269,82 +269,59 @@ def twin(options):
     """Runs the original and the port, and tells how far they agree."""
     import json
 
-    from twins import images, page, ran, text
+    from twins import page, ran, runs, starts, text
 
     if uses_tensorflow(options.script):
         print("rehearse.py: a twin run takes a program of PyTorch; of TensorFlow the kit has a stand-in that computes nothing", file=sys.stderr)
         return 2
-    original = original_of(options)
-    if not os.path.isfile(original):
-        print(f"rehearse.py: there is no file {original}", file=sys.stderr)
-        return 2
-    projects = projects_of(options)
     try:
-        made_up = [images.Wanted(asked) for asked in options.fake_images]
+        result = twin_result(options)
     except ValueError as problem:
         print(f"rehearse.py: {problem}", file=sys.stderr)
         return 2
-    there = next((wanted.path for wanted in made_up for base in (".", *projects) if os.path.exists(os.path.join(base, wanted.path))), None)
-    if there is not None:
-        print(f"rehearse.py: --fake-images {there}: this is there already, and is read as it is", file=sys.stderr)
-        return 2
-    report = report_of(options)
-    files = ran.files(original, options.script, projects, report)
-    result = twin_result(options, report=report, made_up=made_up)
     print(text.told(result), end="")
-    table = {**text.table(result), "ran": ran.ran(options, result, start_of(options).arguments), "files": files}
+    start = starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size)
+    table = {**text.table(result), "ran": ran.ran(options, result, start.arguments), "files": result.files}
     for name, written in ((options.json, lambda: json.dumps(table, indent=1) + "\n"), (options.html, lambda: page.page(table))):
         if name:
             pathlib.Path(name).write_text(written(), encoding="utf-8")
     return 0 if result.ok else 1
 
 
-def original_of(options):
-    """The original's program."""
-    return options.twin if options.project is None else os.path.join(options.twin, options.program)
-
-
-def projects_of(options):
-    """The folders of original and port, where they are projects."""
-    return [] if options.project is None else [options.twin, options.project]
-
-
-def report_of(options):
-    """The port's report, with the recipe of each line."""
-    from twins import ported
-
-    root = options.twin if options.project is not None else os.path.dirname(os.path.abspath(options.twin))
-    return ported.read(options.report, root) if options.report else None
-
-
-def start_of(options):
-    """How the port is started."""
-    from twins import runs, starts
-
-    return starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size)
-
-
-def twin_result(options, home=None, report=None, made_up=()):
-    """Of both runs, started in `home` or in the present folder."""
-    from twins import runs
+def twin_result(options, home=None):
+    """Of both runs, started in `home` or in the present folder. A ValueError says what can't be run."""
+    from twins import images, ported, ran, runs, starts
     from twins import twin as twins
 
     folders, machine = TARGETS[options.target]
+    original = options.twin if options.project is None else os.path.join(options.twin, options.program)
+    if not os.path.isfile(original):
+        raise ValueError(f"there is no file {original}")
+    projects = [] if options.project is None else [options.twin, options.project]
+    root = options.twin if projects else os.path.dirname(os.path.abspath(original))
     environment = instance(options) if options.target == "popdist" else {}
     if machine == "hpu":
         environment["PT_HPU_LAZY_MODE"] = options.environment.get("PT_HPU_LAZY_MODE", os.environ.get("PT_HPU_LAZY_MODE", "0"))
     if options.sdk:
         environment["STAND_IN_SDK"] = options.sdk
+    report = ported.read(options.report, root) if options.report else None
+    made_up = [images.Wanted(asked) for asked in options.fake_images]
+    there = next((wanted.path for wanted in made_up for base in (".", *projects) if os.path.exists(os.path.join(base, wanted.path))), None)
+    if there is not None:
+        raise ValueError(f"--fake-images {there}: this is there already, and is read as it is")
     runner = runs.Runner(
-        options.twin_steps, options.seed, options.precision, options.fake_data, made_up, projects=projects_of(options),
-        environment=options.environment, home=home)
-    start = start_of(options)
-    return twins.run(
-        runner, options.target, machine, list(reversed(folders)), original_of(options), options.script, start.arguments,
+        options.twin_steps, options.seed, options.precision, options.fake_data, made_up, projects=projects, environment=options.environment,
+        home=home)
+    start = starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size)
+    files = ran.files(original, options.script, projects, report)
+    result = twins.run(
+        runner, options.target, machine, list(reversed(folders)), original, options.script, start.arguments,
         original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
         instances=[instance(options, index) for index in range(options.instances)]
         if options.target == "popdist" and options.instances > 1 else (),
-        before=[*map(runs.words, options.first)] or start.before, report=report or report_of(options))
+        before=[*map(runs.words, options.first)] or start.before, report=report)
+    result.files = files
+    return result
 
 
 if __name__ == "__main__":

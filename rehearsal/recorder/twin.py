@@ -383,9 +383,9 @@ def step(optimizer):
     _nudge(optimizer)
     yield
     parameters = [value for group in optimizer.param_groups for value in group["params"]]
+    RECORD["devices"].update(value.device.type for value in parameters)
     forwards = _taken_forwards()
     inputs = [(shape, total) for shape, _, total in (forward["input"] for forward in forwards if forward["input"])]
-    RECORD["devices"].update(value.device.type for value in parameters)
     with _plainly():
         gradients = {}
         for name, value in zip(_names(parameters), parameters):

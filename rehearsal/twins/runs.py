@@ -31,8 +31,8 @@ class Failed(Exception):
 class Runner:
     """Runs programs of one twin run: folders that look like the one it was started in, and one way to start a process."""
 
-    def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, fake_images=(), folder=None, timeout=None, projects=(),
-                 environment=None, home=None):
+    def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, fake_images=(), folder=None, timeout=None, projects=(), environment=None,
+                 home=None):
         """`home` is the folder that the programs believe to be started in; the present one, where it is not given."""
         self.folder = tempfile.TemporaryDirectory() if folder is None else None
         self.root = pathlib.Path(folder or self.folder.name)
@@ -98,7 +98,8 @@ class Runner:
             found = pickle.load(source)
         if status and must_train:
             raise Failed(f"{self.told(program)} ended with {_last(err)}", err)
-        _name_places(found, self.root / f"contracts{number}", place, [project or self.home, pathlib.Path(program).resolve().parent])
+        if project is not None:
+            _name_places(found, self.root / f"contracts{number}", place, project)
         found.update(printed=out + "\n" + err, file=record, contracts=self.root / f"contracts{number}", program=str(program))
         return found
 
@@ -109,6 +110,16 @@ class Runner:
             return joined(list(together.map(
                 lambda environment: self.run(program, arguments, machine, folders, environment={**environment, "STAND_IN_STORE": str(store)}, **options),
                 environments)))
+
+    def near(self, file, program):
+        """A file's name as its author knows it: from the folder of the start, or from that of the program."""
+        if self.projects:
+            return file
+        real = pathlib.Path(file).resolve()
+        for base in (self.home, pathlib.Path(program).resolve().parent):
+            if real.is_relative_to(base):
+                return str(real.relative_to(base))
+        return str(file)
 
     def start(self, argv, place, env, path):
         argv = [str(pathlib.Path(argv[0]).resolve()), *argv[1:]]
@@ -127,16 +138,10 @@ class Runner:
         return done.returncode, done.stdout, done.stderr
 
 
-def _name_places(record, contracts, place, bases):
-    """Places as the author knows them: by the path from the first of the folders that the file lies in."""
-
-    def named(file):
-        real = pathlib.Path(os.path.realpath(os.path.join(place, file)))
-        for base in map(pathlib.Path, map(os.path.realpath, bases)):
-            if real.is_relative_to(base):
-                return real.relative_to(base).as_posix()
-        return str(file)
-
+def _name_places(record, contracts, place, project):
+    """Places by the path in the project, or as somebody in the folder of the twin run would write it."""
+    base = os.path.realpath(project)
+    named = lambda file: os.path.relpath(os.path.realpath(os.path.join(place, file)), base).replace(os.sep, "/")  # noqa: E731
     for step in record["steps"]:
         for key in ("place", "backward"):
             if step[key]:

@@ -58,8 +58,12 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
             break
     # The one that explains the most tells the rest best.
     _, _, mine, comparison, left_out, amplified = min(attempts, key=lambda attempt: attempt[:2])
+    for finding in comparison.findings:
+        if finding.place:
+            finding.place = (runner.near(finding.place[0], ported), finding.place[1])
     verdict = explain.verdict(comparison, left_out, amplified)
-    result = Result(target, verdict, mine, other, comparison, contracts=_broken(other["contracts"]))
+    result = Result(target, verdict, mine, other, comparison, contracts=[
+        (rule, {**fault, "file": runner.near(fault["file"], ported)}) for rule, fault in _broken(other["contracts"])])
     *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"])
     # One of several instances prints what it saw itself.
     if verdict.ok and not left_out and not instances:
