@@ -147,6 +147,10 @@ test("launch scripts are written from the disk, with what a port knows of its pr
   await page.locator("#script:visible", { hasText: "train it.py" }).waitFor();
   await page.reload();
   await page.locator("#script:visible", { hasText: "train it.py" }).waitFor();
+  // The reader of site files is in the file too.
+  await page.locator("#field-site").selectOption("own");
+  await page.locator("#field-site-file").fill("name = 3");
+  await page.locator("#problem-site-file", { hasText: "line 1" }).waitFor();
   assert.deepEqual(faults, []);
   await close();
 });

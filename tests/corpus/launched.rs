@@ -354,7 +354,7 @@ fn every_launch(name: &str, ways: &[(&str, &str)]) {
                 }
             }
             // What can't be written is refused with a reason; one process by the usual launcher always can.
-            let written = match write(&fields) {
+            let written = match write(&fields, &launch::read_site) {
                 Ok(written) => written,
                 Err(problems) if launcher.is_empty() && way.instances == "1" => {
                     faults += &format!("{} to {name}: no script: {problems:?}\n", start.name);

@@ -9,7 +9,7 @@ pub use archive::all;
 pub use shown::form;
 
 use crate::request::{Problem, Request, Script, joins_of};
-use crate::site::{read_site, site_named};
+use crate::site::site_named;
 use crate::target::Target;
 use crate::word::{Word, split_words};
 use crate::{Plan, plan, render};
@@ -73,6 +73,9 @@ pub struct Written {
     pub file: String,
 }
 
+/// What reads a site file of the user's own: [`read_site`](crate::read_site), or a page's way to it.
+pub type SiteReader<'r> = &'r dyn Fn(&str) -> Result<Site, Problem>;
+
 /// Where one site file of the user's own is kept among the fields.
 const OWN_SITE: &str = "site-file";
 
@@ -83,8 +86,8 @@ fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
 
 /// Writes a value into a field, as a user does. A list's default is the same as nothing; a number that was read out
 /// of the code and is then written anew is no longer the code's.
-pub fn put(fields: &mut Fields, name: &str, value: String) {
-    let known = form(fields).into_iter().flat_map(|group| group.fields).find(|field| field.name == name);
+pub fn put(fields: &mut Fields, name: &str, value: String, read: SiteReader<'_>) {
+    let known = form(fields, read).into_iter().flat_map(|group| group.fields).find(|field| field.name == name);
     let is_default = known.is_some_and(|field| matches!(field.kind, FieldKind::Choice(_)) && field.default == value);
     if value.is_empty() || is_default {
         fields.remove(name);
@@ -107,15 +110,23 @@ fn target(fields: &Fields) -> Result<Target, Problem> {
     })
 }
 
+/// The text of the user's own site file, where the fields ask for it.
+#[must_use]
+pub fn own_site(fields: &Fields) -> Option<&str> {
+    let own = fields.get(OWN_SITE).map(String::as_str).unwrap_or_default();
+    (text(fields, "site") == "own" && !own.trim().is_empty()).then_some(own)
+}
+
 /// The site that the fields name: one of the build's, or the file that the user gave.
 ///
 /// # Errors
 /// A problem at `site`, or at `site-file` with the line of the file.
-pub fn site(fields: &Fields) -> Result<Site, Problem> {
-    let own = fields.get(OWN_SITE).map(String::as_str).unwrap_or_default();
+pub fn site(fields: &Fields, read: SiteReader<'_>) -> Result<Site, Problem> {
     match text(fields, "site") {
-        "own" if own.trim().is_empty() => Err(Problem::new(OWN_SITE, "is required: the text of your site file")),
-        "own" => read_site(own).map_err(|problem| Problem::new(OWN_SITE, problem.message)),
+        "own" => match own_site(fields) {
+            Some(own) => read(own).map_err(|problem| Problem::new(OWN_SITE, problem.message)),
+            None => Err(Problem::new(OWN_SITE, "is required: the text of your site file")),
+        },
         "" => site_named("generic", target(fields)?),
         name => site_named(name, target(fields)?),
     }
@@ -141,9 +152,9 @@ fn scheduler_of(fields: &Fields, site: Option<&Site>) -> Scheduler {
 ///
 /// # Errors
 /// What can't be read, each at its field.
-pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
+pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Problem>> {
     let target = target(fields).map_err(|problem| vec![problem])?;
-    let site = site(fields).map_err(|problem| vec![problem])?;
+    let site = site(fields, read).map_err(|problem| vec![problem])?;
     let mut problems = Vec::new();
     let mut request = Request::new(target, text(fields, "entry"));
     request.scheduler = scheduler_of(fields, Some(&site));
@@ -206,7 +217,7 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
     request.ahead = list("ahead").collect();
     request.alone = text(fields, "alone") == "on";
     // What else the form shows at this site and was filled in is a value of `--set`.
-    for shown in form(fields).into_iter().flat_map(|group| group.fields) {
+    for shown in form(fields, read).into_iter().flat_map(|group| group.fields) {
         let value = fields.get(&shown.name).map(String::as_str).unwrap_or_default();
         if !OPTIONS.contains(&&*shown.name) && !value.is_empty() {
             request.values.insert(shown.name, value.to_string());
@@ -219,9 +230,9 @@ pub fn request(fields: &Fields) -> Result<Request, Vec<Problem>> {
 ///
 /// # Errors
 /// Everything that is wrong, each at its field.
-pub fn write(fields: &Fields) -> Result<Written, Vec<Problem>> {
-    let site = site(fields).map_err(|problem| vec![problem])?;
-    let request = request(fields)?;
+pub fn write(fields: &Fields, read: SiteReader<'_>) -> Result<Written, Vec<Problem>> {
+    let site = site(fields, read).map_err(|problem| vec![problem])?;
+    let request = request(fields, read)?;
     let plan = plan(&request, &site)?;
     let script = render(&plan);
     let name = match request.script {
@@ -234,7 +245,7 @@ pub fn write(fields: &Fields) -> Result<Written, Vec<Problem>> {
 
 /// The command that writes the same script.
 #[must_use]
-pub fn command(fields: &Fields) -> String {
+pub fn command(fields: &Fields, read: SiteReader<'_>) -> String {
     let mut line = String::from("portolan launch");
     let mut add = |words: &[&str]| {
         for word in words {
@@ -242,7 +253,7 @@ pub fn command(fields: &Fields) -> String {
             line += &Word::text(*word).quoted();
         }
     };
-    for shown in form(fields).into_iter().flat_map(|group| group.fields) {
+    for shown in form(fields, read).into_iter().flat_map(|group| group.fields) {
         let said = fields.get(&shown.name).map(String::as_str).unwrap_or_default();
         let is_set = !said.trim().is_empty();
         match &*shown.name {

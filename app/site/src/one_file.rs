@@ -97,13 +97,15 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
         ("page_bg.wasm", wasm),
         ("engine_bg.wasm", "engine_bg.wasm"),
         ("launch_bg.wasm", "launch_bg.wasm"),
+        ("site_file_bg.wasm", "site_file_bg.wasm"),
         ("samples/spectra_trainer.py", "samples/spectra_trainer.py"),
         ("search.json", search::FILE),
     ] {
         blocks += &block(name, files.get(path).ok_or_else(|| lacks(path))?);
     }
-    let engine = carried_program(text("engine.js")?, "portolanEngine")?;
-    blocks += &block("engine.js", engine.as_bytes());
+    for (path, name) in [("engine.js", "portolanEngine"), ("site_file.js", "portolanSiteFile")] {
+        blocks += &block(path, carried_program(text(path)?, name)?.as_bytes());
+    }
 
     let head = Head { style: &style, scripts: &scripts };
     Ok(whole(&head, &leaf(""), &main, &blocks))

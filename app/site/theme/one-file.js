@@ -42,31 +42,43 @@ window.portolanOneFile = (() => {
 
   const module = async (name) => ({ module_or_path: await (await unpacked(name)).arrayBuffer() });
 
-  async function startPort() {
-    // The worker's text holds its module: a worker of a file can't ask for another.
+  // The worker's text holds its module: a worker of a file can't ask for another.
+  async function worker(program, start) {
     const begin = `
       const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
       const module = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-      globalThis.portolanEngine({ module_or_path: module }).catch((error) => setTimeout(() => { throw error; }));`;
-    const engine = await (await unpacked("engine.js")).text();
-    const packed = document.querySelector('[data-carried="engine_bg.wasm"]').textContent;
+      globalThis.${start}({ module_or_path: module }).catch((error) => setTimeout(() => { throw error; }));`;
+    const text = await (await unpacked(`${program}.js`)).text();
+    const packed = document.querySelector(`[data-carried="${program}_bg.wasm"]`).textContent;
+    return new Blob([text, `const packed = "${packed}";`, begin], { type: "text/javascript" });
+  }
+
+  // What programs look for beside themselves.
+  const carry = (files) => (window.portolanCarried = { ...window.portolanCarried, ...files });
+
+  async function startPort() {
     const sample = "samples/spectra_trainer.py";
     // The kit is in its link.
     const kit = "portolan-rehearsal.zip";
     const data = atob(document.querySelector(`a[download="${kit}"]`)?.href.split(",")[1] ?? "");
-    window.portolanCarried = {
-      "start_engine.js": new Blob([engine, `const packed = "${packed}";`, begin], { type: "text/javascript" }),
+    carry({
+      "start_engine.js": await worker("engine", "portolanEngine"),
       [sample]: await (await unpacked(sample)).blob(),
       [kit]: new Blob([Uint8Array.from(data, (letter) => letter.charCodeAt(0))]),
-    };
+    });
     const wasm = await window.portolanPage(await module("page_bg.wasm"));
     dispatchEvent(new CustomEvent("TrunkApplicationStarted", { detail: { wasm } }));
+  }
+
+  async function startLaunch() {
+    carry({ "start_site_file.js": await worker("site_file", "portolanSiteFile") });
+    return window.portolanLaunch(await module("launch_bg.wasm"));
   }
 
   // The programs of the views, and where each of them is.
   const programs = {
     "port/": { start: startPort, into: "port" },
-    "launch/": { start: async () => window.portolanLaunch(await module("launch_bg.wasm")), into: "launch-page" },
+    "launch/": { start: startLaunch, into: "launch-page" },
   };
   function start(view) {
     const { start, into } = programs[view];

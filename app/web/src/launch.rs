@@ -1,6 +1,7 @@
 //! The page that writes launch scripts.
 //!
-//! One small program without a worker: a plan is made in less than a millisecond, so every key is answered at once. What
+//! One small program: a plan is made in less than a millisecond, so every key is answered at once. Only a site file of the
+//! user's own is read by a worker ([`site_file`]), which is fetched with the first such file. What
 //! is written into the form is a table of fields ([`launch::form::Fields`]); it stands in the address, so that a link
 //! carries it and the browser's history is the undo.
 //!
@@ -8,6 +9,8 @@
 //! browser: the address, the clipboard, downloads.
 
 pub mod colours;
+#[cfg(target_arch = "wasm32")]
+pub mod site_file;
 pub mod state;
 
 #[cfg(target_arch = "wasm32")]

@@ -198,8 +198,9 @@ fn the_pages_command_writes_the_pages_script() {
     let hostile = "a b/\"q\" 'q' $HOME `id` $(id) ; & * ~ \\ é.py";
     let check = |pairs: &[(&str, &str)]| {
         let fields = pairs.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-        let written = launch::form::write(&fields).unwrap_or_else(|problems| panic!("{pairs:?}: {problems:?}"));
-        let command = launch::form::command(&fields);
+        let written = launch::form::write(&fields, &launch::read_site)
+            .unwrap_or_else(|problems| panic!("{pairs:?}: {problems:?}"));
+        let command = launch::form::command(&fields, &launch::read_site);
         let words = launch::split_words(&command).expect("quotes are closed");
         let ran = portolan(home.path(), &words[1..].iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!((ran.out, ran.code), (written.script, 0), "{command}\n{}", ran.err);

@@ -1,17 +1,17 @@
 //! All scripts of a target in one archive, with a README.
 
-use super::{Fields, OWN_SITE, command, site, text, write};
+use super::{Fields, OWN_SITE, SiteReader, command, site, text, write};
 use tables::Scheduler;
 
 /// Every script of the target at the site, and a README about them: file names and contents. What can't be written is
 /// said in the README.
 #[must_use]
-pub fn all(fields: &Fields) -> Vec<(String, String)> {
+pub fn all(fields: &Fields, read: SiteReader<'_>) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut read_me = String::from("# Launch scripts\n\n");
     let mut left_out = String::new();
     let mut monitors = Vec::new();
-    let schedulers = site(fields).map(|site| site.schedulers).unwrap_or_default();
+    let schedulers = site(fields, read).map(|site| site.schedulers).unwrap_or_default();
     let trainings = schedulers.into_iter().map(|one| ("train", one));
     // Environments are made, and results collected, by hand on any site.
     let by_hand = |script| std::iter::once((script, Scheduler::Bash));
@@ -22,7 +22,7 @@ pub fn all(fields: &Fields) -> Vec<(String, String)> {
             fields.insert("scheduler".into(), scheduler.name().into());
         }
         let name = if script == "train" { format!("train-{}.sh", scheduler.name()) } else { format!("{script}.sh") };
-        match write(&fields) {
+        match write(&fields, read) {
             Ok(written) => {
                 let how = match scheduler {
                     Scheduler::Bash => "bash",
@@ -33,7 +33,8 @@ pub fn all(fields: &Fields) -> Vec<(String, String)> {
                 for line in &written.plan.arithmetic {
                     read_me += &format!("- {line}\n");
                 }
-                read_me += &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields));
+                read_me +=
+                    &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields, read));
                 if script == "train" {
                     monitors = written.plan.monitors;
                 }

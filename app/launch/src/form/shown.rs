@@ -1,6 +1,6 @@
 //! Which fields there are: they depend on target, site, script, scheduler, launcher and machines.
 
-use super::{FieldKind, Fields, FormField, FormGroup, OWN_SITE, scheduler_of, script, site, target, text};
+use super::{FieldKind, Fields, FormField, FormGroup, OWN_SITE, SiteReader, scheduler_of, script, site, target, text};
 use crate::draft::Draft;
 use crate::given::asks_for;
 use crate::request::{Request, Script};
@@ -10,9 +10,9 @@ use tables::{Counting, Field, JoinedBy, Kind, LaunchTable, Scheduler, Site};
 
 /// The fields of the form as it stands, by group. They depend on target, site, scheduler and launcher alone.
 #[must_use]
-pub fn form(fields: &Fields) -> Vec<FormGroup> {
+pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     let target = target(fields).unwrap_or_default();
-    let known = site(fields).ok();
+    let known = site(fields, read).ok();
     let script = script(fields);
     let own = own_fields(fields, target, script, known.as_ref());
     let mut program = program(script);

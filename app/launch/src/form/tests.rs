@@ -1,19 +1,20 @@
 use super::{Fields, OPTIONS, all, command, form, put, write};
+use crate::read_site;
 
 fn fields(of: &[(&str, &str)]) -> Fields {
     of.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
 }
 
 fn names_of(of: &[(&str, &str)]) -> Vec<String> {
-    form(&fields(of)).into_iter().flat_map(|group| group.fields).map(|field| field.name).collect()
+    form(&fields(of), &read_site).into_iter().flat_map(|group| group.fields).map(|field| field.name).collect()
 }
 
 fn script(of: &[(&str, &str)]) -> String {
-    write(&fields(of)).unwrap_or_else(|problems| panic!("{problems:?}")).script
+    write(&fields(of), &read_site).unwrap_or_else(|problems| panic!("{problems:?}")).script
 }
 
 fn refused(of: &[(&str, &str)], field: &str, said: &str) {
-    let problems = write(&fields(of)).expect_err("refused");
+    let problems = write(&fields(of), &read_site).expect_err("refused");
     let found = problems.iter().any(|problem| problem.field == field && problem.message.contains(said));
     assert!(found, "{problems:?}");
 }
@@ -77,7 +78,7 @@ fn a_site_of_ones_own() {
 
 #[test]
 fn the_command_says_the_same() {
-    let check = |of: &[(&str, &str)], expected: &str| assert_eq!(command(&fields(of)), expected);
+    let check = |of: &[(&str, &str)], expected: &str| assert_eq!(command(&fields(of), &read_site), expected);
     check(&[("entry", "my train.py")], "portolan launch --target hpu --entry 'my train.py'");
     check(
         &[
@@ -94,11 +95,11 @@ fn the_command_says_the_same() {
 
 #[test]
 fn every_script_of_a_target() {
-    let files = all(&fields(&[("entry", "a.py"), ("venv", "v"), ("select", "none")]));
+    let files = all(&fields(&[("entry", "a.py"), ("venv", "v"), ("select", "none")]), &read_site);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["README.md", "setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh"]);
     assert!(files[0].1.contains("- collect.sh: results: is required"), "{}", files[0].1);
-    let without = all(&fields(&[("entry", "a.py")]));
+    let without = all(&fields(&[("entry", "a.py")]), &read_site);
     assert!(without[0].1.contains("## Not written\n\n- setup.sh: venv"), "{}", without[0].1);
 }
 
@@ -106,7 +107,7 @@ fn every_script_of_a_target() {
 #[test]
 fn setting_up_and_collecting_need_no_job() {
     let gaudi = [("target", "hpu"), ("site", "tamu-aces-gaudi"), ("venv", "v"), ("results", "out"), ("entry", "a.py")];
-    let files = all(&fields(&gaudi));
+    let files = all(&fields(&gaudi), &read_site);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["README.md", "setup.sh", "collect.sh"]);
     assert!(files[0].1.contains("train-slurm.sh: gres: is required"), "{}", files[0].1);
@@ -134,9 +135,9 @@ fn what_arguments_say_goes_before_the_code() {
 #[test]
 fn a_batch_that_is_written_anew_is_not_the_codes() {
     let mut fields = fields(&[("batch", "2"), ("batch-from", "a.py:3"), ("lazy", "on")]);
-    put(&mut fields, "batch", "4".into());
-    put(&mut fields, "launcher", String::new());
-    put(&mut fields, "lazy", String::new());
+    put(&mut fields, "batch", "4".into(), &read_site);
+    put(&mut fields, "launcher", String::new(), &read_site);
+    put(&mut fields, "lazy", String::new(), &read_site);
     assert_eq!(fields, [("batch".to_string(), "4".to_string())].into());
 }
 
@@ -156,7 +157,7 @@ fn releases_of_gaudi() {
 fn wall_times() {
     let with = |scheduler: &str, time: &str| {
         let select = ("select", "ngpus=8");
-        write(&fields(&[("entry", "a.py"), ("scheduler", scheduler), ("time", time), select])).is_ok()
+        write(&fields(&[("entry", "a.py"), ("scheduler", scheduler), ("time", time), select]), &read_site).is_ok()
     };
     for good in ["00:30:00", "1:00:00", "100:00:00"] {
         assert!(with("slurm", good) && with("pbs", good), "{good}");

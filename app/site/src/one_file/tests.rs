@@ -20,6 +20,8 @@ fn site() -> Files {
         ("engine_bg.wasm", "engine"),
         ("launch.js", program),
         ("launch_bg.wasm", "launch"),
+        ("site_file.js", program),
+        ("site_file_bg.wasm", "site_file"),
         ("samples/spectra_trainer.py", "import torch"),
         ("search.json", "[]"),
     ]

@@ -1,8 +1,8 @@
 //! What the page knows, in one struct. No element and no event in here: what a control does is a method.
 
 use crate::shared::launch_link as link;
-use launch::form::{FieldKind, Fields, FormField, FormGroup, Written, form, put, write};
-use launch::{Hunk, Linted, Problem, Target, lint};
+use launch::form::{FieldKind, Fields, FormField, FormGroup, Written, all, command, form, own_site, put, write};
+use launch::{Hunk, Linted, Problem, Site, Target, lint};
 use std::collections::BTreeSet;
 
 /// Everything.
@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 pub struct State {
     /// What is written into the form.
     pub fields: Fields,
+    /// The site file of the user's own that was read last, and what it says.
+    site_file: Option<(String, Result<Site, Problem>)>,
     /// Fields that the user has been in: a required one that is empty is no problem before.
     touched: BTreeSet<String>,
     /// The folded groups that the user opened, by title.
@@ -74,7 +76,8 @@ impl State {
 
     /// The user types into a field.
     pub fn edit(&mut self, name: &str, value: String) {
-        put(&mut self.fields, name, value);
+        let site_file = &self.site_file;
+        put(&mut self.fields, name, value, &|_| last_read(site_file));
         self.said.clear();
     }
 
@@ -92,7 +95,7 @@ impl State {
 
     /// The form's groups of fields.
     pub fn form(&self) -> Vec<FormGroup> {
-        form(&self.fields)
+        form(&self.fields, &|_| last_read(&self.site_file))
     }
 
     /// Whether a folded group is open: the user opened it, something is written in it, or something is wrong in it.
@@ -115,7 +118,36 @@ impl State {
 
     /// The script, or everything that is wrong.
     pub fn written(&self) -> Result<Written, Vec<Problem>> {
-        write(&self.fields)
+        write(&self.fields, &|text| self.read(text))
+    }
+
+    /// All scripts of this launch: file names and contents.
+    pub fn all_scripts(&self) -> Vec<(String, String)> {
+        all(&self.fields, &|text| self.read(text))
+    }
+
+    /// The command that writes the same script.
+    pub fn command(&self) -> String {
+        command(&self.fields, &|_| last_read(&self.site_file))
+    }
+
+    /// The site file of the user's own that is still to be read. Its reader is a program of its own.
+    pub fn site_file_to_read(&self) -> Option<&str> {
+        let is_read = |text: &str| self.site_file.as_ref().is_some_and(|(last, _)| last == text);
+        own_site(&self.fields).filter(|text| !is_read(text))
+    }
+
+    /// A site file was read.
+    pub fn site_file_read(&mut self, text: String, site: Result<Site, Problem>) {
+        self.site_file = Some((text, site));
+    }
+
+    /// What a site file says, once it is read.
+    fn read(&self, text: &str) -> Result<Site, Problem> {
+        match &self.site_file {
+            Some((last, site)) if last == text => site.clone(),
+            _ => Err(not_read_yet()),
+        }
     }
 
     /// What is said beside a field. That nothing is written in a field is no problem before the user has been there.
@@ -207,6 +239,15 @@ impl State {
             self.own.text = before;
         }
     }
+}
+
+/// What the form goes by while a changed site file is read: what it said before. No script is written of that.
+fn last_read(site_file: &Option<(String, Result<Site, Problem>)>) -> Result<Site, Problem> {
+    site_file.as_ref().map_or_else(|| Err(not_read_yet()), |(_, site)| site.clone())
+}
+
+fn not_read_yet() -> Problem {
+    Problem { field: "site-file".to_owned(), message: "is being read".to_owned() }
 }
 
 fn target_named(name: &str) -> Option<Target> {

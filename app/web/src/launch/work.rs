@@ -1,9 +1,11 @@
-//! Carries between the page's state and the browser: address, clipboard, downloads.
+//! Carries between the page's state and the browser: address, clipboard, downloads, the reader of site files.
+
+mod site_file;
 
 use crate::launch::state::{Entry, State};
 use crate::shared::{archive, browser};
 use launch::Problem;
-use launch::form::{FormGroup, Written, all, command};
+use launch::form::{FormGroup, Written};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -35,6 +37,12 @@ impl Session {
             if state.with_untracked(|state| state.is_at(&hash())) {
                 state.update(|state| state.open(&hash()));
             }
+        });
+        let to_read = Memo::new(move |_| state.with(|state| state.site_file_to_read().map(str::to_owned)));
+        Effect::new(move |_| {
+            let Some(text) = to_read.get() else { return };
+            let own = text.clone();
+            site_file::read(&text, move |site| state.update(|state| state.site_file_read(own, site)));
         });
         Session { state, form, result }
     }
@@ -108,7 +116,7 @@ impl Session {
 
     /// Downloads all scripts of this launch as one archive.
     pub(super) fn download_all(self) {
-        let files = self.state.with_untracked(|state| all(&state.fields));
+        let files = self.state.with_untracked(State::all_scripts);
         match archive::write(files.iter().map(|(path, text)| (path.as_str(), text.as_str()))) {
             Ok(bytes) => self.download("launch-scripts.zip", "application/zip", &bytes),
             Err(why) => self.say(format!("The archive could not be written: {why}")),
@@ -123,11 +131,11 @@ impl Session {
 
     /// The command that writes the same script.
     pub(super) fn command(self) -> String {
-        self.state.with(|state| command(&state.fields))
+        self.state.with(State::command)
     }
 
     /// Copies the command.
     pub(super) fn copy_command(self) {
-        self.copy("Command", self.state.with_untracked(|state| command(&state.fields)));
+        self.copy("Command", self.state.with_untracked(State::command));
     }
 }

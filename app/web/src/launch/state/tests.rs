@@ -85,3 +85,36 @@ fn a_line_is_selected_in_the_browsers_units() {
     assert_eq!(units_of_line("a\n\u{1f600}b\nc", 2), (2, 5));
     assert_eq!(units_of_line("a", 1), (0, 1));
 }
+
+#[test]
+fn no_script_is_written_of_a_site_file_before_it_is_read() {
+    let mut state = state(&[("entry", "a.py"), ("site", "own"), ("site-file", "name = 3")]);
+    let read = |state: &mut State| {
+        let text = state.site_file_to_read().expect("a file to read").to_owned();
+        // As it comes from the worker.
+        let packed = launch::pack_read(&launch::read_site(&text));
+        assert_eq!(launch::unpack_read(&packed), launch::read_site(&text));
+        state.site_file_read(text, launch::unpack_read(&packed));
+    };
+    let problem = |state: &State| match state.written() {
+        Ok(_) => String::new(),
+        Err(problems) => problems.iter().map(ToString::to_string).collect(),
+    };
+    assert_eq!(problem(&state), "site-file: is being read");
+    read(&mut state);
+    assert_eq!(state.site_file_to_read(), None);
+    assert!(problem(&state).starts_with("site-file: line 1"), "{}", problem(&state));
+
+    let good = "name = \"mine\"\ntitle = \"Mine\"\nstatus = \"template\"\nsource = \"https://example.org/\"\n\
+                targets = [\"hpu\"]\nschedulers = [\"bash\"]\nfield = [{ name = \"queue\", label = \"Queue\" }]\n";
+    state.edit("site-file", good.to_owned());
+    read(&mut state);
+    assert_eq!(problem(&state), "");
+    assert_eq!(field(&state, "queue").help, "Queue");
+    // While a change of it is read, the fields stay; a script does not.
+    state.edit("site-file", good.replace("Mine", "Ours"));
+    assert_eq!(problem(&state), "site-file: is being read");
+    assert_eq!(field(&state, "queue").help, "Queue");
+    state.edit("site", String::new());
+    assert_eq!((state.site_file_to_read(), problem(&state)), (None, String::new()));
+}

@@ -129,7 +129,7 @@ fn a_port_says_how_it_is_launched() {
     let Answer::Ported(outcome, _) = port(&mut desk, text).head else { panic!() };
     let fields = crate::shared::launch_link::read(&outcome.launch);
     assert_eq!((fields["target"].as_str(), fields["entry"].as_str()), ("hpu", "a.py"), "{fields:?}");
-    assert!(launch::form::write(&fields).is_ok(), "{fields:?}");
+    assert!(launch::form::write(&fields, &launch::read_site).is_ok(), "{fields:?}");
     let Answer::Ported(outcome, _) = port(&mut desk, "x = 1\n").head else { panic!() };
     assert_eq!(outcome.launch, "target=hpu");
 }
