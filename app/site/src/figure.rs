@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn code_in_colour() {
-        assert!(code("python", "if x:\n    pass\n").contains("<span class=\"hk\">if</span>"));
+        assert!(code("python", "if x:\n    pass\n").contains("<b class=hk>if</b>"));
         assert_eq!(code("sh", "a <b\n"), "<pre><code>a &lt;b</code></pre>\n");
     }
 }

@@ -84,7 +84,7 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     let wasm = program.strip_suffix(".js").map(|stem| format!("{stem}_bg.wasm"));
     let wasm = &*wasm.ok_or_else(|| lacks("a module of the port page"))?;
     let mut scripts = vec![("", theme::head_script().to_string())];
-    for name in [&theme.filter, &theme.tabs, &theme.keep] {
+    for name in [&theme.controls, &theme.filter, &theme.tabs, &theme.keep] {
         scripts.push(("", text(name)?.to_string()));
     }
     scripts.push(("", SCRIPT.to_string()));

@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-const FILES: [(&str, &str, &str); 12] = [
+const FILES: [(&str, &str, &str); 13] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("filter", "js", include_str!("../theme/filter.js")),
     ("launch", "css", include_str!("../theme/launch.css")),
@@ -13,6 +13,7 @@ const FILES: [(&str, &str, &str); 12] = [
     ("check-start", "js", include_str!("../theme/check-start.js")),
     ("search", "js", include_str!("../theme/search.js")),
     ("offline", "js", include_str!("../theme/offline.js")),
+    ("controls", "js", include_str!("../theme/controls.js")),
     ("tabs", "js", include_str!("../theme/tabs.js")),
     ("keep", "js", include_str!("../theme/keep.js")),
     ("search", "css", include_str!("../theme/search.css")),
@@ -43,6 +44,8 @@ pub(crate) struct Names {
     pub(crate) search: String,
     /// Asked for once a page is at rest.
     pub(crate) offline: String,
+    /// Asked for once a page is painted.
+    pub(crate) controls: String,
     /// Where sections belong to targets.
     pub(crate) tabs: String,
     /// On the page that ports.
@@ -65,6 +68,7 @@ pub(crate) fn names() -> &'static Names {
             check_start,
             search,
             offline,
+            controls,
             tabs,
             keep,
             search_style,
@@ -79,6 +83,7 @@ pub(crate) fn names() -> &'static Names {
             check_start,
             search,
             offline,
+            controls,
             tabs,
             keep,
             search_style,

@@ -59,15 +59,12 @@ fn what_does_not_parse_is_coloured_by_its_parts() {
 
 #[test]
 fn html_is_escaped_and_marks_nest() {
-    assert_eq!(
-        highlight_html("a < '<&>'\r\n\nb"),
-        ["a <span class=\"ho\">&lt;</span> <span class=\"hs\">'&lt;&amp;&gt;'</span>", "", "b"]
-    );
+    assert_eq!(highlight_html("a < '<&>'\r\n\nb"), ["a <b class=ho>&lt;</b> <b class=hs>'&lt;&amp;&gt;'</b>", "", "b"]);
     let spans = [0, 3, TokenClass::Keyword as u32, 4, 7, TokenClass::String as u32];
     assert_eq!(
         html_line("abc def g\n", &spans, &[(1, 2), (2, 5), (8, 9)]),
-        "<span class=\"hk\">a<mark>b</mark><mark>c</mark></span><mark> </mark>\
-         <span class=\"hs\"><mark>d</mark>ef</span> <mark>g</mark>"
+        "<b class=hk>a<mark>b</mark><mark>c</mark></b><mark> </mark>\
+         <b class=hs><mark>d</mark>ef</b> <mark>g</mark>"
     );
 }
 
