@@ -1,6 +1,6 @@
 //! What becomes of one training step, found out as a whole before anything is changed.
 
-use super::accumulated::{at_every_turn, lengths, logs_a_share, unwrap};
+use super::accumulated::{at_every_turn, lengths, unwrap};
 use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
 use super::messages::{self as says, DEFINITIONS, IMPORT};
 use super::obstacles::obstacles;
@@ -12,7 +12,9 @@ use crate::definitions::Values;
 use python::edit::{Change, dedent, statement_end};
 use python::lines::line_indent;
 use python::tree::{Id, ROOT};
-use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports, is_frozen, weights_changed};
+use training::step::{
+    Accumulation, Known, Module, Slice, arguments, end_of_imports, is_frozen, logs_a_share, weights_changed,
+};
 use training::{FileInProject, FileView, Obstacle, TrainingStep};
 
 /// The changes of one step, or everything that is in the way.

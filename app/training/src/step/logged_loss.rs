@@ -1,0 +1,46 @@
+//! The loss that a program logs, where its gradients are added up over several batches.
+
+use super::TrainingStep;
+use super::accumulation::{Accumulation, Counter};
+use super::module::Module;
+use python::tree::kinds;
+
+/// Whether the loss that the program logs was divided by the number of batches, so that the mean of a step has to be.
+///
+/// Where the losses of a step's batches are added up, their sum is that mean already, unless the whole is divided by the number of
+/// batches in the end: the loader has fewer by then.
+pub fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumulation: &Accumulation) -> bool {
+    if !module.divided {
+        return false;
+    }
+    let (k, file) = (kinds(), step.file);
+    let index = &file.view.index;
+    let (spaced, close) = (format!("* {}", accumulation.count), format!("*{}", accumulation.count));
+    let (mut is_logged, mut sums) = (false, Vec::new());
+    for &statement in &module.stays {
+        if !index.of_kind_in(k.identifier, statement).iter().any(|i| index.text_of(*i) == module.loss) {
+            continue;
+        }
+        let text = index.text_of(statement);
+        if text.contains(&spaced) || text.contains(&close) {
+            return true;
+        }
+        let sum = index.of_kind_in(k.augmented_assignment, statement).iter().find_map(|a| index.target(*a));
+        match sum {
+            Some(target) => sums.push(index.text_of(target)),
+            None => is_logged = true,
+        }
+    }
+    let over_batches = matches!(accumulation.by, Counter::Around | Counter::Skip(_));
+    let is_mean = |sum: &&str| {
+        index.of_kind(k.binary_operator).iter().any(|quotient| {
+            let mut sides = index.parts(*quotient);
+            let sides = sides.next().zip(sides.next());
+            sides.is_some_and(|(total, number)| {
+                let divides = index.between(total, number) == "/";
+                divides && index.text_of(total) == *sum && index.text_of(number).starts_with("len(")
+            })
+        })
+    };
+    sums.is_empty() && is_logged || over_batches && sums.iter().any(is_mean)
+}
