@@ -269,7 +269,7 @@ def twin(options):
     """Runs the original and the port, and tells how far they agree."""
     import json
 
-    from twins import page, ran, runs, starts, text
+    from twins import page, ran, text
 
     if uses_tensorflow(options.script):
         print("rehearse.py: a twin run takes a program of PyTorch; of TensorFlow the kit has a stand-in that computes nothing", file=sys.stderr)
@@ -280,7 +280,7 @@ def twin(options):
         print(f"rehearse.py: {problem}", file=sys.stderr)
         return 2
     print(text.told(result), end="")
-    start = starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size)
+    start = start_of(options)
     table = {**text.table(result), "ran": ran.ran(options, result, start.arguments), "files": result.files}
     for name, written in ((options.json, lambda: json.dumps(table, indent=1) + "\n"), (options.html, lambda: page.page(table))):
         if name:
@@ -288,9 +288,17 @@ def twin(options):
     return 0 if result.ok else 1
 
 
+def start_of(options):
+    """How the port is started."""
+    from twins import runs, starts
+
+    first = [runs.words(words) for words in options.first]
+    return starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size, first)
+
+
 def twin_result(options, home=None):
     """Of both runs, started in `home` or in the present folder. A ValueError says what can't be run."""
-    from twins import images, ported, ran, runs, starts
+    from twins import images, ported, ran, runs
     from twins import twin as twins
 
     folders, machine = TARGETS[options.target]
@@ -312,14 +320,14 @@ def twin_result(options, home=None):
     runner = runs.Runner(
         options.twin_steps, options.seed, options.precision, options.fake_data, made_up, projects=projects, environment=options.environment,
         home=home)
-    start = starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size)
+    start = start_of(options)
     files = ran.files(original, options.script, projects, report)
     result = twins.run(
         runner, options.target, machine, list(reversed(folders)), original, options.script, start.arguments,
         original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
         instances=[instance(options, index) for index in range(options.instances)]
         if options.target == "popdist" and options.instances > 1 else (),
-        before=[*map(runs.words, options.first)] or start.before, report=report)
+        before=start.before, report=report)
     result.files = files
     return result
 

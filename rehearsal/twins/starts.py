@@ -11,9 +11,12 @@ class Start:
         self.original, self.arguments, self.before = original, arguments, list(before)
 
 
-def of(target, arguments, own=(), batch=None):
-    """The start of a port. `own` are arguments of the port alone; `batch` is what a target has to be told at the start."""
+def of(target, arguments, own=(), batch=None, first=()):
+    """The start of a port. `own` are arguments of the port alone; `batch` is what a target has to be told at the start; `first` are the
+    starts in front of it, where they were given: the arguments are then what fits them."""
     own = list(own)
+    if first:
+        return Start(arguments, [*own, *arguments], first)
     if target != "rdu":
         return Start(arguments, [*own, *arguments])
     # As on the machine: the program is compiled first, and says in front of `--` what it tells SambaFlow.
