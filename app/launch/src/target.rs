@@ -43,7 +43,12 @@ impl Target {
     /// What it is called in a list.
     #[must_use]
     pub fn label(self) -> &'static str {
-        &self.table().label
+        &OUTLINES[self.0].label
+    }
+
+    /// Whether its programs are told the batch by an option of the target's own.
+    pub(crate) fn has_own_batch(self) -> bool {
+        OUTLINES[self.0].own_batch
     }
 
     /// What its table asks the user.

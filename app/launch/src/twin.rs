@@ -22,7 +22,7 @@ impl Twin {
     /// Of the fields that a launch reads off the ported project; none where no file of it is a program.
     #[must_use]
     pub fn read(target: &str, fields: &Fields) -> Option<Twin> {
-        let own_batch = Target::named(target).is_some_and(|target| target.table().own_batch);
+        let own_batch = Target::named(target).is_some_and(Target::has_own_batch);
         Some(Twin {
             target: target.to_string(),
             entry: fields.get("entry")?.clone(),

@@ -26,6 +26,8 @@ pub struct TargetTable {
 pub struct Outline {
     /// Its word on the command line.
     pub name: String,
+    /// What it is called in a list.
+    pub label: String,
     /// Names of the fields that its table asks for.
     pub fields: Vec<String>,
     /// What it wants of a program.
@@ -34,6 +36,8 @@ pub struct Outline {
     pub member: String,
     /// Whether the program joins its processes itself.
     pub joins: bool,
+    /// Whether its programs are told the batch by an option of the target's own.
+    pub own_batch: bool,
 }
 
 impl TargetTable {
@@ -42,10 +46,12 @@ impl TargetTable {
     pub fn outline(&self) -> Outline {
         Outline {
             name: self.name.clone(),
+            label: self.launch.label.clone(),
             fields: self.launch.field.iter().map(|field| field.name.clone()).collect(),
             program: self.launch.program.clone(),
             member: self.member.clone(),
             joins: self.launch.joined_by == JoinedBy::Program,
+            own_batch: self.launch.own_batch,
         }
     }
 }
