@@ -406,8 +406,10 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   const legend = await page.page.locator(".legend dt").allTextContents();
   assert.deepEqual(legend, ["done", "to do", "not possible", "–"]);
   const heads = await matrix.locator("thead th").allTextContents();
+  // The list says whose each target is; over a column stands its name alone.
   const targets = await page.page.locator("#target option").allTextContents();
-  assert.deepEqual(heads.slice(1).map((head) => head.match(/^[A-Za-z]+/)[0]), targets);
+  const name = (text) => text.match(/^[A-Za-z]+/)[0];
+  assert.deepEqual(heads.slice(1).map(name), targets.map(name));
   for (const name of ["rdu", "hpu"]) {
     const entry = matrix.locator(`a[href^="#at=${name}/0/"]`).first();
     const href = await entry.getAttribute("href");
@@ -515,7 +517,7 @@ onPage("a text is found in lines that are folded or far away", {}, async (page) 
   await page.chooseFiles([{ name: "long.py", text: `${trainer}\n${far}net = net.cuda()\n${far}` }]);
   await page.ported();
   await page.page.locator("#diff-scroll").focus();
-  await page.page.keyboard.press("Control+F");
+  await page.page.keyboard.press("Control+f");
   await page.page.keyboard.type("value_417");
   const said = page.page.locator("#find-place");
   const here = (text) => page.page.locator(".changes tr.here", { hasText: text }).waitFor();
@@ -755,8 +757,8 @@ onPage("a refused change takes its part of the launch along", {}, async (page) =
   assert.equal(plain.batch, "24");
   assert.equal(plain["batch-key"], "--batch-size");
   assert.match(plain["batch-from"], /^--batch-size trainer\.py:\d+$/);
-  // On Gaudi the launcher picks the card; a program that picks it itself needs torchrun, which tells it.
-  assert.equal(plain.launcher, undefined);
+  // The program joins by what torchrun tells it, whoever picks the card.
+  assert.equal(plain.launcher, "torchrun");
   assert.equal((await launchWithout(page, "Let the launcher choose the card")).launcher, "torchrun");
   assert.deepEqual(await launchFields(page), plain);
 
@@ -963,5 +965,16 @@ onPage("lines with messages are marked in the source", {}, async (page) => {
   await page.fill("import torch\nx = 1\ntorch.jit.script(x)\n");
   await page.ported();
   await page.page.locator("#painted :is(.urgent, .noted)").first().waitFor();
-  assert.equal(await page.page.locator("#painted :is(.urgent, .noted) b").first().textContent(), "3");
+  assert.equal(await page.page.locator("#painted :is(.urgent, .noted) .number").first().textContent(), "3");
+});
+
+onPage("coloured words of the source stand where they are typed", {}, async (page) => {
+  await page.fill("import torch\n\ndef double(x):\n    return x * 2\n");
+  await page.ported();
+  await page.page.locator("#painted .hk").first().waitFor();
+  const [numbers, keywords] = await page.page.locator("#painted").evaluate((painted) =>
+    [".number", ".hk"].map((found) => [...painted.querySelectorAll(found)].map((part) => part.getBoundingClientRect().toJSON())));
+  assert.equal(numbers.length, 5);
+  assert.equal(keywords.length, 3);
+  for (const word of keywords) assert.ok(word.left >= Math.max(...numbers.map((number) => number.right)) - 0.5, "a word is among the line numbers");
 });

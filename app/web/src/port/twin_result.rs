@@ -145,7 +145,7 @@ pub fn read(text: &str) -> Result<TwinResult, String> {
         format!("is not JSON (line {line}, column {column}). A twin run writes its result into {FILE}.")
     })?;
     let has = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
-    if has(&["certificate", "ledger"]) {
+    if has(&["certificate", "ledgers"]) {
         return Err(format!("is the report of a port. The result of its twin run is {FILE}."));
     }
     if !has(&["verdict", "steps"]) {
@@ -207,7 +207,7 @@ pub(crate) mod tests {
         refused("{\"a\": 1,\n oh}", "is not JSON (line 2");
         refused("[1, 2]", "is not the result of a twin run");
         refused("{\"files\": []}", "is not the result of a twin run");
-        refused("{\"certificate\": {}, \"ledger\": {}}", "is the report of a port");
+        refused("{\"certificate\": {}, \"ledgers\": []}", "is the report of a port");
         refused(&RESULT.replace("\"ran\"", "\"rang\""), "an older kit");
         refused(&RESULT.replace("\"differs\", \"told\"", "\"better\", \"told\""), "unknown variant `better`");
         refused(&RESULT.replace("[0.25, \"nan\"]", "[0.25, \"low\"]"), "a number is expected");

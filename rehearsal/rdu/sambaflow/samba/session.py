@@ -112,7 +112,8 @@ class Session:
             own[name] = torch.nn.Parameter(own[name], requires_grad=trains and host[name].requires_grad)
         self.device = OnDevice(program, own, names).train(trains)
         twin.own(self.device, host=self.model)
-        twin.before_end(self.fetch)  # a program that looks at its weights no more need not have them at the end
+        # A program that looks at its weights no more need not have them at the end; what it has read from a file since stays.
+        twin.before_end(lambda: self.fetch() if self.dirty else None)
         self.step = optim.Step(self.optimizer, {id(host[name]): own[name] for name in names}) if trains else None
         self.set_numbers()
 

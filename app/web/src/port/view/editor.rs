@@ -111,7 +111,7 @@ fn painted_line(line: PaintedLine) -> impl IntoView {
     let class = mark.map_or("ln", |urgent| if urgent { "ln urgent" } else { "ln noted" });
     view! {
         <div class=class>
-            <b>{number + 1}</b>
+            <b class="number">{number + 1}</b>
             <Code line=coloured(&text, &colours, &[])/>
         </div>
     }

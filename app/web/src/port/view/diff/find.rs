@@ -13,7 +13,11 @@ pub(super) fn Find() -> impl IntoView {
     let session: Session = expect_context();
     let open = session.memo(|state| state.find.is_open);
     let handle = window_event_listener(ev::keydown, move |event| {
-        if (event.ctrl_key() || event.meta_key()) && event.key() == "f" && !in_a_field(&event) {
+        if (event.ctrl_key() || event.meta_key())
+            && event.key().eq_ignore_ascii_case("f")
+            && !event.shift_key()
+            && !in_a_field(&event)
+        {
             event.prevent_default();
             show(session);
         }
