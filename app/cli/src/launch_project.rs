@@ -6,13 +6,14 @@ use crate::project::Project;
 use crate::said::{say, say_line};
 use crate::usage::usage;
 use anyhow::Result;
-use codemod::{Ported, PortedFile, RecipeSet};
+use codemod::{RecipeSet, Views};
 use launch::Target;
 use launch::form::Fields;
 use python::SourceFile;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use training::{JoinedBy, Program, RunFacts, RunRole, run_facts};
+use std::rc::Rc;
+use training::{FileView, JoinedBy, Program, RunFacts, RunRole, run_facts, run_facts_of_views};
 
 /// What a program of the project says, by the words of the command line.
 #[derive(Debug, Default)]
@@ -62,11 +63,10 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
 }
 
 /// The programs of a port, the likeliest first. Configuration beside it is read with it: it may name the devices.
-pub(crate) fn programs(project: &Project, ported: &Ported, recipes: &RecipeSet) -> Vec<Program> {
-    let source = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
-    let mut files: Vec<SourceFile> = ported.files.iter().map(source).collect();
-    files.extend(project.configuration());
-    run_facts(&files, &recipes.target_facts(&ported.target)).programs
+pub(crate) fn programs(project: &Project, views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Program> {
+    let views: Vec<&FileView<'_>> = views.after.iter().map(Rc::as_ref).collect();
+    let configuration = project.configuration();
+    run_facts_of_views(&views, &configuration, &recipes.target_facts(target)).programs
 }
 
 /// What a program says of its start, by the words of the command line.

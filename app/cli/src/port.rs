@@ -9,7 +9,8 @@ use crate::{launch_project, output, sarif};
 use anyhow::Result;
 use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TwinCommands};
 use launch::Twin;
-use python::SourceFile;
+use python::{SourceFile, Trees};
+use training::Program;
 
 /// Ports, prints or writes. Says whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
@@ -17,11 +18,12 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let recipes = RecipeSet::embedded();
     check_words(&recipes, &options)?;
     let project = Project::read(&args.paths, args.out.as_deref())?;
-    let ported = port(&project, &recipes, &options);
+    let port = port(&project, &recipes, &options);
+    let Port { ported, ledgers, .. } = &port;
 
     let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
     let on_disk = if args.write { OnDisk::Ported } else { OnDisk::Original };
-    if let Some(overview) = codemod::overview(&ported, &recipes) {
+    if let Some(overview) = codemod::overview(ported, &recipes) {
         say!("{}", outline(&overview, &ported.target, &shown, on_disk));
     }
     let pairs = shown.iter().copied().zip(&ported.files);
@@ -31,19 +33,18 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     }
     let mut written = true;
     if args.write {
-        written = output::write_back(&project, &ported)?;
+        written = output::write_back(&project, ported)?;
     } else if let Some(out) = &args.out {
-        output::write_tree(&project, &ported, out, args.force)?;
+        output::write_tree(&project, ported, out, args.force)?;
     }
-    let ledgers = codemod::ledgers(&texts(&project), &ported, &recipes);
-    let twin = twin(&project, &ported, &recipes, &options);
+    let twin = twin(&port, &options);
     match args.format {
         Format::Text if args.write || args.out.is_some() => {}
-        Format::Text => output::print(&patch(&project, &ported))?,
-        Format::Json => output::print(&codemod::report_json(&ported, &recipes, &ledgers, twin.as_ref()))?,
-        Format::Sarif => output::print(&sarif::sarif(&ported, on_disk))?,
+        Format::Text => output::print(&patch(&project, ported))?,
+        Format::Json => output::print(&codemod::report_json(ported, &recipes, ledgers, twin.as_ref()))?,
+        Format::Sarif => output::print(&sarif::sarif(ported, on_disk))?,
     }
-    say_line!("{}", summary(&ported, changes(&project, &ported)));
+    say_line!("{}", summary(ported, changes(&project, ported)));
     let python = project.inputs.iter().any(|input| input.text.is_ok());
     if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     for link in &project.links_left_out {
         say_line!("portolan: left out {}, a link that leads out of the project", link.display());
     }
-    say!("{}", account(&ledgers));
+    say!("{}", account(ledgers));
     let changed = ported.files.iter().any(|file| file.changed);
     if let Some(command) = twin.and_then(|twin| twin.portolan).filter(|_| changed) {
         let folder = if project.whole_folder { ", in the project's folder" } else { "" };
@@ -78,14 +79,14 @@ pub(crate) fn changes(project: &Project, ported: &Ported) -> usize {
 }
 
 /// The report of a port as JSON.
-pub(crate) fn report(project: &Project, ported: &Ported, recipes: &RecipeSet, options: &Options) -> String {
-    let ledgers = codemod::ledgers(&texts(project), ported, recipes);
-    codemod::report_json(ported, recipes, &ledgers, twin(project, ported, recipes, options).as_ref())
+pub(crate) fn report(port: &Port, recipes: &RecipeSet, options: &Options) -> String {
+    codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, options).as_ref())
 }
 
 /// The commands of the port's twin run, where a file of it is a program.
-fn twin(project: &Project, ported: &Ported, recipes: &RecipeSet, options: &Options) -> Option<TwinCommands> {
-    let fields = launch_project::fields(launch_project::programs(project, ported, recipes).first(), &ported.target);
+fn twin(port: &Port, options: &Options) -> Option<TwinCommands> {
+    let ported = &port.ported;
+    let fields = launch_project::fields(port.programs.first(), &ported.target);
     let twin = Twin::read(&ported.target, &fields)?;
     let one_file = ported.files.len() == 1;
     let portolan = options.words().map(|words| twin.command(&words, one_file));
@@ -128,14 +129,25 @@ pub(crate) fn options(args: &PortChoice) -> Options {
     }
 }
 
+/// A port, and what is known of it.
+pub(crate) struct Port {
+    pub(crate) ported: Ported,
+    pub(crate) ledgers: Vec<Ledger>,
+    /// The programs of the port, the likeliest to train first.
+    pub(crate) programs: Vec<Program>,
+}
+
 /// Hands the files that could be read to the engine, and puts the others back among the results with their message.
-pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Ported {
+pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Port {
     let readable = project.inputs.iter().filter_map(|input| {
         let text = input.text.as_ref().ok()?.clone();
         Some(SourceFile { path: input.path.clone(), text })
     });
     let sources: Vec<SourceFile> = readable.collect();
-    let mut ported = codemod::port(&sources, recipes, options);
+    let trees = Trees::default();
+    let (mut ported, views) = codemod::port_with_views(&sources, recipes, options, &trees);
+    let ledgers = codemod::ledgers(&views, &ported.target, recipes);
+    let programs = launch_project::programs(project, &views, &ported.target, recipes);
     for (index, input) in project.inputs.iter().enumerate() {
         if let Err(diagnostic) = &input.text {
             let diagnostics = vec![diagnostic.clone()];
@@ -149,7 +161,7 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
             ported.files.insert(index, refused);
         }
     }
-    ported
+    Port { ported, ledgers, programs }
 }
 
 fn patch(project: &Project, ported: &Ported) -> String {

@@ -40,9 +40,10 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     {
         return Err(usage(format!("{}: {}", only.shown, diagnostic.message)).into());
     }
-    let ported = port::port(&project, &recipes, &options);
-    let start = start::of(args, &project, &ported, &recipes)?;
-    say(&project, &ported, &recipes);
+    let port = port::port(&project, &recipes, &options);
+    let start = start::of(args, &project, &port)?;
+    let ported = &port.ported;
+    say(&project, ported, &recipes);
     if !ported.files.iter().any(|file| file.changed) {
         eprintln!("portolan: the port changes nothing, so there is nothing to run beside the original");
         return Ok(false);
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
     let texts = texts.map(|(_, file)| (file.path.as_str(), file.text.as_str()));
     tree::write(texts, &root, &folder.path().join(PORT))?;
-    let report = port::report(&project, &ported, &recipes, &options);
+    let report = port::report(&port, &recipes, &options);
     fs::write(folder.path().join(REPORT), report).context("the port's report can't be written")?;
 
     let words = words(args, &start, folder.path(), &root)?;

@@ -1,11 +1,12 @@
 //! The ledgers of a port: its arithmetic before and after, in the words of the guides.
 
 use crate::definitions::{Definitions, Said};
-use crate::ported::{Ported, SourceFile};
+use crate::port::Views;
 use crate::recipe::RecipeSet;
 use serde::{Deserialize, Serialize};
+use std::rc::Rc;
 use training::ledger::{ProgramLedger, Reading};
-use training::{Quantity, Words};
+use training::{FileView, Quantity, Words};
 
 /// The arithmetic of a program of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,16 +41,14 @@ pub struct Figure {
     pub place: Option<(String, usize)>,
 }
 
-/// Reads the ledgers of a port from the files it was made from and what became of them: one for each program that trains, the
-/// likeliest first.
+/// Reads the ledgers of a port to a target from the files it was made from and what became of them: one for each program that
+/// trains, the likeliest first.
 #[must_use]
-pub fn ledgers(files: &[SourceFile], ported: &Ported, recipes: &RecipeSet) -> Vec<Ledger> {
-    let read = training::ledger::ledgers(
-        files.iter().map(|file| (file.path.as_str(), file.text.as_str())),
-        ported.files.iter().map(|file| (file.path.as_str(), file.text.as_str())),
-        &recipes.target_facts(&ported.target).ledger,
-    );
-    let definitions = recipes.definitions(&ported.target);
+pub fn ledgers(views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Ledger> {
+    let [before, after] =
+        [&views.before, &views.after].map(|views| views.iter().map(Rc::as_ref).collect::<Vec<&FileView<'_>>>());
+    let read = training::ledger::ledgers(&before, &after, &recipes.target_facts(target).ledger);
+    let definitions = recipes.definitions(target);
     read.into_iter().map(|ledger| in_words(ledger, definitions)).collect()
 }
 
@@ -87,13 +86,23 @@ pub(crate) fn text(words: &Words, definitions: &Definitions) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Ledger, ledgers};
-    use crate::{Options, RecipeSet, SourceFile, Style, port};
+    use crate::{Options, Ported, RecipeSet, SourceFile, Style, port_with_views};
+    use python::Trees;
     use training::Quantity;
 
     const STEP: &str = "import torch\nfrom torch.utils.data import DataLoader\n\nnet = torch.nn.Linear(4, 2)\n\
         criterion = torch.nn.CrossEntropyLoss()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
         loader = DataLoader(data, batch_size=SIZE, shuffle=True)\n\n\ndef train():\n    for image, label in loader:\n        \
         opt.zero_grad()\n        loss = criterion(net(image), label)\n        loss.backward()\n        opt.step()\n";
+
+    /// A port and its ledgers.
+    fn ported(files: &[SourceFile], target: &str) -> (Ported, Vec<Ledger>) {
+        let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
+        let (recipes, trees) = (RecipeSet::embedded(), Trees::default());
+        let (ported, views) = port_with_views(files, &recipes, &options, &trees);
+        let ledgers = ledgers(&views, target, &recipes);
+        (ported, ledgers)
+    }
 
     /// The ledger of a text, which is one program or none.
     fn one(ledgers: Vec<Ledger>) -> Ledger {
@@ -104,9 +113,8 @@ mod tests {
     /// Before and after of the samples that a step sees, and the number of flags.
     fn check(text: &str, target: &str, expected: Option<(&str, &str, usize)>) {
         let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
-        let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-        let ported = port(&files, &RecipeSet::embedded(), &options);
-        let ledger = one(ledgers(&files, &ported, &RecipeSet::embedded()));
+        let (ported, ledgers) = ported(&files, target);
+        let ledger = one(ledgers);
         let total = ledger.entries.iter().find(|entry| entry.quantity == Quantity::SamplesPerStep);
         let read = total.map(|t| (t.before.text.as_str(), t.after.text.as_str(), ledger.flags.len()));
         assert_eq!(read, expected, "{target}: {ledger:#?}\n{}", ported.files[0].text);
@@ -135,9 +143,8 @@ mod tests {
         flags: usize,
     ) {
         let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
-        let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-        let ported = port(&files, &RecipeSet::embedded(), &options);
-        let ledger = one(ledgers(&files, &ported, &RecipeSet::embedded()));
+        let (ported, ledgers) = ported(&files, target);
+        let ledger = one(ledgers);
         let entry = ledger.entries.iter().find(|entry| entry.quantity == quantity);
         let read = entry.map(|entry| (entry.before.text.as_str(), entry.after.text.as_str()));
         assert_eq!(read, expected, "{target}: {ledger:#?}\n{}", ported.files[0].text);
@@ -252,9 +259,8 @@ mod tests {
     fn types_of_a_step() {
         let check = |text: &str, target: &str, expected: Option<(&str, &str)>| {
             let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
-            let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-            let ported = port(&files, &RecipeSet::embedded(), &options);
-            let ledger = one(ledgers(&files, &ported, &RecipeSet::embedded()));
+            let (ported, ledgers) = ported(&files, target);
+            let ledger = one(ledgers);
             let types = ledger.entries.iter().find(|entry| entry.quantity == Quantity::Precision);
             assert_eq!(
                 types.map(|t| (t.before.text.as_str(), t.after.text.as_str())),

@@ -48,7 +48,7 @@ pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
 pub use overview::{Overview, overview};
 pub use patch_file::{git_patch, git_patch_of};
-pub use port::port;
+pub use port::{Views, port, port_with_views};
 pub use ported::{
     Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Span,
     Style,

@@ -20,10 +20,12 @@ use crate::settings::Settings;
 use finish::finish;
 use gate::Fault;
 use plan::{Notes, Plan};
+use python::Trees;
 use round::round;
 use state::{Origin, State, views};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use training::{FileView, ProjectFacts};
 
 /// Rounds after which a port that still changes is given up.
@@ -36,7 +38,29 @@ const MOST_RESTARTS: usize = 20;
 /// ported comes back as it was, with a diagnostic; a target that has no recipes gives every file back so.
 #[must_use]
 pub fn port(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> Ported {
-    port_traced(files, recipes, options).0
+    port_with_views(files, recipes, options, &Trees::default()).0
+}
+
+/// What was read of the Python files of a port: those that do not parse are missing.
+pub struct Views<'t> {
+    /// The files as they were given.
+    pub before: Vec<Rc<FileView<'t>>>,
+    /// What became of them; the same view where nothing changed.
+    pub after: Vec<Rc<FileView<'t>>>,
+}
+
+/// [`port`], with what it read, so that who asks more of the same files need not read them again.
+#[must_use]
+pub fn port_with_views<'t>(
+    files: &'t [SourceFile],
+    recipes: &RecipeSet,
+    options: &Options,
+    trees: &'t Trees,
+) -> (Ported, Views<'t>) {
+    let mut states: Vec<State<'_>> = files.iter().map(|file| State::open(file, trees)).collect();
+    let ported = port_states(&mut states, recipes, options).0;
+    let (before, after): (Vec<_>, Vec<_>) = states.iter().map(State::both_views).unzip();
+    (ported, Views { before: before.into_iter().flatten().collect(), after: after.into_iter().flatten().collect() })
 }
 
 /// What happened inside a port, for the checks of guides.
@@ -52,14 +76,24 @@ pub(crate) struct Trace {
 
 /// [`port`], and what happened inside.
 pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
+    let trees = Trees::default();
+    let mut states: Vec<State<'_>> = files.iter().map(|file| State::open(file, &trees)).collect();
+    port_states(&mut states, recipes, options)
+}
+
+/// Ports opened files.
+fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
     let none = Target { definitions: recipes.shared.clone(), ..Target::default() };
     let target = recipes.targets.get(&options.target).unwrap_or(&none);
-    let mut states: Vec<State<'_>> = files.iter().map(State::open).collect();
     let trace = RefCell::default();
     let mut plan = Plan {
         recipes: target,
         options,
-        settings: Settings::new((&target.facts, &target.sdks, &target.definitions), options, files),
+        settings: Settings::new(
+            (&target.facts, &target.sdks, &target.definitions),
+            options,
+            states.iter().map(|state| state.source),
+        ),
         branch: options.style == Style::Branch,
         own_mode: false,
         trace: &trace,
@@ -73,12 +107,11 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
     let mut restarts = vec![0; states.len()];
     loop {
         rounds += 1;
-        let views = views(&states);
+        let views = views(states);
         let hollow: Vec<usize> = (0..states.len())
             .filter(|n| states[*n].is_changed() && views[*n].as_ref().is_some_and(|v| v.index.has_empty_block()))
             .collect();
         if !hollow.is_empty() {
-            drop(views);
             for n in hollow {
                 states[n].give_up(messages::output_has_an_empty_block());
             }
@@ -87,33 +120,34 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
             }
             continue;
         }
-        let facts = ProjectFacts::collect(views.iter().flatten(), &target.facts);
+        let facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();
                 let has_branch =
                     |view: &FileView<'_>| facts.modes.as_ref().is_some_and(|m| m.own_branch(view).is_some());
-                plan.own_mode = views.iter().flatten().any(has_branch);
+                plan.own_mode = views.iter().flatten().any(|view| has_branch(view));
             }
-            plan.origins = views.iter().map(|view| Origin::read(view, &target.facts.ledger)).collect();
+            plan.origins = views.iter().map(|view| Origin::read(view.as_deref(), &target.facts.ledger)).collect();
             if plan.branch && facts.modes.is_none() {
                 let notes = Notes::from_iter([(0, vec![place::no_modes()])]);
-                let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
+                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds));
                 return (ported, trace.into_inner());
             }
         }
-        let (replacements, notes) = round(&plan, &states, &views, &facts);
+        let (replacements, notes) = round(&plan, states, &views, &facts);
         let mut faults: Vec<(usize, Fault)> = Vec::new();
         if replacements.values().all(Vec::is_empty) {
-            faults.extend((0..states.len()).filter_map(|n| Some((n, gate::fault(&plan, &states[n], n)?))));
+            faults.extend(
+                (0..states.len()).filter_map(|n| Some((n, gate::fault(&plan, &states[n], views[n].as_deref()?, n)?))),
+            );
             if faults.is_empty() {
-                let ported = finish(&plan, recipes, &states, &views, &facts, notes, Some(rounds));
+                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds));
                 return (ported, trace.into_inner());
             }
         } else if rounds >= MOST_ROUNDS {
             break;
         }
-        drop(views);
         for (n, replacements) in replacements {
             let by = states[n].apply(&replacements);
             if !by.is_empty() {
@@ -139,8 +173,8 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
     for state in states.iter_mut().filter(|s| s.is_changed()) {
         state.give_up(messages::port_does_not_end());
     }
-    let views = views(&states);
-    let facts = ProjectFacts::collect(views.iter().flatten(), &target.facts);
-    let ported = finish(&plan, recipes, &states, &views, &facts, Notes::new(), None);
+    let views = views(states);
+    let facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
+    let ported = finish(&plan, recipes, states, &views, &facts, Notes::new(), None);
     (ported, trace.into_inner())
 }

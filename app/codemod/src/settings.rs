@@ -22,10 +22,10 @@ pub(crate) struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     /// `of` says what the target's guides do: facts, SDK versions and definitions.
-    pub(crate) fn new(
+    pub(crate) fn new<'f>(
         of: (&'a TargetFacts, &[String], &'a Definitions),
         options: &Options,
-        files: &[SourceFile],
+        files: impl Iterator<Item = &'f SourceFile>,
     ) -> Self {
         let (target, sdks, definitions) = of;
         let sdk = options.sdk.clone().or_else(|| sdks.last().cloned()).unwrap_or_default();
@@ -33,7 +33,7 @@ impl<'a> Settings<'a> {
         values.extend(target.options.iter().map(|o| (o.name.clone(), o.default_for(&sdk).to_owned())));
         values.extend(options.options.clone());
         let autoload = target.autoload.as_ref().is_some_and(|r| r.admits(&sdk));
-        let pins = pins(files.iter().map(|f| (f.path.as_str(), f.text.as_str())));
+        let pins = pins(files.map(|f| (f.path.as_str(), f.text.as_str())));
         Self { sdk, target, definitions, values, pins, autoload }
     }
 

@@ -31,4 +31,4 @@ pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
 pub use layout::Layout;
 pub use names::Names;
 pub use source::{SourceFile, is_python};
-pub use tree::{Id, Index, Tree};
+pub use tree::{Id, Index, Tree, Trees};

@@ -8,6 +8,7 @@ use ast_grep_core::{Pattern, PatternError};
 use std::ops::Range;
 use std::sync::OnceLock;
 use tree_sitter::{InputEdit, Parser, Point};
+use typed_arena::Arena;
 
 pub(crate) type Doc = StrDoc<Python>;
 pub(crate) type Root = ast_grep_core::AstGrep<Doc>;
@@ -185,6 +186,22 @@ pub fn kinds() -> &'static Kinds {
 /// A text and its syntax tree.
 pub struct Tree {
     root: Root,
+}
+
+/// Trees that live as long as whoever reads a project: what is read off a file before a change can be used after it.
+#[derive(Default)]
+pub struct Trees(Arena<Tree>);
+
+impl Trees {
+    /// Parses a text and keeps its tree.
+    pub fn parse(&self, text: &str) -> &Tree {
+        self.keep(Tree::parse(text))
+    }
+
+    /// Keeps a tree.
+    pub fn keep(&self, tree: Tree) -> &Tree {
+        self.0.alloc(tree)
+    }
 }
 
 impl Tree {

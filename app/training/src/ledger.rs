@@ -15,7 +15,6 @@ use crate::project::ProjectFacts;
 use crate::target::TargetFacts;
 use crate::view::FileView;
 use guide::LedgerTerms;
-use python::Tree;
 use serde::{Deserialize, Serialize};
 use side::Side;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,39 +104,31 @@ impl From<Figure> for Reading {
     }
 }
 
-/// Reads the ledgers of a port from the files it was made from and what became of them, each a path and a text, with the
-/// target's own words for what it counts. Programs that share the files they train with share a ledger. Empty where no program
-/// has a loader and a training step that the engine can read: a cell of a notebook that is text to it has none.
+/// Reads the ledgers of a port from the files it was made from and what became of them, with the target's own words for what
+/// it counts. A file that the port leaves as it was may be the same view on both sides. Programs that share the files they
+/// train with share a ledger. Empty where no program has a loader and a training step that the engine can read: a cell of a
+/// notebook that is text to it has none.
 #[must_use]
-pub fn ledgers<'f>(
-    before: impl Iterator<Item = (&'f str, &'f str)>,
-    after: impl Iterator<Item = (&'f str, &'f str)>,
-    terms: &LedgerTerms,
-) -> Vec<ProgramLedger> {
-    let before: BTreeMap<&str, &str> = before.filter(|(path, _)| python::is_python(path)).collect();
-    // A file that the port leaves as it was is read once.
-    let changed: BTreeMap<&str, &str> =
-        after.filter(|(path, text)| before.get(path).is_some_and(|old| old != text)).collect();
-    let (old, new) = (parsed(&before), parsed(&changed));
-    let (old, new) = (views(&old), views(&new));
-    let before_views: Vec<&FileView<'_>> = old.iter().collect();
+pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &LedgerTerms) -> Vec<ProgramLedger> {
+    let [mut old, mut new] = [before, after].map(<[_]>::to_vec);
+    for views in [&mut old, &mut new] {
+        views.sort_by_key(|view| view.path);
+    }
     let path = |file: &usize| old[*file].path.to_owned();
     let mut groups: Vec<Vec<String>> =
         programs(&old).into_iter().map(|program| program.files.iter().map(path).collect()).collect();
-    let facts = ProjectFacts::collect(old.iter(), &TargetFacts::default());
-    let mut before_sides = sides(&before_views, &facts, &groups, terms, true);
+    let facts = ProjectFacts::collect(old.iter().copied(), &TargetFacts::default());
+    let mut before_sides = sides(&old, &facts, &groups, terms, true);
     // Files that no program reaches; all of them where the programs show no training.
     let counted = groups.iter().zip(&before_sides).filter(|(_, side)| side.counts());
     let reached: BTreeSet<&String> = counted.flat_map(|(paths, _)| paths).collect();
     let rest: Vec<String> =
         old.iter().map(|view| view.path.to_owned()).filter(|path| !reached.contains(path)).collect();
     groups.push(rest);
-    before_sides.extend(sides(&before_views, &facts, &groups[groups.len() - 1..], terms, true));
+    before_sides.extend(sides(&old, &facts, &groups[groups.len() - 1..], terms, true));
     // What the names of a file play is remembered with it, so the port is read when the original has been.
-    let unchanged = old.iter().filter(|view| !changed.contains_key(view.path));
-    let after_views: Vec<&FileView<'_>> = unchanged.chain(&new).collect();
-    let facts = ProjectFacts::collect(after_views.iter().copied(), &TargetFacts::default());
-    let after_sides = sides(&after_views, &facts, &groups, terms, false);
+    let facts = ProjectFacts::collect(new.iter().copied(), &TargetFacts::default());
+    let after_sides = sides(&new, &facts, &groups, terms, false);
     let mut ledgers: Vec<ProgramLedger> = Vec::new();
     for (n, (before, after)) in before_sides.iter().zip(&after_sides).enumerate() {
         let Some((entries, changes)) = compare(before, after) else { continue };
@@ -165,14 +156,6 @@ fn sides(
         side::side(&files, facts, terms, original)
     };
     groups.iter().map(read).collect()
-}
-
-fn parsed<'f>(files: &BTreeMap<&'f str, &'f str>) -> Vec<(&'f str, Tree)> {
-    files.iter().map(|(path, text)| (*path, Tree::parse(text))).filter(|(_, tree)| !tree.has_error()).collect()
-}
-
-fn views<'t>(parsed: &'t [(&'t str, Tree)]) -> Vec<FileView<'t>> {
-    parsed.iter().map(|(path, tree)| FileView::read(path, tree)).collect()
 }
 
 /// The entries of a ledger and what changes; none where there is nothing to count.

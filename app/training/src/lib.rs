@@ -33,6 +33,7 @@ pub use ledger::{Quantity, Words};
 pub use project::{FileInProject, ProjectFacts};
 pub use run_facts::{
     CommandLine, Join, JoinedBy, Place, Program, RunFacts, RunRole, RunSetting, SettingKind, run_facts,
+    run_facts_of_views,
 };
 pub use step::{Obstacle, TrainingStep};
 pub use target::TargetFacts;

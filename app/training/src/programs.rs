@@ -17,12 +17,12 @@ pub(crate) struct Started {
 }
 
 /// The programs of a project, the likeliest to train first.
-pub(crate) fn programs(views: &[FileView<'_>]) -> Vec<Started> {
+pub(crate) fn programs(views: &[&FileView<'_>]) -> Vec<Started> {
     let imports = Imports::of(views);
-    let started = (0..views.len()).filter_map(|n| begins(&views[n]).map(|(at, hydra)| (n, at, hydra)));
+    let started = (0..views.len()).filter_map(|n| begins(views[n]).map(|(at, hydra)| (n, at, hydra)));
     let program = |(n, at, hydra): (usize, Id, Option<Id>)| {
         let files = imports.reached(n);
-        let reached: Vec<&FileView<'_>> = files.iter().map(|n| &views[*n]).collect();
+        let reached: Vec<&FileView<'_>> = files.iter().map(|n| views[*n]).collect();
         (unlikeliness(&reached, hydra.is_some()), Started { at, hydra, files })
     };
     let mut programs: Vec<(i32, Started)> = started.map(program).collect();

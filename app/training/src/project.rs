@@ -71,6 +71,10 @@ impl ProjectFacts {
     pub fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
         let k = kinds();
         let views: Vec<&FileView<'t>> = views.collect();
+        // What was learnt about them among other files need not hold among these.
+        for view in &views {
+            view.roles.forget();
+        }
         let classes = Classes::collect(views.iter().map(|view| &view.file));
         let mut bridge_classes = BTreeSet::new();
         let bridge = target.bridge.as_ref().map(|b| format!("self.{}", b.name));

@@ -16,7 +16,7 @@ use crate::view::FileView;
 use guide::ProgramTerms;
 use python::SourceFile;
 use python::strings::plain_string;
-use python::tree::{Id, Tree, kinds};
+use python::tree::{Id, Trees, kinds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -181,11 +181,19 @@ pub enum JoinedBy {
 /// `target` has the target's own words for what a step sees, and the names of compute modes.
 #[must_use]
 pub fn run_facts(files: &[SourceFile], target: &TargetFacts) -> RunFacts {
-    let python = |file: &&SourceFile| python::is_python(&file.path);
-    let trees: Vec<(&str, Tree)> =
-        files.iter().filter(python).map(|file| (file.path.as_str(), Tree::parse(&file.text))).collect();
-    let views: Vec<FileView<'_>> =
-        trees.iter().filter(|(_, tree)| !tree.has_error()).map(|(path, tree)| FileView::read(path, tree)).collect();
+    let trees = Trees::default();
+    let python = files.iter().filter(|file| python::is_python(&file.path));
+    let views: Vec<FileView<'_>> = python
+        .map(|file| (file, trees.parse(&file.text)))
+        .filter(|(_, tree)| !tree.has_error())
+        .map(|(file, tree)| FileView::read(&file.path, tree))
+        .collect();
+    run_facts_of_views(&views.iter().collect::<Vec<_>>(), files, target)
+}
+
+/// [`run_facts`] of Python files that were read already. Of `files` only the YAML files are read.
+#[must_use]
+pub fn run_facts_of_views(views: &[&FileView<'_>], files: &[SourceFile], target: &TargetFacts) -> RunFacts {
     let yaml: Vec<(&str, &str)> = files
         .iter()
         .filter(|file| file.path.ends_with(".yaml") || file.path.ends_with(".yml"))
@@ -195,7 +203,7 @@ pub fn run_facts(files: &[SourceFile], target: &TargetFacts) -> RunFacts {
         let (line, why) = yaml::read(text).fault?;
         Some((Place { path: (*path).to_owned(), line }, why))
     });
-    RunFacts { unread: unread.collect(), programs: programs::collect(&views, &yaml, target) }
+    RunFacts { unread: unread.collect(), programs: programs::collect(views, &yaml, target) }
 }
 
 impl Program {

@@ -2,9 +2,9 @@
 
 use crate::args::RehearseArgs;
 use crate::launch_project;
+use crate::port::Port;
 use crate::project::Project;
 use crate::usage::{Usage, usage};
-use codemod::{Ported, RecipeSet};
 use launch::{Target, Twin, split_words};
 use training::Program;
 
@@ -20,11 +20,11 @@ pub(super) struct Start {
 }
 
 /// The start that the command line asks for, as far as it does; the rest is read off the port.
-pub(super) fn of(args: &RehearseArgs, project: &Project, ported: &Ported, recipes: &RecipeSet) -> Result<Start, Usage> {
-    let programs = launch_project::programs(project, ported, recipes);
-    let program = chosen(args, project, &programs)?;
-    let fields = launch_project::fields(program.known, &ported.target);
-    let mut twin = Twin::read(&ported.target, &fields).unwrap_or_default();
+pub(super) fn of(args: &RehearseArgs, project: &Project, port: &Port) -> Result<Start, Usage> {
+    let program = chosen(args, project, &port.programs)?;
+    let target = &port.ported.target;
+    let fields = launch_project::fields(program.known, target);
+    let mut twin = Twin::read(target, &fields).unwrap_or_default();
     let mut words = args.words.clone();
     match &args.port_args {
         Some(line) => twin.args = split_words(line).ok_or_else(|| usage("--port-args: a quote is left open"))?,

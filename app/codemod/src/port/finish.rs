@@ -17,6 +17,7 @@ use crate::unread::{Unread, unread};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 use training::ledger::{Precision, changed};
 use training::modes::Region;
 use training::{FileView, ProjectFacts};
@@ -26,7 +27,7 @@ pub(super) fn finish(
     plan: &Plan<'_>,
     recipes: &RecipeSet,
     states: &[State<'_>],
-    views: &[Option<FileView<'_>>],
+    views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts,
     mut notes: Notes,
     rounds: Option<usize>,
@@ -78,7 +79,7 @@ pub(super) fn finish(
             diagnostics.push(places.of_original(at, Remark { range: place..place, ..lacking.clone() }));
         }
         let changed = state.is_changed();
-        parses &= !changed || state.tree.as_ref().is_none_or(|t| !t.has_error());
+        parses &= !changed || state.tree.is_none_or(|t| !t.has_error());
         untouched &= apply_edits(&state.source.text, &edits) == state.text;
         if let (true, Some(view), Some(origin)) = (changed, &views[n], plan.origins.get(n)) {
             let after = place::comments(&view.index);

@@ -13,6 +13,7 @@ use python::scopes::unbound;
 use python::tree::{Id, Index, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use training::FileView;
 
 /// Recipes' work that can't stay, with the reason; nobody's where no edit is to blame.
 pub(super) struct Fault {
@@ -23,23 +24,25 @@ pub(super) struct Fault {
 }
 
 /// The first thing that is wrong with a file now and was not before.
-pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, n: usize) -> Option<Fault> {
+pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: usize) -> Option<Fault> {
     let before = plan.origins.get(n)?.before.as_ref()?;
-    let tree = state.tree.as_ref().filter(|_| state.is_changed())?;
-    let index = tree.index();
+    if !state.is_changed() {
+        return None;
+    }
+    let index = &view.index;
     let mut rules: BTreeMap<Rule, Vec<Range<usize>>> = BTreeMap::new();
-    for fault in refused(&index) {
+    for fault in refused(index) {
         rules.entry(fault.rule).or_default().push(fault.range);
     }
     rules.retain(|rule, places| places.len() > before.count(*rule));
     // Of several places the one that a recipe had a hand in.
     let places = || rules.values().flatten();
-    let written = places().find(|place| !around(state, &index, place).is_empty());
+    let written = places().find(|place| !around(state, index, place).is_empty());
     if let Some(place) = written.or_else(|| places().next()) {
         let line = line_start(&state.text, place.start)..line_end(&state.text, place.start);
         let shown: String = state.text[line].trim().chars().take(60).collect();
         return Some(Fault {
-            by: around(state, &index, place),
+            by: around(state, index, place),
             why: messages::would_not_compile(shown.clone()),
             or: messages::output_does_not_compile(shown),
         });
@@ -48,14 +51,14 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, n: usize) -> Option<Faul
     let modules = plan.settings.target.modules.iter().map(String::as_str).chain(KNOWN_MODULES);
     let modules: BTreeSet<&str> = modules.collect();
     let known = |name: &str| says(&state.source.text, name).next().is_some() || modules.contains(name);
-    let missing = unbound(&index).into_iter().find(|u| !before.has(u) && known(u.name))?;
+    let missing = unbound(index).into_iter().find(|u| !before.has(u) && known(u.name))?;
     let place = index.range(missing.id);
     let mut by = state.rope.authors(&place);
     if by.is_empty() {
         by = unbinds(state, missing.name);
     }
     if by.is_empty() {
-        by = around(state, &index, &place);
+        by = around(state, index, &place);
     }
     let (why, or) = (messages::would_be_unbound(missing.name), messages::output_is_unbound(missing.name));
     Some(Fault { by, why, or })

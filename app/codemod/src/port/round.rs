@@ -16,13 +16,14 @@ use python::edit::{Change, Splice, splices, statement_end};
 use python::importer;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use training::{FileView, ProjectFacts};
 
 /// All fixes of one round, as replacements by file.
 pub(super) fn round(
     plan: &Plan<'_>,
     states: &[State<'_>],
-    views: &[Option<FileView<'_>>],
+    views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts,
 ) -> (BTreeMap<usize, Vec<Replacement>>, Notes) {
     let mut out = BTreeMap::new();

@@ -6,8 +6,9 @@ use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
 use crate::rope::{Provenance, Replacement, Rope};
 use guide::LedgerTerms;
-use python::tree::Tree;
+use python::{Tree, Trees};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use training::FileView;
 use training::ledger::Precision;
 
@@ -17,24 +18,37 @@ pub(super) struct State<'a> {
     pub(super) rope: Rope<'a>,
     pub(super) text: String,
     /// None for files that are no Python.
-    pub(super) tree: Option<Tree>,
+    pub(super) tree: Option<&'a Tree>,
+    /// What was read off the tree; none where the text is no Python. Most rounds change few files, so it is kept.
+    view: Option<Rc<FileView<'a>>>,
+    /// The same of the file as it was given.
+    original: (Option<&'a Tree>, Option<Rc<FileView<'a>>>),
     /// Why the file is left alone.
     pub(super) blocked: Option<Remark>,
+    trees: &'a Trees,
 }
 
 impl<'a> State<'a> {
-    pub(super) fn open(source: &'a SourceFile) -> Self {
-        let mut state =
-            Self { source, rope: Rope::new(&source.text), text: source.text.clone(), tree: None, blocked: None };
-        let python = python::is_python(&source.path);
-        if let Some(blocked) = place::unreadable(source) {
-            state.blocked = Some(blocked);
-        } else if python {
-            let tree = Tree::parse(&source.text);
-            state.blocked = place::not_python(&source.text, &tree);
-            state.tree = Some(tree);
+    pub(super) fn open(source: &'a SourceFile, trees: &'a Trees) -> Self {
+        let (mut tree, mut view, mut blocked) = (None, None, place::unreadable(source));
+        if blocked.is_none() && python::is_python(&source.path) {
+            let parsed = trees.parse(&source.text);
+            blocked = place::not_python(&source.text, parsed);
+            view = blocked.is_none().then(|| Rc::new(FileView::read(&source.path, parsed)));
+            tree = Some(parsed);
         }
-        state
+        let (rope, text, original) = (Rope::new(&source.text), source.text.clone(), (tree, view.clone()));
+        Self { source, rope, text, tree, view, original, blocked, trees }
+    }
+
+    /// The file as it is, where it is Python that can be ported.
+    pub(super) fn view(&self) -> Option<Rc<FileView<'a>>> {
+        self.view.clone().filter(|_| self.blocked.is_none())
+    }
+
+    /// The file as it was given and as it is, where these are Python.
+    pub(super) fn both_views(&self) -> (Option<Rc<FileView<'a>>>, Option<Rc<FileView<'a>>>) {
+        (self.original.1.clone(), self.view.clone())
     }
 
     /// Applies replacements; where the text would no longer be Python, does nothing and returns whose doing that is.
@@ -44,8 +58,10 @@ impl<'a> State<'a> {
         }
         let Some((rope, text, tree)) = self.with(replacements) else { return self.culprits(replacements) };
         (self.rope, self.text) = (rope, text);
-        if self.tree.is_some() {
-            self.tree = tree;
+        if let Some(tree) = tree {
+            let tree = self.trees.keep(tree);
+            self.tree = Some(tree);
+            self.view = Some(Rc::new(FileView::read(&self.source.path, tree)));
         }
         Vec::new()
     }
@@ -55,7 +71,7 @@ impl<'a> State<'a> {
         let mut rope = self.rope.clone();
         rope.apply(replacements);
         let text = rope.text();
-        let Some(tree) = &self.tree else { return Some((rope, text, None)) };
+        let Some(tree) = self.tree else { return Some((rope, text, None)) };
         let spans: Vec<_> = replacements.iter().map(|r| (r.range.clone(), r.text.len())).collect();
         let tree = tree.reparse(&text, &spans);
         (!tree.has_error()).then_some((rope, text, Some(tree)))
@@ -97,9 +113,7 @@ impl<'a> State<'a> {
     pub(super) fn restart(&mut self) {
         self.rope = Rope::new(&self.source.text);
         self.text.clone_from(&self.source.text);
-        if self.tree.is_some() {
-            self.tree = Some(Tree::parse(&self.text));
-        }
+        (self.tree, self.view) = self.original.clone();
     }
 
     pub(super) fn is_changed(&self) -> bool {
@@ -125,7 +139,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    pub(super) fn read(view: &Option<FileView<'_>>, terms: &LedgerTerms) -> Self {
+    pub(super) fn read(view: Option<&FileView<'_>>, terms: &LedgerTerms) -> Self {
         let mut origin = Self::default();
         if let Some(view) = view {
             origin.before = Some(Before::read(&view.index));
@@ -138,12 +152,6 @@ impl Origin {
 }
 
 /// The files as they are, where they are Python that can be ported.
-pub(super) fn views<'t>(states: &'t [State<'_>]) -> Vec<Option<FileView<'t>>> {
-    states
-        .iter()
-        .map(|s| match (&s.tree, &s.blocked) {
-            (Some(tree), None) => Some(FileView::read(&s.source.path, tree)),
-            _ => None,
-        })
-        .collect()
+pub(super) fn views<'a>(states: &[State<'a>]) -> Vec<Option<Rc<FileView<'a>>>> {
+    states.iter().map(State::view).collect()
 }

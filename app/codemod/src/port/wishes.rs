@@ -22,13 +22,14 @@ use python::Id;
 use python::edit::Change;
 use std::cell::RefCell;
 use std::ops::Range;
+use std::rc::Rc;
 use training::{FileView, ProjectFacts};
 
 /// What all rules want to do in one file.
 pub(super) fn wishes(
     plan: &Plan<'_>,
     states: &[State<'_>],
-    views: &[Option<FileView<'_>>],
+    views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts,
     n: usize,
 ) -> Vec<Fix> {
@@ -39,7 +40,7 @@ pub(super) fn wishes(
         !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field"))
     });
     let fields = if plan.branch {
-        fields_in_project(&plan.settings, views.iter().flatten(), facts.modes.as_ref(), may_add)
+        fields_in_project(&plan.settings, views.iter().flatten().map(Rc::as_ref), facts.modes.as_ref(), may_add)
     } else {
         Vec::new()
     };
@@ -87,7 +88,7 @@ pub(super) fn wishes(
                         text: &states[n].text,
                         original: &states[n].source.text,
                         used: &plan.origins[n].used,
-                        view: views[n].as_ref(),
+                        view: views[n].as_deref(),
                         project: facts,
                         files: &states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
                         settings: &plan.settings,

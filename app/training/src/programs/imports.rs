@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The modules of a project by their names.
 pub(crate) struct Imports<'v, 't> {
-    views: &'v [FileView<'t>],
+    views: &'v [&'v FileView<'t>],
     /// The file of a path without its ending, the first where several have it.
     modules: HashMap<&'v str, usize>,
     /// The first file whose path ends so, below a folder.
@@ -14,7 +14,7 @@ pub(crate) struct Imports<'v, 't> {
 
 impl<'v, 't> Imports<'v, 't> {
     /// Reads the paths of all files.
-    pub(crate) fn of(views: &'v [FileView<'t>]) -> Self {
+    pub(crate) fn of(views: &'v [&'v FileView<'t>]) -> Self {
         let (mut modules, mut endings) = (HashMap::new(), HashMap::new());
         for (at, view) in views.iter().enumerate() {
             let module = view.path.trim_end_matches(".py").trim_end_matches("/__init__");
@@ -33,7 +33,7 @@ impl<'v, 't> Imports<'v, 't> {
         let mut next = 0;
         while let Some(&at) = order.get(next) {
             next += 1;
-            for name in imported(&self.views[at]) {
+            for name in imported(self.views[at]) {
                 if let Some(found) = self.resolve(at, &name).filter(|found| seen.insert(*found)) {
                     order.push(found);
                 }

@@ -14,9 +14,9 @@ use python::names::dotted;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-pub(crate) fn collect(views: &[FileView<'_>], yaml: &[(&str, &str)], target: &TargetFacts) -> Vec<Program> {
+pub(crate) fn collect(views: &[&FileView<'_>], yaml: &[(&str, &str)], target: &TargetFacts) -> Vec<Program> {
     let read = |started: Started| {
-        let reached: Vec<&FileView<'_>> = started.files.iter().map(|n| &views[*n]).collect();
+        let reached: Vec<&FileView<'_>> = started.files.iter().map(|n| views[*n]).collect();
         program(&reached, started.at, started.hydra, yaml, target)
     };
     programs(views).into_iter().map(read).collect()

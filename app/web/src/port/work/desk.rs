@@ -12,12 +12,13 @@ use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
     CellState, Diagnostic, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet,
-    Style, TargetInfo, TwinCommands, diff_texts, embedded_guides, git_patch, report_json,
+    Style, TargetInfo, TwinCommands, Views, diff_texts, embedded_guides, git_patch, report_json,
 };
 use guide::Guide;
-use python::{Highlight, SourceFile};
+use python::{Highlight, SourceFile, Trees};
 use std::collections::BTreeMap;
-use training::TargetFacts;
+use std::rc::Rc;
+use training::{FileView, TargetFacts};
 
 /// What the worker keeps between questions.
 #[derive(Default)]
@@ -93,16 +94,17 @@ impl Desk {
 
     fn port(&mut self, options: &Options) {
         let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
-        let result = codemod::port(&self.files, recipes, options);
+        let trees = Trees::default();
+        let (result, views) = codemod::port_with_views(&self.files, recipes, options, &trees);
         let pairs = self.files.iter().zip(&result.files);
         let diffs = pairs.map(|(source, file)| match file.changed {
             true => diff_texts(&source.text, &file.text, &file.edits),
             false => unchanged(&source.text),
         });
         let diffs = diffs.collect();
-        let ledgers = codemod::ledgers(&self.files, &result, recipes);
+        let ledgers = codemod::ledgers(&views, &result.target, recipes);
         let overview = codemod::overview(&result, recipes).map(|outline| overview(&outline, &result));
-        let launch = launch(&result, &recipes.target_facts(&result.target));
+        let launch = launch(&result, &views, &recipes.target_facts(&result.target));
         let twin = twin_commands(&result, &launch, options);
         self.port = Some(Port { result, ledgers, launch, twin, diffs, overview, sources: self.files.clone() });
     }
@@ -315,9 +317,11 @@ fn table(matrix: &Matrix, rows: usize) -> Table {
 }
 
 /// The fields of a launch that can be read off the ported project.
-fn launch(ported: &Ported, target: &TargetFacts) -> Fields {
+fn launch(ported: &Ported, views: &Views<'_>, target: &TargetFacts) -> Fields {
     let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
-    let facts = training::run_facts(&ported.files.iter().map(file).collect::<Vec<_>>(), target);
+    let others: Vec<SourceFile> = ported.files.iter().filter(|file| !python::is_python(&file.path)).map(file).collect();
+    let views: Vec<&FileView<'_>> = views.after.iter().map(Rc::as_ref).collect();
+    let facts = training::run_facts_of_views(&views, &others, target);
     let options = &target.options;
     let program = facts.programs.first();
     // Collecting into a map would bring the library's sort into the module.
