@@ -5,6 +5,7 @@ use ast_grep_core::language::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
 use ast_grep_core::{Pattern, PatternError};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 use tree_sitter::{InputEdit, Parser, Point};
@@ -358,6 +359,7 @@ pub struct Index<'t> {
     /// The nodes, in pre-order.
     pub items: Vec<Item<'t>>,
     by_kind: Vec<Vec<Id>>,
+    lines: OnceCell<LineStarts>,
 }
 
 /// The module: the node that holds all others.
@@ -409,7 +411,7 @@ impl<'t> Index<'t> {
         while let Some(id) = open.pop() {
             items[id as usize].next = items.len() as Id;
         }
-        Self { tree, text, items, by_kind }
+        Self { tree, text, items, by_kind, lines: OnceCell::new() }
     }
 
     /// Whether a block has nothing in it: the parser lets that pass, Python does not.
@@ -426,6 +428,10 @@ impl<'t> Index<'t> {
     /// A node with its place in the tree.
     pub fn item(&self, id: Id) -> &Item<'t> {
         &self.items[id as usize]
+    }
+    /// The line on which a node begins, from 1.
+    pub fn line(&self, id: Id) -> usize {
+        self.lines.get_or_init(|| LineStarts::new(self.text)).row(self.item(id).start).0 + 1
     }
     /// What a node is: one of [`Kinds`].
     pub fn kind(&self, id: Id) -> u16 {

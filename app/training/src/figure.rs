@@ -35,6 +35,5 @@ impl Figure {
 
 /// Path and line, from 1, of a node.
 pub(crate) fn place_of(file: &PythonFile<'_>, id: Id) -> (String, usize) {
-    let start = file.index.item(id).start;
-    (file.path.to_owned(), 1 + file.index.text[..start].matches('\n').count())
+    (file.path.to_owned(), file.index.line(id))
 }

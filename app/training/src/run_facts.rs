@@ -398,8 +398,7 @@ impl JoinedBy {
 }
 
 fn place(view: &FileView<'_>, id: Id) -> Place {
-    let start = view.index.item(id).start;
-    Place { path: view.path.to_owned(), line: 1 + view.index.text[..start].matches('\n').count() }
+    Place { path: view.path.to_owned(), line: view.index.line(id) }
 }
 
 /// The value of a literal as a command line would say it; none for anything that is computed.
