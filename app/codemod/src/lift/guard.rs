@@ -7,7 +7,7 @@ use crate::messages;
 use python::edit::{Change, Splice, at_indent, dedent, lines_in_strings, owns_its_lines, splices, statement_end};
 use python::lines::line_indent;
 use python::tree::{Id, kinds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use training::modes::Modes;
 use training::{FileView, ProjectFacts};
 
@@ -31,7 +31,6 @@ pub(super) fn guard_all(
     out: &mut Vec<Fix>,
     stranded: &mut Vec<Stranded>,
 ) {
-    let index = &view.index;
     let mut units: BTreeMap<Id, Unit> = BTreeMap::new();
     let mut rewrites: BTreeMap<Id, Vec<(Fix, Vec<Splice>)>> = BTreeMap::new();
     for fix in fixes {
@@ -44,81 +43,107 @@ pub(super) fn guard_all(
             stranded.push(Stranded { fix, reason: messages::no_mode_for_a_test() });
             continue;
         };
-        let expressions = fix.changes.iter().all(|c| matches!(c, Change::Expression { .. }));
-        let compound = index.children(statement).any(|c| index.kind(c) == kinds().block)
-            || index.kind(statement) == kinds().decorated_definition;
-        if expressions && (compound || !owns_its_lines(view, statement, statement)) {
+        if !fix.changes.iter().all(|c| matches!(c, Change::Expression { .. })) {
+            stranded.extend(add_statements(view, &mut units, fix, statement));
+        } else if is_compound(view, statement) || !owns_its_lines(view, statement, statement) {
             match conditional(view, modes, &fix, &guard, statement) {
                 Some(fix) => out.push(fix),
                 None => stranded.push(Stranded { fix, reason: messages::no_test_here() }),
             }
-            continue;
-        }
-        if expressions {
+        } else {
             let edits = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
             rewrites.entry(statement).or_default().push((fix, edits));
-            continue;
-        }
-        let mut ok = true;
-        for change in &fix.changes {
-            match change {
-                Change::Insert { at, after, text } => {
-                    let unit = units.entry(*at).or_default();
-                    if *after {
-                        unit.after.push(text.clone())
-                    } else {
-                        unit.before.push(text.clone())
-                    }
-                    unit.last = unit.last.max(*at);
-                }
-                Change::Replace { first, last, text } => {
-                    if !owns_its_lines(view, *first, *last) {
-                        ok = false;
-                        break;
-                    }
-                    let unit = units.entry(*first).or_default();
-                    unit.new = Some(text.clone());
-                    unit.last = *last;
-                }
-                _ => ok = false,
-            }
-        }
-        let first = fix.changes.iter().filter_map(Change::node).min().unwrap_or(statement);
-        if ok {
-            units.entry(first).or_default().fixes.push(fix);
-        } else {
-            units.remove(&first);
-            stranded.push(Stranded { fix, reason: messages::shares_its_line_in_a_branch() });
         }
     }
     for (statement, group) in rewrites {
         let unit = units.entry(statement).or_default();
-        if unit.new.is_some() {
+        if unit.new.is_none() {
+            rewrite_statement(view, modes, unit, statement, group);
+        }
+    }
+    for (guard, run) in runs(view, project, modes, &units) {
+        out.extend(write_run(view, project, &guard, &run, &mut units));
+    }
+}
+
+fn is_compound(view: &FileView<'_>, statement: Id) -> bool {
+    let index = &view.index;
+    index.children(statement).any(|c| index.kind(c) == kinds().block)
+        || index.kind(statement) == kinds().decorated_definition
+}
+
+/// Adds a fix that inserts or replaces whole statements; gives it back where a statement shares its line with another.
+fn add_statements(view: &FileView<'_>, units: &mut BTreeMap<Id, Unit>, fix: Fix, statement: Id) -> Option<Stranded> {
+    let mut ok = true;
+    for change in &fix.changes {
+        match change {
+            Change::Insert { at, after, text } => {
+                let unit = units.entry(*at).or_default();
+                let lines = if *after { &mut unit.after } else { &mut unit.before };
+                lines.push(text.clone());
+                unit.last = unit.last.max(*at);
+            }
+            Change::Replace { first, last, text } => {
+                if !owns_its_lines(view, *first, *last) {
+                    ok = false;
+                    break;
+                }
+                let unit = units.entry(*first).or_default();
+                unit.new = Some(text.clone());
+                unit.last = *last;
+            }
+            _ => ok = false,
+        }
+    }
+    let first = fix.changes.iter().filter_map(Change::node).min().unwrap_or(statement);
+    if ok {
+        units.entry(first).or_default().fixes.push(fix);
+        return None;
+    }
+    units.remove(&first);
+    Some(Stranded { fix, reason: messages::shares_its_line_in_a_branch() })
+}
+
+/// Makes one new statement of all rewrites inside a statement.
+fn rewrite_statement(
+    view: &FileView<'_>,
+    modes: &Modes,
+    unit: &mut Unit,
+    statement: Id,
+    group: Vec<(Fix, Vec<Splice>)>,
+) {
+    let index = &view.index;
+    let range = index.range(statement);
+    let mut edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
+    edits.sort_by_key(|s| (s.range.start, s.range.end));
+    let mut new = String::new();
+    let mut at = range.start;
+    for edit in edits {
+        if edit.range.start < at {
             continue;
         }
-        let range = index.range(statement);
-        let mut edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
-        edits.sort_by_key(|s| (s.range.start, s.range.end));
-        let mut new = String::new();
-        let mut at = range.start;
-        for edit in edits {
-            if edit.range.start < at {
-                continue;
-            }
-            new.push_str(&index.text[at..edit.range.start]);
-            new.push_str(&edit.text);
-            at = edit.range.end;
-        }
-        new.push_str(&index.text[at..range.end]);
-        let indent = line_indent(index.text, range.start);
-        unit.new = Some(modes.retargeted(&dedent(&new.replace("\r\n", "\n"), indent)));
-        unit.last = unit.last.max(statement);
-        unit.fixes.extend(group.into_iter().map(|(f, _)| f));
+        new.push_str(&index.text[at..edit.range.start]);
+        new.push_str(&edit.text);
+        at = edit.range.end;
     }
-    // Neighbours under one guard share one `if`.
-    let starts: Vec<Id> = units.keys().copied().collect();
-    let mut done = Vec::new();
-    for first in starts {
+    new.push_str(&index.text[at..range.end]);
+    let indent = line_indent(index.text, range.start);
+    unit.new = Some(modes.retargeted(&dedent(&new.replace("\r\n", "\n"), indent)));
+    unit.last = unit.last.max(statement);
+    unit.fixes.extend(group.into_iter().map(|(f, _)| f));
+}
+
+/// Neighbours under one guard, which share one `if`.
+fn runs(
+    view: &FileView<'_>,
+    project: &ProjectFacts,
+    modes: &Modes,
+    units: &BTreeMap<Id, Unit>,
+) -> Vec<(String, Vec<Id>)> {
+    let index = &view.index;
+    let mut out: Vec<(String, Vec<Id>)> = Vec::new();
+    let mut done = BTreeSet::new();
+    for &first in units.keys() {
         if done.contains(&first) {
             continue;
         }
@@ -130,6 +155,7 @@ pub(super) fn guard_all(
             let Some(block) = index.parent(last) else { break };
             let Some(next) = index.parts(block).find(|s| *s > end) else { break };
             let joins = units.contains_key(&next)
+                && !done.contains(&next)
                 && guard_for(view, project, modes, next) == guard
                 // An insertion behind a statement that stays ends a run, unless what follows only inserts before.
                 && (units[&last].new.is_some() && units[&next].new.is_some());
@@ -139,9 +165,9 @@ pub(super) fn guard_all(
             run.push(next);
         }
         done.extend(run.iter().copied());
-        let Some(guard) = guard else { continue };
-        out.extend(write_run(view, project, &guard, &run, &mut units));
+        out.extend(guard.map(|guard| (guard, run)));
     }
+    out
 }
 
 /// One `if` for a run of neighbouring statements.

@@ -7,14 +7,14 @@ use super::state::State;
 use crate::condition::Situation;
 use crate::definitions::{Said, Style};
 use crate::fix::{BroughtBlock, Fix, Lift};
-use crate::handlers::{Input, Note, Wish};
+use crate::handlers::{Handler, Input, Note, Wish};
 use crate::lift::is_target_import;
 use crate::matching::Met;
 use crate::messages;
 use crate::patch::Patch;
 use crate::place::Remark;
 use crate::ported::Applicability;
-use crate::recipe::{Body, CompiledRule};
+use crate::recipe::{Body, CompiledRule, Recipe};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::settings::fields_in_project;
 use crate::step_parts::{StepParts, obstacles};
@@ -33,9 +33,6 @@ pub(super) fn wishes(
     facts: &ProjectFacts,
     n: usize,
 ) -> Vec<Fix> {
-    let mut fixes = Vec::new();
-    // Whether a rule keeps the training step of this file from being ported; asked when a handler wants to port it.
-    let mut stopped: Option<bool> = None;
     let may_add = plan.recipes.recipes.iter().any(|r| {
         !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field"))
     });
@@ -48,116 +45,152 @@ pub(super) fn wishes(
         let told = step_obstacles(plan, view, facts);
         plan.refused.borrow_mut().entry(n).or_default().extend(told);
     }
+    let view = views[n].as_deref();
+    let mut file = File { plan, states, n, view, facts, fields: &fields, stopped: None, fixes: Vec::new() };
     for (rank, recipe) in plan.recipes.recipes.iter().enumerate() {
         if plan.rejected(recipe) || plan.is_barred(n, &recipe.id) {
             continue;
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
-            let fix = |at: usize, owned: Range<usize>, changes: Vec<Change>, imports: Vec<String>, blocks| Fix {
-                rule: rule.line,
-                owned,
-                rank,
-                recipe: recipe.id.clone(),
-                applicability: if rule.is_unsafe { Applicability::Unsafe } else { Applicability::Safe },
-                at,
-                id: String::new(),
-                lift: if rule.shared {
-                    Lift::Shared
-                } else if rule.branch == Some(true) {
-                    Lift::AsWritten
-                } else {
-                    Lift::Guarded
-                },
-                changes,
-                imports,
-                blocks,
-            };
+            let by = By { rank, recipe, rule };
             match &rule.body {
-                Body::Handler(handler) => {
-                    let of_framework = |f: &String| views[n].as_ref().is_some_and(|v| v.names.uses_framework(f));
-                    if !rule.framework.as_ref().is_none_or(of_framework) {
-                        continue;
-                    }
-                    let (told, written) = (RefCell::default(), RefCell::default());
-                    let patched = |view: &FileView<'_>, step: &dyn StepParts| {
-                        patch_step(plan, recipe, facts, &fields, view, step)
-                    };
-                    let input = Input {
-                        notes: &told,
-                        path: &states[n].source.path,
-                        text: &states[n].text,
-                        original: &states[n].source.text,
-                        used: &plan.origins[n].used,
-                        view: views[n].as_deref(),
-                        project: facts,
-                        files: &states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
-                        settings: &plan.settings,
-                        fields: &fields,
-                        written: &written,
-                        patched: &patched,
-                    };
-                    let wishes = (handler.run)(&input);
-                    plan.trace.borrow_mut().blocks.extend(written.take());
-                    let stopped = handler.ports_step
-                        && *stopped
-                            .get_or_insert_with(|| views[n].as_ref().is_some_and(|v| is_stopped(plan, v, facts)));
-                    if !stopped {
-                        let wishes = wishes.into_iter();
-                        fixes.extend(
-                            wishes.map(|Wish { at, changes, imports }| fix(at, at..at, changes, imports, vec![])),
-                        );
-                    }
-                    for Note { range, message, stops_step } in told.take() {
-                        // What goes for a step that is ported does not for one that stays.
-                        if stopped && !stops_step {
-                            continue;
-                        }
-                        plan.fired(recipe, rule);
-                        let remark = Remark { stops_step, ..Remark::warning(range, &recipe.id, message) };
-                        plan.refused.borrow_mut().entry(n).or_default().push(remark);
-                    }
-                }
-                Body::Patch(patch) => {
-                    let Some(view) = views[n].as_ref().filter(|_| !(rule.of_step && recipe.ports_step())) else {
-                        continue;
-                    };
-                    if rule.of_step && *stopped.get_or_insert_with(|| is_stopped(plan, view, facts)) {
-                        continue;
-                    }
-                    let situation =
-                        Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
-                    for found in matched(rule, &situation) {
-                        let cx =
-                            Context { view, project: facts, settings: &plan.settings, fields: &fields, step: None };
-                        match rewrite(&cx, patch, &found) {
-                            Ok((changes, mut imports)) if !changes.is_empty() => {
-                                imports.retain(|line| !is_bound(view, facts, found.node, line));
-                                let item = view.index.item(found.node);
-                                let expression = matches!(found.met, Met::Expression);
-                                let owned = if expression { own(view, found.node) } else { item.start..item.start };
-                                let blocks = brought(plan, view, patch);
-                                fixes.push(fix(item.start, owned, changes, imports, blocks));
-                            }
-                            Ok(_) => {}
-                            Err(Refusal::UnnamedArguments) => {
-                                let at = view.index.item(found.node).start;
-                                let remark = Remark::warning(at..at, &recipe.id, messages::unnamed_arguments());
-                                plan.refused.borrow_mut().entry(n).or_default().push(remark);
-                            }
-                            Err(Refusal::UnknownFact(fact)) if fact.starts_with("variable.") => {
-                                let at = states[n].rope.origin(view.index.item(found.node).start);
-                                plan.lacks_value(n, at, recipe, &fact);
-                            }
-                            Err(Refusal::UnknownFact(fact)) => {
-                                plan.refuse(facts, view, n, recipe, found.node, &fact);
-                            }
-                        }
-                    }
-                }
+                Body::Handler(handler) => file.ask_handler(by, handler),
+                Body::Patch(patch) => file.try_patch(by, patch),
             }
         }
     }
-    fixes
+    file.fixes
+}
+
+/// Which rule wants something.
+#[derive(Clone, Copy)]
+struct By<'p> {
+    rank: usize,
+    recipe: &'p Recipe,
+    rule: &'p CompiledRule,
+}
+
+impl By<'_> {
+    fn fix(self, at: usize, owned: Range<usize>, changes: Vec<Change>, imports: Vec<String>) -> Fix {
+        let Self { rank, recipe, rule } = self;
+        Fix {
+            rule: rule.line,
+            owned,
+            rank,
+            recipe: recipe.id.clone(),
+            applicability: if rule.is_unsafe { Applicability::Unsafe } else { Applicability::Safe },
+            at,
+            id: String::new(),
+            lift: if rule.shared {
+                Lift::Shared
+            } else if rule.branch == Some(true) {
+                Lift::AsWritten
+            } else {
+                Lift::Guarded
+            },
+            changes,
+            imports,
+            blocks: Vec::new(),
+        }
+    }
+}
+
+/// A file whose rules are asked.
+struct File<'p> {
+    plan: &'p Plan<'p>,
+    states: &'p [State<'p>],
+    /// Its number.
+    n: usize,
+    view: Option<&'p FileView<'p>>,
+    facts: &'p ProjectFacts,
+    fields: &'p [String],
+    /// Whether a rule keeps its training step from being ported; asked when one wants to port it.
+    stopped: Option<bool>,
+    fixes: Vec<Fix>,
+}
+
+impl File<'_> {
+    fn is_stopped(&mut self) -> bool {
+        let (plan, view, facts) = (self.plan, self.view, self.facts);
+        *self.stopped.get_or_insert_with(|| view.is_some_and(|view| is_stopped(plan, view, facts)))
+    }
+
+    fn tell(&self, remark: Remark) {
+        self.plan.refused.borrow_mut().entry(self.n).or_default().push(remark);
+    }
+
+    fn ask_handler(&mut self, by: By<'_>, handler: &Handler) {
+        let (plan, facts, fields) = (self.plan, self.facts, self.fields);
+        let (recipe, rule, state) = (by.recipe, by.rule, &self.states[self.n]);
+        let of_framework = |f: &String| self.view.is_some_and(|v| v.names.uses_framework(f));
+        if !rule.framework.as_ref().is_none_or(of_framework) {
+            return;
+        }
+        let (told, written) = (RefCell::default(), RefCell::default());
+        let patched = |view: &FileView<'_>, step: &dyn StepParts| patch_step(plan, recipe, facts, fields, view, step);
+        let input = Input {
+            notes: &told,
+            path: &state.source.path,
+            text: &state.text,
+            original: &state.source.text,
+            used: &plan.origins[self.n].used,
+            view: self.view,
+            project: facts,
+            files: &self.states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
+            settings: &plan.settings,
+            fields,
+            written: &written,
+            patched: &patched,
+        };
+        let wishes = (handler.run)(&input);
+        plan.trace.borrow_mut().blocks.extend(written.take());
+        let stopped = handler.ports_step && self.is_stopped();
+        if !stopped {
+            let wishes = wishes.into_iter();
+            self.fixes.extend(wishes.map(|Wish { at, changes, imports }| by.fix(at, at..at, changes, imports)));
+        }
+        for Note { range, message, stops_step } in told.take() {
+            // What goes for a step that is ported does not for one that stays.
+            if stopped && !stops_step {
+                continue;
+            }
+            plan.fired(recipe, rule);
+            self.tell(Remark { stops_step, ..Remark::warning(range, &recipe.id, message) });
+        }
+    }
+
+    fn try_patch(&mut self, by: By<'_>, patch: &Patch) {
+        let (plan, facts) = (self.plan, self.facts);
+        let (recipe, rule) = (by.recipe, by.rule);
+        let Some(view) = self.view.filter(|_| !(rule.of_step && recipe.ports_step())) else { return };
+        if rule.of_step && self.is_stopped() {
+            return;
+        }
+        let settings = &plan.settings;
+        let situation = Situation { view, project: facts, settings, branch: plan.branch, step: None };
+        let context = Context { view, project: facts, settings, fields: self.fields, step: None };
+        for found in matched(rule, &situation) {
+            let item = view.index.item(found.node);
+            match rewrite(&context, patch, &found) {
+                Ok((changes, mut imports)) if !changes.is_empty() => {
+                    imports.retain(|line| !is_bound(view, facts, found.node, line));
+                    let expression = matches!(found.met, Met::Expression);
+                    let owned = if expression { own(view, found.node) } else { item.start..item.start };
+                    let blocks = brought(plan, view, patch);
+                    self.fixes.push(Fix { blocks, ..by.fix(item.start, owned, changes, imports) });
+                }
+                Ok(_) => {}
+                Err(Refusal::UnnamedArguments) => {
+                    self.tell(Remark::warning(item.start..item.start, &recipe.id, messages::unnamed_arguments()));
+                }
+                Err(Refusal::UnknownFact(fact)) if fact.starts_with("variable.") => {
+                    let at = self.states[self.n].rope.origin(item.start);
+                    plan.lacks_value(self.n, at, recipe, &fact);
+                }
+                Err(Refusal::UnknownFact(fact)) => plan.refuse(facts, view, self.n, recipe, found.node, &fact),
+            }
+        }
+    }
 }
 
 /// Whether a file has the name that an import of the target's software would give, from an import of its own that may fail elsewhere.
