@@ -54,6 +54,7 @@ enum Test {
     FileTrains,
     LeadsToTraining,
     StepLeft,
+    NoDevice,
     LossFirst,
     ComputeModes,
     ProjectImports(String),
@@ -179,6 +180,7 @@ impl Compiler<'_> {
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a training step is left" => Test::StepLeft,
+            "project names no device" => Test::NoDevice,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -291,6 +293,7 @@ impl Condition {
                 let ported = s.project.target_modules.iter().any(|module| s.view.names.imports(module));
                 s.project.step_is_left && !ported
             }
+            Test::NoDevice => !s.project.names_device,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
@@ -346,6 +349,7 @@ impl Condition {
             | Test::FileContains(_)
             | Test::ProjectPins(..)
             | Test::StepLeft
+            | Test::NoDevice
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)

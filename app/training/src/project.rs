@@ -16,6 +16,16 @@ fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.strip_suffix(".py").unwrap_or(path).split('/')
 }
 
+/// Whether a file chooses a device or moves something to one: it says `device` or `cuda`, or calls `to` with more than a type.
+fn names_device(view: &FileView<'_>) -> bool {
+    // A device type alone is what an autocast is for, and moves nothing.
+    let says = |word: &str| word == "cuda" || (word.contains("device") && word != "device_type");
+    let is_type =
+        |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
+    let moves = |call: &Id| view.index.arguments(*call).positional().any(|argument| !is_type(argument));
+    view.words().any(|(word, _)| says(word)) || view.calls("to").iter().any(moves)
+}
+
 /// What is known of all files together.
 pub struct ProjectFacts {
     /// How the project chooses its compute mode, if it does.
@@ -30,6 +40,8 @@ pub struct ProjectFacts {
     pub bridge_classes: BTreeSet<String>,
     /// Heads of the modules that only the target's machine has.
     pub target_modules: Vec<String>,
+    /// Whether some file chooses a device or moves something to one.
+    pub names_device: bool,
     /// Whether some file has a PyTorch training step and nothing of the target in it.
     pub step_is_left: bool,
     /// Modules that some file imports, or imports something of.
@@ -94,6 +106,7 @@ impl ProjectFacts {
             classes,
             bridge_classes,
             target_modules: target.modules.clone(),
+            names_device: views.iter().any(|view| names_device(view)),
             step_is_left: views.iter().any(|view| {
                 let ported = target.modules.iter().any(|module| view.names.imports(module));
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
