@@ -7,6 +7,7 @@ mod tree;
 use crate::args::{ListFormat, RehearseArgs, TwinPrecision};
 use crate::messages::{OnDisk, messages, outline, summary};
 use crate::project::Project;
+use crate::said::{say, say_line};
 use crate::usage::usage;
 use crate::{kit, output, port};
 use anyhow::{Context, Result, bail};
@@ -43,12 +44,12 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let port = port::port(&project, &recipes, &options);
     let start = start::of(args, &project, &port)?;
     let ported = &port.ported;
-    say(&project, ported, &recipes);
+    tell(&project, ported, &recipes);
     if !ported.files.iter().any(|file| file.changed) {
-        eprintln!("portolan: the port changes nothing, so there is nothing to run beside the original");
+        say_line!("portolan: the port changes nothing, so there is nothing to run beside the original");
         return Ok(false);
     }
-    eprintln!("portolan: running {} and its port to {} on this machine's CPU", start.entry, ported.target);
+    say_line!("portolan: running {} and its port to {} on this machine's CPU", start.entry, ported.target);
 
     let folder = tempfile::tempdir().context("there is no room for the runs")?;
     kit::write(&folder.path().join(KIT))?;
@@ -74,10 +75,10 @@ fn check_writable(file: &Path) -> Result<()> {
 }
 
 /// What is run, on stderr: the port in a line, and what the port itself could not read.
-fn say(project: &Project, ported: &Ported, recipes: &RecipeSet) {
+fn tell(project: &Project, ported: &Ported, recipes: &RecipeSet) {
     let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
     if let Some(overview) = codemod::overview(ported, recipes) {
-        eprint!("{}", outline(&overview, &ported.target, &shown, OnDisk::Original));
+        say!("{}", outline(&overview, &ported.target, &shown, OnDisk::Original));
     }
     let all = shown
         .iter()
@@ -85,9 +86,9 @@ fn say(project: &Project, ported: &Ported, recipes: &RecipeSet) {
         .zip(&ported.files)
         .flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
     for line in messages(all.filter(|(_, diagnostic)| diagnostic.severity == Severity::Error), OnDisk::Original) {
-        eprintln!("{line}");
+        say_line!("{line}");
     }
-    eprintln!("{}", summary(ported, port::changes(project, ported)));
+    say_line!("{}", summary(ported, port::changes(project, ported)));
 }
 
 /// The kit's command line.

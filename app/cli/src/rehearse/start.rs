@@ -4,6 +4,7 @@ use crate::args::RehearseArgs;
 use crate::launch_project;
 use crate::port::Port;
 use crate::project::Project;
+use crate::said::say_line;
 use crate::usage::{Usage, usage};
 use launch::{Target, Twin, split_words};
 use training::Program;
@@ -67,7 +68,7 @@ fn chosen<'p>(args: &RehearseArgs, project: &Project, programs: &'p [Program]) -
         .first()
         .ok_or_else(|| usage(format!("{}: no file in it is a program; name one with --entry", args.path.display())))?;
     if programs.len() > 1 {
-        eprintln!("{}: the program; {} more, take one with --entry", first.place, programs.len() - 1);
+        say_line!("{}: the program; {} more, take one with --entry", first.place, programs.len() - 1);
     }
     Ok(Chosen { entry: first.place.path.clone(), known: Some(first) })
 }
