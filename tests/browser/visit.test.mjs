@@ -1,12 +1,17 @@
 // A visit of the whole site: nothing leaves the origin, and no page breaks its own policy.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { PortPage, launch } from "./port_page.mjs";
 import { dist, pages, root, serve } from "./site.mjs";
+
+const command = ["debug", "release"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
 
 let browser, site;
 
@@ -96,8 +101,41 @@ test("a first visit of a guide asks for little", async () => {
   page.on("request", (request) => asked.push(request.url().slice(site.address.length)));
   await page.goto(`${site.address}guides/hpu/`);
   await page.locator("#offline", { hasText: "Available offline" }).waitFor();
-  // The page, its style, its buttons once it is painted, and what keeps the site; the browser itself adds the manifest and its icon.
-  assert.ok(asked.length <= 4, asked.join("\n"));
+  // The page, its style, and what comes once it is painted; the browser itself adds the manifest and its icon.
+  assert.ok(asked.length <= 3, asked.join("\n"));
   assert.deepEqual(asked.filter((path) => !/^guides\/hpu\/$|\.css$|\.js$/.test(path)), []);
   await context.close();
+});
+
+test("a page of the live preview has its controls and is not kept", { timeout: 60_000 }, async () => {
+  assert.ok(command, "target/ has no portolan; build the command first");
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  mkdirSync(join(folder, "guides"));
+  writeFileSync(join(folder, "guides/t.md"), '+++\ntitle = "T"\n+++\nText.\n');
+  const preview = spawn(command, ["site", "serve", "--port", "0", "--watch"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  const gone = new Promise((end) => preview.once("exit", end));
+  const context = await browser.newContext();
+  try {
+    let address;
+    for await (const line of createInterface(preview.stdout)) {
+      address = /http:\S+/.exec(line)?.[0];
+      if (address) break;
+    }
+    const page = await context.newPage();
+    await page.goto(`${address}guides/t/`);
+    const theme = page.locator("#theme");
+    await theme.click();
+    assert.match(await theme.textContent(), /light/);
+    // Where the site is kept, an earlier moment of rest makes it installable, before it registers anything.
+    await page.evaluate(() => new Promise((rest) => requestIdleCallback(rest, { timeout: 5000 })));
+    const kept = async () => [document.querySelectorAll("link[rel=manifest]").length, (await navigator.serviceWorker.getRegistrations()).length];
+    assert.deepEqual(await page.evaluate(kept), [0, 0]);
+    await page.goto(`${site.address}guides/hpu/`);
+    await page.locator("#offline").waitFor();
+    assert.deepEqual(await page.evaluate(kept), [1, 1]);
+  } finally {
+    preview.kill();
+    await Promise.all([gone, context.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -83,8 +83,8 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     let program = *linked(port, "modulepreload").first().ok_or_else(|| lacks("a program of the port page"))?;
     let wasm = program.strip_suffix(".js").map(|stem| format!("{stem}_bg.wasm"));
     let wasm = &*wasm.ok_or_else(|| lacks("a module of the port page"))?;
-    let mut scripts = vec![("", theme::head_script().to_string())];
-    for name in [&theme.controls, &theme.filter, &theme.tabs, &theme.keep] {
+    let mut scripts = vec![("", theme::head_script().to_string()), ("", theme::controls())];
+    for name in [&theme.filter, &theme.tabs, &theme.keep] {
         scripts.push(("", text(name)?.to_string()));
     }
     scripts.push(("", SCRIPT.to_string()));

@@ -51,7 +51,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
          <meta name=\"description\" content=\"{description}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <link rel=\"stylesheet\" href=\"{root}{style}\">\n\
-         <script data-search=\"{root}{search}\" data-search-style=\"{root}{search_style}\" data-offline=\"{root}{offline}\" data-controls=\"{root}{controls}\">{script}</script>\n\
+         <script data-search=\"{root}{search}\" data-search-style=\"{root}{search_style}\" data-painted=\"{root}{painted}\">{script}</script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"{icon}\">\n\
          <meta name=\"theme-color\" content=\"#fffdf8\" media=\"(prefers-color-scheme: light)\">\n\
          <meta name=\"theme-color\" content=\"#0f171c\" media=\"(prefers-color-scheme: dark)\">\n\
@@ -67,8 +67,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
         icon = rose::icon(),
         search = names.search,
         search_style = names.search_style,
-        offline = names.offline,
-        controls = names.controls,
+        painted = names.painted,
         head = frame.head,
         masthead = masthead(root, frame.path, &PLACES),
         main = frame.main,

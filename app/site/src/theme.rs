@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-const FILES: [(&str, &str, &str); 13] = [
+const FILES: [(&str, &str, &str); 12] = [
     ("portolan", "css", include_str!("../theme/portolan.css")),
     ("filter", "js", include_str!("../theme/filter.js")),
     ("launch", "css", include_str!("../theme/launch.css")),
@@ -12,8 +12,7 @@ const FILES: [(&str, &str, &str); 13] = [
     ("check", "css", include_str!("../theme/check.css")),
     ("check-start", "js", include_str!("../theme/check-start.js")),
     ("search", "js", include_str!("../theme/search.js")),
-    ("offline", "js", include_str!("../theme/offline.js")),
-    ("controls", "js", include_str!("../theme/controls.js")),
+    ("painted", "js", concat!(include_str!("../theme/controls.js"), "\n", include_str!("../theme/offline.js"))),
     ("tabs", "js", include_str!("../theme/tabs.js")),
     ("keep", "js", include_str!("../theme/keep.js")),
     ("search", "css", include_str!("../theme/search.css")),
@@ -42,10 +41,8 @@ pub(crate) struct Names {
     pub(crate) check_start: String,
     /// Asked for by the first search.
     pub(crate) search: String,
-    /// Asked for once a page is at rest.
-    pub(crate) offline: String,
-    /// Asked for once a page is painted.
-    pub(crate) controls: String,
+    /// Asked for once a page is painted: the controls that every page has, and what keeps the site for offline use.
+    pub(crate) painted: String,
     /// Where sections belong to targets.
     pub(crate) tabs: String,
     /// On the page that ports.
@@ -67,8 +64,7 @@ pub(crate) fn names() -> &'static Names {
             check_style,
             check_start,
             search,
-            offline,
-            controls,
+            painted,
             tabs,
             keep,
             search_style,
@@ -82,8 +78,7 @@ pub(crate) fn names() -> &'static Names {
             check_style,
             check_start,
             search,
-            offline,
-            controls,
+            painted,
             tabs,
             keep,
             search_style,
@@ -98,6 +93,11 @@ pub(crate) fn names() -> &'static Names {
 pub(crate) fn head_script() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| script_without_remarks(include_str!("../theme/portolan.js")));
     &TEXT
+}
+
+/// The controls that every page has, alone: in a page that is a file there is nothing to keep.
+pub(crate) fn controls() -> String {
+    script_without_remarks(include_str!("../theme/controls.js"))
 }
 
 /// Names and contents.

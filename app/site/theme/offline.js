@@ -1,4 +1,4 @@
-// Keeps the site for when there is no network, and says so. Loaded once a page is at rest.
+// Keeps the site for when there is no network, and says so, once a page is at rest.
 
 const root = new URL(".", import.meta.url);
 
@@ -14,10 +14,6 @@ function button(text, act) {
   made.addEventListener("click", act);
   return made;
 }
-
-// Makes the site installable. It is named here and not in the page, because a browser that finds it fetches it and its icon
-// before the first picture is painted.
-document.head.append(element("link", { rel: "manifest", href: new URL("manifest.webmanifest", root).href }));
 
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
@@ -67,13 +63,25 @@ async function tell(worker) {
   }
 }
 
-const registration = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root.pathname });
-if (registration.waiting && navigator.serviceWorker.controller) offer(registration.waiting);
-registration.addEventListener("updatefound", () => {
-  const coming = registration.installing;
-  coming?.addEventListener("statechange", () => {
-    if (coming.state === "installed" && navigator.serviceWorker.controller) offer(coming);
+async function keep() {
+  // Makes the site installable. It is named here and not in the page, because a browser that finds it fetches it and its icon
+  // before the first picture is painted.
+  document.head.append(element("link", { rel: "manifest", href: new URL("manifest.webmanifest", root).href }));
+  const registration = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root.pathname });
+  if (registration.waiting && navigator.serviceWorker.controller) offer(registration.waiting);
+  registration.addEventListener("updatefound", () => {
+    const coming = registration.installing;
+    coming?.addEventListener("statechange", () => {
+      if (coming.state === "installed" && navigator.serviceWorker.controller) offer(coming);
+    });
   });
-});
-const ready = await navigator.serviceWorker.ready;
-if (ready.active) await tell(ready.active);
+  const ready = await navigator.serviceWorker.ready;
+  if (ready.active) await tell(ready.active);
+}
+
+// A page of the live preview is not kept: the next visit would show it as it is now.
+const preview = "preview" in document.documentElement.dataset;
+if (navigator.serviceWorker && location.protocol.startsWith("http") && !preview) {
+  const atRest = window.requestIdleCallback ?? ((then) => setTimeout(then, 200));
+  atRest(keep);
+}

@@ -52,12 +52,9 @@ if (window.trustedTypes) {
     new PerformanceObserver(look).observe({ type: "paint", buffered: true });
     addEventListener("load", () => setTimeout(go, 1000));
   });
-  const load = (address) => import(new URL(address, document.baseURI));
-  if (here.dataset.controls) addEventListener("load", () => window.portolanPainted.then(() => load(here.dataset.controls)));
-  const atRest = window.requestIdleCallback ?? ((then) => setTimeout(then, 200));
-  if (navigator.serviceWorker && location.protocol.startsWith("http") && here.dataset.offline) {
-    const keep = () => atRest(() => load(here.dataset.offline));
-    addEventListener("load", () => window.portolanPainted.then(keep));
+  if (here.dataset.painted) {
+    const load = () => import(new URL(here.dataset.painted, document.baseURI));
+    addEventListener("load", () => window.portolanPainted.then(load));
   }
 }
 

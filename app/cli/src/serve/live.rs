@@ -116,8 +116,7 @@ pub(super) fn listening(mut response: Response) -> Response {
     if is_page {
         let page = String::from_utf8_lossy(&response.body);
         let script = format!("<script src=\"{SCRIPT}\" defer></script>\n</head>");
-        response.body =
-            page.replacen("</head>", &script, 1).replace(" data-offline=", " data-kept-offline=").into_bytes();
+        response.body = page.replacen("</head>", &script, 1).replacen("<html ", "<html data-preview ", 1).into_bytes();
     }
     response
 }

@@ -222,7 +222,12 @@ fn a_watched_site_follows_its_guides_and_tells_open_pages() {
     let write = |words: &str| std::fs::write(home.path().join("guides/t.md"), guide(words)).unwrap();
     let serving = serving(home.path(), &["site", "serve", "--port", "0", "--watch"]);
     let (_, page) = get(&serving, "GET /guides/t/");
-    assert!(page.contains("<p>First.</p>") && page.contains("/.portolan/live.js") && !page.contains(" data-offline="));
+    assert!(page.contains("<p>First.</p>") && page.contains("/.portolan/live.js"));
+    assert!(
+        page.starts_with("<!doctype html>\n<html data-preview lang="),
+        "theme/offline.js does not keep such a page"
+    );
+    assert!(page.contains(" data-painted="), "its controls are there all the same");
     assert!(get(&serving, "GET /.portolan/live.js").1.contains("EventSource"));
 
     let mut stream = TcpStream::connect(&serving.address).unwrap();
