@@ -82,6 +82,7 @@ async function keep() {
 // A page of the live preview is not kept: the next visit would show it as it is now.
 const preview = "preview" in document.documentElement.dataset;
 if (navigator.serviceWorker && location.protocol.startsWith("http") && !preview) {
-  const atRest = window.requestIdleCallback ?? ((then) => setTimeout(then, 200));
-  atRest(keep);
+  // A page that draws nothing may never be told that it is idle.
+  if (window.requestIdleCallback) requestIdleCallback(keep, { timeout: 3000 });
+  else setTimeout(keep, 200);
 }
