@@ -8,20 +8,31 @@ import { after, before, test } from "node:test";
 import { PortPage, launch } from "./port_page.mjs";
 import { dist, pages, root, serve, withoutNetwork } from "./site.mjs";
 
-let browser, site;
+let browser;
 const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
 
 before(async () => {
-  [browser, site] = await Promise.all([launch(), serve()]);
+  browser = await launch();
 });
 
 after(async () => {
   await browser?.close();
-  site?.end();
 });
 
+/** A test with a server of its own: some take it away, and what another's page still asks for would fail with it. */
+function onSite(name, options, body) {
+  test(name, options, async () => {
+    const site = await serve();
+    try {
+      await body(site);
+    } finally {
+      await site.end();
+    }
+  });
+}
+
 /** A first visit, over once the site says that it is kept. */
-async function visited(address = site.address, path = "") {
+async function visited(address, path = "") {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
   await page.goto(address + path);
@@ -29,8 +40,8 @@ async function visited(address = site.address, path = "") {
   return { context, page };
 }
 
-test("after one visit every page is there without a network, and a script is ported", { timeout: 120_000 }, async () => {
-  const { context, page } = await visited();
+onSite("after one visit every page is there without a network, and a script is ported", { timeout: 120_000 }, async (site) => {
+  const { context, page } = await visited(site.address);
   await withoutNetwork(context, site, async () => {
     for (const path of pages) {
       await page.goto(site.address + path);
@@ -56,15 +67,15 @@ test("after one visit every page is there without a network, and a script is por
   await context.close();
 });
 
-test("an address without a page gives the site’s own page for that, whatever the server has for it", { timeout: 60_000 }, async () => {
-  const { context, page } = await visited();
+onSite("an address without a page gives the site’s own page for that, whatever the server has for it", { timeout: 60_000 }, async (site) => {
+  const { context, page } = await visited(site.address);
   const missing = await page.goto(`${site.address}no/such/page/`);
   assert.equal(missing.status(), 404);
   assert.match(await page.locator("h1").textContent(), /no such page/i);
   await context.close();
 });
 
-test("without a network the check page says how its sample weights are kept", { timeout: 120_000 }, async () => {
+onSite("without a network the check page says how its sample weights are kept", { timeout: 120_000 }, async (site) => {
   const { context, page } = await visited(site.address, "check/");
   const rest = page.getByRole("button", { name: /Download extras/ });
   await rest.waitFor();
@@ -81,7 +92,7 @@ test("without a network the check page says how its sample weights are kept", { 
   await context.close();
 });
 
-test("a browser can install it", { timeout: 60_000 }, async () => {
+onSite("a browser can install it", { timeout: 60_000 }, async (site) => {
   const { context, page } = await visited(site.address, "guides/");
   const client = await context.newCDPSession(page);
   const { errors: faults, manifest } = await client.send("Page.getAppManifest").then(({ errors, data }) => ({ errors, manifest: JSON.parse(data) }));
@@ -99,6 +110,89 @@ test("a browser can install it", { timeout: 60_000 }, async () => {
   const extensions = Object.values(manifest.file_handlers[0].accept).flat();
   assert.deepEqual(extensions.sort(), [".ipynb", ".patch", ".py", ".zip"]);
   await context.close();
+});
+
+onSite("a page that is never idle is kept all the same", { timeout: 60_000 }, async (site) => {
+  const context = await browser.newContext();
+  // As where a page draws nothing: what has a time limit is called then, and nothing else.
+  await context.addInitScript(() => {
+    window.requestIdleCallback = (call, { timeout } = {}) => timeout && setTimeout(call, timeout);
+  });
+  const page = await context.newPage();
+  await page.goto(`${site.address}guides/`);
+  await page.locator("#offline", { hasText: "Available offline" }).waitFor();
+  await context.close();
+});
+
+/** How often each path was asked for, and what goes wrong with those that are named. */
+function faulty(faults) {
+  const asked = new Map();
+  const fault = (path) => {
+    asked.set(path, (asked.get(path) ?? 0) + 1);
+    return faults[path]?.(asked.get(path));
+  };
+  return { asked: (path) => asked.get(path) ?? 0, options: { fault } };
+}
+
+test("a file that fails by chance is asked for again", { timeout: 120_000 }, async () => {
+  // On a connection that was in use before, the browser itself asks once more for what is dropped.
+  const wrong = {
+    "recipes/index.html": (time) => time <= 2 && "refuse",
+    "apis/index.html": (time) => time <= 3 && "drop",
+    "engine_bg.wasm": (time) => time <= 1 && "cut",
+  };
+  const { asked, options } = faulty(wrong);
+  const site = await serve(dist, "/sub/", options);
+  const { context, page } = await visited(site.address, "guides/hpu/");
+  assert.deepEqual(Object.keys(wrong).map((path) => asked(path) >= 2), [true, true, true]);
+  await withoutNetwork(context, site, async () => {
+    for (const path of ["recipes/", "apis/"]) {
+      await page.goto(site.address + path);
+      assert.ok((await page.locator("main").innerText()).length > 80, path);
+    }
+    const port = new PortPage(page, context);
+    await page.goto(`${site.address}port/`);
+    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await port.fill(trainer);
+    assert.match(await port.ported(), /^\d+ changes/);
+  });
+  await context.close();
+  await site.end();
+});
+
+test("a site that can't be kept says so, and is tried again", { timeout: 120_000 }, async () => {
+  let whole = false;
+  const { asked, options } = faulty({ "sw.js": (time) => time <= 1 && "refuse", "recipes/index.html": () => !whole && "refuse" });
+  const site = await serve(dist, "/sub/", options);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${site.address}guides/hpu/`);
+  const line = page.locator("#offline", { hasText: "Not available offline: some files could not be downloaded" });
+  const again = line.getByRole("button", { name: "Try again" });
+  const failed = async () => {
+    await page.waitForFunction(() => document.querySelector("#offline button")?.disabled === false);
+    assert.equal(await line.count(), 1);
+  };
+  // First it is the worker that is missing.
+  await failed();
+  assert.equal(asked("recipes/index.html"), 0);
+  // By itself after a while: now a file is, however often it is asked for.
+  await page.waitForFunction(() => document.querySelector("#offline button").disabled);
+  await failed();
+  const tries = asked("recipes/index.html");
+  assert.ok(tries > 1, `${tries}`);
+  // When the reader asks for it.
+  await again.click();
+  await page.waitForFunction(() => document.querySelector("#offline button").disabled);
+  await failed();
+  assert.equal(asked("recipes/index.html"), 2 * tries);
+  // When the network is back, long before the next time that it is tried by itself.
+  whole = true;
+  await context.setOffline(true);
+  await context.setOffline(false);
+  await page.locator("#offline", { hasText: "Available offline." }).waitFor({ timeout: 20_000 });
+  await context.close();
+  await site.end();
 });
 
 /** A site of one's own, and a function that publishes a newer version of it: one page reads otherwise. */

@@ -34,9 +34,10 @@ const isolation = { "cross-origin-opener-policy": "same-origin", "cross-origin-e
 
 /**
  * Serves a folder, dist/ unless told, below /sub/ unless told; resolves to the address and a function that ends it. As a
- * plain static host does, without a header that isolates a page, unless told.
+ * plain static host does, without a header that isolates a page, unless told. `fault` may say of a path what goes wrong with
+ * a request: `refuse` (503), `drop` (the connection ends without an answer) or `cut` (it ends in the middle of one).
  */
-export async function serve(folder = dist, base = "/sub/", { isolated = false } = {}) {
+export async function serve(folder = dist, base = "/sub/", { isolated = false, fault = () => undefined } = {}) {
   const server = createServer(async (request, response) => {
     let path = decodeURIComponent(new URL(request.url, "http://x").pathname);
     if (!path.startsWith(base)) {
@@ -45,14 +46,22 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false } 
     }
     path = normalize(path.slice(base.length - 1));
     if (path.endsWith("/")) path += "index.html";
+    const wrong = fault(path.slice(1));
+    if (wrong === "refuse") return void response.writeHead(503).end();
+    if (wrong === "drop") return void request.socket.destroy();
     try {
       const bytes = await readFile(join(folder, path));
       const headers = { "content-type": types[extname(path)] ?? "application/octet-stream" };
-      response.writeHead(200, { ...headers, ...(isolated && isolation) }).end(bytes);
+      response.writeHead(200, { ...headers, ...(isolated && isolation), "content-length": bytes.length });
+      if (wrong === "cut") response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());
+      else response.end(bytes);
     } catch {
       response.writeHead(404).end();
     }
   });
+  // A connection that nothing was asked on for a while is left to the browser to end: ended by the server in the same moment
+  // that a request is sent, it would fail that request.
+  server.keepAliveTimeout = 0;
   const listen = (port) =>
     new Promise((resolve, reject) => {
       server.once("error", reject);
@@ -69,7 +78,10 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false } 
   return { address: `http://127.0.0.1:${port}${base}`, stop, start: () => listen(port), end: stop };
 }
 
-/** Without a network: the browser is told so, and the server is gone, so that nothing can reach it past the browser. */
+/**
+ * Without a network: the browser is told so, and the server is gone, so that nothing can reach it past the browser. The
+ * site is one of the caller's own: a test beside it or after it must not miss a server that comes and goes.
+ */
 export async function withoutNetwork(context, site, body) {
   await Promise.all([context.setOffline(true), site.stop()]);
   await assert.rejects(fetch(site.address), "the server is still there");
@@ -77,6 +89,7 @@ export async function withoutNetwork(context, site, body) {
     await body();
   } finally {
     await site.start();
+    assert.equal((await fetch(site.address)).status, 200, "the server is back before the browser is told");
     await context.setOffline(false);
   }
 }

@@ -45,38 +45,75 @@ function offer(worker) {
   document.body.append(bar);
 }
 
-/** A line in the footer: what is kept, and what can be. */
-async function tell(worker) {
+/** A line in the footer. It is read aloud when it changes. */
+function say(text, ...controls) {
   const foot = document.querySelector(".site-foot .wrap");
-  if (!foot) return;
-  const line = element("p", { role: "status", id: "offline" }, "Available offline.");
-  foot.querySelector("#offline")?.remove();
-  foot.insertBefore(line, foot.querySelector(".theme"));
-  const { missing } = await ask(worker, "what is missing");
-  if (missing > 0) {
-    const fetchRest = button(`Download extras (print view, sample weights; ${mebibytes(missing)})`, async () => {
-      fetchRest.disabled = true;
-      const { failed } = await ask(worker, "keep the rest");
-      line.textContent = failed ? `Some files could not be downloaded: ${failed}` : "Available offline, extras included.";
-    });
-    line.append(" ", fetchRest);
-  }
+  const line = foot?.querySelector("#offline") ?? element("p", { role: "status", id: "offline" });
+  if (foot && !line.isConnected) foot.insertBefore(line, foot.querySelector(".theme"));
+  line.replaceChildren(text, ...controls.flatMap((control) => [" ", control]));
 }
+
+/** What is kept, and what can be. */
+async function tell(worker) {
+  say("Available offline.");
+  const { missing } = await ask(worker, "what is missing");
+  if (missing === 0) return;
+  const fetchRest = button(`Download extras (print view, sample weights; ${mebibytes(missing)})`, async () => {
+    fetchRest.disabled = true;
+    const { failed } = await ask(worker, "keep the rest");
+    say(failed ? `Some files could not be downloaded: ${failed}` : "Available offline, extras included.");
+  });
+  say("Available offline.", fetchRest);
+}
+
+/** The browser has found a newer version. */
+function found({ target: registration }) {
+  const coming = registration.installing;
+  coming?.addEventListener("statechange", () => {
+    if (coming.state === "installed" && navigator.serviceWorker.controller) offer(coming);
+  });
+}
+
+/** The worker that has kept the site; nothing when a file could not be had. */
+async function installed() {
+  const registration = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root.pathname });
+  if (registration.waiting && navigator.serviceWorker.controller) offer(registration.waiting);
+  registration.addEventListener("updatefound", found);
+  const coming = registration.installing ?? registration.waiting;
+  if (registration.active || !coming) return registration.active;
+  return new Promise((done) => {
+    const look = () => {
+      if (registration.active || coming.state === "redundant") done(registration.active);
+    };
+    coming.addEventListener("statechange", look);
+    look();
+  });
+}
+
+/** Milliseconds before the site is tried again to be kept: what is wrong for longer is left to the reader and the network. */
+const pauses = [5_000, 20_000, 60_000];
 
 async function keep() {
   // Makes the site installable. It is named here and not in the page, because a browser that finds it fetches it and its icon
   // before the first picture is painted.
   document.head.append(element("link", { rel: "manifest", href: new URL("manifest.webmanifest", root).href }));
-  const registration = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root.pathname });
-  if (registration.waiting && navigator.serviceWorker.controller) offer(registration.waiting);
-  registration.addEventListener("updatefound", () => {
-    const coming = registration.installing;
-    coming?.addEventListener("statechange", () => {
-      if (coming.state === "installed" && navigator.serviceWorker.controller) offer(coming);
+  let again;
+  const retry = button("Try again", () => again());
+  for (let tries = 0; ; tries++) {
+    retry.disabled = true;
+    let refused;
+    const worker = await installed().catch(({ name }) => void (refused = ["SecurityError", "NotSupportedError"].includes(name)));
+    if (worker) return tell(worker);
+    if (refused) return say("Not available offline: this browser does not let the site be kept.");
+    retry.disabled = false;
+    // The line stays as it is from one try to the next, or it would be read aloud each time.
+    if (!retry.isConnected) say("Not available offline: some files could not be downloaded.", retry);
+    await new Promise((go) => {
+      again = go;
+      addEventListener("online", go, { once: true });
+      if (tries < pauses.length) setTimeout(go, pauses[tries]);
     });
-  });
-  const ready = await navigator.serviceWorker.ready;
-  if (ready.active) await tell(ready.active);
+  }
 }
 
 // A page of the live preview is not kept: the next visit would show it as it is now.

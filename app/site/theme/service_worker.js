@@ -19,12 +19,26 @@ function pathOf(url) {
   return files.has(path) ? path : undefined;
 }
 
+/** A site has hundreds of files, and one that fails by chance must not cost all of them: milliseconds before another try. */
+const pauses = [500, 1500, 4000];
+
 async function keep(cache, path) {
   if (await cache.match(key(path))) return;
-  const response = await fetch(new URL(path, scope), { cache: "no-cache" });
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  await cache.put(key(path), response);
+  for (const pause of [...pauses, undefined]) {
+    try {
+      const response = await fetch(new URL(path, scope), { cache: "no-cache" });
+      // A connection that breaks off makes this fail, too.
+      if (response.ok) return await cache.put(key(path), response);
+      if (pause === undefined || response.status < 500) throw new Refused(`${path}: ${response.status}`);
+    } catch (error) {
+      if (pause === undefined || error instanceof Refused) throw error;
+    }
+    await new Promise((go) => setTimeout(go, pause));
+  }
 }
+
+/** The server's answer, which another try would not change. */
+class Refused extends Error {}
 
 /** All of the paths, a few at a time. */
 async function keepAll(paths) {
@@ -33,7 +47,12 @@ async function keepAll(paths) {
   const next = async () => {
     for (let path = queue.shift(); path !== undefined; path = queue.shift()) await keep(cache, path);
   };
-  await Promise.all(Array.from({ length: 6 }, next));
+  try {
+    await Promise.all(Array.from({ length: 6 }, next));
+  } finally {
+    // Where one is given up, so are those that were not begun.
+    queue.length = 0;
+  }
 }
 
 async function missing() {
