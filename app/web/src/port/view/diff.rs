@@ -15,7 +15,7 @@ use find::Find;
 use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
-use place::{follow, keep_place};
+use place::follow;
 use sheet::{Frame, in_sight, sheet};
 use table::Rows;
 use tools::Tools;
@@ -48,7 +48,6 @@ pub(super) fn Diff() -> impl IntoView {
 
     let sheet = sheet(session, frame, page_width);
     let rows = Memo::new(move |_| in_sight(&sheet.get().paper, frame.get()));
-    keep_place(sheet, frame, scroller);
     follow(session, sheet, frame, scroller);
     view! {
         <Tools/>

@@ -9,21 +9,28 @@ use crate::shared::browser;
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement};
+use web_sys::{Element, HtmlDivElement, HtmlElement};
 
-/// Keeps the line at the top where it is when the diff changes.
-pub(super) fn keep_place(sheet: Memo<Sheet>, frame: RwSignal<Frame>, scroller: NodeRef<Div>) {
-    // File, line of the original at the top, and pixels of it that are scrolled away.
-    let anchor = StoredValue::new(None::<(usize, u32, f64)>);
-    Effect::new(move |_| {
-        let sheet = sheet.get();
-        let Some(scroller) = scroller.get() else { return };
-        if let Some((file, old, offset)) = anchor.get_value()
-            && file == sheet.paper.file
-            && let Some(row) = sheet.paper.layout.row_of_old(old)
-        {
-            scroll_to(&scroller, &sheet, frame, f64::from(sheet.paper.layout.tops[row]) + offset);
+/// File, line of the original at the top, and pixels of it that are scrolled away.
+type Anchor = (usize, u32, f64);
+
+/// Keeps the line at the top where it is when the diff changes, and goes where the state wants to go.
+pub(super) fn follow(session: Session, sheet: Memo<Sheet>, frame: RwSignal<Frame>, scroller: NodeRef<Div>) {
+    let anchor = StoredValue::new(None::<Anchor>);
+    let jump = session.memo(|state| state.jump.clone());
+    // One effect does both, in this order: going to a folded line changes the diff, and of two effects the one that keeps
+    // the line at the top could be the later one and scroll back.
+    Effect::new(move |shown: Option<Option<(Sheet, HtmlDivElement)>>| {
+        let (jump, sheet, scroller) = (jump.get(), sheet.get(), scroller.get()?);
+        let now = Some((sheet, scroller));
+        let (sheet, scroller) = now.as_ref()?;
+        if shown.flatten() != now {
+            keep_place(anchor.get_value(), sheet, frame, scroller);
         }
+        if let Some((_, jump)) = jump {
+            go(session, jump, sheet, frame, scroller);
+        }
+        now
     });
     Effect::new(move |_| {
         let (top, ..) = frame.get();
@@ -39,6 +46,15 @@ pub(super) fn keep_place(sheet: Memo<Sheet>, frame: RwSignal<Frame>, scroller: N
     });
 }
 
+fn keep_place(anchor: Option<Anchor>, sheet: &Sheet, frame: RwSignal<Frame>, scroller: &Element) {
+    if let Some((file, old, offset)) = anchor
+        && file == sheet.paper.file
+        && let Some(row) = sheet.paper.layout.row_of_old(old)
+    {
+        scroll_to(scroller, sheet, frame, f64::from(sheet.paper.layout.tops[row]) + offset);
+    }
+}
+
 /// Scrolls, and shows the rows that are there in the same moment. Nothing can be scrolled to before it has its height.
 fn scroll_to(scroller: &Element, sheet: &Sheet, frame: RwSignal<Frame>, top: f64) {
     if let Some(inner) = browser::element("diff-sheet") {
@@ -48,41 +64,37 @@ fn scroll_to(scroller: &Element, sheet: &Sheet, frame: RwSignal<Frame>, top: f64
     frame.update(|frame| frame.0 = f64::from(scroller.scroll_top()));
 }
 
-/// Goes where the state wants to go.
-pub(super) fn follow(session: Session, sheet: Memo<Sheet>, frame: RwSignal<Frame>, scroller: NodeRef<Div>) {
-    let jump = session.memo(|state| state.jump.clone());
-    Effect::new(move |_| {
-        let (Some((_, jump)), sheet, Some(scroller)) = (jump.get(), sheet.get(), scroller.get()) else { return };
-        if matches!(jump, Jump::Source(..)) || sheet.paper.layout.rows.is_empty() {
-            return;
-        }
-        let layout = &sheet.paper.layout;
-        let (seen, height) = (f64::from(scroller.scroll_top()), f64::from(scroller.client_height()));
-        let row = match &jump {
-            Jump::New(line) | Jump::Found(Line::New(line)) => layout.row_of_new(*line),
-            Jump::Found(Line::Removed(line)) => layout.row_of_old(*line),
-            Jump::Edit(id) => sheet.paper.row_of_edit(id),
-            Jump::Next => session.state.try_update_untracked(|state| state.stepped(layout, seen, true)).flatten(),
-            Jump::Previous => session.state.try_update_untracked(|state| state.stepped(layout, seen, false)).flatten(),
-            Jump::Source(..) => None,
-        };
-        if let (Some(row), Jump::New(_) | Jump::Found(_)) = (row, &jump)
-            && let Kind::Fold { old, count, .. } = layout.rows[row]
-        {
-            return session.state.update(|state| state.unfolded.push(old..old + count));
-        }
-        session.state.update(|state| state.jump = None);
-        let Some(row) = row else { return };
-        let top = f64::from(layout.tops[row]);
-        match jump {
-            Jump::Edit(_) | Jump::Found(_) if top >= seen && top + 60.0 < seen + height => {}
-            Jump::Next | Jump::Previous => scroll_to(&scroller, &sheet, frame, top),
-            _ => scroll_to(&scroller, &sheet, frame, top - height / 3.0),
-        }
-        let key = sheet.paper.key_of(row);
-        let focus = !matches!(jump, Jump::Found(_));
-        browser::later(0, move || show_row(&key, focus));
-    });
+/// Goes to a place; one that is folded is unfolded first, which changes the diff and so leads here again.
+fn go(session: Session, jump: Jump, sheet: &Sheet, frame: RwSignal<Frame>, scroller: &Element) {
+    if matches!(jump, Jump::Source(..)) || sheet.paper.layout.rows.is_empty() {
+        return;
+    }
+    let layout = &sheet.paper.layout;
+    let (seen, height) = (f64::from(scroller.scroll_top()), f64::from(scroller.client_height()));
+    let row = match &jump {
+        Jump::New(line) | Jump::Found(Line::New(line)) => layout.row_of_new(*line),
+        Jump::Found(Line::Removed(line)) => layout.row_of_old(*line),
+        Jump::Edit(id) => sheet.paper.row_of_edit(id),
+        Jump::Next => session.state.try_update_untracked(|state| state.stepped(layout, seen, true)).flatten(),
+        Jump::Previous => session.state.try_update_untracked(|state| state.stepped(layout, seen, false)).flatten(),
+        Jump::Source(..) => None,
+    };
+    if let (Some(row), Jump::New(_) | Jump::Found(_)) = (row, &jump)
+        && let Kind::Fold { old, count, .. } = layout.rows[row]
+    {
+        return session.state.update(|state| state.unfolded.push(old..old + count));
+    }
+    session.state.update(|state| state.jump = None);
+    let Some(row) = row else { return };
+    let top = f64::from(layout.tops[row]);
+    match jump {
+        Jump::Edit(_) | Jump::Found(_) if top >= seen && top + 60.0 < seen + height => {}
+        Jump::Next | Jump::Previous => scroll_to(scroller, sheet, frame, top),
+        _ => scroll_to(scroller, sheet, frame, top - height / 3.0),
+    }
+    let key = sheet.paper.key_of(row);
+    let focus = !matches!(jump, Jump::Found(_));
+    browser::later(0, move || show_row(&key, focus));
 }
 
 /// Marks a row for a moment, and focuses its first control.
