@@ -546,6 +546,17 @@ onPage("a text is found in lines that are folded or far away", {}, async (page) 
   await page.page.keyboard.press("Escape");
   assert.equal(await page.page.locator("#find").count(), 0);
   assert.equal(await page.page.evaluate(() => document.activeElement.id), "diff-scroll");
+  // The next task may be another key, which must not be lost.
+  const next = await page.page.locator("#diff-scroll").evaluate(async (table) => {
+    table.dispatchEvent(new KeyboardEvent("keydown", { key: "f", ctrlKey: true, bubbles: true, cancelable: true }));
+    const { port1, port2 } = new MessageChannel();
+    await new Promise((task) => {
+      port1.onmessage = task;
+      port2.postMessage(0);
+    });
+    return document.activeElement.id;
+  });
+  assert.equal(next, "find");
 });
 
 onPage("typing goes on while the matrix is made, and makes it anew", {}, async (page) => {

@@ -4,6 +4,7 @@ use crate::port::work::Session;
 use crate::shared::browser;
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
+use leptos::task::{spawn_local, tick};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
@@ -30,10 +31,12 @@ pub(super) fn Find() -> impl IntoView {
     }
 }
 
-/// Shows the field and puts the focus there.
+/// Shows the field and puts the focus there, before the next key comes.
 pub(super) fn show(session: Session) {
     session.state.update(|state| state.open_find(true));
-    browser::later(0, || {
+    spawn_local(async {
+        // The field is there after the effects that wait now.
+        tick().await;
         if let Some(field) = browser::element("find") {
             let _ = field.focus();
         }
