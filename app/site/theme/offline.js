@@ -49,7 +49,7 @@ function offer(worker) {
 function say(text, ...controls) {
   const foot = document.querySelector(".site-foot .wrap");
   const line = foot?.querySelector("#offline") ?? element("p", { role: "status", id: "offline" });
-  if (foot && !line.isConnected) foot.insertBefore(line, foot.querySelector(".theme"));
+  if (!line.isConnected) foot?.append(line);
   line.replaceChildren(text, ...controls.flatMap((control) => [" ", control]));
 }
 
