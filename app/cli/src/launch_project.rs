@@ -138,7 +138,7 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
             JoinedBy::Mpi => "MPI tells a process its place",
             JoinedBy::Slurm => "Slurm tells a process its place",
             JoinedBy::Spawn => "the program starts processes itself",
-            JoinedBy::Lightning => "Lightning's Trainer starts the processes",
+            JoinedBy::Lightning => "Lightning starts the processes",
             JoinedBy::Deepspeed => "DeepSpeed",
             JoinedBy::Horovod => "Horovod tells a process its place",
         };

@@ -52,7 +52,7 @@ fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
     }
     // Without a guard the whole file runs; it is a program when it trains as it does so.
     let acts = |statement: &Id| {
-        let trains = ["backward", "fit", "train"]
+        let trains = ["backward", "fit", "train", "LightningCLI", "notebook_launcher"]
             .iter()
             .any(|word| view.calls(word).iter().any(|call| index.is_within(*call, *statement)));
         ![k.function_definition, k.class_definition, k.decorated_definition].contains(&index.kind(*statement)) && trains

@@ -8,7 +8,7 @@ mod hydra;
 mod plain_yaml;
 mod programs;
 mod settings;
-mod trainer;
+mod starters;
 mod yaml;
 
 use crate::target::TargetFacts;
@@ -153,6 +153,14 @@ pub struct Join {
     pub place: Place,
     /// Words of the command line without which it isn't, such as `--dist-url=env://`.
     pub under: Vec<String>,
+    /// Whether the program starts processes whatever it is told: several of it would start as many each.
+    pub always: bool,
+}
+
+impl Join {
+    fn of(by: JoinedBy, place: Place, under: Vec<String>) -> Join {
+        Join { by, place, under, always: false }
+    }
 }
 
 /// What tells a process its rank.
@@ -254,7 +262,9 @@ impl Program {
             }
         }
         // A Trainer that is not ported has no devices of this kind.
-        let count = |role| number(role).map(|(_, number)| number).filter(|number| *number > 0 && target.joins);
+        let launcher = self.launcher(target).filter(|_| target.joins);
+        let starts = matches!(launcher, Some("lightning" | "program"));
+        let count = |role| number(role).map(|(_, number)| number).filter(|number| *number > 0 && starts);
         if let Some(devices) = count(RunRole::Devices) {
             let nodes = count(RunRole::Nodes).unwrap_or(1);
             if nodes > 1 {
@@ -283,14 +293,14 @@ impl Program {
         if alone {
             say("alone", "on".to_owned());
         }
-        if let Some(launcher) = self.launcher(target).filter(|_| target.joins) {
+        if let Some(launcher) = launcher {
             say("launcher", launcher.to_owned());
         }
         if target.joins && !self.alone {
             say("joined-by", self.joined_by(target));
         }
-        // What a Trainer starts is what it is told; a number in the source can't be told otherwise.
-        if target.joins && self.joins.iter().any(|join| join.by == JoinedBy::Lightning) {
+        // What a program starts is what it is told; a number in the source can't be told otherwise.
+        if starts {
             for (role, field) in [(RunRole::Devices, "devices-key"), (RunRole::Nodes, "nodes-key")] {
                 match self.setting(role) {
                     Some(own) if own.kind == SettingKind::Value => say(field, own.name.clone()),
@@ -331,6 +341,9 @@ impl Program {
     /// From what its processes learn their places, each with the words of the command line that it takes:
     /// `environment:--dist-url=env://,open-mpi`. `unread` where nothing of the kind was found.
     fn joined_by(&self, target: &ProgramTerms) -> String {
+        if self.spawns() {
+            return JoinedBy::Spawn.name().to_owned();
+        }
         let mut all: Vec<String> = Vec::new();
         if self.by_vendor(target) {
             // The vendor's own call looks for torchrun's variables and for MPI's.
@@ -349,6 +362,11 @@ impl Program {
         if all.is_empty() { "unread".to_owned() } else { all.join(",") }
     }
 
+    /// Whether it starts processes whatever it is told, so that a launcher must start one of it.
+    fn spawns(&self) -> bool {
+        self.joins.iter().any(|join| join.by == JoinedBy::Spawn && join.always)
+    }
+
     fn by_vendor(&self, target: &ProgramTerms) -> bool {
         target.mpi.iter().any(|name| self.has(name))
     }
@@ -361,7 +379,7 @@ impl Program {
         if joins(JoinedBy::Lightning) {
             return Some("lightning");
         }
-        if is_plain(JoinedBy::Spawn) && !joins(JoinedBy::Environment) {
+        if self.spawns() || is_plain(JoinedBy::Spawn) && !joins(JoinedBy::Environment) {
             return Some("program");
         }
         let by_mpi =

@@ -7,6 +7,9 @@ use tables::{Counting, JoinedBy, LauncherEntry};
 /// Of a program that was read and says nothing of how its processes join.
 const UNREAD: &str = "unread";
 
+/// Of a number that the program takes from what it sees.
+const ALL: &str = "all";
+
 impl Draft<'_> {
     /// Samples of a step, when the batch is known. Copies of the model average their gradients.
     pub(super) fn samples(&mut self) {
@@ -101,7 +104,7 @@ impl Draft<'_> {
             return;
         }
         self.join_args();
-        self.trainer();
+        self.started();
         if let Some(key) = request.distributed_key.as_deref()
             && self.is_key("distributed-key", key.strip_suffix('=').unwrap_or(key))
         {
@@ -163,23 +166,56 @@ impl Draft<'_> {
     }
 
     /// Numbers that the program gives to what starts its processes.
-    fn trainer(&mut self) {
-        let request = self.request;
-        let told = [("devices", &request.devices_key, self.counts.local), ("nodes", &request.nodes_key, request.nodes)];
-        for (what, key, number) in told {
-            let Some(key) = key.as_deref().filter(|_| self.launcher == "lightning") else { continue };
+    fn started(&mut self) {
+        let (request, has) = (self.request, self.counts.devices_per_node);
+        let tells = |by: &str| {
+            let own = self.table.launcher.iter().find(|entry| entry.name == self.launcher);
+            own.is_some_and(|entry| entry.tells.iter().any(|known| known == by))
+        };
+        let (joins, spawns) = (tells("lightning"), tells("spawn"));
+        if !joins && !spawns {
+            return;
+        }
+        let starter = if joins { "the program's Trainer takes" } else { "the program starts processes on" };
+        let told = [
+            ("devices", "devices", &*self.table.device, &request.devices_key, self.counts.local),
+            ("nodes", "num_nodes", "machine", &request.nodes_key, request.nodes),
+        ];
+        for (what, word, noun, key, number) in told.into_iter().filter(|told| joins || told.0 == "devices") {
+            let field = if what == "devices" { "instances" } else { "nodes" };
+            let Some(key) = key.as_deref() else {
+                // One machine, and all of its devices, is what is taken when nobody says.
+                let is_usual = if what == "devices" { number == has } else { number == 1 };
+                if joins && !is_usual && !request.joined_by.is_empty() {
+                    let line =
+                        format!("{word}={number} is for you to tell the Trainer: where it takes it from was not read");
+                    self.plan.arithmetic.push(line);
+                }
+                continue;
+            };
             if let Some(fixed) = key.strip_prefix('=') {
                 let (own, place) = fixed.split_once(' ').unwrap_or((fixed, ""));
-                if own != number.to_string() {
-                    let field = if what == "devices" { "instances" } else { "nodes" };
-                    self.problem(
-                        field,
-                        format!("the program's Trainer takes {own} {what} ({place}), {number} here: change it there"),
+                let there = if joins { format!("{word}={number}") } else { number.to_string() };
+                if own == ALL && number != has {
+                    let line = format!(
+                        "{starter} all {noun}s that it sees ({place}): say {there} there, unless it sees {number}"
                     );
+                    self.plan.arithmetic.push(line);
+                } else if own != ALL && own != number.to_string() {
+                    let own = own.parse::<u32>().map_or(own.to_string(), |own| count(own, noun));
+                    self.problem(field, format!("{starter} {own} ({place}), {number} here: say {there} there"));
                 }
-            } else if said(&request.args, key).is_none() {
-                let why = format!("the Trainer starts that many: {what}");
-                self.own_args.push((format!("{key}={number}").into(), why));
+            } else {
+                match said(&request.args, key) {
+                    None => {
+                        let by = if joins { "the Trainer starts" } else { "the program starts" };
+                        self.own_args.push((format!("{key}={number}").into(), format!("{by} that many: {what}")));
+                    }
+                    Some(told) if told.parse::<u32>().is_ok_and(|told| told != number) => {
+                        self.problem(field, format!("is {number} here and `{told}` among the arguments: {key}"));
+                    }
+                    Some(_) => {}
+                }
             }
         }
     }
@@ -272,6 +308,7 @@ impl Draft<'_> {
 
 /// What the arguments say for a key or an option; the last word counts. Hydra's `+key` and `++key` are the key too.
 pub fn said<'a>(args: &'a [String], key: &str) -> Option<&'a str> {
+    let key = key.trim_start_matches('+');
     let is_option = key.starts_with('-');
     let mut found = None;
     for (at, arg) in args.iter().enumerate() {

@@ -26,6 +26,7 @@ impl Draft<'_> {
             }
         }
         self.joined();
+        let of_the_program = std::mem::take(&mut self.plan.arithmetic);
         let titles = table.titles.iter().find(|title| self.holds(&title.when));
         self.plan.title = self.text(titles.map_or(&table.title, |title| &title.text));
         for line in &table.numbers {
@@ -37,6 +38,7 @@ impl Draft<'_> {
                 }
             }
         }
+        self.plan.arithmetic.extend(of_the_program);
         if table.without_devices.as_ref().is_some_and(|when| self.holds(when)) {
             self.plan.resources.nodes = 1;
             self.plan.resources.tasks_per_node = Some(1);

@@ -3,7 +3,7 @@
 use super::settings::{last_name, top_number};
 use super::{
     CommandLine, Join, JoinedBy, Place, Program, RunRole, RunSetting, SettingKind, are_devices, argparse, conditions,
-    divided, hydra, keyword, literal, place, plain_yaml, positional, trainer,
+    divided, hydra, keyword, literal, place, plain_yaml, positional, starters,
 };
 use crate::figure::Figure;
 use crate::programs::{Started, programs};
@@ -50,7 +50,7 @@ fn program(
         setting.required = !is_assigned(reached, &setting.name);
     }
     batch_role(reached, &mut settings, target);
-    trainer::roles(reached, &mut settings);
+    starters::roles(reached, &mut settings);
     let uses = |framework: &str| reached.iter().any(|view| view.names.uses_framework(framework));
     let tensorflow = uses("tensorflow") && !uses("torch");
     // A project for several frameworks has a trainer for each; the ports that this is about are of PyTorch's.
@@ -188,7 +188,6 @@ fn imports_of(reached: &[&FileView<'_>]) -> BTreeSet<String> {
 
 fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
     let mut found: Vec<Join> = Vec::new();
-    let mut say = |by: JoinedBy, place: Place, under: Vec<String>| add(&mut found, Join { by, place, under });
     let under = |view: &FileView<'_>, id: Id| conditions::words(reached, view, id, settings);
     for view in reached {
         let index = &view.index;
@@ -198,21 +197,21 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
                 Some("LOCAL_RANK" | "RANK" | "WORLD_SIZE") if !is_written(view, string) => {
                     let is_rank = literal(view, string).is_some_and(|text| text != "WORLD_SIZE");
                     if is_rank || found_environment(view) {
-                        say(JoinedBy::Environment, place(view, string), under(view, string));
+                        add(&mut found, Join::of(JoinedBy::Environment, place(view, string), under(view, string)));
                     }
                 }
                 Some("SLURM_PROCID" | "SLURM_LOCALID") => {
-                    say(JoinedBy::Slurm, place(view, string), under(view, string))
+                    add(&mut found, Join::of(JoinedBy::Slurm, place(view, string), under(view, string)))
                 }
-                Some("PMI_RANK") => say(JoinedBy::Mpi, place(view, string), Vec::new()),
+                Some("PMI_RANK") => add(&mut found, Join::of(JoinedBy::Mpi, place(view, string), Vec::new())),
                 Some(text) if text.starts_with("OMPI_COMM_WORLD_") => {
-                    say(JoinedBy::OpenMpi, place(view, string), under(view, string))
+                    add(&mut found, Join::of(JoinedBy::OpenMpi, place(view, string), under(view, string)))
                 }
                 _ => {}
             }
         }
         if let Some(binding) = view.names.bindings.iter().find(|binding| joins_by_the_environment(&binding.qualified)) {
-            say(JoinedBy::Environment, place(view, binding.statement), Vec::new());
+            add(&mut found, Join::of(JoinedBy::Environment, place(view, binding.statement), Vec::new()));
         }
         let imports = [("mpi4py", JoinedBy::Mpi), ("horovod", JoinedBy::Horovod), ("deepspeed", JoinedBy::Deepspeed)];
         for (module, by) in imports {
@@ -221,31 +220,26 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             });
             if let Some(binding) = binding {
-                say(by, place(view, binding.statement), Vec::new());
+                add(&mut found, Join::of(by, place(view, binding.statement), Vec::new()));
             }
         }
-        for (name, module, by) in
-            [("spawn", "torch.multiprocessing", JoinedBy::Spawn), ("Trainer", "lightning", JoinedBy::Lightning)]
-        {
-            for &call in view.calls(name) {
-                let function = view.qualified(call);
-                let of_module = |name: String| python::names::canonical(&name).starts_with(module);
-                if function.is_some_and(of_module) {
-                    let words = if by == JoinedBy::Spawn { under(view, call) } else { Vec::new() };
-                    say(by, place(view, call), words);
-                }
-            }
+        for started in starters::started(view) {
+            let call = started.call;
+            let words = if started.by == JoinedBy::Spawn { under(view, call) } else { Vec::new() };
+            let always = words.is_empty() && starters::is_unconditional(reached, view, call);
+            let always = started.by == JoinedBy::Spawn && always;
+            add(&mut found, Join { always, ..Join::of(started.by, place(view, call), words) });
         }
     }
-    if let Some(target) = trainer::of_configuration(settings) {
-        say(JoinedBy::Lightning, target.place.clone(), Vec::new());
+    if let Some(target) = starters::of_configuration(settings) {
+        add(&mut found, Join::of(JoinedBy::Lightning, target.place.clone(), Vec::new()));
     }
     // A program with its rank from elsewhere tells the environment itself, or the call.
     if found.iter().all(|join| join.by == JoinedBy::Environment) {
         for view in reached {
             let calls = view.calls("init_process_group").iter();
             for &call in calls.filter(|call| asks_the_environment(view, **call, settings)) {
-                let join = Join { by: JoinedBy::Environment, place: place(view, call), under: under(view, call) };
+                let join = Join::of(JoinedBy::Environment, place(view, call), under(view, call));
                 add(&mut found, join);
             }
         }
@@ -258,6 +252,7 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
 fn add(found: &mut Vec<Join>, new: Join) {
     match found.iter_mut().find(|join| join.by == new.by) {
         Some(join) => {
+            join.always |= new.always;
             for word in new.under {
                 if !join.under.contains(&word) {
                     join.under.push(word);

@@ -144,7 +144,7 @@ fn keys_of_a_configuration_in_files() {
         &[("run.py", main), ("conf/config.yaml", root), ("conf/data/cells.yaml", data), ("conf/data/mice.yaml", data)],
         "hpu",
         "entry=run.py; batch=32; batch-from=data.batch_size conf/data/cells.yaml:1; batch-key=data.batch_size; \
-         instances=8; distributed-key=ddp; launcher=lightning; joined-by=lightning; devices-key==8 run.py:7; needs=data.path",
+         instances=8; distributed-key=ddp; launcher=lightning; joined-by=lightning; devices-key==8 run.py:7; nodes-key==1 run.py:7; needs=data.path",
     );
 }
 
@@ -164,19 +164,26 @@ fn what_a_trainer_of_lightning_is_told() {
     expect(
         "devices=2, accumulate_grad_batches=4",
         "hpu",
-        &format!("{accumulates}; instances=2; launcher=lightning; joined-by=lightning; devices-key==2 a.py:5"),
+        &format!(
+            "{accumulates}; instances=2; launcher=lightning; joined-by=lightning; devices-key==2 a.py:5; nodes-key==1 a.py:5"
+        ),
     );
     expect(
         "devices=[0, 1, 5], num_nodes=2",
         "hpu",
         "; nodes=2; instances=6; launcher=lightning; joined-by=lightning; devices-key==3 a.py:5; nodes-key==2 a.py:5",
     );
-    expect("devices='auto', num_nodes=2", "hpu", "; launcher=lightning; joined-by=lightning; nodes-key==2 a.py:5");
+    let all = "; launcher=lightning; joined-by=lightning; devices-key==all a.py:5";
+    expect("devices='auto', num_nodes=2", "hpu", &format!("{all}; nodes-key==2 a.py:5"));
+    expect("devices=-1, num_nodes=2", "hpu", &format!("{all}; nodes-key==2 a.py:5"));
+    expect("num_nodes=2", "hpu", &format!("{all}; nodes-key==2 a.py:5"));
     expect(
         "accumulate_grad_batches=STEPS",
         "hpu",
-        "; accumulation=3; accumulation-from=accumulate_grad_batches a.py:4; launcher=lightning; joined-by=lightning",
+        &format!("; accumulation=3; accumulation-from=accumulate_grad_batches a.py:4{all}; nodes-key==1 a.py:5"),
     );
+    // What is unpacked into the call may say both.
+    expect("**more", "hpu", "; launcher=lightning; joined-by=lightning");
     expect("devices=2", "rdu", "; alone=on");
 }
 
@@ -190,7 +197,7 @@ fn options_that_a_trainer_of_lightning_reads() {
         &[("a.py", script)],
         "hpu",
         "entry=a.py; accumulation=2; accumulation-from=--gather a.py:6; accumulation-key=--gather; instances=4; \
-         launcher=lightning; joined-by=lightning; devices-key=--gpus-per-node",
+         launcher=lightning; joined-by=lightning; devices-key=--gpus-per-node; nodes-key==1 a.py:8",
     );
 }
 
@@ -347,7 +354,7 @@ fn ways_of_joining() {
     fields(
         "import torch.multiprocessing as mp",
         "    mp.spawn(work, nprocs=8)\n    DDP(net)\n",
-        "entry=a.py; launcher=program; joined-by=spawn",
+        "entry=a.py; instances=8; launcher=program; joined-by=spawn; devices-key==8 a.py:7",
     );
     let either = "    if args.mpi:\n        rank = os.environ['OMPI_COMM_WORLD_RANK']\n    elif 'RANK' in os.environ:\n\
         \x20       rank = os.environ['RANK']\n";
@@ -388,6 +395,91 @@ fn a_trainer_of_the_configuration() {
     let expected = "entry=a.py; instances=1; launcher=lightning; joined-by=lightning; devices-key=trainer.devices; \
         nodes-key=trainer.num_nodes";
     check(&files, "hpu", expected);
+}
+
+/// A configuration that says nothing of the machines can be told of them, and so can one that is unpacked into the call.
+#[test]
+fn a_trainer_of_the_configuration_that_lacks_the_machines() {
+    let program = |make: &str| {
+        format!(
+            "import hydra\nimport torch\nimport lightning as L\n\n\n@hydra.main(config_path='conf', config_name='train')\n\
+             def main(cfg):\n    trainer = {make}\n    trainer.fit(model)\n\n\nif __name__ == '__main__':\n    main()\n"
+        )
+    };
+    let expect = |make: &str, group: &str, expected: &str| {
+        let files = [
+            ("a.py", &*program(make)),
+            ("conf/train.yaml", "defaults:\n  - trainer: default\n"),
+            ("conf/trainer/default.yaml", group),
+        ];
+        check(&files, "hpu", expected);
+    };
+    let made = "hydra.utils.instantiate(cfg.trainer)";
+    let keys = "launcher=lightning; joined-by=lightning; devices-key=trainer.devices; nodes-key=+trainer.num_nodes";
+    expect(made, "_target_: lightning.Trainer\ndevices: 8\n", &format!("entry=a.py; instances=8; {keys}"));
+    expect(made, "_target_: lightning.Trainer\ndevices: auto\n", &format!("entry=a.py; {keys}"));
+    expect("L.Trainer(**cfg.trainer)", "devices: 8\n", &format!("entry=a.py; instances=8; {keys}"));
+    let none = "entry=a.py; launcher=lightning; joined-by=lightning; devices-key=+trainer.devices; nodes-key=+trainer.num_nodes";
+    expect(made, "_target_: lightning.pytorch.Trainer\nmax_epochs: 1\n", none);
+    expect("L.Trainer(**cfg.trainer, logger=x)", "max_epochs: 1\n", none);
+}
+
+/// A program that starts processes itself is started once.
+#[test]
+fn programs_that_start_processes() {
+    let with = |head: &str, body: &str| {
+        format!(
+            "import argparse\nimport os\nimport torch\n{head}\n\n\ndef work(rank, n):\n    \
+             torch.distributed.init_process_group('hccl', rank=rank, world_size=n)\n    loss.backward()\n\n\n\
+             def main():\n{body}\n\n\nif __name__ == '__main__':\n    main()\n"
+        )
+    };
+    let fields = |head: &str, body: &str, expected: &str| {
+        check(&[("a.py", &with(head, body))], "hpu", &format!("entry=a.py; {expected}"));
+    };
+    let mp = "import torch.multiprocessing as mp";
+    let four = "instances=4; launcher=program; joined-by=spawn; devices-key==4";
+    fields(mp, "    n = 4\n    mp.spawn(work, args=(n,), nprocs=n)", &format!("{four} a.py:13"));
+    fields(
+        mp,
+        "    for r in range(4):\n        mp.Process(target=work, args=(r, 4)).start()",
+        &format!("{four} a.py:13"),
+    );
+    fields(
+        "import multiprocessing",
+        "    c = multiprocessing.get_context('spawn')\n    [c.Process(target=work, args=(r, 4)) for r in range(4)]",
+        &format!("{four} a.py:14"),
+    );
+    fields(
+        "from accelerate import notebook_launcher",
+        "    notebook_launcher(work, (), 4)",
+        &format!("{four} a.py:13"),
+    );
+    fields(
+        mp,
+        "    mp.spawn(work, nprocs=torch.hpu.device_count())",
+        "launcher=program; joined-by=spawn; devices-key==all a.py:13",
+    );
+    let option = "    p = argparse.ArgumentParser()\n    p.add_argument('--gpus', type=int, default=2)\n    \
+        a = p.parse_args()\n    mp.spawn(work, args=(a.gpus,), nprocs=a.gpus)";
+    fields(mp, option, "instances=2; launcher=program; joined-by=spawn; devices-key=--gpus");
+    // The number of the machine is read from where torchrun would put that of the process.
+    let by_node = "    node = int(os.environ['RANK'])\n    mp.spawn(work, args=(node,), nprocs=4)";
+    fields(mp, by_node, &format!("{four} a.py:14"));
+    // Under torchrun this one starts none.
+    let either = "    if 'RANK' in os.environ:\n        work(int(os.environ['RANK']), 4)\n    else:\n        mp.spawn(work, nprocs=4)";
+    fields(mp, either, "launcher=torchrun; joined-by=environment,spawn");
+    let early =
+        "    if 'RANK' in os.environ:\n        return work(int(os.environ['RANK']), 4)\n    mp.spawn(work, nprocs=4)";
+    fields(mp, early, "launcher=torchrun; joined-by=environment,spawn");
+    // Processes that read data join nothing.
+    fields(mp, "    mp.Process(target=read).start()", "joined-by=unread");
+    let fabric = "    fabric = Fabric(devices=4)\n    fabric.launch()\n    fabric.backward(loss)";
+    let of_fabric =
+        "instances=4; launcher=lightning; joined-by=lightning; devices-key==4 a.py:13; nodes-key==1 a.py:13";
+    fields("from lightning.fabric import Fabric", fabric, of_fabric);
+    let cli = "launcher=lightning; joined-by=lightning; devices-key=--trainer.devices; nodes-key=--trainer.num_nodes";
+    fields("from lightning.pytorch.cli import LightningCLI", "    LightningCLI(Net)", cli);
 }
 
 /// What stands in front of `--` is read by another parser, with options that the program gives it.
