@@ -27,13 +27,19 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
         let given = |field: &str| request.values.contains_key(field);
         let own = |field: &str| {
             let fields = site.field.iter().chain(target.fields());
-            given(field) || fields.into_iter().any(|known| known.name == field) || launch::COMMON.contains(&field)
+            given(field) || fields.into_iter().any(|known| known.name == field) || launch::common(field).is_some()
         };
-        let lines = problems.iter().map(|problem| match own(&problem.field) {
-            true => format!("--set {}=…: {}", problem.field, problem.message),
-            false => format!("--{problem}"),
-        });
-        usage(lines.collect::<Vec<_>>().join("\n          "))
+        let mut lines: Vec<String> = problems
+            .iter()
+            .map(|problem| match own(&problem.field) {
+                true => format!("--set {}=…: {}", problem.field, problem.message),
+                false => format!("--{problem}"),
+            })
+            .collect();
+        if lines.iter().any(|line| line.starts_with("--set ")) {
+            lines.push("the fields of --set are listed by portolan launch --help".to_string());
+        }
+        usage(lines.join("\n          "))
     })?;
     let script = if args.explain { launch::explained(&plan) } else { launch::render(&plan) };
     if !args.explain {

@@ -42,7 +42,13 @@ pub fn plan(request: &Request, site: &Site) -> Result<Plan, Vec<Problem>> {
             Script::Train => draft.train(),
         }
     }
-    if draft.problems.is_empty() { Ok(draft.plan) } else { Err(draft.problems) }
+    let mut problems: Vec<Problem> = Vec::new();
+    for problem in draft.problems {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+    if problems.is_empty() { Ok(draft.plan) } else { Err(problems) }
 }
 
 /// A plan in the making.
@@ -299,6 +305,7 @@ impl<'a> Draft<'a> {
                 Kind::Number if !value.parse::<u32>().is_ok_and(|number| (1..=MOST).contains(&number)) => {
                     format!("must be a number from 1 to {MOST}")
                 }
+                Kind::Switch if value != "on" => "takes on; leave it out to say no".to_string(),
                 Kind::Name if value.starts_with('-') || value.contains('/') => "is a name, not a path".to_string(),
                 Kind::Network if !is_plain("._-/:,") => {
                     "takes the name of an interface or a network such as 10.1.3.0/24".to_string()

@@ -46,6 +46,89 @@ fn launchers_that_a_scheduler_does_not_carry() {
     check("rdu", "generic", by_mpich, "launcher");
 }
 
+/// What is wrong with a value of `--set` is said at its field: what it takes, or which fields there are.
+#[test]
+fn values_of_set() {
+    let says = |name: &str, value: &str, words: &[&str]| {
+        let target = Target::named("hpu").expect("a target");
+        let mut request = Request::new(target, "train.py");
+        request.scheduler = Scheduler::Slurm;
+        request.values.insert(name.into(), value.into());
+        let problems = plan(&request, &site_named("generic", target).expect("a site")).expect_err("refused");
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        assert_eq!(problem.field, name);
+        assert!(words.iter().all(|word| problem.message.contains(word)), "{words:?}: {problem}");
+    };
+    says("queue", "", &["there is no such field", "hpu has output, lazy,", "partition"]);
+    says("Account", "x", &["`account` may be meant"]);
+    says("gres", "gpu", &["Any machine with Gaudi cards", "every launch has account"]);
+    says("launcher", "torchrun", &["is an option of its own: --launcher"]);
+    says("port", "29500", &["is an option of its own: --port"]);
+    says("time", "", &["is empty: it takes the wall time as HH:MM:SS"]);
+    says("cores", "", &["is empty: it takes Cores (Cores of a process"]);
+    says("cores", "x", &["must be a number from 1"]);
+    says("lazy", "no", &["takes on"]);
+    says("profile", "off", &["takes on"]);
+    says("requeue", "off", &["takes on"]);
+    says("sdk", "new", &["takes a release such as"]);
+}
+
+/// What a program starts by itself is what it is told; a number of its own must be the one that is asked for.
+#[test]
+fn numbers_of_a_program_that_starts_processes() {
+    let with = |launcher: &'static str, devices: &'static str, nodes: &'static str| {
+        move |request: &mut Request| {
+            (request.launcher, request.joined_by) = (Some(launcher.into()), launch::joins_of("lightning,spawn"));
+            request.instances = Some(8);
+            request.devices_key = Some(devices.to_string()).filter(|key| !key.is_empty());
+            request.nodes_key = Some(nodes.to_string()).filter(|key| !key.is_empty());
+            request.scheduler = Scheduler::Slurm;
+        }
+    };
+    let of_two = |request: &mut Request| {
+        with("lightning", "=8 a.py:3", "=1 a.py:3")(request);
+        (request.nodes, request.instances) = (2, Some(16));
+    };
+    check("hpu", "generic", with("lightning", "=4 a.py:3", "=1 a.py:3"), "instances");
+    check("hpu", "generic", with("program", "=4 a.py:3", ""), "instances");
+    check("hpu", "generic", of_two, "nodes");
+    let otherwise = |request: &mut Request| {
+        with("program", "--gpus", "")(request);
+        request.args = vec!["--gpus=4".into()];
+    };
+    check("hpu", "generic", otherwise, "instances");
+    let script = |change: &dyn Fn(&mut Request)| {
+        let target = Target::named("hpu").expect("a target");
+        let mut request = Request::new(target, "train.py");
+        change(&mut request);
+        render(&plan(&request, &site_named("generic", target).expect("a site")).expect("a plan"))
+    };
+    let told = |change: &dyn Fn(&mut Request), words: &str| {
+        let script = script(change);
+        assert!(script.contains(words), "{words}\n{script}");
+    };
+    told(&with("program", "--gpus", ""), "python3 -u train.py --gpus=8\n");
+    told(
+        &with("lightning", "trainer.devices", "+trainer.num_nodes"),
+        "train.py trainer.devices=8 +trainer.num_nodes=1\n",
+    );
+    told(&with("lightning", "=all a.py:3", "=1 a.py:3"), "train.py\n");
+    // Its own number is not known, or not that of the machine's cards: the script says so.
+    let part = |request: &mut Request| {
+        with("lightning", "=all a.py:3", "=1 a.py:3")(request);
+        request.instances = Some(2);
+    };
+    told(
+        &part,
+        "# the program's Trainer takes all cards that it sees (a.py:3): say devices=2 there, unless it sees 2\n",
+    );
+    let unread = |request: &mut Request| {
+        with("lightning", "=8 a.py:3", "")(request);
+        (request.nodes, request.instances) = (2, Some(16));
+    };
+    told(&unread, "# num_nodes=2 is for you to tell the Trainer: where it takes it from was not read\n");
+}
+
 /// Under a scheduler mpirun is told the job's machines, and the job has a task for each process.
 #[test]
 fn mpirun_on_several_machines_of_a_job() {

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// What stands below the options; the fields of a target are those of its guide.
 fn launch_help() -> String {
     let of_target = |target: Target| {
-        let names: Vec<&str> = target.fields().iter().map(|field| &*field.name).collect();
+        let is_set = |name: &&str| *name != "port";
+        let names: Vec<&str> = target.fields().iter().map(|field| &*field.name).filter(is_set).collect();
         (!names.is_empty()).then(|| format!("  {}: {}", target.name(), names.join(", ")))
     };
     let targets: Vec<String> = Target::all().filter_map(of_target).collect();
@@ -153,8 +154,8 @@ pub(crate) struct LaunchArgs {
     /// Say of each variable, flag and directive why it is there and where that is written
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Value of a field
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    /// Value of a field; they are listed below
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = field_and_value)]
     pub(crate) values: Vec<(String, String)>,
     /// Check this script instead: findings to stderr, a patch to stdout
     #[arg(long, value_name = "FILE")]
@@ -172,6 +173,12 @@ pub(crate) enum SchedulerArg {
     Slurm,
     /// qsub
     Pbs,
+}
+
+fn field_and_value(word: &str) -> Result<(String, String), String> {
+    let example =
+        "it takes the name of a field and its value, such as venv=DIR; portolan launch --help lists the fields";
+    name_and_value(word).map_err(|_| example.to_string())
 }
 
 fn target(name: &str) -> Result<Target, String> {

@@ -33,7 +33,7 @@ impl Draft<'_> {
         }
         for field in ["requeue", "exclusive"] {
             if self.value(field).is_some_and(|value| value != "on") {
-                self.problem(field, "takes on");
+                self.problem(field, "takes on; leave it out to say no");
             } else if self.value(field).is_some() && scheduler == Scheduler::Bash {
                 self.problem(field, "is asked of a scheduler: --scheduler slurm or pbs");
             }
