@@ -122,15 +122,6 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
     if program.joins.is_empty() && !program.alone {
         let _ = writeln!(out, "{}: nothing that was read joins its processes", program.place);
     }
-    // Its processes would all take the first device.
-    if let Some(setting) = program.local_rank_option() {
-        let name = &setting.name;
-        let _ = writeln!(
-            out,
-            "{}: {name} is an option that torchrun does not give: read LOCAL_RANK in its place",
-            setting.place
-        );
-    }
     for join in &program.joins {
         let by = match join.by {
             JoinedBy::Environment => "RANK and LOCAL_RANK tell a process its place",

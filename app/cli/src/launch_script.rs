@@ -67,7 +67,8 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         SchedulerArg::Slurm => Scheduler::Slurm,
         SchedulerArg::Pbs => Scheduler::Pbs,
     };
-    request.launcher = text(&args.launcher, "launcher");
+    request.launcher.clone_from(&args.launcher);
+    request.suits = text(&args.suits, "suits");
     request.script = match (args.setup, args.collect) {
         (true, _) => Script::Setup,
         (_, true) => Script::Collect,
@@ -113,9 +114,11 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         ("compiled", args.compiled),
         ("tensorflow", args.tensorflow || read.get("tensorflow").is_some() && target.has_field("tensorflow")),
     ];
+    let of_code = ["rank_option", "unplaced"].into_iter().filter(|name| target.has_field(name));
+    let of_code = of_code.filter_map(|name| Some((name.to_string(), read.get(name)?.to_string())));
     let given = switches.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name.to_string(), "on".to_string()));
     let modules = args.modules.iter().map(|list| ("modules".to_string(), list.clone()));
-    request.values = given.chain(modules).chain(args.values.iter().cloned()).collect();
+    request.values = given.chain(of_code).chain(modules).chain(args.values.iter().cloned()).collect();
     Ok(request)
 }
 

@@ -190,6 +190,7 @@ pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Pro
         |name: &str| text(fields, name).split(',').map(str::trim).filter(|one| !one.is_empty()).map(String::from);
     request.hosts = list("hosts").collect();
     request.needs = list("needs").collect();
+    request.suits = Some(text(fields, "suits")).filter(|name| !name.is_empty()).map(str::to_string);
     request.launcher = Some(text(fields, "launcher")).filter(|name| !name.is_empty()).map(str::to_string);
     let own = |name: &str| Some(text(fields, name)).filter(|said| !said.is_empty()).map(str::to_string);
     let lines =
@@ -273,7 +274,7 @@ pub fn command(fields: &Fields, read: SiteReader<'_>) -> String {
                 }
             }
             "needs" | "batch-key" | "accumulation-key" | "distributed-key" | "join-args" | "joined-by"
-            | "devices-key" | "nodes-key" | "spawn-key" | "ahead" => {
+            | "devices-key" | "nodes-key" | "spawn-key" | "suits" | "ahead" => {
                 add(&[&format!("--{}={}", shown.name, said.trim())]);
             }
             name if OPTIONS.contains(&name) => add(&[&format!("--{name}"), said.trim()]),

@@ -43,6 +43,8 @@ pub struct Request {
     pub accumulation: Option<u32>,
     /// Who starts the processes, by the name that the target's table has for it; the target's usual one when none.
     pub launcher: Option<String>,
+    /// Who could start them as the program was read; taken where the target's usual one does not tell them the same.
+    pub suits: Option<String>,
     /// Port where the processes meet.
     pub port: Option<u16>,
     /// Names of the machines, where no scheduler knows them.
@@ -118,6 +120,7 @@ impl Request {
             batch: None,
             accumulation: None,
             launcher: None,
+            suits: None,
             port: None,
             hosts: Vec::new(),
             distributed_key: None,

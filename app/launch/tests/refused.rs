@@ -73,6 +73,34 @@ fn values_of_set() {
     says("sdk", "new", &["takes a release such as"]);
 }
 
+/// A process sees its own tile alone, or chooses one by its local rank: never both, and never neither.
+#[test]
+fn a_tile_for_each_process() {
+    let script = |change: &dyn Fn(&mut Request)| {
+        let target = Target::named("xpu").expect("a target");
+        let mut request = Request::new(target, "train.py");
+        request.instances = Some(12);
+        request.joined_by = launch::joins_of("environment");
+        change(&mut request);
+        render(&plan(&request, &site_named("alcf", target).expect("a site")).expect("a plan"))
+    };
+    let (mask, rank) = ("ZE_AFFINITY_MASK=\\$PALS_LOCAL_RANKID", "LOCAL_RANK=\\$PALS_LOCAL_RANKID;");
+    let chooses = script(&|_| {});
+    assert!(chooses.contains(rank) && !chooses.contains("MASK"), "{chooses}");
+    for name in ["tile", "unplaced"] {
+        let shown = script(&|request| drop(request.values.insert(name.into(), "on".into())));
+        assert!(shown.contains(mask) && shown.contains("LOCAL_RANK=0 ") && !shown.contains(rank), "{shown}");
+    }
+    // Who suits the program is one thing, how the site starts it another.
+    let suited = script(&|request| request.suits = Some("torchrun".into()));
+    assert!(suited.contains("run mpiexec ") && !suited.contains("torchrun"), "{suited}");
+    let masked = |request: &mut Request| {
+        request.instances = Some(2);
+        request.values.insert("mask".into(), "3".into());
+    };
+    check("xpu", "generic", masked, "mask");
+}
+
 /// What a program starts by itself is what it is told; a number of its own must be the one that is asked for.
 #[test]
 fn numbers_of_a_program_that_starts_processes() {

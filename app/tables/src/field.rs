@@ -23,7 +23,7 @@ pub struct Field {
     pub when: When,
     /// The scripts that use it: `train`, `setup`, `collect`.
     pub scripts: Vec<String>,
-    /// `program` where it says something about the program.
+    /// `program` where it says something about the program, `project` where `--project` reads it.
     pub group: String,
 }
 
@@ -44,12 +44,15 @@ pub enum Kind {
     Network,
     /// One of the target's groups of devices.
     Group,
+    /// Devices of a machine with commas between them, one for each process at least.
+    Devices,
     /// A release of the vendor's software.
     Release,
 }
 
 /// Fields that are options of the command of their own; all others are values of `--set`.
-pub const OPTIONS: [&str; 34] = [
+pub const OPTIONS: [&str; 35] = [
+    "suits",
     "join-args",
     "joined-by",
     "devices-key",

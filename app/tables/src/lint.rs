@@ -18,6 +18,9 @@ pub struct Lint {
     pub open_venv: bool,
     /// Whether the vendor's packages come in conda's environments too.
     pub conda: bool,
+    /// Names of variables that the vendor's software sets or reads, as far as the tables do not name them; others that begin
+    /// with the same word count too.
+    pub environment: Vec<String>,
     /// The one Python that the vendor's packages are for.
     pub python: Option<String>,
     /// Packages that need another beside them.

@@ -44,6 +44,8 @@ pub struct Program {
     pub shared_batch: Option<Place>,
     /// Whether it reads `LOCAL_RANK`.
     pub reads_local_rank: bool,
+    /// Whether its processes join, and nothing in it says which device of a machine is whose.
+    pub unplaced: bool,
     /// Whether nothing in it speaks of several processes: started eight times, it is eight trainings.
     pub alone: bool,
     /// What it imports, by full names.
@@ -294,7 +296,7 @@ impl Program {
             say("alone", "on".to_owned());
         }
         if let Some(launcher) = launcher {
-            say("launcher", launcher.to_owned());
+            say("suits", launcher.to_owned());
         }
         if target.joins && !self.alone {
             say("joined-by", self.joined_by(target));
@@ -312,6 +314,12 @@ impl Program {
         let spawn = self.joins.iter().find(|join| join.by == JoinedBy::Spawn).and_then(|join| join.under.first());
         if let Some(key) = spawn.filter(|_| target.joins) {
             say("spawn-key", key.split('=').next().unwrap_or(key).to_owned());
+        }
+        if let Some(option) = self.local_rank_option() {
+            say("rank_option", format!("{} {}", option.name, option.place));
+        }
+        if self.unplaced {
+            say("unplaced", "on".to_owned());
         }
         if let Some(divided) = &self.divided {
             say("divided", "on".to_owned());

@@ -66,6 +66,10 @@ pub(crate) struct LaunchArgs {
     /// Who starts the processes, such as mpirun or torchrun; the target's usual one when absent
     #[arg(long, value_name = "LAUNCHER")]
     pub(crate) launcher: Option<String>,
+    /// Who could start the program's processes, as it was read; taken unless --launcher says another, or the target's
+    /// usual one tells them the same
+    #[arg(long, value_name = "LAUNCHER")]
+    pub(crate) suits: Option<String>,
     /// Run lazily, the older way (hpu)
     #[arg(long)]
     pub(crate) lazy: bool,

@@ -114,12 +114,27 @@ impl Draft<'_> {
         u32::try_from(own.split(',').count()).ok()
     }
 
+    /// Who starts the processes of a program that was read: the usual one of several processes, where it tells them what
+    /// they learn their places by; else the one that suits the program.
+    fn suited(&self) -> Option<&'static LauncherEntry> {
+        let request = self.request;
+        let fits = |entry: &&LauncherEntry| {
+            !entry.label.is_empty() && !entry.refused.iter().any(|refusal| self.holds(&refusal.when))
+        };
+        let tells = |entry: &LauncherEntry| request.joined_by.iter().any(|(by, _)| entry.tells.contains(by));
+        let is_usual = |entry: &&LauncherEntry| entry.usual.iter().flatten().any(|usual| self.holds(usual));
+        let named = || self.table.launcher.iter().find(|entry| Some(&*entry.name) == request.suits.as_deref());
+        let usual = self.table.launcher.iter().filter(fits).find(|entry| is_usual(entry) && tells(entry));
+        usual.or_else(named)
+    }
+
     /// Who starts the processes: the one that was chosen, else the target's usual one.
     pub(super) fn choose_launcher(&mut self) -> Option<()> {
-        let table = self.table;
-        let named = self.request.launcher.as_deref();
+        let (request, table) = (self.request, self.table);
+        let named = request.launcher.as_deref();
         let found = match named {
             Some(name) => table.launcher.iter().find(|entry| entry.name == name && !entry.label.is_empty()),
+            None if request.suits.is_some() => self.suited(),
             None => {
                 let is_usual = |entry: &&LauncherEntry| entry.usual.iter().flatten().any(|usual| self.holds(usual));
                 let fits = |entry: &&LauncherEntry| {

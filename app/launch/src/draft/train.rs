@@ -1,8 +1,8 @@
 //! A training: its numbers, what it sets, and the commands that start it.
 
-use super::Draft;
+use super::{Draft, count};
 use crate::plan::{Setting, Step};
-use tables::SetEntry;
+use tables::{Kind, SetEntry};
 
 impl Draft<'_> {
     pub(super) fn train(&mut self) {
@@ -25,6 +25,7 @@ impl Draft<'_> {
                 None => {}
             }
         }
+        self.listed();
         self.joined();
         let of_the_program = std::mem::take(&mut self.plan.arithmetic);
         let titles = table.titles.iter().find(|title| self.holds(&title.when));
@@ -62,6 +63,19 @@ impl Draft<'_> {
         for command in self.commands() {
             if self.holds(&command.when) {
                 self.run(command);
+            }
+        }
+    }
+
+    /// Devices that were named: a process without one would find none, or share another's.
+    fn listed(&mut self) {
+        let local = self.counts.local;
+        for field in self.table.field.iter().filter(|field| field.kind == Kind::Devices) {
+            let Some(value) = self.value(&field.name) else { continue };
+            let named = value.split(',').filter(|one| !one.trim().is_empty()).count();
+            if named < local as usize {
+                let message = format!("names {named} for {}", count(local, "process"));
+                self.problem(&field.name, message);
             }
         }
     }

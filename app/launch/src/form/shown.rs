@@ -18,6 +18,8 @@ pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     let mut program = program(script);
     program.extend(own.iter().filter(|(group, _)| group == "program").map(|(_, field)| field.clone()));
     let mut more = more(target, script);
+    let read: Vec<String> =
+        own.iter().filter(|(group, _)| group == "project").map(|(_, field)| field.name.clone()).collect();
     more.extend(own.into_iter().filter(|(group, _)| group != "program").map(|(_, field)| field));
     more.retain(|field| known.as_ref().is_none_or(|site| site.field.iter().all(|own| own.name != field.name)));
     let mut groups = vec![
@@ -26,7 +28,8 @@ pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     ];
     if script == Script::Train {
         groups.push(FormGroup { title: "How much", fields: size(fields, target), folded: false });
-        let about = said_by_program(target.table());
+        let mut about = said_by_program(target.table());
+        about.extend(more.extract_if(.., |field| read.contains(&field.name)));
         groups.push(FormGroup { title: "More about the project", fields: about, folded: true });
     }
     groups.push(FormGroup { title: "More", fields: more, folded: false });
@@ -241,6 +244,8 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
         let help = "From what its processes learn their places: environment, mpi, open-mpi, horovod, deepspeed, lightning, \
                     spawn; unread where that was not found.";
         list.push(field("joined-by", "How its processes join", help, FieldKind::Text));
+        let help = "Launcher that tells them that. Another one that does is taken where it is the usual one.";
+        list.push(field("suits", "Launcher that suits it", help, FieldKind::Text));
         let help = "Key or option with which Lightning's Trainer is told its devices. The script sets it.";
         list.push(field("devices-key", "Key for the Trainer's devices", help, FieldKind::Text));
         let help = "The same for machines.";

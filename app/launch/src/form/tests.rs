@@ -264,7 +264,11 @@ fn a_launcher_that_joins() {
     // The Trainer starts as many as it is told.
     let trainer = of("lightning", &[("launcher", "lightning"), ("devices-key", "trainer.devices")]);
     assert!(script(&trainer).contains(" a.py trainer.devices=8\n"));
-    refused(&of("lightning", &[("devices-key", "=2 a.py:4")]), "instances", "takes 2 devices (a.py:4), 8 here");
+    refused(
+        &of("lightning", &[("devices-key", "=2 a.py:4")]),
+        "instances",
+        "takes 2 cards (a.py:4), 8 here: say devices=8 there",
+    );
 }
 
 /// SambaFlow's words stand in front of `--`, the program's own behind it, at compile and at run.

@@ -8,6 +8,39 @@ pub(super) fn check(look: &mut Look<'_>) {
     continuations(look);
     late_directives(look);
     left_behind(look);
+    placeholders(look);
+}
+
+/// `<group>` where a name was to be filled in: a shell reads a file of that name, a scheduler takes it for the name.
+fn placeholders(look: &mut Look<'_>) {
+    let script = look.script;
+    let is_bare = |at: usize| {
+        let mut pieces = look.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
+        pieces.all(|piece| !piece.range.contains(&at))
+    };
+    let mut places: Vec<(usize, &str)> = Vec::new();
+    for (at, line) in lines(script).filter(|(at, _)| !inside_document(look, *at)) {
+        let directive = ["#SBATCH ", "#PBS "].iter().any(|mark| line.starts_with(mark));
+        if line.trim_start().starts_with('#') && !directive {
+            continue;
+        }
+        for (from, _) in line.match_indices('<') {
+            let rest = &line[from + 1..];
+            let Some(end) = rest.find('>') else { continue };
+            let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic())
+                && rest[..end].chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+            // `<in >out` and `<in>out` are a shell's; what is glued to a word, or has nothing behind it, is not.
+            let is_glued = line[..from].ends_with(|c: char| c.is_ascii_alphanumeric() || "=/-_.".contains(c));
+            let comment = line[..from].contains(" #");
+            let ends = rest[end + 1..].trim().is_empty();
+            if is_name && (directive || (!comment && is_bare(at + from) && (is_glued || ends))) {
+                places.push((at + from, &line[from..from + end + 2]));
+            }
+        }
+    }
+    for (at, text) in places {
+        look.found(at, "placeholder", format!("{text} is still to be filled in"));
+    }
 }
 
 /// bash reads the `\r` of `\r\n` as part of the last word.
@@ -125,12 +158,15 @@ fn left_behind(look: &mut Look<'_>) {
     let of_target = look.table.lint.shares.as_ref().map(|shares| shares.program.as_str());
     let starts = |command: &Command| STARTERS.iter().copied().chain(of_target).any(|name| command.runs(name).is_some());
     let script = look.script;
-    let left = |command: &&Command| {
+    let is_beside = |command: &Command| {
         let end = command.words.last().map_or(0, |word| word.range.end);
         // Behind the last word: redirections have words of their own.
         let rest = script[end..].lines().next().unwrap_or_default().trim_start();
-        starts(command) && rest.starts_with('&') && !rest.starts_with("&&") && !rest.starts_with("&>")
+        rest.starts_with('&') && !rest.starts_with("&&") && !rest.starts_with("&>")
     };
+    let left = |command: &&Command| starts(command) && is_beside(command);
+    let last = look.commands.last().map(|command| command.words.as_ptr());
+    let left = |command: &&Command| left(command) || (Some(command.words.as_ptr()) == last && is_beside(command));
     let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };
     look.found(at, "left-behind", "runs beside the script, and the job ends with the script: wait for it");
     let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };

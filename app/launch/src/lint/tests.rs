@@ -230,7 +230,7 @@ fn names_and_assignments() {
     found("popdist", "poprun --num-replicas=2 env log=x python t.py\n", &[]);
     found("popdist", "while getopts c: o; do cluster=$OPTARG; done\necho \"$cluster ${part}\"\n", &["unset-variable"]);
     for fine in [
-        "for host in $HOSTS; do echo $host; done\n",
+        "HOSTS=a,b\nfor host in $HOSTS; do echo $host; done\n",
         "read -r first rest < x\necho $first $rest\n",
         "source ./settings.sh\necho $batch\n",
         "echo ${batch:-8} '$batch' \\$batch $(awk \"{print \\$size}\")\n",
@@ -240,7 +240,7 @@ fn names_and_assignments() {
     ] {
         found("hpu", fine, &[]);
     }
-    let job = "#PBS -l select=8\nfor part in a b; do\n  $COMMAND $part\ndone\nwait\n";
+    let job = "#PBS -l select=8\nCOMMAND=x\nfor part in a b; do\n  $COMMAND $part\ndone\nwait\n";
     found("xpu", job, &["waits-for-nothing"]);
     found("xpu", &job.replace("wait", "# 12 ranks & 6 cards\nwait"), &["waits-for-nothing"]);
     found("xpu", &job.replace("$part\n", "$part > log 2>&1 &\n"), &[]);
@@ -295,4 +295,59 @@ fn odd_scripts() {
             assert_eq!(lines.concat(), done.fixed, "{script:?}");
         }
     }
+}
+
+/// A name in capitals is the script's own too, unless a shell, a scheduler, a site or a vendor sets it.
+#[test]
+fn names_in_capitals_that_are_set_nowhere() {
+    let unset = |script: &str| found("hpu", script, &["unset-variable"]);
+    let known = |script: &str| found("hpu", script, &[]);
+    unset("mpirun -n $NPROC python t.py\n");
+    unset("mpirun -n \"${NPROC}\" python t.py\n");
+    unset("source venv/bin/activate\ntorchrun --nproc_per_node=$GPUS_PER_NODE t.py\n");
+    unset("module load x\ncd $DATADIR\n");
+    known("NPROC=8\nmpirun -n $NPROC python t.py\n");
+    known("export NPROC=8\nmpirun -n ${NPROC} python t.py\n");
+    known(": \"${NPROC:=8}\"\nmpirun -n $NPROC python t.py\n");
+    known("echo ${NPROC:?}\nmpirun -n $NPROC python t.py\n");
+    known("mpirun -n ${NPROC:-8} python t.py\n");
+    known("if [ -z \"$NPROC\" ]; then echo no >&2; exit 2; fi\nmpirun -n $NPROC python t.py\n");
+    known("#SBATCH --export=NPROC,MODEL=a\necho $NPROC $MODEL\n");
+    known("source settings.sh\nmpirun -n $NPROC python t.py\n");
+    known("read -r NPROC < n\nfor DIR in a b; do echo $NPROC $DIR; done\n");
+    known("echo $HOME $SLURM_JOB_ID $PBS_O_WORKDIR $OMPI_COMM_WORLD_RANK $RANK $SCRATCH $PSCRATCH $CONDA_PREFIX\n");
+    known("echo $HABANA_LOGS $PT_HPU_LAZY_MODE $HCCL_SOCKET_IFNAME $ZE_AFFINITY_MASK\n");
+    known("module load openmpi\necho $OPENMPI_HOME\n");
+    known("awk \"{print $NF}\" f\n");
+}
+
+/// A name that was to be filled in; a shell's own `<` and `>` are none.
+#[test]
+fn names_that_are_still_to_be_filled_in() {
+    let open = |script: &str| found("hpu", script, &["placeholder"]);
+    open("#SBATCH --account=<your-account>\nsrun python t.py\n");
+    open("#PBS -q <myqueue>\npython t.py\n");
+    open("group=/work/x-<group_id>\n");
+    open("cd <path>\n");
+    for fine in [
+        "sort <in>out\n",
+        "sort < in > out\n",
+        "sort <in >out\n",
+        "echo '<b>' \"<b>\"\n",
+        "# <x>\n",
+        "cat <<END\n<b>\nEND\n",
+        "read a < x # y <b>\n",
+    ] {
+        found("hpu", fine, &[]);
+    }
+}
+
+/// What a job leaves running as it ends, whatever it is; folders that are nobody's.
+#[test]
+fn a_last_command_beside_the_script() {
+    let job = "#PBS -l select=1\nEXEC=x\n${EXEC} > log 2>&1 &\n";
+    check("xpu", job, &format!("{job}wait\n"), &["left-behind"]);
+    found("xpu", "#PBS -l select=1\nwatch x > log &\npython t.py\n", &[]);
+    found("hpu", "cd /home/data/A\ncd /home/shared/x\n", &[]);
+    found("hpu", "CUDA_VISIBLE_DEVICE=0 python t.py\n", &["foreign-devices"]);
 }

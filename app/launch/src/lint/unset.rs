@@ -1,30 +1,196 @@
 //! Variables of the script's own that it sets nowhere.
 
 use super::Look;
-use super::shell::Quote;
+use super::shell::{Command, Quote, Token};
+use crate::target::Target;
 use std::collections::BTreeSet;
 
-/// A name in small letters is by custom the script's own; one that nothing in it sets is empty when it runs. Nothing is
-/// said of a script that reads another one, which may set it.
+/// What a shell, a login, a scheduler or a launcher gives a value to.
+const GIVEN: [&str; 74] = [
+    "BASH",
+    "BASHPID",
+    "BASH_SOURCE",
+    "BASH_VERSION",
+    "COLUMNS",
+    "CPATH",
+    "DEBUG",
+    "DISPLAY",
+    "DRY_RUN",
+    "EDITOR",
+    "ENVIRONMENT",
+    "EPOCHSECONDS",
+    "EUID",
+    "FUNCNAME",
+    "GROUP",
+    "HISTSIZE",
+    "HOME",
+    "HOST",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "IFS",
+    "INCLUDE",
+    "JOB_ID",
+    "JOB_NAME",
+    "LANG",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LIBRARY_PATH",
+    "LINENO",
+    "LINES",
+    "LOCAL_RANK",
+    "LOCAL_WORLD_SIZE",
+    "LOGNAME",
+    "MACHTYPE",
+    "MAIL",
+    "MANPATH",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "NCPUS",
+    "NHOSTS",
+    "NODE_RANK",
+    "NSLOTS",
+    "OLDPWD",
+    "OPTARG",
+    "OPTERR",
+    "OPTIND",
+    "OSTYPE",
+    "PATH",
+    "PE_HOSTFILE",
+    "PIPESTATUS",
+    "PKG_CONFIG_PATH",
+    "PPID",
+    "PS1",
+    "PS4",
+    "PWD",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "QUEUE",
+    "RANDOM",
+    "RANK",
+    "REPLY",
+    "SECONDS",
+    "SHELL",
+    "SHLVL",
+    "SRANDOM",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TMPDIR",
+    "UID",
+    "USER",
+    "VIRTUAL_ENV",
+    "WORLD_SIZE",
+    "ZSH_VERSION",
+];
+
+/// How the names begin that a scheduler, an MPI, `conda` or a package manager gives a value to.
+const BEGINNINGS: [&str; 24] = [
+    "SLURM", "SBATCH_", "SRUN_", "PBS_", "LSB_", "LS_", "SGE_", "COBALT_", "FLUX_", "OMPI_", "PMI", "PALS_", "MPI",
+    "MV2_", "CONDA", "MAMBA_", "LC_", "XDG_", "SSH_", "LMOD", "MODULE", "EB", "SPACK_", "BASH_",
+];
+
+/// How the names end that a site gives a value to: where there is room for files.
+const ROOMS: [&str; 6] = ["SCRATCH", "WORK", "PROJECT", "PROJECTS", "STORE", "STORAGE"];
+
+/// How the names end that an environment module gives a value to.
+const OF_MODULES: [&str; 9] = ["_HOME", "_ROOT", "_DIR", "_PATH", "_BASE", "_PREFIX", "_INC", "_LIB", "_VERSION"];
+
+/// A name that nothing in the script sets is empty when it runs, unless it is one of a shell's, a scheduler's or a vendor's.
+/// Nothing is said of a script that reads another one, which may set it.
 pub(super) fn check(look: &mut Look<'_>) {
-    let reads_another = |name: &str| look.commands.iter().any(|command| command.runs(name).is_some());
-    if ["source", ".", "eval"].into_iter().any(reads_another) {
+    if look.commands.iter().any(reads_another) {
         return;
     }
-    let known = set(look);
-    look.each_word(|look, word| {
-        for piece in word.pieces.iter().filter(|piece| piece.quote != Quote::Single) {
-            let text = look.script[piece.range.clone()].to_string();
-            for (at, name) in used(&text) {
-                if !known.contains(name) {
-                    let message = format!(
-                        "${name} is set nowhere in this script: empty, unless whoever submits it gives it a value"
-                    );
-                    look.found(piece.range.start + at, "unset-variable", message);
+    let mut known = set(look);
+    known.extend(asked(look));
+    let of_vendors = of_vendors();
+    let loads = ["module", "ml"].iter().any(|name| look.commands.iter().any(|command| command.runs(name).is_some()));
+    let ends = |name: &str, all: &[&str]| all.iter().any(|ending| name.ends_with(ending));
+    let is_given = |name: &str| {
+        known.contains(name)
+            || GIVEN.contains(&name)
+            || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+            || ends(name, &ROOMS)
+            || (loads && ends(name, &OF_MODULES))
+            || name.split('_').next().is_some_and(|first| name.contains('_') && of_vendors.contains(first))
+    };
+    look.each(|look, command| {
+        // `$NF` and the like are other languages' names.
+        if ["awk", "gawk", "perl", "expect"].iter().any(|name| command.runs(name).is_some()) {
+            return;
+        }
+        for word in &command.words {
+            for piece in word.pieces.iter().filter(|piece| piece.quote != Quote::Single) {
+                let text = look.script[piece.range.clone()].to_string();
+                for (at, name) in used(&text) {
+                    if !is_given(name) {
+                        let message = format!(
+                            "${name} is set nowhere in this script: empty, unless whoever submits it gives it a value"
+                        );
+                        look.found(piece.range.start + at, "unset-variable", message);
+                    }
                 }
             }
         }
     });
+}
+
+/// Whether a command reads a file of the user's or the site's own; an environment of Python's sets its own names alone.
+fn reads_another(command: &Command) -> bool {
+    let of_environments = |word: &Token| {
+        let name = word.text.rsplit('/').next().unwrap_or_default();
+        ["activate", "conda.sh", "mamba.sh"].contains(&name)
+    };
+    let reads = |name: &str| {
+        let at = command.words.iter().position(|word| word.text == name);
+        at.is_some_and(|at| !command.words.get(at + 1).is_some_and(of_environments))
+    };
+    ["source", ".", "eval"].into_iter().any(reads)
+}
+
+/// Names of which the script asks whether they are set, gives a value where they are not, or says that they come along.
+fn asked(look: &Look<'_>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let name_of = |text: &str| {
+        let text = text.trim_start_matches(['$', '{', '!']);
+        text[..text.find(|c: char| !is_letter(c)).unwrap_or(text.len())].to_string()
+    };
+    for command in &look.commands {
+        for pair in command.words.windows(2) {
+            if ["-z", "-n", "-v"].contains(&&*pair[0].text) && command.words[0].text != "mpirun" {
+                names.insert(name_of(&pair[1].text));
+            }
+        }
+    }
+    for (at, _) in look.script.match_indices("${") {
+        let rest = &look.script[at + 2..];
+        let name = &rest[..rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len())];
+        if [":=", "=", ":?", "?"].iter().any(|sign| rest[name.len()..].starts_with(sign)) {
+            names.insert(name.to_string());
+        }
+    }
+    for line in look.script.lines().filter(|line| line.starts_with("#SBATCH") || line.starts_with("#PBS")) {
+        let listed = line.split_once("--export=").or_else(|| line.split_once(" -v "));
+        let listed = listed.map(|(_, list)| list.split(',')).into_iter().flatten();
+        names.extend(listed.map(|one| name_of(one.trim())));
+    }
+    names
+}
+
+/// How the names of the targets' own variables begin.
+fn of_vendors() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for target in Target::all() {
+        let table = target.table();
+        names.extend(table.lint.variable.iter().flat_map(|wrong| [wrong.name.clone(), wrong.right.clone()]));
+        names.extend(target.variables().keys().cloned());
+        names.extend(table.lint.environment.iter().cloned());
+    }
+    names
+        .into_iter()
+        .filter_map(|name| Some(name.split('_').next()?.to_string()))
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 /// What the script may give a value to: every name that stands somewhere as a word of its own or in front of a `=`.
@@ -41,7 +207,7 @@ fn set(look: &Look<'_>) -> BTreeSet<String> {
     names
 }
 
-/// `$name` and `${name…}` in small letters, outside substitutions, each with its place; none that says what it is when it
+/// `$name` and `${name…}`, outside substitutions, each with its place; none that says what it is when it
 /// is not set.
 fn used(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
@@ -58,10 +224,9 @@ fn used(text: &str) -> Vec<(usize, &str)> {
                 let name = &name[..name.find(|c: char| !is_letter(c)).unwrap_or(name.len())];
                 let after = &rest[open.len() + name.len()..];
                 let has_default = open == "{" && after.trim_start_matches(':').starts_with(['-', '=', '?', '+']);
-                let is_own = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+                let is_own = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                     && name.len() > 1
-                    && !name.contains(|c: char| c.is_ascii_uppercase())
-                    && !name.ends_with("_proxy");
+                    && !name.to_ascii_lowercase().ends_with("_proxy");
                 if is_own && !has_default {
                     found.push((at, name));
                 }

@@ -71,6 +71,12 @@ fn home(piece: &Piece) -> &'static str {
     }
 }
 
+/// Folders beside those of people, with what all of them use.
+const OF_ALL: [&str; 14] = [
+    "apps", "common", "data", "dataset", "datasets", "local", "project", "projects", "public", "scratch", "share",
+    "shared", "software", "work",
+];
+
 fn home_folder(look: &mut Look<'_>, word: &Token) {
     for piece in &word.pieces {
         let text = look.script[piece.range.clone()].to_string();
@@ -84,6 +90,9 @@ fn home_folder(look: &mut Look<'_>, word: &Token) {
                 }
                 let start = piece.range.start + at;
                 let user = &after[..end];
+                if OF_ALL.contains(&user.to_ascii_lowercase().as_str()) {
+                    continue;
+                }
                 look.found(start, "home-folder", format!("{folder}{user} is somebody's own folder; use $HOME"));
                 let is_start = at == 0 || text[..at].ends_with(['=', ':']);
                 if is_start && folder != "/homes/" {

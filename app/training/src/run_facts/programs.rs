@@ -65,8 +65,14 @@ fn program(
         let is_local = |id: &Id| literal(view, *id).as_deref() == Some("LOCAL_RANK") && !is_written(view, *id);
         view.index.of_kind(kinds().string).iter().any(is_local)
     });
+    let by_torch = joins.len() == 1 && joins[0].by == JoinedBy::Environment;
+    let by_library =
+        |view: &FileView<'_>| view.names.bindings.iter().any(|binding| joins_by_the_environment(&binding.qualified));
+    let is_placed = |view: &&FileView<'_>| places(view) || by_library(view);
+    let moves = reached.iter().any(|view| ["to", "cuda", "device"].iter().any(|name| !view.calls(name).is_empty()));
     Program {
         place: place(view, start),
+        unplaced: by_torch && moves && !reads_local_rank && !reached.iter().any(is_placed),
         command_line,
         imports: imports_of(reached),
         divided: divided::divided(reached),
@@ -77,6 +83,28 @@ fn program(
         tensorflow,
         settings,
     }
+}
+
+/// Whether a file says somewhere which device of a machine it takes.
+fn places(view: &FileView<'_>) -> bool {
+    let index = &view.index;
+    let is_rank = |id: Id| {
+        let text = index.text_of(id);
+        ["rank", "gpu", "card", "device_id", "local"].iter().any(|word| text.to_ascii_lowercase().contains(word))
+    };
+    let numbered = |call: &Id| positional(view, *call).get(1).is_some();
+    let device = |id: &Id| {
+        index.text_of(*id).split(['"', '\'']).nth(1).is_some_and(|text| {
+            text.split_once(":{").is_some_and(|(kind, _)| !kind.is_empty() && kind.chars().all(char::is_alphabetic))
+        })
+    };
+    !view.calls("set_device").is_empty()
+        || index.of_kind(kinds().keyword_argument).iter().any(|id| index.text_of(*id).starts_with("device_ids="))
+        || view.calls("device").iter().any(numbered)
+        || ["to", "cuda", "device"]
+            .iter()
+            .any(|name| view.calls(name).iter().any(|call| positional(view, *call).into_iter().any(is_rank)))
+        || index.of_kind(kinds().string).iter().any(device)
 }
 
 fn is_of_tensorflow(view: &FileView<'_>) -> bool {

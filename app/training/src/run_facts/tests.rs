@@ -56,7 +56,7 @@ fn options_of_argparse() {
         "hpu",
         "entry=train.py; args=--device hpu; batch=256; batch-from=--batch-size train.py:6; batch-key=--batch-size; \
          accumulation=2; accumulation-from=--accum-iter train.py:8; accumulation-key=--accum-iter; \
-         distributed-key=--distributed; launcher=torchrun; joined-by=environment; needs=--run",
+         distributed-key=--distributed; suits=torchrun; joined-by=environment; needs=--run",
     );
     let program = read(&[("train.py", OPTIONS)]).remove(0);
     assert_eq!(program.place.to_string(), "train.py:19");
@@ -144,7 +144,7 @@ fn keys_of_a_configuration_in_files() {
         &[("run.py", main), ("conf/config.yaml", root), ("conf/data/cells.yaml", data), ("conf/data/mice.yaml", data)],
         "hpu",
         "entry=run.py; batch=32; batch-from=data.batch_size conf/data/cells.yaml:1; batch-key=data.batch_size; \
-         instances=8; distributed-key=ddp; launcher=lightning; joined-by=lightning; devices-key==8 run.py:7; nodes-key==1 run.py:7; needs=data.path",
+         instances=8; distributed-key=ddp; suits=lightning; joined-by=lightning; devices-key==8 run.py:7; nodes-key==1 run.py:7; needs=data.path",
     );
 }
 
@@ -165,15 +165,15 @@ fn what_a_trainer_of_lightning_is_told() {
         "devices=2, accumulate_grad_batches=4",
         "hpu",
         &format!(
-            "{accumulates}; instances=2; launcher=lightning; joined-by=lightning; devices-key==2 a.py:5; nodes-key==1 a.py:5"
+            "{accumulates}; instances=2; suits=lightning; joined-by=lightning; devices-key==2 a.py:5; nodes-key==1 a.py:5"
         ),
     );
     expect(
         "devices=[0, 1, 5], num_nodes=2",
         "hpu",
-        "; nodes=2; instances=6; launcher=lightning; joined-by=lightning; devices-key==3 a.py:5; nodes-key==2 a.py:5",
+        "; nodes=2; instances=6; suits=lightning; joined-by=lightning; devices-key==3 a.py:5; nodes-key==2 a.py:5",
     );
-    let all = "; launcher=lightning; joined-by=lightning; devices-key==all a.py:5";
+    let all = "; suits=lightning; joined-by=lightning; devices-key==all a.py:5";
     expect("devices='auto', num_nodes=2", "hpu", &format!("{all}; nodes-key==2 a.py:5"));
     expect("devices=-1, num_nodes=2", "hpu", &format!("{all}; nodes-key==2 a.py:5"));
     expect("num_nodes=2", "hpu", &format!("{all}; nodes-key==2 a.py:5"));
@@ -183,7 +183,7 @@ fn what_a_trainer_of_lightning_is_told() {
         &format!("; accumulation=3; accumulation-from=accumulate_grad_batches a.py:4{all}; nodes-key==1 a.py:5"),
     );
     // What is unpacked into the call may say both.
-    expect("**more", "hpu", "; launcher=lightning; joined-by=lightning");
+    expect("**more", "hpu", "; suits=lightning; joined-by=lightning");
     expect("devices=2", "rdu", "; alone=on");
 }
 
@@ -197,7 +197,7 @@ fn options_that_a_trainer_of_lightning_reads() {
         &[("a.py", script)],
         "hpu",
         "entry=a.py; accumulation=2; accumulation-from=--gather a.py:6; accumulation-key=--gather; instances=4; \
-         launcher=lightning; joined-by=lightning; devices-key=--gpus-per-node; nodes-key==1 a.py:8",
+         suits=lightning; joined-by=lightning; devices-key=--gpus-per-node; nodes-key==1 a.py:8",
     );
 }
 
@@ -261,8 +261,8 @@ fn a_program_of_one_process() {
     check(&[("a.py", &lookalikes)], "hpu", "entry=a.py; alone=on");
     let reads = |names: &str| one.replace("loss", &format!("start({names}).loss"));
     let started = |names: &str, fields: &str| check(&[("a.py", &reads(names))], "hpu", fields);
-    started("os.environ['LOCAL_RANK']", "entry=a.py; launcher=torchrun; joined-by=environment");
-    started("os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; launcher=mpirun; joined-by=open-mpi");
+    started("os.environ['LOCAL_RANK']", "entry=a.py; suits=torchrun; joined-by=environment");
+    started("os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; suits=mpirun; joined-by=open-mpi");
     // One that takes its rank from either can be started by either.
     started("os.environ['RANK'], os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; joined-by=environment,open-mpi");
     check(&[("a.py", &reads("os.environ['OMPI_COMM_WORLD_RANK']"))], "ipu", "entry=a.py");
@@ -321,10 +321,11 @@ fn conditions_of_joining() {
         \x20   else:\n        work(0, args)\n\n\n\
         def work(gpu, args):\n    if args.dist_url == 'env://' and args.rank == -1:\n\
         \x20       args.rank = int(os.environ['RANK'])\n    loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
-    let fields = "entry=a.py; launcher=torchrun; joined-by=environment:--dist-url=env://; spawn-key=--multiprocessing-distributed";
+    let fields =
+        "entry=a.py; suits=torchrun; joined-by=environment:--dist-url=env://; spawn-key=--multiprocessing-distributed";
     check(&[("a.py", program)], "hpu", fields);
     let plain = program.replace("args.dist_url == 'env://' and ", "");
-    let fields = "entry=a.py; launcher=torchrun; joined-by=environment; spawn-key=--multiprocessing-distributed";
+    let fields = "entry=a.py; suits=torchrun; joined-by=environment; spawn-key=--multiprocessing-distributed";
     check(&[("a.py", &plain)], "hpu", fields);
 }
 
@@ -337,7 +338,7 @@ fn ways_of_joining() {
         )
     };
     let fields = |head: &str, body: &str, expected: &str| check(&[("a.py", &with(head, body))], "hpu", expected);
-    let torchrun = "entry=a.py; launcher=torchrun; joined-by=environment";
+    let torchrun = "entry=a.py; suits=torchrun; joined-by=environment";
     fields("import torch.distributed as dist", "    dist.init_process_group('gloo')\n", torchrun);
     fields("", "    torch.distributed.init_process_group(backend='gloo', init_method='env://')\n", torchrun);
     fields("from accelerate import Accelerator", "    accelerator = Accelerator()\n", torchrun);
@@ -348,18 +349,18 @@ fn ways_of_joining() {
     fields("from mpi4py import MPI", mpi, "entry=a.py; joined-by=mpi");
     let open_mpi = "    rank = os.environ['OMPI_COMM_WORLD_RANK']\n    os.environ['RANK'] = rank\n\
         \x20   torch.distributed.init_process_group('gloo')\n";
-    fields("", open_mpi, "entry=a.py; launcher=mpirun; joined-by=open-mpi");
+    fields("", open_mpi, "entry=a.py; suits=mpirun; joined-by=open-mpi");
     let elsewhere = "    torch.distributed.init_process_group('gloo', init_method='file:///x', rank=0, world_size=2)\n";
     fields("", elsewhere, "entry=a.py; joined-by=unread");
     fields(
         "import torch.multiprocessing as mp",
         "    mp.spawn(work, nprocs=8)\n    DDP(net)\n",
-        "entry=a.py; instances=8; launcher=program; joined-by=spawn; devices-key==8 a.py:7",
+        "entry=a.py; instances=8; suits=program; joined-by=spawn; devices-key==8 a.py:7",
     );
     let either = "    if args.mpi:\n        rank = os.environ['OMPI_COMM_WORLD_RANK']\n    elif 'RANK' in os.environ:\n\
         \x20       rank = os.environ['RANK']\n";
     let parser = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--mpi', action='store_true')\nargs = parser.parse_args()";
-    fields(parser, either, "entry=a.py; launcher=torchrun; joined-by=environment,open-mpi:--mpi");
+    fields(parser, either, "entry=a.py; suits=torchrun; joined-by=environment,open-mpi:--mpi");
 }
 
 /// torchrun gives no option: a program that has its device from one would put all processes on the first.
@@ -392,7 +393,7 @@ fn a_trainer_of_the_configuration() {
         ("conf/train.yaml", "defaults:\n  - trainer: default\n"),
         ("conf/trainer/default.yaml", "_target_: lightning.pytorch.trainer.Trainer\ndevices: 1\nnum_nodes: 1\n"),
     ];
-    let expected = "entry=a.py; instances=1; launcher=lightning; joined-by=lightning; devices-key=trainer.devices; \
+    let expected = "entry=a.py; instances=1; suits=lightning; joined-by=lightning; devices-key=trainer.devices; \
         nodes-key=trainer.num_nodes";
     check(&files, "hpu", expected);
 }
@@ -415,11 +416,12 @@ fn a_trainer_of_the_configuration_that_lacks_the_machines() {
         check(&files, "hpu", expected);
     };
     let made = "hydra.utils.instantiate(cfg.trainer)";
-    let keys = "launcher=lightning; joined-by=lightning; devices-key=trainer.devices; nodes-key=+trainer.num_nodes";
+    let keys = "suits=lightning; joined-by=lightning; devices-key=trainer.devices; nodes-key=+trainer.num_nodes";
     expect(made, "_target_: lightning.Trainer\ndevices: 8\n", &format!("entry=a.py; instances=8; {keys}"));
     expect(made, "_target_: lightning.Trainer\ndevices: auto\n", &format!("entry=a.py; {keys}"));
     expect("L.Trainer(**cfg.trainer)", "devices: 8\n", &format!("entry=a.py; instances=8; {keys}"));
-    let none = "entry=a.py; launcher=lightning; joined-by=lightning; devices-key=+trainer.devices; nodes-key=+trainer.num_nodes";
+    let none =
+        "entry=a.py; suits=lightning; joined-by=lightning; devices-key=+trainer.devices; nodes-key=+trainer.num_nodes";
     expect(made, "_target_: lightning.pytorch.Trainer\nmax_epochs: 1\n", none);
     expect("L.Trainer(**cfg.trainer, logger=x)", "max_epochs: 1\n", none);
 }
@@ -438,7 +440,7 @@ fn programs_that_start_processes() {
         check(&[("a.py", &with(head, body))], "hpu", &format!("entry=a.py; {expected}"));
     };
     let mp = "import torch.multiprocessing as mp";
-    let four = "instances=4; launcher=program; joined-by=spawn; devices-key==4";
+    let four = "instances=4; suits=program; joined-by=spawn; devices-key==4";
     fields(mp, "    n = 4\n    mp.spawn(work, args=(n,), nprocs=n)", &format!("{four} a.py:13"));
     fields(
         mp,
@@ -458,27 +460,26 @@ fn programs_that_start_processes() {
     fields(
         mp,
         "    mp.spawn(work, nprocs=torch.hpu.device_count())",
-        "launcher=program; joined-by=spawn; devices-key==all a.py:13",
+        "suits=program; joined-by=spawn; devices-key==all a.py:13",
     );
     let option = "    p = argparse.ArgumentParser()\n    p.add_argument('--gpus', type=int, default=2)\n    \
         a = p.parse_args()\n    mp.spawn(work, args=(a.gpus,), nprocs=a.gpus)";
-    fields(mp, option, "instances=2; launcher=program; joined-by=spawn; devices-key=--gpus");
+    fields(mp, option, "instances=2; suits=program; joined-by=spawn; devices-key=--gpus");
     // The number of the machine is read from where torchrun would put that of the process.
     let by_node = "    node = int(os.environ['RANK'])\n    mp.spawn(work, args=(node,), nprocs=4)";
     fields(mp, by_node, &format!("{four} a.py:14"));
     // Under torchrun this one starts none.
     let either = "    if 'RANK' in os.environ:\n        work(int(os.environ['RANK']), 4)\n    else:\n        mp.spawn(work, nprocs=4)";
-    fields(mp, either, "launcher=torchrun; joined-by=environment,spawn");
+    fields(mp, either, "suits=torchrun; joined-by=environment,spawn");
     let early =
         "    if 'RANK' in os.environ:\n        return work(int(os.environ['RANK']), 4)\n    mp.spawn(work, nprocs=4)";
-    fields(mp, early, "launcher=torchrun; joined-by=environment,spawn");
+    fields(mp, early, "suits=torchrun; joined-by=environment,spawn");
     // Processes that read data join nothing.
     fields(mp, "    mp.Process(target=read).start()", "joined-by=unread");
     let fabric = "    fabric = Fabric(devices=4)\n    fabric.launch()\n    fabric.backward(loss)";
-    let of_fabric =
-        "instances=4; launcher=lightning; joined-by=lightning; devices-key==4 a.py:13; nodes-key==1 a.py:13";
+    let of_fabric = "instances=4; suits=lightning; joined-by=lightning; devices-key==4 a.py:13; nodes-key==1 a.py:13";
     fields("from lightning.fabric import Fabric", fabric, of_fabric);
-    let cli = "launcher=lightning; joined-by=lightning; devices-key=--trainer.devices; nodes-key=--trainer.num_nodes";
+    let cli = "suits=lightning; joined-by=lightning; devices-key=--trainer.devices; nodes-key=--trainer.num_nodes";
     fields("from lightning.pytorch.cli import LightningCLI", "    LightningCLI(Net)", cli);
 }
 
@@ -491,4 +492,27 @@ fn a_divided_command_line() {
         \x20   args = parse_app_args(argv=sys.argv[1:end], common_parser_fn=add)\n    sys.argv[1:] = sys.argv[end + 1:]\n\
         \x20   loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
     check(&[("a.py", program)], "rdu", "entry=a.py; divided=on; ahead=--image-shape; needs=--image-shape");
+}
+
+/// Which device of a machine is whose: said by the local rank, by an option that no launcher gives, or not at all.
+#[test]
+fn places_of_processes() {
+    let program = |body: &str| {
+        format!(
+            "import argparse, os\nimport torch\nimport torch.distributed as dist\n\n\ndef main(rank):\n\
+             \x20   dist.init_process_group('gloo')\n{body}    loss.backward()\n\n\nif __name__ == '__main__':\n    main(0)\n"
+        )
+    };
+    let fields = |body: &str, more: &str| {
+        check(&[("a.py", &program(body))], "hpu", &format!("entry=a.py; suits=torchrun; joined-by=environment{more}"));
+    };
+    fields("    net.to('hpu')\n", "; unplaced=on");
+    fields("    net.to('hpu')\n    os.environ['LOCAL_RANK']\n", "");
+    fields("    torch.hpu.set_device(rank)\n", "");
+    fields("    net.to(f'hpu:{rank}')\n", "");
+    fields("    net.to(rank)\n", "");
+    fields("    torch.device('hpu', rank)\n", "");
+    let option = "    p = argparse.ArgumentParser()\n    p.add_argument('--local_rank', type=int)\n    \
+        torch.hpu.set_device(p.parse_args().local_rank)\n";
+    fields(option, "; rank_option=--local_rank a.py:9");
 }
