@@ -152,7 +152,7 @@ fn starts(target: &str) -> Vec<Start> {
 }
 
 /// Scripts of `fixtures/scripts`, and the arguments with which each runs on devices that PyTorch itself knows.
-const SCRIPTS: [(&str, &[&str]); 12] = [
+const SCRIPTS: [(&str, &[&str]); 13] = [
     ("accelerator_style", &[]),
     ("cell_ddp", &[]),
     ("compiled_lm", &[]),
@@ -164,6 +164,7 @@ const SCRIPTS: [(&str, &[&str]); 12] = [
     ("spawn_ddp", &[]),
     ("spectra_trainer", &[]),
     ("tabs_crlf_bom", &[]),
+    ("tide_mpi", &[]),
     ("wafer_aliases", &[]),
 ];
 

@@ -132,9 +132,11 @@ impl Draft<'_> {
     pub(super) fn choose_launcher(&mut self) -> Option<()> {
         let (request, table) = (self.request, self.table);
         let named = request.launcher.as_deref();
+        // What suits the program may be no launcher of this target.
+        let is_known = |name: Option<&str>| table.launcher.iter().any(|entry| Some(&*entry.name) == name);
         let found = match named {
             Some(name) => table.launcher.iter().find(|entry| entry.name == name && !entry.label.is_empty()),
-            None if request.suits.is_some() => self.suited(),
+            None if is_known(request.suits.as_deref()) => self.suited(),
             None => {
                 let is_usual = |entry: &&LauncherEntry| entry.usual.iter().flatten().any(|usual| self.holds(usual));
                 let fits = |entry: &&LauncherEntry| {

@@ -17,7 +17,7 @@ pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     let own = own_fields(fields, target, script, known.as_ref());
     let mut program = program(script);
     program.extend(own.iter().filter(|(group, _)| group == "program").map(|(_, field)| field.clone()));
-    let mut more = more(target, script);
+    let mut more = more(fields, target, script);
     let read: Vec<String> =
         own.iter().filter(|(group, _)| group == "project").map(|(_, field)| field.name.clone()).collect();
     more.extend(own.into_iter().filter(|(group, _)| group != "program").map(|(_, field)| field));
@@ -26,10 +26,15 @@ pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
         FormGroup { title: "What to run", fields: program, folded: false },
         FormGroup { title: "Where", fields: place(fields, target, script, known.as_ref()), folded: false },
     ];
+    let scheduler = scheduler_of(fields, known.as_ref());
+    let job = if script == Script::Train { of_the_job(scheduler, known.as_ref()) } else { Vec::new() };
     if script == Script::Train {
         groups.push(FormGroup { title: "How much", fields: size(fields, target), folded: false });
         let mut about = said_by_program(target.table());
         about.extend(more.extract_if(.., |field| read.contains(&field.name)));
+        if !job.is_empty() {
+            groups.push(FormGroup { title: "More about the job", fields: job, folded: true });
+        }
         groups.push(FormGroup { title: "More about the project", fields: about, folded: true });
     }
     groups.push(FormGroup { title: "More", fields: more, folded: false });
@@ -142,50 +147,92 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         asks_for(site, own, script) && Draft::for_conditions(&request, site).holds(&own.when)
     };
     for own in site.into_iter().flat_map(|site| site.field.iter().filter(|own| asked(site, own))) {
-        let mut shown = field(&own.name, &own.name, &own.label, FieldKind::Text);
+        let mut shown = field(&own.name, &title(&own.name), &sentence(&own.label), FieldKind::Text);
         shown.required = own.required;
         shown.default = own.default.clone().unwrap_or_default();
         list.push(shown);
     }
     if script == Script::Train && scheduler_of(fields, site) != Scheduler::Bash {
-        let own = |name: &str| site.is_some_and(|site| site.field.iter().any(|field| field.name == name));
-        let common = [
-            ("partition", "Partition or queue", "Where the job waits."),
-            ("account", "Account", "Project to charge."),
-            ("time", "Wall time", "Hours, minutes and seconds: 01:00:00."),
-            ("job", "Name of the job", "As the queue shows it; its log has it too."),
-            ("qos", "Quality of service", "Slurm's, where the site has several."),
-            ("mail", "Mail to", "When the job ends or fails."),
-            ("array", "Job array", "Indices, such as 0-9: one job for each."),
-            ("array-key", "Key for the index", "Key or option that takes it, such as --seed."),
-            ("after", "After the job", "Number of the job that has to end well first."),
-            ("memory", "Memory", "Of a machine, such as 64G; the site's usual share when empty."),
-        ];
-        for (name, label, help) in common.into_iter().filter(|(name, ..)| !own(name)) {
-            let mut shown = field(name, label, help, FieldKind::Text);
+        let own = |name: &str| is_own(site, name);
+        let is_pbs = scheduler_of(fields, site) == Scheduler::Pbs;
+        for (name, help) in [
+            ("partition", "Where the job waits."),
+            ("account", "The project to charge."),
+            ("time", "Hours, minutes and seconds, such as 01:00:00; after that the job is stopped."),
+        ] {
+            if own(name) {
+                continue;
+            }
+            let mut shown = field(name, &title(name), help, FieldKind::Text);
             if name == "partition" {
                 shown.default = site.and_then(|site| site.partition.clone()).unwrap_or_default();
             }
             list.push(shown);
         }
-        let is_pbs = scheduler_of(fields, site) == Scheduler::Pbs;
-        list.retain(|field| !is_pbs || !matches!(&*field.name, "qos" | "memory"));
-        for (name, label, help) in [
-            ("requeue", "Start again", "Before its time is up the job goes back into the queue."),
-            ("exclusive", "Whole machines", "No other job on them."),
-        ] {
-            list.push(field(name, label, help, FieldKind::Switch));
-        }
-        list.push(field("directive", "More directives", "One a line, such as --constraint=x.", FieldKind::Lines));
-        if is_pbs && !own("select") {
+        // A site's word for them may be none at all: its jobs have whole machines.
+        let known = site.and_then(|site| site.select.as_ref());
+        if is_pbs && !own("select") && known.is_none_or(|select| !select.is_empty()) {
             let help = "What PBS calls them and how many, such as ngpus=8; none where a job has whole machines.";
             let mut shown = field("select", "Devices of a machine", help, FieldKind::Text);
-            shown.default = site.and_then(|site| site.select.clone()).unwrap_or_default();
-            shown.required = shown.default.is_empty();
+            shown.default = known.cloned().unwrap_or_default();
+            shown.required = known.is_none();
             list.push(shown);
         }
     }
     list
+}
+
+/// Whether a field of that name is the site's own.
+fn is_own(site: Option<&Site>, name: &str) -> bool {
+    site.is_some_and(|site| site.field.iter().any(|field| field.name == name))
+}
+
+/// What a field of a site is called in a form.
+fn title(name: &str) -> String {
+    match name {
+        "partition" => "Partition or queue".to_string(),
+        "time" => "Wall time".to_string(),
+        "cache" => "Folder for compiled programs".to_string(),
+        "gres" => "Name of the cards".to_string(),
+        name => sentence(&name.replace('_', " ")).trim_end_matches('.').to_string(),
+    }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let stop = if text.is_empty() || text.ends_with(['.', ')']) { "" } else { "." };
+    format!("{first}{}{stop}", letters.as_str())
+}
+
+/// What a scheduler is asked for beside the usual.
+fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
+    if scheduler == Scheduler::Bash {
+        return Vec::new();
+    }
+    let texts = [
+        ("job", "Name of the job", "In the queue, and in the name of its log."),
+        ("mail", "Mail to", "An address that hears when the job ends or fails."),
+        ("qos", "Quality of service", "Slurm's, where the site has several."),
+        ("memory", "Memory of a machine", "Such as 64G; the site's usual share when empty."),
+        ("after", "After the job", "Number of the job that has to end well first."),
+        ("array", "Job array", "Indices, such as 0-9: one job for each."),
+        ("array-key", "Key for the index", "Key or option of the program that takes the index, such as --seed."),
+    ];
+    let is_slurms = |name: &str| matches!(name, "qos" | "memory");
+    let texts = texts.into_iter().filter(|(name, ..)| scheduler == Scheduler::Slurm || !is_slurms(name));
+    let switches = [
+        ("requeue", "Queue it again", "Before its time is up the job goes back into the queue."),
+        ("exclusive", "Whole machines", "No other job may run on them."),
+    ];
+    let help = "Options of the scheduler, one a line, such as --constraint=x.";
+    texts
+        .map(|(name, label, help)| field(name, label, help, FieldKind::Text))
+        .chain(switches.map(|(name, label, help)| field(name, label, help, FieldKind::Switch)))
+        .chain([field("directive", "More directives", help, FieldKind::Lines)])
+        .filter(|field| !is_own(site, &field.name))
+        .collect()
 }
 
 fn size(fields: &Fields, target: Target) -> Vec<FormField> {
@@ -230,7 +277,7 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     for (name, label) in
         [("batch-from", "Where the batch was read"), ("accumulation-from", "Where the accumulation was read")]
     {
-        list.push(field(name, label, "Shown beside the sum.", FieldKind::Text));
+        list.push(field(name, label, "File and line, shown beside the sum.", FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Options {
         let help = "Then what the target reads stands in front, and the program's own arguments behind it.";
@@ -246,10 +293,11 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
         list.push(field("joined-by", "How its processes join", help, FieldKind::Text));
         let help = "Launcher that tells them that. Another one that does is taken where it is the usual one.";
         list.push(field("suits", "Launcher that suits it", help, FieldKind::Text));
-        let help = "Key or option with which Lightning's Trainer is told its devices. The script sets it.";
-        list.push(field("devices-key", "Key for the Trainer's devices", help, FieldKind::Text));
-        let help = "The same for machines.";
-        list.push(field("nodes-key", "Key for the Trainer's machines", help, FieldKind::Text));
+        let help = "Key or option that says how many devices of a machine to use, to a program that starts its processes or to \
+                    Lightning's Trainer. The script sets it.";
+        list.push(field("devices-key", "Key for the devices", help, FieldKind::Text));
+        let help = "Key or option that tells Lightning's Trainer how many machines there are. The script sets it.";
+        list.push(field("nodes-key", "Key for the machines", help, FieldKind::Text));
         let help = "Option with which it starts processes itself; a launcher's would then start some each.";
         list.push(field("spawn-key", "Option that starts processes", help, FieldKind::Text));
         let help =
@@ -268,14 +316,19 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
 }
 
 /// Fields that most launches leave as they are.
-fn more(target: Target, script: Script) -> Vec<FormField> {
-    let venv = field("venv", "Virtual environment", "Folder of it.", FieldKind::Text);
+fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
+    let venv = field("venv", "Virtual environment", "Its folder, such as env.", FieldKind::Text);
     match script {
         Script::Train => {
             let mut list = vec![
                 venv,
-                field("load", "Environment modules", "To load, with commas between them.", FieldKind::Text),
-                field("env", "Variables", "Your own, NAME=VALUE, one a line.", FieldKind::Lines),
+                field(
+                    "load",
+                    "Environment modules",
+                    "Modules to load, such as gcc/12, with commas between them.",
+                    FieldKind::Text,
+                ),
+                field("env", "Variables", "Variables of your own as NAME=VALUE, one a line.", FieldKind::Lines),
             ];
             let help = "Folder of them, or a pattern such as output/*.ckpt: a job goes on from the newest.";
             list.push(field("checkpoints", "Checkpoints", help, FieldKind::Text));
@@ -285,11 +338,14 @@ fn more(target: Target, script: Script) -> Vec<FormField> {
             if !containers.is_empty() {
                 let values: Vec<(&str, &str)> =
                     std::iter::once(("", "none")).chain(containers.iter().map(|one| (&*one.by, &*one.by))).collect();
-                list.push(field("container", "Container", "", choices(&values)));
-                list.push(field("image", "Its image", "Docker's name of it, or Apptainer's file.", FieldKind::Text));
+                list.push(field("container", "Container", "What runs the program in a container.", choices(&values)));
+                if !text(fields, "container").is_empty() {
+                    let help = "Docker's name of it, or Apptainer's file.";
+                    list.push(required(field("image", "The container's image", help, FieldKind::Text)));
+                }
             }
             if target.table().field.iter().all(|field| field.name != "cores") {
-                list.push(field("cores", "Cores", "Of a process.", FieldKind::Number));
+                list.push(field("cores", "Cores", "Cores of a process.", FieldKind::Number));
             }
             list
         }

@@ -102,6 +102,8 @@ fn Control(
     #[prop(into)] about: Signal<String>,
 ) -> impl IntoView {
     let session: Session = expect_context();
+    // A whole file is read in its field; variables and directives are a few lines.
+    let rows = if name == "site-file" { "9" } else { "3" };
     let value = Memo::new(move |_| session.state.with(|state| field.with(|field| state.value(field))));
     let invalid = move || if problem.with(String::is_empty) { "false" } else { "true" };
     let required = move || field.with(|field| field.required).then_some("true");
@@ -140,7 +142,7 @@ fn Control(
             <textarea
                 id=id
                 name=name
-                rows="9"
+                rows=rows
                 spellcheck="false"
                 aria-describedby=about
                 aria-invalid=invalid
