@@ -346,6 +346,7 @@ fn every_launch(name: &str, ways: &[(&str, &str)]) {
                 ("hostfile", "hosts"),
                 ("select", "ngpus=2"),
                 ("gres", "gpu:2"),
+                ("cores", "4"),
                 ("filesystems", "home"),
                 ("account", "a"),
                 ("time", "01:00:00"),

@@ -18,7 +18,7 @@ use crate::site;
 use crate::word::Word;
 use command::Command;
 use counts::Counts;
-use tables::{CommandEntry, Kind, LaunchTable, Scheduler, Site, Status};
+use tables::{CommandEntry, Counting, Kind, LaunchTable, Scheduler, Site, Status};
 
 pub use program::said;
 
@@ -341,8 +341,12 @@ impl<'a> Draft<'a> {
     /// The scheduler's word for that many devices, as a directive. PBS counts them by machine, and no two sites call them
     /// the same.
     fn ask_for_devices(&mut self) {
-        let (site, request, devices) = (self.site, self.request, self.counts.asked);
-        let given = self.given();
+        let (site, request, given) = (self.site, self.request, self.given());
+        // Several processes may share a device: a machine has no more of them than it has.
+        let devices = match self.table.processes {
+            Counting::Replicas => self.counts.asked,
+            _ => self.counts.asked.min(self.counts.devices_per_node),
+        };
         let filled = |text: &str| given.filled(&text.replace("{devices}", &devices.to_string()));
         let of_site = |text: &String| Asked { value: filled(text), source: site.source.clone() };
         self.plan.resources.devices = match request.scheduler {

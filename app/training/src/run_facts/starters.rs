@@ -197,8 +197,8 @@ fn table(view: &FileView<'_>, call: Id) -> Option<String> {
 /// The group of a configuration that a text such as `cfg.trainer` names, with its dot.
 fn group_of(settings: &[RunSetting], table: &str) -> Option<String> {
     let names = table.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let groups = names.filter(|name| !name.is_empty()).map(|name| format!("{name}."));
-    groups.last().filter(|group| settings.iter().any(|setting| setting.name.starts_with(group)))
+    let mut groups = names.filter(|name| !name.is_empty()).map(|name| format!("{name}."));
+    groups.next_back().filter(|group| settings.iter().any(|setting| setting.name.starts_with(group)))
 }
 
 /// The keys of a group from which Hydra's configuration makes the Trainer; one that it lacks can be added to it.
