@@ -1,11 +1,11 @@
 //! `portolan launch`: reads a site file, prints or writes the script.
 
 use crate::args::{LaunchArgs, SchedulerArg};
-use crate::launch_project;
 use crate::messages::{OnDisk, message};
 use crate::reading::text_of;
 use crate::said::say_line;
 use crate::usage::usage;
+use crate::{launch_fields, launch_project};
 use anyhow::{Context, Result};
 use launch::{Request, Scheduler, Script, Target};
 use std::io::Write;
@@ -23,24 +23,8 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
         launch::site_named(&args.site, target).map_err(|problem| usage(format!("--{problem}")))?
     };
     let request = request(args, target)?;
-    let plan = launch::plan(&request, &site).map_err(|problems| {
-        let given = |field: &str| request.values.contains_key(field);
-        let own = |field: &str| {
-            let fields = site.field.iter().chain(target.fields());
-            given(field) || fields.into_iter().any(|known| known.name == field) || launch::common(field).is_some()
-        };
-        let mut lines: Vec<String> = problems
-            .iter()
-            .map(|problem| match own(&problem.field) {
-                true => format!("--set {}=…: {}", problem.field, problem.message),
-                false => format!("--{problem}"),
-            })
-            .collect();
-        if lines.iter().any(|line| line.starts_with("--set ")) {
-            lines.push("the fields of --set are listed by portolan launch --help".to_string());
-        }
-        usage(lines.join("\n          "))
-    })?;
+    let plan = launch::plan(&request, &site)
+        .map_err(|problems| usage(launch_fields::lines(&problems, &request, &site).join("\n          ")))?;
     let script = if args.explain { launch::explained(&plan) } else { launch::render(&plan) };
     if !args.explain {
         plan.notes.iter().for_each(|note| say_line!("note: {note}"));

@@ -9,6 +9,7 @@ mod events;
 mod forward;
 mod kit;
 mod larcv;
+mod launch_fields;
 mod launch_project;
 mod launch_script;
 mod matrix;

@@ -2,7 +2,7 @@
 
 use crate::request::{Problem, Request, Script};
 use crate::word::{Part, Word};
-use tables::{COMMON, Field, Kind, OPTIONS, Site, Texts, When, common};
+use tables::{COMMON, Field, OPTIONS, Site, Texts, When};
 
 /// A request at a site.
 #[derive(Clone, Copy)]
@@ -70,29 +70,6 @@ impl<'a> Given<'a> {
         Word(parts)
     }
 
-    /// There is no field of that name: which there are, and which one was meant.
-    fn unknown(self, name: &str) -> String {
-        let Given { request, site } = self;
-        let is_set = |name: &&str| !OPTIONS.contains(name);
-        let names = |fields: &'a [Field]| fields.iter().map(|field| &*field.name).filter(is_set).collect::<Vec<_>>();
-        let of_all = COMMON.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        let all = [
-            (site.title.as_str(), names(&site.field)),
-            (request.target.name(), names(request.target.fields())),
-            ("every launch", of_all),
-        ];
-        let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
-        let is_like = |known: &&&str| {
-            let (known, name) = (plain(known), plain(name));
-            known.starts_with(&name) || name.starts_with(&known)
-        };
-        let meant = all.iter().flat_map(|(_, names)| names).find(is_like);
-        let meant = meant.map(|known| format!("; `{known}` may be meant")).unwrap_or_default();
-        let lists = all.iter().filter(|(_, names)| !names.is_empty());
-        let lists: Vec<String> = lists.map(|(of, names)| format!("{of} has {}", names.join(", "))).collect();
-        format!("there is no such field at {}{meant}; {}", site.title, lists.join("; "))
-    }
-
     /// Required fields without a value where their condition holds, and values for fields that there are none of.
     pub(crate) fn missing(self, holds: impl Fn(&When) -> bool) -> Vec<Problem> {
         let Given { request, site } = self;
@@ -106,32 +83,15 @@ impl<'a> Given<'a> {
         for (name, value) in &request.values {
             let of_target = request.target.fields().iter();
             let field = site.field.iter().chain(of_target).find(|field| field.name == *name);
-            let takes = match (field, common(name)) {
-                _ if OPTIONS.contains(&&**name) => {
-                    problems.push(Problem::new(name, format!("is an option of its own: --{name}")));
-                    continue;
-                }
-                (Some(field), _) => what(field),
-                (None, Some(takes)) => takes.to_string(),
-                (None, None) => {
-                    problems.push(Problem::new(name, self.unknown(name)));
-                    continue;
-                }
+            let message = match field {
+                _ if OPTIONS.contains(&&**name) => format!("is an option of its own: --{name}"),
+                None if !COMMON.contains(&&**name) => format!("there is no such field at {}", site.title),
+                _ if value.is_empty() => "is empty: leave it out to say nothing".to_string(),
+                _ => continue,
             };
-            if value.is_empty() {
-                problems.push(Problem::new(name, format!("is empty: it takes {takes}; leave it out to say nothing")));
-            }
+            problems.push(Problem::new(name, message));
         }
         problems
-    }
-}
-
-/// What a field takes, in words.
-fn what(field: &Field) -> String {
-    match (field.kind, field.help.as_str()) {
-        (Kind::Switch, _) => "on".to_string(),
-        (_, "") => format!("the {}", field.label.trim_start_matches("the ")),
-        (_, help) => format!("{} ({})", field.label, help.trim_end_matches('.')),
     }
 }
 

@@ -71,7 +71,9 @@ fn requests(target: Target, scheduler: Scheduler) -> Vec<Request> {
                             if full {
                                 fill(&mut request);
                             }
-                            request.values.retain(|name, _| launch::common(name).is_some() || target.has_field(name));
+                            request
+                                .values
+                                .retain(|name, _| launch::COMMON.contains(&&**name) || target.has_field(name));
                             all.push(request);
                         }
                     }
@@ -119,7 +121,7 @@ fn fill(request: &mut Request) {
     request.env = vec![("OWN".into(), HOSTILE.into())];
     request.load = vec!["gcc/12".into()];
     let target = request.target;
-    request.values.retain(|name, _| launch::common(name).is_some() || target.has_field(name));
+    request.values.retain(|name, _| launch::COMMON.contains(&&**name) || target.has_field(name));
     request.port = Some(23456);
     request.batch_key = Some("run.batch".into());
     request.batch_from = Some(HOSTILE.into());

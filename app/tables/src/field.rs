@@ -89,34 +89,58 @@ pub const OPTIONS: [&str; 35] = [
     "alone",
 ];
 
-/// Fields that every site and every target has, and what each takes; they are set with `--set` too.
-pub const COMMON: [(&str, &str); 22] = [
-    ("account", "the project to charge"),
-    ("partition", "the partition or queue where the job waits"),
-    ("time", "the wall time as HH:MM:SS"),
-    ("venv", "the folder of a virtual environment"),
-    ("results", "the folder or file that the program writes its results to"),
-    ("archive", "a name for the archive"),
-    ("job", "the job's name"),
-    ("select", "what PBS calls the devices of a machine, such as ngpus=8, or none"),
-    ("requirements", "a file of packages"),
-    ("qos", "Slurm's quality of service"),
-    ("mail", "an address"),
-    ("array", "indices, such as 0-9"),
-    ("array-key", "the key or option that takes the index, such as --seed"),
-    ("after", "the number of the job that has to end well first"),
-    ("requeue", "on"),
-    ("exclusive", "on"),
-    ("memory", "the memory of a machine, such as 64G"),
-    ("cores", "the cores of a process"),
-    ("checkpoints", "a folder, or a pattern such as output/*.ckpt"),
-    ("resume-key", "the key or option that takes a checkpoint, such as --resume"),
-    ("container", "a way to run containers, such as docker"),
-    ("image", "the container's image"),
+/// Fields that every site and every target has; they are set with `--set` too.
+pub const COMMON: [&str; 22] = [
+    "account",
+    "partition",
+    "time",
+    "venv",
+    "results",
+    "archive",
+    "job",
+    "select",
+    "requirements",
+    "qos",
+    "mail",
+    "array",
+    "array-key",
+    "after",
+    "requeue",
+    "exclusive",
+    "memory",
+    "cores",
+    "checkpoints",
+    "resume-key",
+    "container",
+    "image",
 ];
 
-/// What a field that every site and every target has takes; none where there is no such field.
+/// What one of them takes, in words.
 #[must_use]
-pub fn common(name: &str) -> Option<&'static str> {
-    COMMON.iter().find(|(known, _)| *known == name).map(|(_, takes)| *takes)
+pub fn takes(common: &str) -> Option<&'static str> {
+    Some(match common {
+        "account" => "the project to charge",
+        "partition" => "the partition or queue where the job waits",
+        "time" => "the wall time as HH:MM:SS",
+        "venv" => "the folder of a virtual environment",
+        "results" => "the folder or file that the program writes its results to",
+        "archive" => "a name for the archive",
+        "job" => "the job's name",
+        "select" => "what PBS calls the devices of a machine, such as ngpus=8, or none",
+        "requirements" => "a file of packages",
+        "qos" => "Slurm's quality of service",
+        "mail" => "an address",
+        "array" => "indices, such as 0-9",
+        "array-key" => "the key or option that takes the index, such as --seed",
+        "after" => "the number of the job that has to end well first",
+        "requeue" => "on",
+        "exclusive" => "on",
+        "memory" => "the memory of a machine, such as 64G",
+        "cores" => "the cores of a process",
+        "checkpoints" => "a folder, or a pattern such as output/*.ckpt",
+        "resume-key" => "the key or option that takes a checkpoint, such as --resume",
+        "container" => "a way to run containers, such as docker",
+        "image" => "the container's image",
+        _ => return None,
+    })
 }

@@ -261,3 +261,28 @@ fn the_pages_command_writes_the_pages_script() {
     ]);
     check(&[("script", "collect"), ("target", "rdu"), ("results", hostile), ("archive", "mine")]);
 }
+
+/// A wrong `--set` says what the field takes, or which fields there are, and where they are listed.
+#[test]
+fn values_of_set() {
+    let home = folder(&[]);
+    let says = |set: &str, words: &[&str]| {
+        let line = ["launch", "--target", "hpu", "--entry", "a.py", "--scheduler", "slurm", "--set", set];
+        let ran = portolan(home.path(), &line);
+        let text = &ran.err;
+        assert_eq!(ran.code, 2, "{set}: {text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{words:?}: {text}");
+        assert!(text.contains("portolan launch --help"), "{text}");
+    };
+    says(
+        "queue=",
+        &["--set queue=…: there is no such field", "hpu has output, lazy,", "every launch has account, partition"],
+    );
+    says("Account=x", &["`account` may be meant"]);
+    says("launcher=torchrun", &["is an option of its own: --launcher"]);
+    says("time=", &["--set time=…: is empty", "it takes the wall time as HH:MM:SS"]);
+    says("cores=", &["is empty", "it takes Cores (Cores of a process"]);
+    says("cores=x", &["must be a number from 1"]);
+    says("lazy=no", &["takes on"]);
+    says("novalue", &["the name of a field and its value"]);
+}

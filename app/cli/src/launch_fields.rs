@@ -1,0 +1,59 @@
+//! The fields of `--set`: what is said of one that is none, or has no value.
+
+use launch::{COMMON, Field, Kind, OPTIONS, Problem, Request, Site};
+
+/// Problems as lines, each with its word of the command line; those of `--set` with what the field takes.
+pub(crate) fn lines(problems: &[Problem], request: &Request, site: &Site) -> Vec<String> {
+    let fields: Vec<&Field> = site.field.iter().chain(request.target.fields()).collect();
+    let field = |name: &str| fields.iter().copied().find(|field| field.name == name);
+    let line = |problem: &Problem| {
+        let Problem { field: name, message } = problem;
+        let given = request.values.get(name);
+        if given.is_none() && field(name).is_none() && !COMMON.contains(&&**name) {
+            return format!("--{problem}");
+        }
+        let more = match (field(name).map(what).or_else(|| launch::takes(name).map(str::to_string)), given) {
+            (Some(takes), Some(value)) if value.is_empty() => format!("; it takes {takes}"),
+            (None, _) if !OPTIONS.contains(&&**name) => known(name, request, site),
+            _ => String::new(),
+        };
+        format!("--set {name}=…: {message}{more}")
+    };
+    let mut lines: Vec<String> = problems.iter().map(line).collect();
+    if lines.iter().any(|line| line.starts_with("--set ")) {
+        lines.push("the fields of --set are listed by portolan launch --help".to_string());
+    }
+    lines
+}
+
+/// Which fields there are, and which one was meant.
+fn known(name: &str, request: &Request, site: &Site) -> String {
+    let names = |fields: &[Field]| {
+        let names = fields.iter().map(|field| field.name.clone());
+        names.filter(|name| !OPTIONS.contains(&&**name)).collect::<Vec<_>>()
+    };
+    let all = [
+        (site.title.as_str(), names(&site.field)),
+        (request.target.name(), names(request.target.fields())),
+        ("every launch", COMMON.map(str::to_string).to_vec()),
+    ];
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
+    let is_like = |known: &&String| {
+        let (known, name) = (plain(known), plain(name));
+        known.starts_with(&name) || name.starts_with(&known)
+    };
+    let meant = all.iter().flat_map(|(_, names)| names).find(is_like);
+    let meant = meant.map(|known| format!("; `{known}` may be meant")).unwrap_or_default();
+    let lists = all.iter().filter(|(_, names)| !names.is_empty());
+    let lists: Vec<String> = lists.map(|(of, names)| format!("{of} has {}", names.join(", "))).collect();
+    format!("{meant}; {}", lists.join("; "))
+}
+
+/// What a field takes, in words.
+fn what(field: &Field) -> String {
+    match (field.kind, field.help.as_str()) {
+        (Kind::Switch, _) => "on".to_string(),
+        (_, "") => format!("the {}", field.label.trim_start_matches("the ")),
+        (_, help) => format!("{} ({})", field.label, help.trim_end_matches('.')),
+    }
+}
