@@ -29,7 +29,7 @@ pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     let scheduler = scheduler_of(fields, known.as_ref());
     let job = if script == Script::Train { of_the_job(scheduler, known.as_ref()) } else { Vec::new() };
     if script == Script::Train {
-        groups.push(FormGroup { title: "How much", fields: size(fields, target), folded: false });
+        groups.push(FormGroup { title: "How much", fields: size(fields, target, known.as_ref()), folded: false });
         let mut about = said_by_program(target.table());
         about.extend(more.extract_if(.., |field| read.contains(&field.name)));
         if !job.is_empty() {
@@ -235,7 +235,7 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
         .collect()
 }
 
-fn size(fields: &Fields, target: Target) -> Vec<FormField> {
+fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> {
     let mut list = Vec::new();
     let table = target.table();
     if table.only_one.is_empty() {
@@ -260,7 +260,10 @@ fn size(fields: &Fields, target: Target) -> Vec<FormField> {
         list.push(field("launcher", "Started by", help, choices(&values)));
     }
     let nodes = text(fields, "nodes");
-    if !nodes.is_empty() && nodes != "1" && table.only_one.is_empty() && table.joined_by != JoinedBy::Options {
+    // A scheduler knows the machines of its job.
+    let by_hand = scheduler_of(fields, site) == Scheduler::Bash;
+    if by_hand && !nodes.is_empty() && nodes != "1" && table.only_one.is_empty() && table.joined_by != JoinedBy::Options
+    {
         let help = "Names of the machines with commas between them, where no scheduler knows them.";
         list.push(field("hosts", "Hosts", help, FieldKind::Text));
     }
