@@ -94,7 +94,7 @@ newest() {
 "#;
 
 const REQUEUE: &str = r#"
-# Slurm says when the time is nearly up: then the job goes back into the queue.
+# Slurm signals this script shortly before the time limit; the job then returns to the queue.
 trap 'scontrol requeue "$SLURM_JOB_ID"' USR1
 "#;
 

@@ -223,7 +223,7 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
     let is_slurms = |name: &str| matches!(name, "qos" | "memory");
     let texts = texts.into_iter().filter(|(name, ..)| scheduler == Scheduler::Slurm || !is_slurms(name));
     let switches = [
-        ("requeue", "Queue it again", "Before its time is up the job goes back into the queue."),
+        ("requeue", "Queue it again", "Shortly before its time limit the job returns to the queue."),
         ("exclusive", "Whole machines", "No other job may run on them."),
     ];
     let help = "Options of the scheduler, one a line, such as --constraint=x.";

@@ -182,7 +182,7 @@ impl State {
             (true, false) => {
                 let they = if lacking.len() == 1 { "it is" } else { "they are" };
                 format!(
-                    "Choose {} below. Files are not kept: after a reload, or by a link, {they} missing.",
+                    "Choose {} below: this page keeps no files, so {they} missing after a reload, or when a link opens it.",
                     lacking.join(" and ")
                 )
             }
