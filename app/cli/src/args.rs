@@ -244,7 +244,7 @@ pub(crate) enum RecipesCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
-    /// One line a recipe
+    /// One line an entry
     Text,
     /// A JSON array
     Json,

@@ -94,7 +94,7 @@ pub(crate) fn summary(ported: &Ported, changes: usize) -> String {
     line
 }
 
-fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -1,6 +1,7 @@
 //! `portolan recipes`: the guides' examples, run; and what recipes there are.
 
 use crate::args::ListFormat;
+use crate::messages::count as count_of;
 use crate::output::print;
 use crate::said::say_line;
 use crate::usage::usage;
@@ -28,8 +29,9 @@ pub(crate) fn test(dir: &Path) -> Result<bool> {
     let failures: Vec<CheckFailure> = guides.iter().flat_map(|guide| check_guide(guide, &recipes)).collect();
     report(&failures);
     let count = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.cases().len()).sum::<usize>();
-    let verdict = if failures.is_empty() { "all hold".to_string() } else { format!("{} faults", failures.len()) };
-    say_line!("portolan: {} recipes, {count} examples: {verdict}", recipes.recipes().len());
+    let verdict = if failures.is_empty() { "all hold".to_string() } else { count_of(failures.len(), "fault") };
+    let (recipes, examples) = (count_of(recipes.recipes().len(), "recipe"), count_of(count, "example"));
+    say_line!("portolan: {recipes}, {examples}: {verdict}");
     Ok(failures.is_empty())
 }
 

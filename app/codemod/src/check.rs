@@ -121,9 +121,17 @@ fn check_case(
         fail(case.input.line + error.original.line - 1, error.message.clone(), None);
     }
     let certificate = &ported.certificate;
-    if !(certificate.parses && certificate.untouched_bytes_equal && certificate.comments_kept && certificate.idempotent)
-    {
-        fail(case.input.line, format!("the port breaks a promise: {certificate:?}"), None);
+    let promises = [
+        (certificate.parses, "the ported text is not Python"),
+        (certificate.untouched_bytes_equal, "the port changes text outside its edits"),
+        (certificate.comments_kept, "the port loses a comment"),
+        (
+            certificate.idempotent,
+            "the port does not come to an end: a rule matches what it, or another one, has written",
+        ),
+    ];
+    for (_, broken) in promises.iter().filter(|(kept, _)| !kept) {
+        fail(case.input.line, (*broken).to_owned(), None);
     }
     let (again, _) = run(text);
     if again.files[0].text != *text {

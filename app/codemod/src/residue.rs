@@ -93,8 +93,13 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
     for &string in index.of_kind(k.string).iter().chain(index.of_kind(k.concatenated_string)) {
         // `cpu:gloo,cuda:nccl` names one for each device.
         let is_nccl = |one: &str| one.rsplit(':').next().unwrap_or(one).eq_ignore_ascii_case("nccl");
-        if joined_string(index, string).is_some_and(|text| text.split(',').any(is_nccl)) {
+        let Some(text) = joined_string(index, string) else { continue };
+        if text.split(',').any(is_nccl) {
             found.push((string, Severity::Warning, messages::nccl_left()));
+        }
+        // A type as text: `torch.set_default_tensor_type("torch.cuda.FloatTensor")`.
+        if text.starts_with("torch.cuda.") && text.ends_with("Tensor") {
+            found.push((string, Severity::Warning, messages::cuda_name_left(text.to_string())));
         }
     }
     if branch && let Some(modes) = &project.modes {

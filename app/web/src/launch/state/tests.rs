@@ -110,7 +110,7 @@ fn no_script_is_written_of_a_site_file_before_it_is_read() {
     state.edit("site-file", good.to_owned());
     read(&mut state);
     assert_eq!(problem(&state), "");
-    assert_eq!(field(&state, "queue").help, "Queue");
+    assert_eq!(field(&state, "queue").help, "Queue.");
     // While a change of it is read, the fields stay; a script does not.
     state.edit("site-file", good.replace("Mine", "Ours"));
     assert_eq!(problem(&state), "site-file: is being read");

@@ -53,7 +53,11 @@ fn List(certificate: Certificate) -> impl IntoView {
     let c = certificate;
     let checks = [
         (c.parses, "Every changed file parses.", "A changed file does not parse."),
-        (c.idempotent, "Porting the result again changes nothing.", "Porting the result again would change it further."),
+        (
+            c.idempotent,
+            "Porting the result again changes nothing.",
+            "Porting the result again would change it further.",
+        ),
         (
             c.untouched_bytes_equal,
             "Unedited code is byte-identical.",
