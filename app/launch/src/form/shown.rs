@@ -201,7 +201,7 @@ fn title(name: &str) -> String {
 /// With a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let first = letters.next().map(|first| first.to_ascii_uppercase().to_string()).unwrap_or_default();
     let stop = if text.is_empty() || text.ends_with(['.', ')']) { "" } else { "." };
     format!("{first}{}{stop}", letters.as_str())
 }

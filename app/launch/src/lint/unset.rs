@@ -5,95 +5,13 @@ use super::shell::{Command, Quote, Token};
 use crate::target::Target;
 use std::collections::BTreeSet;
 
-/// What a shell, a login, a scheduler or a launcher gives a value to.
-const GIVEN: [&str; 74] = [
-    "BASH",
-    "BASHPID",
-    "BASH_SOURCE",
-    "BASH_VERSION",
-    "COLUMNS",
-    "CPATH",
-    "DEBUG",
-    "DISPLAY",
-    "DRY_RUN",
-    "EDITOR",
-    "ENVIRONMENT",
-    "EPOCHSECONDS",
-    "EUID",
-    "FUNCNAME",
-    "GROUP",
-    "HISTSIZE",
-    "HOME",
-    "HOST",
-    "HOSTNAME",
-    "HOSTTYPE",
-    "IFS",
-    "INCLUDE",
-    "JOB_ID",
-    "JOB_NAME",
-    "LANG",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LIBRARY_PATH",
-    "LINENO",
-    "LINES",
-    "LOCAL_RANK",
-    "LOCAL_WORLD_SIZE",
-    "LOGNAME",
-    "MACHTYPE",
-    "MAIL",
-    "MANPATH",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-    "NCPUS",
-    "NHOSTS",
-    "NODE_RANK",
-    "NSLOTS",
-    "OLDPWD",
-    "OPTARG",
-    "OPTERR",
-    "OPTIND",
-    "OSTYPE",
-    "PATH",
-    "PE_HOSTFILE",
-    "PIPESTATUS",
-    "PKG_CONFIG_PATH",
-    "PPID",
-    "PS1",
-    "PS4",
-    "PWD",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "QUEUE",
-    "RANDOM",
-    "RANK",
-    "REPLY",
-    "SECONDS",
-    "SHELL",
-    "SHLVL",
-    "SRANDOM",
-    "TEMP",
-    "TERM",
-    "TMP",
-    "TMPDIR",
-    "UID",
-    "USER",
-    "VIRTUAL_ENV",
-    "WORLD_SIZE",
-    "ZSH_VERSION",
-];
+/// Names that others give a value to: lines of a kind and a name.
+const GIVEN: &str = include_str!("given.txt");
 
-/// How the names begin that a scheduler, an MPI, `conda` or a package manager gives a value to.
-const BEGINNINGS: [&str; 24] = [
-    "SLURM", "SBATCH_", "SRUN_", "PBS_", "LSB_", "LS_", "SGE_", "COBALT_", "FLUX_", "OMPI_", "PMI", "PALS_", "MPI",
-    "MV2_", "CONDA", "MAMBA_", "LC_", "XDG_", "SSH_", "LMOD", "MODULE", "EB", "SPACK_", "BASH_",
-];
-
-/// How the names end that a site gives a value to: where there is room for files.
-const ROOMS: [&str; 6] = ["SCRATCH", "WORK", "PROJECT", "PROJECTS", "STORE", "STORAGE"];
-
-/// How the names end that an environment module gives a value to.
-const OF_MODULES: [&str; 9] = ["_HOME", "_ROOT", "_DIR", "_PATH", "_BASE", "_PREFIX", "_INC", "_LIB", "_VERSION"];
+/// The names of a kind.
+fn given(kind: &str) -> impl Iterator<Item = &'static str> {
+    GIVEN.lines().filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '))
+}
 
 /// A name that nothing in the script sets is empty when it runs, unless it is one of a shell's, a scheduler's or a vendor's.
 /// Nothing is said of a script that reads another one, which may set it.
@@ -105,13 +23,12 @@ pub(super) fn check(look: &mut Look<'_>) {
     known.extend(asked(look));
     let of_vendors = of_vendors();
     let loads = ["module", "ml"].iter().any(|name| look.commands.iter().any(|command| command.runs(name).is_some()));
-    let ends = |name: &str, all: &[&str]| all.iter().any(|ending| name.ends_with(ending));
     let is_given = |name: &str| {
         known.contains(name)
-            || GIVEN.contains(&name)
-            || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-            || ends(name, &ROOMS)
-            || (loads && ends(name, &OF_MODULES))
+            || given("is").any(|given| name == given)
+            || given("begins").any(|beginning| name.starts_with(beginning))
+            || given("ends").any(|ending| name.ends_with(ending))
+            || (loads && given("module").any(|ending| name.ends_with(ending)))
             || name.split('_').next().is_some_and(|first| name.contains('_') && of_vendors.contains(first))
     };
     look.each(|look, command| {
@@ -179,18 +96,23 @@ fn asked(look: &Look<'_>) -> BTreeSet<String> {
 
 /// How the names of the targets' own variables begin.
 fn of_vendors() -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+    let mut beginnings = BTreeSet::new();
+    let mut add = |name: &str| {
+        let beginning = name.split('_').next().unwrap_or_default();
+        if !beginning.is_empty() {
+            beginnings.insert(beginning.to_string());
+        }
+    };
     for target in Target::all() {
-        let table = target.table();
-        names.extend(table.lint.variable.iter().flat_map(|wrong| [wrong.name.clone(), wrong.right.clone()]));
-        names.extend(target.variables().keys().cloned());
-        names.extend(table.lint.environment.iter().cloned());
+        let lint = &target.table().lint;
+        for wrong in &lint.variable {
+            add(&wrong.name);
+            add(&wrong.right);
+        }
+        target.variables().keys().for_each(|name| add(name));
+        lint.environment.iter().for_each(|name| add(name));
     }
-    names
-        .into_iter()
-        .filter_map(|name| Some(name.split('_').next()?.to_string()))
-        .filter(|name| !name.is_empty())
-        .collect()
+    beginnings
 }
 
 /// What the script may give a value to: every name that stands somewhere as a word of its own or in front of a `=`.
