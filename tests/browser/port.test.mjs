@@ -777,8 +777,8 @@ onPage("a refused change takes its part of the launch along", {}, async (page) =
   assert.equal(plain["batch-key"], "--batch-size");
   assert.match(plain["batch-from"], /^--batch-size trainer\.py:\d+$/);
   // The program joins by what torchrun tells it, whoever picks the card.
-  assert.equal(plain.launcher, "torchrun");
-  assert.equal((await launchWithout(page, "Let the launcher choose the card")).launcher, "torchrun");
+  assert.equal(plain.suits, "torchrun");
+  assert.equal((await launchWithout(page, "Let the launcher choose the card")).suits, "torchrun");
   assert.deepEqual(await launchFields(page), plain);
 
   await page.choose("target", "popdist");
