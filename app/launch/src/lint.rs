@@ -130,12 +130,13 @@ impl Look<'_> {
         let new = new.into();
         let overlaps = self.edits.iter().any(|(other, _)| other.start < range.end && range.start < other.end);
         if !overlaps {
-            self.edits.push((range, new));
+            // They stay in the order of the script.
+            let at = self.edits.partition_point(|(other, _)| other.start <= range.start);
+            self.edits.insert(at, (range, new));
         }
     }
 
-    fn fixed(&mut self) -> String {
-        self.edits.sort_by_key(|(range, _)| range.start);
+    fn fixed(&self) -> String {
         let mut fixed = String::new();
         let mut from = 0;
         for (range, new) in &self.edits {
@@ -147,8 +148,7 @@ impl Look<'_> {
     }
 
     /// The mends by line: those that share a line are one hunk.
-    fn hunks(&mut self) -> Vec<Hunk> {
-        self.edits.sort_by_key(|(range, _)| range.start);
+    fn hunks(&self) -> Vec<Hunk> {
         let script = self.script;
         let starts: Vec<usize> = std::iter::once(0).chain(script.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let line_of = |at: usize| starts.partition_point(|start| *start <= at) - 1;
