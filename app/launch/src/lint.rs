@@ -55,7 +55,6 @@ pub fn lint(script: &str, target: Target) -> Linted {
     if let Some(words) = &table.lint.compiled {
         compiled::check(&mut look, words);
     }
-    look.findings.sort_by_key(|finding| finding.line);
     let hunks = look.hunks();
     Linted { fixed: look.fixed(), findings: look.findings, hunks }
 }
@@ -122,7 +121,8 @@ impl Look<'_> {
         let line = 1 + self.script[..at].matches('\n').count();
         let finding = Finding { line, rule, message: message.into() };
         if !self.findings.contains(&finding) {
-            self.findings.push(finding);
+            let at = self.findings.partition_point(|other| other.line <= line);
+            self.findings.insert(at, finding);
         }
     }
 

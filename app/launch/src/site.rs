@@ -46,13 +46,14 @@ pub fn site_named(name: &str, target: Target) -> Result<Site, Problem> {
         return Ok(site.clone());
     }
     let known = all.iter().any(|site| matching(&site));
-    let mut names: Vec<&str> = all
-        .iter()
-        .filter(|site| has(site, target))
-        .flat_map(|site| site.group.as_deref().into_iter().chain([&*site.name]))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
+    let mut names: Vec<&str> = Vec::new();
+    for site in all.iter().filter(|site| has(site, target)) {
+        for own in site.group.as_deref().into_iter().chain([&*site.name]) {
+            if !names.contains(&own) {
+                names.push(own);
+            }
+        }
+    }
     let what = if known { format!("`{name}` has no {}", target.name()) } else { format!("no site is called `{name}`") };
     Err(Problem::new("site", format!("{what}; there are {}, or a file of your own", names.join(", "))))
 }
