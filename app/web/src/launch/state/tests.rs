@@ -114,7 +114,7 @@ fn no_script_is_written_of_a_site_file_before_it_is_read() {
     // While a change of it is read, the fields stay; a script does not.
     state.edit("site-file", good.replace("Mine", "Ours"));
     assert_eq!(problem(&state), "site-file: is being read");
-    assert_eq!(field(&state, "queue").help, "Queue");
+    assert_eq!(field(&state, "queue").help, "Queue.");
     state.edit("site", String::new());
     assert_eq!((state.site_file_to_read(), problem(&state)), (None, String::new()));
 }
