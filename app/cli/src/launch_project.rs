@@ -58,7 +58,7 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
     }
     let facts = run_facts(&files, &RecipeSet::embedded().target_facts(target.name()));
     let program = chosen(&facts, entry, folder)?;
-    say!("{}", summary(&facts, program));
+    say!("{}", summary(&facts, program, target));
     Ok(Read { fields: program.launch_fields(&target.program_terms()) })
 }
 
@@ -91,7 +91,8 @@ fn chosen<'f>(facts: &'f RunFacts, entry: Option<&str>, folder: &Path) -> Result
 }
 
 /// What was read, each with its place.
-fn summary(facts: &RunFacts, program: &Program) -> String {
+fn summary(facts: &RunFacts, program: &Program, target: Target) -> String {
+    let terms = target.program_terms();
     let mut out = format!("{}: the program", program.place);
     let others = facts.programs.len() - 1;
     if others > 0 {
@@ -119,7 +120,9 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
     if let Some(place) = &program.shared_batch {
         let _ = writeln!(out, "{place}: processes share the batch");
     }
-    if program.joins.is_empty() && !program.alone {
+    // The target's own library may do it.
+    let by_target = terms.import.as_deref().is_some_and(|module| program.has(module));
+    if program.joins.is_empty() && !program.alone && !by_target {
         let _ = writeln!(out, "{}: nothing that was read joins its processes", program.place);
     }
     for join in &program.joins {
@@ -134,6 +137,10 @@ fn summary(facts: &RunFacts, program: &Program) -> String {
             JoinedBy::Horovod => "Horovod tells a process its place",
         };
         let _ = writeln!(out, "{}: {by}", join.place);
+    }
+    if !program.joins.is_empty() && terms.import.is_none() && !terms.joins {
+        let name = target.label();
+        let _ = writeln!(out, "{}: {name}: nothing else is started that it could join", program.place);
     }
     out
 }

@@ -57,7 +57,14 @@ fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
             .any(|word| view.calls(word).iter().any(|call| index.is_within(*call, *statement)));
         ![k.function_definition, k.class_definition, k.decorated_definition].contains(&index.kind(*statement)) && trains
     };
-    index.parts(ROOT).find(acts).map(|start| (start, None))
+    // What a target compiles has no `backward()` any more; its loop still calls something.
+    let calls = |statement: &Id| !index.of_kind_in(k.call, *statement).is_empty();
+    let loops = |statement: &Id| {
+        [k.for_statement, k.while_statement].contains(&index.kind(*statement))
+            && view.names.imports("torch")
+            && calls(statement)
+    };
+    index.parts(ROOT).find(acts).or_else(|| index.parts(ROOT).find(loops)).map(|start| (start, None))
 }
 
 /// Programs are listed by this, the smallest first.

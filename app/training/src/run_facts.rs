@@ -340,7 +340,8 @@ impl Program {
     }
 
     /// Whether it imports that module, or something below it.
-    fn has(&self, module: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, module: &str) -> bool {
         self.imports
             .iter()
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))

@@ -516,3 +516,12 @@ fn places_of_processes() {
         torch.hpu.set_device(p.parse_args().local_rank)\n";
     fields(option, "; rank_option=--local_rank a.py:9");
 }
+
+#[test]
+fn a_loop_that_a_target_compiles_is_a_program_too() {
+    let script =
+        "import torch\nimport steps\n\nfor inputs, targets in loader:\n    loss = steps.train_step(inputs, targets)\n";
+    assert_eq!(read(&[("a.py", script)]).len(), 1);
+    assert_eq!(read(&[("a.py", &script.replace("import torch\n", ""))]).len(), 0);
+    assert_eq!(read(&[("a.py", "import torch\n\nfor name in NAMES:\n    table[name] = 1\n")]).len(), 0);
+}
