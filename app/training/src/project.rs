@@ -16,14 +16,16 @@ fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.strip_suffix(".py").unwrap_or(path).split('/')
 }
 
-/// Whether a file chooses a device or moves something to one: it says `device` or `cuda`, or calls `to` with more than a type.
-fn names_device(view: &FileView<'_>) -> bool {
+/// Whether a file chooses a device or moves something to one: it says `device` or `cuda`, calls `to` with more than a type,
+/// or calls the method that is named after the target's own device.
+fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     // A device type alone is what an autocast is for, and moves nothing.
     let says = |word: &str| word == "cuda" || (word.contains("device") && word != "device_type");
     let is_type =
         |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
     let moves = |call: &Id| view.index.arguments(*call).positional().any(|argument| !is_type(argument));
-    view.words().any(|(word, _)| says(word)) || view.calls("to").iter().any(moves)
+    let moves_to_own = own.is_some_and(|device| !view.calls(device).is_empty());
+    view.words().any(|(word, _)| says(word)) || view.calls("to").iter().any(moves) || moves_to_own
 }
 
 /// What is known of all files together.
@@ -88,6 +90,7 @@ impl ProjectFacts {
             view.roles.forget();
         }
         let classes = Classes::collect(views.iter().map(|view| &view.file));
+        let own_device = target.ledger.autocast.as_ref().map(|a| a.device.as_str());
         let mut bridge_classes = BTreeSet::new();
         let bridge = target.bridge.as_ref().map(|b| format!("self.{}", b.name));
         for view in &views {
@@ -106,7 +109,7 @@ impl ProjectFacts {
             classes,
             bridge_classes,
             target_modules: target.modules.clone(),
-            names_device: views.iter().any(|view| names_device(view)),
+            names_device: views.iter().any(|view| names_device(view, own_device)),
             step_is_left: views.iter().any(|view| {
                 let ported = target.modules.iter().any(|module| view.names.imports(module));
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
