@@ -1,5 +1,6 @@
 //! The fields of `--set`: what is said of one that is none, or has no value.
 
+use launch::form::{FieldKind, FormField, field_of};
 use launch::{COMMON, Field, Kind, OPTIONS, Problem, Request, Site};
 
 /// Problems as lines, each with its word of the command line; those of `--set` with what the field takes.
@@ -12,7 +13,9 @@ pub(crate) fn lines(problems: &[Problem], request: &Request, site: &Site) -> Vec
         if given.is_none() && field(name).is_none() && !COMMON.contains(&&**name) {
             return format!("--{problem}");
         }
-        let more = match (field(name).map(what).or_else(|| launch::takes(name).map(str::to_string)), given) {
+        let common = || field_of(request.target, name).filter(|_| COMMON.contains(&&**name));
+        let takes = field(name).map(what).or_else(|| common().map(|field| described(&field)));
+        let more = match (takes, given) {
             (Some(takes), Some(value)) if value.is_empty() => format!("; it takes {takes}"),
             (None, _) if !OPTIONS.contains(&&**name) => known(name, request, site),
             _ => String::new(),
@@ -49,11 +52,20 @@ fn known(name: &str, request: &Request, site: &Site) -> String {
     format!("{meant}; {}", lists.join("; "))
 }
 
-/// What a field takes, in words.
+/// What a field of a site or a target takes, in words.
 fn what(field: &Field) -> String {
-    match (field.kind, field.help.as_str()) {
-        (Kind::Switch, _) => "on".to_string(),
-        (_, "") => format!("the {}", field.label.trim_start_matches("the ")),
-        (_, help) => format!("{} ({})", field.label, help.trim_end_matches('.')),
+    in_words(field.kind == Kind::Switch, &field.label, &field.help)
+}
+
+/// What a field that every launch has takes, in the words of the form.
+fn described(field: &FormField) -> String {
+    in_words(field.kind == FieldKind::Switch, &field.label, &field.help)
+}
+
+fn in_words(is_switch: bool, label: &str, help: &str) -> String {
+    match help {
+        _ if is_switch => "on".to_string(),
+        "" => format!("the {}", label.trim_start_matches("the ")),
+        help => format!("{label} ({})", help.trim_end_matches('.')),
     }
 }

@@ -84,6 +84,25 @@ fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
     fields.get(name).map_or("", |value| value.trim())
 }
 
+/// The field of that name, as a form for the target shows it under the first scheduler and script that have it.
+#[must_use]
+pub fn field_of(target: Target, name: &str) -> Option<FormField> {
+    let scripts = ["train", "setup", "collect"];
+    let container = target.table().container.first().map_or("", |one| &one.by);
+    let forms = scripts.iter().flat_map(|script| Scheduler::ALL.iter().map(move |scheduler| (script, scheduler)));
+    forms.into_iter().find_map(|(script, scheduler)| {
+        let fields = [
+            ("target", target.name()),
+            ("site", "generic"),
+            ("script", *script),
+            ("scheduler", scheduler.name()),
+            ("container", container),
+        ];
+        let fields = fields.map(|(name, value)| (name.to_string(), value.to_string())).into();
+        form(&fields, &crate::read_site).into_iter().flat_map(|group| group.fields).find(|field| field.name == name)
+    })
+}
+
 /// Writes a value into a field, as a user does. A list's default is the same as nothing; a number that was read out
 /// of the code and is then written anew is no longer the code's.
 pub fn put(fields: &mut Fields, name: &str, value: String, read: SiteReader<'_>) {

@@ -114,33 +114,3 @@ pub const COMMON: [&str; 22] = [
     "container",
     "image",
 ];
-
-/// What one of them takes, in words.
-#[must_use]
-pub fn takes(common: &str) -> Option<&'static str> {
-    Some(match common {
-        "account" => "the project to charge",
-        "partition" => "the partition or queue where the job waits",
-        "time" => "the wall time as HH:MM:SS",
-        "venv" => "the folder of a virtual environment",
-        "results" => "the folder or file that the program writes its results to",
-        "archive" => "a name for the archive",
-        "job" => "the job's name",
-        "select" => "what PBS calls the devices of a machine, such as ngpus=8, or none",
-        "requirements" => "a file of packages",
-        "qos" => "Slurm's quality of service",
-        "mail" => "an address",
-        "array" => "indices, such as 0-9",
-        "array-key" => "the key or option that takes the index, such as --seed",
-        "after" => "the number of the job that has to end well first",
-        "requeue" => "on",
-        "exclusive" => "on",
-        "memory" => "the memory of a machine, such as 64G",
-        "cores" => "the cores of a process",
-        "checkpoints" => "a folder, or a pattern such as output/*.ckpt",
-        "resume-key" => "the key or option that takes a checkpoint, such as --resume",
-        "container" => "a way to run containers, such as docker",
-        "image" => "the container's image",
-        _ => return None,
-    })
-}

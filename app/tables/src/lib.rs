@@ -18,7 +18,7 @@ mod target;
 mod when;
 
 pub use command::{CommandEntry, Phrase, Reasoned, SetEntry, Texts, Words};
-pub use field::{COMMON, Field, Kind, OPTIONS, takes};
+pub use field::{COMMON, Field, Kind, OPTIONS};
 pub use launch::{Collected, Counting, JoinedBy, LaunchTable, LauncherEntry, Note, Refusal, Setup, Tasks};
 pub use lint::{Beside, CompiledWords, Lint, Shares, Starter, WrongBackend, WrongName, WrongVariable};
 #[cfg(feature = "read")]

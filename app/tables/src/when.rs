@@ -1,4 +1,5 @@
-//! Conditions of a table: words with blanks between them, all of which must hold; `!` turns one round.
+//! Conditions of a table: words with blanks between them, all of which must hold. `!` in front of a word negates it, and
+//! `a|b` holds where one of the two does.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -26,7 +27,8 @@ const NAMED: [&str; 4] = ["has:", "by:", "site:", "sdk:"];
 pub struct When(String);
 
 impl When {
-    /// Its words, each with whether it has to hold: `!` in front of one says that it must not.
+    /// Its words, each with whether it has to hold: `!` in front of one says that it must not. A word may name alternatives
+    /// with `|` between them.
     pub fn words(&self) -> impl Iterator<Item = (bool, &str)> {
         self.0.split_whitespace().map(|word| match word.strip_prefix('!') {
             Some(word) => (false, word),
@@ -37,7 +39,9 @@ impl When {
     fn checked(text: String) -> Result<When, String> {
         let is_known = |word: &str| PLAIN.contains(&word) || NAMED.iter().any(|name| word.starts_with(name));
         let when = When(text);
-        let unknown = when.words().find(|(_, word)| !is_known(word)).map(|(_, word)| word.to_string());
+        let mut words = when.words().flat_map(|(_, word)| word.split('|'));
+        let unknown = words.find(|word| !is_known(word)).map(str::to_string);
+        drop(words);
         match unknown {
             Some(word) => {
                 Err(format!("`{word}` is no condition; there are {}, and {}…", PLAIN.join(", "), NAMED.join("…, ")))
@@ -65,5 +69,7 @@ mod tests {
         let when = When::checked("slurm !has:output several-nodes".to_string()).expect("a condition");
         assert!(when.words().eq([(true, "slurm"), (false, "has:output"), (true, "several-nodes")]));
         assert!(When::checked("slurm !weekends".to_string()).is_err_and(|error| error.contains("`weekends`")));
+        assert!(When::checked("slurm|pbs !has:a|has:b".to_string()).is_ok());
+        assert!(When::checked("slurm|weekends".to_string()).is_err_and(|error| error.contains("`weekends`")));
     }
 }

@@ -280,7 +280,7 @@ fn values_of_set() {
     );
     says("Account=x", &["`account` may be meant"]);
     says("launcher=torchrun", &["is an option of its own: --launcher"]);
-    says("time=", &["--set time=…: is empty", "it takes the wall time as HH:MM:SS"]);
+    says("time=", &["--set time=…: is empty", "it takes Wall time (Hours, minutes and seconds, such as 01:00:00"]);
     says("cores=", &["is empty", "it takes Cores (Cores of a process"]);
     says("cores=x", &["must be a number from 1"]);
     says("lazy=no", &["takes on"]);

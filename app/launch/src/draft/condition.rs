@@ -6,7 +6,7 @@ use tables::{Scheduler, When};
 impl Draft<'_> {
     /// Whether all of a condition holds; an empty one does.
     pub(crate) fn holds(&self, when: &When) -> bool {
-        when.words().all(|(wanted, word)| self.holds_word(word) == wanted)
+        when.words().all(|(wanted, word)| word.split('|').any(|one| self.holds_word(one)) == wanted)
     }
 
     fn holds_word(&self, word: &str) -> bool {

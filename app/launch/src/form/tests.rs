@@ -1,5 +1,6 @@
-use super::{Fields, OPTIONS, all, command, form, put, write};
+use super::{Fields, OPTIONS, all, command, field_of, form, put, write};
 use crate::read_site;
+use crate::target::Target;
 
 fn fields(of: &[(&str, &str)]) -> Fields {
     of.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
@@ -288,4 +289,22 @@ fn a_divided_command_line() {
     let script = script(&fields).replace(" \\\n ", "");
     assert!(script.contains(&format!("compile -b=4 --pef-name=model --output-folder=out {own}\n")), "{script}");
     assert!(script.contains(&format!("run -b=4 --pef=out/model/model.pef {own}\n")), "{script}");
+}
+
+/// What a command says about a value of `--set` is what the form says about the field.
+#[test]
+fn every_common_field_is_in_some_form_with_a_help() {
+    let lacking = Target::all().flat_map(|target| {
+        let helps = move |name: &&str| {
+            field_of(target, name).is_some_and(|field| !field.label.is_empty() && !field.help.is_empty())
+        };
+        let contained = !target.table().container.is_empty();
+        let is_asked = move |name: &&str| contained || !matches!(*name, "container" | "image");
+        tables::COMMON
+            .into_iter()
+            .filter(is_asked)
+            .filter(move |name| !helps(name))
+            .map(move |name| format!("{name} of {}", target.name()))
+    });
+    assert_eq!(lacking.collect::<Vec<_>>(), Vec::<String>::new());
 }

@@ -327,7 +327,7 @@ fn names_that_are_still_to_be_filled_in() {
     let open = |script: &str| found("hpu", script, &["placeholder"]);
     open("#SBATCH --account=<your-account>\nsrun python t.py\n");
     open("#PBS -q <myqueue>\npython t.py\n");
-    open("group=/work/x-<group_id>\n");
+    open("group=/projects/<group_id>\n");
     open("cd <path>\n");
     for fine in [
         "sort <in>out\n",

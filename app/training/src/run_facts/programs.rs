@@ -68,7 +68,7 @@ fn program(
     let by_torch = joins.len() == 1 && joins[0].by == JoinedBy::Environment;
     let by_library =
         |view: &FileView<'_>| view.names.bindings.iter().any(|binding| joins_by_the_environment(&binding.qualified));
-    let is_placed = |view: &&FileView<'_>| places(view) || by_library(view);
+    let is_placed = |view: &&FileView<'_>| takes_own_device(view) || by_library(view);
     let moves = reached.iter().any(|view| ["to", "cuda", "device"].iter().any(|name| !view.calls(name).is_empty()));
     Program {
         place: place(view, start),
@@ -85,8 +85,8 @@ fn program(
     }
 }
 
-/// Whether a file says somewhere which device of a machine it takes.
-fn places(view: &FileView<'_>) -> bool {
+/// Whether a file says somewhere which device of a machine a process takes.
+fn takes_own_device(view: &FileView<'_>) -> bool {
     let index = &view.index;
     let is_rank = |id: Id| {
         let text = index.text_of(id);
@@ -99,7 +99,7 @@ fn places(view: &FileView<'_>) -> bool {
         })
     };
     !view.calls("set_device").is_empty()
-        || index.of_kind(kinds().keyword_argument).iter().any(|id| index.text_of(*id).starts_with("device_ids="))
+        || index.of_kind(kinds().call).iter().any(|call| keyword(view, *call, "device_ids").is_some())
         || view.calls("device").iter().any(numbered)
         || ["to", "cuda", "device"]
             .iter()

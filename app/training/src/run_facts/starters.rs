@@ -80,11 +80,11 @@ fn joins_others(view: &FileView<'_>, function: Id) -> bool {
     let named = |name: &str| {
         index.of_kind(kinds().function_definition).iter().copied().find(|definition| view.name_of(*definition) == name)
     };
-    let says = |definition: Id| index.text_of(definition).contains("init_process_group");
+    let joins = |definition: Id| view.calls("init_process_group").iter().any(|call| index.is_within(*call, definition));
     let Some(own) = named(last_name(index.text_of(function)).as_str()) else { return false };
     let is_called = |call: &Id| index.is_within(*call, own);
     let callees = index.of_kind(kinds().call).iter().copied().filter(is_called).filter_map(|call| index.callee(call));
-    says(own) || callees.filter_map(|callee| named(&last_name(index.text_of(callee)))).any(says)
+    joins(own) || callees.filter_map(|callee| named(&last_name(index.text_of(callee)))).any(joins)
 }
 
 /// How often the loop around a call goes round, as its `range` has it.
@@ -150,16 +150,16 @@ pub(crate) fn roles(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>) {
             }
             let usual = started.starter.and_then(|starter| starter.usual).filter(|_| table.is_none());
             let own_options = started.starter.and_then(|starter| starter.options);
-            settle(
+            assign_role(
                 reached,
                 view,
                 settings,
                 (started.starter.map_or("processes", |one| one.count.0), RunRole::Devices, started.count),
             );
             if lightning {
-                settle(reached, view, settings, ("num_nodes", RunRole::Nodes, keyword(view, call, "num_nodes")));
+                assign_role(reached, view, settings, ("num_nodes", RunRole::Nodes, keyword(view, call, "num_nodes")));
                 let batches = keyword(view, call, "accumulate_grad_batches");
-                settle(reached, view, settings, ("accumulate_grad_batches", RunRole::Accumulation, batches));
+                assign_role(reached, view, settings, ("accumulate_grad_batches", RunRole::Accumulation, batches));
             }
             match own_options {
                 Some(begins) => {
@@ -254,7 +254,8 @@ pub(crate) fn of_configuration(settings: &[RunSetting]) -> Option<&RunSetting> {
     })
 }
 
-fn settle(
+/// Gives a role to the setting that an argument of a starter's call reads, or adds the number that stands there.
+fn assign_role(
     reached: &[&FileView<'_>],
     view: &FileView<'_>,
     settings: &mut Vec<RunSetting>,
