@@ -179,13 +179,11 @@ impl State {
         self.notice = match (faults.is_empty(), lacking.is_empty()) {
             (false, _) => format!("The link has values that this page does not know: {}", faults.join("; ")),
             (true, true) => String::new(),
-            (true, false) => {
-                let they = if lacking.len() == 1 { "it is" } else { "they are" };
-                format!(
-                    "Choose {} below: this page keeps no files, so {they} missing after a reload, or when a link opens it.",
-                    lacking.join(" and ")
-                )
-            }
+            (true, false) => format!(
+                "Choose {} below. Files are not stored, so they have to be chosen again after a reload or when the page is \
+                 opened by a link.",
+                lacking.join(" and ")
+            ),
         };
     }
 

@@ -194,19 +194,20 @@ impl Choice {
         fn word<T: Copy>(table: &[(&str, T)], value: &str) -> Result<T, String> {
             let words: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
             let found = table.iter().find(|(word, _)| *word == value).map(|(_, found)| *found);
-            found.ok_or_else(|| format!("“{value}” is none of {}", words.join(", ")))
+            found.ok_or_else(|| format!("“{value}” is not one of {}", words.join(", ")))
         }
         fn place(words: &[&str], value: &str) -> Result<usize, String> {
             let found = words.iter().position(|word| *word == value);
-            found.ok_or_else(|| format!("“{value}” is none of {}", words.join(", ")))
+            found.ok_or_else(|| format!("“{value}” is not one of {}", words.join(", ")))
         }
         fn number<T: std::str::FromStr>(value: &str) -> Result<T, String> {
-            value.trim().parse().map_err(|_| format!("“{value}” is not a whole number that is taken here"))
+            value.trim().parse().map_err(|_| format!("“{value}” is not a whole number in the allowed range"))
         }
         let config = &mut self.config;
         match key {
             "preset" => {
-                *config = Config::preset(value).ok_or_else(|| format!("“{value}” is none of {}", PRESETS.join(", ")))?
+                *config =
+                    Config::preset(value).ok_or_else(|| format!("“{value}” is not one of {}", PRESETS.join(", ")))?
             }
             "bias" => config.bias = word(&SWITCH, value)?,
             "normalization" => config.normalization = word(&NORMALIZATIONS, value)?,
@@ -232,7 +233,7 @@ impl Choice {
             "event" => self.event = number(value)?,
             "precision" => self.precision = place(&PRECISIONS.map(|(word, _)| word), value)?,
             "stages" => self.stages = place(&STAGES, value)?,
-            _ => return Err(format!("“{key}” is nothing this page knows")),
+            _ => return Err(format!("“{key}” is not a field of this page")),
         }
         Ok(())
     }
@@ -307,7 +308,7 @@ impl Choice {
                 vec![Fault { key: "height", problem: error.to_string(), next_size: next }]
             }
             Ok(_) if height % factor != 0 || width % factor != 0 => {
-                fault("downsample", format!("{height} x {width} pixels can't be taken {factor} by {factor}"))
+                fault("downsample", format!("{height} x {width} pixels can't be downsampled by {factor}"))
             }
             Ok(_) => Vec::new(),
         }

@@ -58,7 +58,7 @@ fn WeightFields() -> impl IntoView {
             <legend>"Weights"</legend>
             <Field key="weights" label="Weights"/>
             <p class="hint" hidden=move || !is("sample")()>
-                "Trained on synthetic events: it separates cosmic rays from a neutrino, and knows nothing of a real detector. "
+                "Trained on synthetic events: it separates cosmic rays from a neutrino, and has not seen a real detector. "
                 "Run downloads it (1 MB). "
                 <a href="sample.safetensors" download="">"Download sample weights"</a>
             </p>

@@ -46,8 +46,7 @@ fn why(threads: Threads) -> AnyView {
             .into_any();
     }
     if !after_reload {
-        return "One: workers share memory only on pages that are isolated from all others, and this page is not."
-            .into_any();
+        return "One: workers share memory only on cross-origin isolated pages, and this page is not one.".into_any();
     }
     view! {
         "One, this first time. "

@@ -29,7 +29,7 @@ impl Fault {
 
     /// A file that was moved or changed since it was chosen.
     pub fn unreadable(part: Part, name: &str) -> Fault {
-        Fault(part, format!("{name} can't be read any more; choose it again"))
+        Fault(part, format!("{name} can no longer be read; choose it again"))
     }
 }
 

@@ -93,7 +93,7 @@ fn prepare(
 fn is_busy(session: Session) -> bool {
     let busy = session.engine.with_value(|engine| engine.since.is_some());
     if busy {
-        session.fault(Place::Run, "Something is running already: wait for it, or cancel it.");
+        session.fault(Place::Run, "Something is already running: wait for it, or cancel it.");
     }
     busy
 }

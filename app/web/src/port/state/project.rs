@@ -56,7 +56,7 @@ impl fmt::Display for Refusal {
                 let (size, max) = (megabytes(*size), MAX_FILE / 1024 / 1024);
                 write!(
                     f,
-                    "is too big for this page: {size} MB, and {max} MB is the most. The command takes bigger files."
+                    "is too big for this page: {size} MB, but the limit is {max} MB. The command accepts bigger files."
                 )
             }
             Refusal::Binary { line, column } => {
@@ -77,13 +77,13 @@ impl fmt::Display for Refusal {
             Refusal::NoPython => write!(f, "has no Python file in it."),
             Refusal::OnlyNotebooks(number) => write!(
                 f,
-                "has no Python file in it, but {}. Export {}, jupyter nbconvert --to script *.ipynb, and open what comes out.",
+                "has no Python file in it, but {}. Export {}, jupyter nbconvert --to script *.ipynb, and open the result.",
                 count(*number, "notebook"),
                 if *number == 1 { "it as a script" } else { "them as scripts" }
             ),
             Refusal::TooMany => {
                 let max = MAX_PROJECT / 1024 / 1024;
-                write!(f, "is too big for this page: {MAX_FILES} files with {max} MB together are the most.")
+                write!(f, "is too big for this page: the limit is {MAX_FILES} files with {max} MB in total.")
             }
         }
     }
@@ -217,7 +217,7 @@ pub fn not_python(text: &str) -> Option<&'static str> {
     let has = |start: &str| lines().any(|line| line.starts_with(start));
     if first.starts_with('{') && text.ends_with('}') && (text.contains("\"cells\"") || text.contains("\"nbformat\"")) {
         return Some(
-            "This is a Jupyter notebook. Convert it with `jupyter nbconvert --to script`, and paste what comes out.",
+            "This is a Jupyter notebook. Convert it with `jupyter nbconvert --to script`, and paste the result.",
         );
     }
     if first.starts_with("Traceback (most recent call last)") {

@@ -21,7 +21,7 @@ pub(super) fn Bar() -> impl IntoView {
                 </label>
                 <label
                     class="field"
-                    title="Replace: the file becomes code for the target alone. Branch: other devices keep their code, and the target’s runs under a condition. Automatic: branch where the project chooses between compute modes."
+                    title="Replace: the file becomes code for the target only. Branch: other devices keep their code, and the target’s runs under a condition. Automatic: branch where the project chooses between compute modes."
                 >
                     <span>"How to change"</span>
                     <StyleChoice/>

@@ -54,7 +54,7 @@ fn waiting(session: Session, phase: Phase) -> AnyView {
         Phase::Starting => view! {
             <div class="state">
                 <h3>"Loading the engine…"</h3>
-                <p>"Your text is ported as soon as the engine is here."</p>
+                <p>"Your text is ported as soon as the engine has loaded."</p>
             </div>
         }
         .into_any(),

@@ -40,9 +40,9 @@ fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
         <p>{under}</p>
         <List certificate=certificate.clone()/>
         <p class="fine">
-            "These checks are about the text. Whether the port computes what the original does, "
-            <button class="link" on:click=move |_| session.show(Panel::Twin)>"a twin run"</button>
-            " shows on any machine with Python and PyTorch; how well it trains on the accelerator, a run there."
+            "These checks only examine the text. "
+            <button class="link" on:click=move |_| session.show(Panel::Twin)>"A twin run"</button>
+            " shows on any machine with Python and PyTorch whether the port computes what the original does. How well it trains on the accelerator, only a run there shows."
         </p>
         <Versions certificate/>
     })

@@ -201,6 +201,6 @@ fn paste(session: Session, event: &ClipboardEvent) {
     let text = data.get_data("text/plain").unwrap_or_default();
     if let Err(why) = check_text(&text) {
         event.prevent_default();
-        session.say(true, format!("What you pasted {why} Nothing was changed."));
+        session.say(true, format!("The pasted text {why} Nothing was changed."));
     }
 }

@@ -15,7 +15,7 @@ const KEYS: [(&str, &str); 10] = [
     ("Tab", "In the source: indent"),
     ("Esc, then Tab", "Leave the source"),
     ("Ctrl+Z, Ctrl+Y", "In the port: undo or redo the last accept or reject"),
-    ("← →", "Between the tabs; on the border between the panes, its place"),
+    ("← →", "Change tabs; on the border between the panes, move it"),
     ("/ or Ctrl+K", "Search the guides"),
     ("Esc", "Close a menu or this list"),
     ("?", "This list"),

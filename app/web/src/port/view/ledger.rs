@@ -31,7 +31,7 @@ fn OfProgram(ledger: Ledger, named: bool) -> impl IntoView {
     });
     let flag = |flag: String| view! { <li>{format!("{flag}.")}</li> };
     let flags = match flags.is_empty() {
-        true => view! { <p>"By these figures, a step means the same as before."</p> }.into_any(),
+        true => view! { <p>"By these figures, a step is the same as before."</p> }.into_any(),
         false => view! { <ul class="flags">{flags.into_iter().map(flag).collect_view()}</ul> }.into_any(),
     };
     view! {
@@ -39,7 +39,7 @@ fn OfProgram(ledger: Ledger, named: bool) -> impl IntoView {
             <h3>"Batch summary"</h3>
             {programs}
             <table>
-                <caption>"What an optimizer step sees and means, as read from the code"</caption>
+                <caption>"What an optimizer step consists of, as read from the code"</caption>
                 <thead>
                     <tr>
                         <th scope="col">"Quantity"</th>

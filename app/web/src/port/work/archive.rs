@@ -44,7 +44,7 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
         let deflated = match entry.compression_method() {
             CompressionMethod::STORE => false,
             CompressionMethod::DEFLATE => true,
-            _ => return Err(Refusal::Archive(format!("{path} is packed in a way that only some programs know"))),
+            _ => return Err(Refusal::Archive(format!("{path} is compressed in a way that this page does not read"))),
         };
         if files.len() == project::MAX_FILES {
             return Err(Refusal::TooMany);

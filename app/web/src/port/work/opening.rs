@@ -183,7 +183,7 @@ fn finish(session: Session, mut found: Found) {
     });
     if let Err(why) = project::check_project(&found.files) {
         let why = if why == Refusal::NoPython { found.left_out.refusal() } else { why };
-        let what = trouble.unwrap_or_else(|| format!("What was chosen {why}"));
+        let what = trouble.unwrap_or_else(|| format!("The selection {why}"));
         return session.say(true, what);
     }
     let left_out = found.left_out.skipped();

@@ -45,8 +45,7 @@ pub(in crate::port) fn twin_archive(session: Session) {
 /// Takes a file that may be the result of a twin run; what is none is refused, and what was there stays.
 pub(super) fn take(session: Session, name: String, text: String) {
     if session.state.with_untracked(|state| state.outcome.is_none()) {
-        return session
-            .say(true, format!("{name} may be the result of a twin run. Open the project that it is of first."));
+        return session.say(true, format!("{name} may be the result of a twin run. Open its project first."));
     }
     engine::ask(Parcel { head: Ask::Twin, texts: vec![text], colours: Vec::new() }, move |answer| {
         let Answer::Twin(result) = answer.head else { return };

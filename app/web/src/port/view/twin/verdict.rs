@@ -19,7 +19,7 @@ pub(super) fn Verdict(run: TwinRun) -> impl IntoView {
     let stale = stale.then(|| {
         view! {
             <p>
-                "Its files are not those of the port in sight: code, target or a choice has changed since. Download the archive again and run it."
+                "Its files are not those of the port shown: code, target or a choice has changed since. Download the archive again and run it."
             </p>
         }
     });
