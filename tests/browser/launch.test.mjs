@@ -164,7 +164,7 @@ onPage("what few need is folded, unless something stands in it", {}, async (page
   // A problem in it is seen, and the list of them leads there.
   await page.page.locator(".launch-form .folded > summary").first().click();
   await page.fill({ batch: "8", "batch-key": "two words" });
-  assert.match(await page.problem("batch-key"), /takes the key alone/);
+  assert.match(await page.problem("batch-key"), /must be the key alone/);
   await page.page.locator(".launch-form .folded > summary").first().click();
   assert.equal(await folded(page), true);
   await page.goTo("batch-key");
@@ -220,7 +220,7 @@ onPage("a link holds the form, and going back undoes", {}, async (page) => {
 onPage("all scripts as an archive", {}, async (page) => {
   await page.fill({ script: "collect", results: "out" });
   await page.fill({ script: "train", entry: "a.py", venv: "my venv", scheduler: "pbs" });
-  assert.match(await page.page.locator("#missing").textContent(), /what PBS calls the devices/);
+  assert.match(await page.page.locator("#missing").textContent(), /PBS's name for the devices/);
   await page.fill({ select: "ngpus=1" });
   const { name, bytes } = await page.download("All scripts (.zip)");
   assert.equal(name, "launch-scripts.zip");

@@ -171,7 +171,7 @@ fn settings_decide_before_there_is_any_data() {
         "{said}{ported}"
     );
     assert!(ported.contains("if limit > 0:\n            optimizer.max_grad_norm = limit\n"), "{ported}");
-    check_refused(&train("epoch > 3"), "12: Not ported: a test or a loop lies between");
+    check_refused(&train("epoch > 3"), "12: Not ported: there is a test or a loop between");
 }
 
 #[test]
@@ -400,7 +400,7 @@ fn an_optimizer_of_another_file_keeps_its_state() {
     // A library makes what nobody can change.
     let helper = train.replace("from making import make", "from timm.optim import make");
     let (ported, said) = to_ipu(&helper);
-    assert!(ported.contains("training_step(x, y)") && said.contains("`make` makes no optimizer"), "{said}");
+    assert!(ported.contains("training_step(x, y)") && said.contains("`make` does not build an optimizer"), "{said}");
 }
 
 #[test]

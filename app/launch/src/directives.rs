@@ -49,22 +49,22 @@ fn slurm(asked: &Resources) -> Vec<Flag> {
         let why = if memory == "0" { "All memory of the machines." } else { "Memory of a machine." };
         all.push(flag(format!("--mem={memory}"), why));
     }
-    all.extend(said(&asked.partition, "--partition=", "The queue it waits in."));
-    all.extend(said(&asked.account, "--account=", "Who pays for it."));
+    all.extend(said(&asked.partition, "--partition=", "Its partition."));
+    all.extend(said(&asked.account, "--account=", "The project to charge."));
     all.extend(asked.qos.iter().map(|qos| flag(format!("--qos={qos}"), "Its quality of service.")));
-    all.extend(said(&asked.time, "--time=", "After that it is stopped."));
-    all.extend(said(&asked.devices, "", "The devices, by the site's word for them."));
-    all.extend(asked.array.iter().map(|array| flag(format!("--array={array}"), "One job for each index.")));
+    all.extend(said(&asked.time, "--time=", "Its time limit."));
+    all.extend(said(&asked.devices, "", "The devices, by the site's name for them."));
+    all.extend(asked.array.iter().map(|array| flag(format!("--array={array}"), "One job per index.")));
     if let Some(job) = &asked.after {
-        all.push(flag(format!("--dependency=afterok:{job}"), "Starts when that job has ended well."));
+        all.push(flag(format!("--dependency=afterok:{job}"), "Starts when that job has succeeded."));
     }
     if asked.requeue {
-        all.push(flag("--requeue".into(), "It may be started again."));
-        all.push(flag("--open-mode=append".into(), "What it printed before stays in the log."));
-        all.push(flag("--signal=B:USR1@120".into(), "Two minutes before its time is up the script hears of it."));
+        all.push(flag("--requeue".into(), "It may be requeued."));
+        all.push(flag("--open-mode=append".into(), "After a restart the log is continued."));
+        all.push(flag("--signal=B:USR1@120".into(), "The script is signalled two minutes before the limit."));
     }
     if let Some(mail) = &asked.mail {
-        all.push(flag(format!("--mail-user={mail}"), "Who gets a mail."));
+        all.push(flag(format!("--mail-user={mail}"), "Who gets mail."));
         all.push(flag("--mail-type=END,FAIL".into(), "When it ends or fails."));
     }
     all.extend(asked.extra.iter().map(own));
@@ -84,11 +84,8 @@ fn pbs(asked: &Resources) -> Vec<Flag> {
     }
     let mut all = vec![
         flag(format!("-N {}", asked.name), "Its name in the queue."),
-        flag("-j oe".to_string(), "Errors go into the same file as the rest of what it prints."),
-        flag(
-            format!("-l select={}", chunk.join(":")),
-            "Machines, and on each of them devices, cores and processes that an MPI may start.",
-        ),
+        flag("-j oe".to_string(), "Errors go into the same file as the output."),
+        flag(format!("-l select={}", chunk.join(":")), "Machines, and the devices, cores and MPI processes of each."),
     ];
     let place = match (asked.nodes > 1, asked.exclusive) {
         (true, true) => "scatter:excl",
@@ -97,21 +94,21 @@ fn pbs(asked: &Resources) -> Vec<Flag> {
         (false, false) => "",
     };
     if !place.is_empty() {
-        let why = if asked.exclusive { "No other job on the machines." } else { "Each part on a machine of its own." };
+        let why = if asked.exclusive { "No other job on the machines." } else { "Each chunk on a separate machine." };
         all.push(flag(format!("-l place={place}"), why));
     }
-    all.extend(said(&asked.partition, "-q ", "The queue it waits in."));
-    all.extend(said(&asked.account, "-A ", "Who pays for it."));
-    all.extend(said(&asked.time, "-l walltime=", "After that it is stopped."));
-    all.extend(asked.array.iter().map(|array| flag(format!("-J {array}"), "One job for each index.")));
+    all.extend(said(&asked.partition, "-q ", "Its queue."));
+    all.extend(said(&asked.account, "-A ", "The project to charge."));
+    all.extend(said(&asked.time, "-l walltime=", "Its time limit."));
+    all.extend(asked.array.iter().map(|array| flag(format!("-J {array}"), "One job per index.")));
     if let Some(job) = &asked.after {
-        all.push(flag(format!("-W depend=afterok:{job}"), "Starts when that job has ended well."));
+        all.push(flag(format!("-W depend=afterok:{job}"), "Starts when that job has succeeded."));
     }
     if asked.requeue || asked.array.is_some() {
-        all.push(flag("-r y".into(), "It may be started again."));
+        all.push(flag("-r y".into(), "It may be requeued."));
     }
     if let Some(mail) = &asked.mail {
-        all.push(flag(format!("-M {mail}"), "Who gets a mail."));
+        all.push(flag(format!("-M {mail}"), "Who gets mail."));
         all.push(flag("-m ae".into(), "When it ends or is aborted."));
     }
     all.extend(asked.extra.iter().map(own));
@@ -119,7 +116,7 @@ fn pbs(asked: &Resources) -> Vec<Flag> {
 }
 
 fn own(asked: &Asked) -> Flag {
-    let why = if asked.source.is_empty() { "Your own." } else { "The site asks for it." };
+    let why = if asked.source.is_empty() { "Your own." } else { "Required by the site." };
     Flag { words: asked.value.clone(), why: why.to_string(), source: asked.source.clone() }
 }
 

@@ -156,7 +156,7 @@ impl<'a> Draft<'a> {
         }
         if request.script == Script::Train && !site.schedulers.contains(&request.scheduler) {
             let names: Vec<_> = site.schedulers.iter().map(|scheduler| scheduler.name()).collect();
-            self.problem("scheduler", format!("{} is known to take {}", site.title, names.join(" or ")));
+            self.problem("scheduler", format!("{} is only known to use {}", site.title, names.join(" or ")));
         }
         if request.script != Script::Train {
             // The program is not run.
@@ -168,7 +168,7 @@ impl<'a> Draft<'a> {
         let keys = [&request.batch_key, &request.distributed_key].into_iter().flatten();
         let texts = std::iter::once(&request.entry).chain(keys).chain(&request.args).chain(request.values.values());
         if texts.chain(&request.hosts).any(|text| text.contains('\0')) {
-            self.problem("args", "no argument of a command can hold a NUL byte");
+            self.problem("args", "can't contain a NUL byte");
         }
         let numbers = [
             ("nodes", Some(request.nodes)),
@@ -188,7 +188,7 @@ impl<'a> Draft<'a> {
         }
         for host in &request.hosts {
             if host.starts_with('-') || !host.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
-                self.problem("hosts", format!("`{}` is no name of a machine", host.escape_debug()));
+                self.problem("hosts", format!("`{}` is not a machine name", host.escape_debug()));
             }
         }
         self.directives();
@@ -211,7 +211,7 @@ impl<'a> Draft<'a> {
         let named = [("partition", value(asked.partition)), ("account", value(asked.account)), own("job")];
         for (field, value) in named.into_iter().chain(given.directive_fields().map(own)) {
             if value.is_some_and(|value| value.starts_with('-') || !value.chars().all(plain)) {
-                self.problem(field, "takes letters, digits and . _ - : only");
+                self.problem(field, "may have only letters, digits and . _ - :");
             }
         }
         if request.scheduler == Scheduler::Pbs && request.script == Script::Train {
@@ -219,20 +219,20 @@ impl<'a> Draft<'a> {
             let plain = |c: char| plain(c) || c == '=';
             match select {
                 None if site.select.is_none() => {
-                    let message = "is required: what PBS calls the devices of a machine and how many, such as ngpus=8, or \
-                                   none where a job has whole machines";
+                    let message = "is required: PBS's name for the devices and their number, such as ngpus=8, or none if jobs \
+                                   get whole machines";
                     self.problem("select", message);
                 }
                 Some(select) if select.starts_with([':', '-']) || !select.chars().all(plain) => {
-                    self.problem("select", "takes letters, digits and . _ - : = only");
+                    self.problem("select", "may have only letters, digits and . _ - : =");
                 }
                 _ => {}
             }
         }
         let days = request.scheduler != Scheduler::Pbs;
         if value(asked.time).is_some_and(|time| !is_wall_time(&time, days)) {
-            let days = if days { ", or days before it: 1-12:00:00" } else { "" };
-            self.problem("time", format!("takes hours, minutes and seconds: 01:30:00{days}"));
+            let days = if days { ", or with days: 1-12:00:00" } else { "" };
+            self.problem("time", format!("must be hours, minutes and seconds: 01:30:00{days}"));
         }
     }
 
@@ -274,7 +274,7 @@ impl<'a> Draft<'a> {
             self.plan.steps.push(Step::Source {
                 files: site.enable.iter().map(|file| self.given().word(file)).collect(),
                 unless: site.enabled_by.clone(),
-                why: "Puts the SDK on the paths, unless a login did.".into(),
+                why: "Adds the SDK to the paths unless the login has.".into(),
                 source: site.source.clone(),
             });
         }
@@ -305,13 +305,13 @@ impl<'a> Draft<'a> {
                 Kind::Number if !value.parse::<u32>().is_ok_and(|number| (1..=MOST).contains(&number)) => {
                     format!("must be a number from 1 to {MOST}")
                 }
-                Kind::Switch if value != "on" => "takes on; leave it out to say no".to_string(),
+                Kind::Switch if value != "on" => "must be on; leave it out for no".to_string(),
                 Kind::Name if value.starts_with('-') || value.contains('/') => "is a name, not a path".to_string(),
                 Kind::Network if !is_plain("._-/:,") => {
-                    "takes the name of an interface or a network such as 10.1.3.0/24".to_string()
+                    "must be an interface or a network such as 10.1.3.0/24".to_string()
                 }
                 Kind::Release if !guide::sdk::is_version(value) => {
-                    format!("takes a release such as {}", self.request.target.newest())
+                    format!("must be a release such as {}", self.request.target.newest())
                 }
                 _ => continue,
             };

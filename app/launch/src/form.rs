@@ -125,7 +125,7 @@ fn target(fields: &Fields) -> Result<Target, Problem> {
     }
     Target::named(said).ok_or_else(|| {
         let names: Vec<&str> = Target::all().map(Target::name).collect();
-        Problem::new("target", format!("`{said}` is none of {}", names.join(", ")))
+        Problem::new("target", format!("`{said}` is not one of {}", names.join(", ")))
     })
 }
 
@@ -180,7 +180,7 @@ pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Pro
     request.script = script(fields);
     match split_words(fields.get("args").map_or("", String::as_str)) {
         Some(words) => request.args = words,
-        None => problems.push(Problem::new("args", "a quote is left open")),
+        None => problems.push(Problem::new("args", "a quote is not closed")),
     }
     let mut number = |name: &str| -> Option<u32> {
         let said = text(fields, name);
@@ -188,7 +188,7 @@ pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Pro
             _ if said.is_empty() => None,
             Ok(number) => Some(number),
             Err(_) => {
-                problems.push(Problem::new(name, format!("`{said}` is no whole number")));
+                problems.push(Problem::new(name, format!("`{said}` is not a whole number")));
                 None
             }
         }

@@ -77,16 +77,16 @@ impl<'a> Given<'a> {
         let asked = |field: &&Field| field.required && asks_for(site, field, request.script) && holds(&field.when);
         for field in site.field.iter().filter(asked) {
             if self.value(&field.name).is_none() && !request.values.contains_key(&field.name) {
-                problems.push(Problem::new(&field.name, format!("is required at {}: {}", site.title, field.label)));
+                problems.push(Problem::new(&field.name, format!("is required: {}", field.label)));
             }
         }
         for (name, value) in &request.values {
             let of_target = request.target.fields().iter();
             let field = site.field.iter().chain(of_target).find(|field| field.name == *name);
             let message = match field {
-                _ if OPTIONS.contains(&&**name) => format!("is an option of its own: --{name}"),
+                _ if OPTIONS.contains(&&**name) => format!("has its own option: --{name}"),
                 None if !COMMON.contains(&&**name) => format!("there is no such field at {}", site.title),
-                _ if value.is_empty() => "is empty: leave it out to say nothing".to_string(),
+                _ if value.is_empty() => "is empty: leave it out instead".to_string(),
                 _ => continue,
             };
             problems.push(Problem::new(name, message));

@@ -166,7 +166,7 @@ fn escaped_text(text: &str) -> String {
 }
 
 /// Splits a line of arguments as a shell would: blanks, quotes, backslashes. Nothing is expanded.
-/// None when a quote is left open.
+/// None when a quote is not closed.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

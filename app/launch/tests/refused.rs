@@ -60,15 +60,15 @@ fn values_of_set() {
         assert!(words.iter().all(|word| problem.message.contains(word)), "{words:?}: {problem}");
     };
     says("queue", "", &["there is no such field at Any machine with Gaudi cards"]);
-    says("launcher", "torchrun", &["is an option of its own: --launcher"]);
-    says("port", "29500", &["is an option of its own: --port"]);
+    says("launcher", "torchrun", &["has its own option: --launcher"]);
+    says("port", "29500", &["has its own option: --port"]);
     says("time", "", &["is empty"]);
     says("cores", "", &["is empty"]);
     says("cores", "x", &["must be a number from 1"]);
-    says("lazy", "no", &["takes on"]);
-    says("profile", "off", &["takes on"]);
-    says("requeue", "off", &["takes on"]);
-    says("sdk", "new", &["takes a release such as"]);
+    says("lazy", "no", &["must be on"]);
+    says("profile", "off", &["must be on"]);
+    says("requeue", "off", &["must be on"]);
+    says("sdk", "new", &["must be a release such as"]);
 }
 
 /// A process sees its own tile alone, or chooses one by its local rank: never both, and never neither.
@@ -146,13 +146,13 @@ fn numbers_of_a_program_that_starts_processes() {
     };
     told(
         &part,
-        "# the program's Trainer takes all cards that it sees (a.py:3): say devices=2 there, unless it sees 2\n",
+        "# the program's Trainer takes all cards that it sees (a.py:3): write devices=2 there, unless it sees 2\n",
     );
     let unread = |request: &mut Request| {
         with("lightning", "=8 a.py:3", "")(request);
         (request.nodes, request.instances) = (2, Some(16));
     };
-    told(&unread, "# num_nodes=2 is for you to tell the Trainer: where it takes it from was not read\n");
+    told(&unread, "# set num_nodes=2 in the Trainer: where it gets the number was not found\n");
 }
 
 /// Under a scheduler mpirun is told the job's machines, and the job has a task for each process.

@@ -48,12 +48,12 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     assert!(ran.out.contains("run.distributed=False"), "{}", ran.out);
     let ran = launch(&["run.id=x run.batch=16", "--batch", "8"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("--batch: is 8 here and `16` among the arguments"), "{ran:?}");
+    assert!(ran.err.contains("--batch: is 8 here, but run.batch is `16` in the arguments"), "{ran:?}");
 
     // A value that only the user knows is asked for by its name.
     let ran = launch(&["mode=train"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("--args: the program asks for `run.id`: add run.id=…"), "{ran:?}");
+    assert!(ran.err.contains("--args: the program requires `run.id`: add run.id=…"), "{ran:?}");
 }
 
 /// A configuration that the program loads itself says its batch; the command line has no key for it.
@@ -94,7 +94,7 @@ fn eight_trainings_in_place_of_one_are_refused() {
         |instances| portolan(home.path(), &["launch", "--target", "hpu", "--project", ".", "--instances", instances]);
     let ran = launch("8");
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.err.contains("--instances: nothing in the program joins processes"), "{ran:?}");
+    assert!(ran.err.contains("--instances: nothing in the program joins the processes"), "{ran:?}");
     assert_eq!(launch("1").code, 0);
     // A batch that processes share has to be shareable.
     let shared = "import argparse, os\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n\
@@ -279,10 +279,10 @@ fn values_of_set() {
         &["--set queue=…: there is no such field", "hpu has output, lazy,", "every launch has account, partition"],
     );
     says("Account=x", &["`account` may be meant"]);
-    says("launcher=torchrun", &["is an option of its own: --launcher"]);
+    says("launcher=torchrun", &["has its own option: --launcher"]);
     says("time=", &["--set time=…: is empty", "it takes Wall time (Hours, minutes and seconds, such as 01:00:00"]);
-    says("cores=", &["is empty", "it takes Cores (Cores of a process"]);
+    says("cores=", &["is empty", "it takes Cores (Cores per process"]);
     says("cores=x", &["must be a number from 1"]);
-    says("lazy=no", &["takes on"]);
+    says("lazy=no", &["must be on"]);
     says("novalue", &["the name of a field and its value"]);
 }

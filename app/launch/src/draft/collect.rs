@@ -24,27 +24,27 @@ fn build(draft: &mut Draft<'_>) {
     };
     let name = own("archive").unwrap_or_else(|| format!("portolan-{}", request.target.name()));
     if name.ends_with('/') {
-        return draft.problem("archive", "is a name for a folder and an archive, without / at its end");
+        return draft.problem("archive", "must name a folder and an archive, without / at the end");
     }
     if here(&name) == here(results.trim_end_matches('/')) {
-        return draft.problem("archive", "is the name of the results: take another for the copy");
+        return draft.problem("archive", "is the name of the results: choose another");
     }
-    draft.plan.title = format!("Puts results, logs and versions into {name}.tar.gz.");
+    draft.plan.title = format!("Packs results, logs and versions into {name}.tar.gz.");
     draft.plan.monitors.clear();
-    draft.plan.notes.push("What is not there is named and left out; nothing is deleted.".into());
+    draft.plan.notes.push("What is missing is reported and left out; nothing is deleted.".into());
     draft.load();
     draft.activate();
     let folder = here(&name);
     let command = Command::new(["mkdir"], "").words(["-p", "--", &folder]);
-    draft.step(command, "A folder for all of it.");
-    take(draft, &folder, Word::text(here(&results)), "What the program wrote.", "");
+    draft.step(command, "A folder for everything.");
+    take(draft, &folder, Word::text(here(&results)), "The program's results.", "");
     let job = &draft.plan.resources.name;
     let logs = |before: &str, after: &str| {
         Word(vec![Part::Text(format!("./{job}{before}")), Part::Any, Part::Text(after.into())])
     };
     for (scheduler, log) in [(Scheduler::Slurm, logs("-", ".log")), (Scheduler::Pbs, logs(".o", ""))] {
         if site.schedulers.contains(&scheduler) {
-            take(draft, &folder, log, "What jobs printed.", "");
+            take(draft, &folder, log, "The jobs' logs.", "");
         }
     }
     draft.enable();
@@ -62,7 +62,7 @@ fn build(draft: &mut Draft<'_>) {
     let command = Command::new(["tar"], TAR)
         .flag(["-czf".into(), format!("{folder}.tar.gz").into()], "compressed, into this file")
         .words(["--", &folder]);
-    draft.step(command, "One file to take away.");
+    draft.step(command, "One archive of everything.");
 }
 
 /// What the target's table names: a file, or what a command prints.

@@ -108,7 +108,7 @@ impl Draft<'_> {
         let Some(own) = self.value("modules").filter(|_| !groups.is_empty()) else { return Some(0) };
         let own: String = own.split_whitespace().collect();
         if self.request.nodes != 1 || !groups.contains(&own) {
-            self.problem("modules", format!("takes one of {}, on one machine", groups.join(" ")));
+            self.problem("modules", format!("must be one of {}, on one machine", groups.join(" ")));
             return None;
         }
         u32::try_from(own.split(',').count()).ok()
@@ -153,8 +153,8 @@ impl Draft<'_> {
                 table.launcher.iter().filter(|entry| !entry.label.is_empty()).map(|entry| &*entry.name).collect();
             names.dedup();
             let message = match names.is_empty() {
-                true => "is for other targets: this one has one way to start".to_string(),
-                false => format!("takes {} for this target", names.join(", ")),
+                true => "is for other targets: this one has one launcher".to_string(),
+                false => format!("must be {} for this target", names.join(", ")),
             };
             self.problem("launcher", message);
             return None;
@@ -170,9 +170,9 @@ impl Draft<'_> {
             let tells = |entry: &&LauncherEntry| !entry.label.is_empty() && self.tells(entry);
             let others: Vec<&str> = table.launcher.iter().filter(tells).map(|entry| &*entry.name).collect();
             let instead =
-                if others.is_empty() { "take 1 process".to_string() } else { format!("take {}", others.join(" or ")) };
+                if others.is_empty() { "use 1 process".to_string() } else { format!("use {}", others.join(" or ")) };
             let message = format!(
-                "`{}` does not tell the processes what they join by ({}): each would be a training of its own; {instead}",
+                "`{}` does not tell the processes what they join by ({}): each would train on its own; {instead}",
                 entry.name,
                 reads.join(", "),
             );

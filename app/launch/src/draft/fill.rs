@@ -111,7 +111,7 @@ impl Draft<'_> {
             (_, _, Scheduler::Slurm | Scheduler::Pbs) => Word::first_host(),
             (_, Some(host), _) => Word::text(host.clone()),
             _ => {
-                self.problem("hosts", "are required: the machines, the first one is where processes meet");
+                self.problem("hosts", "are required: the machines, the rendezvous host first");
                 Word::default()
             }
         }
@@ -140,7 +140,7 @@ impl Draft<'_> {
     /// As it stands between the quotes of a JSON text.
     fn json(&mut self, field: &str, value: &str) -> String {
         if value.contains(char::is_control) {
-            self.problem(field, "can't hold control characters here");
+            self.problem(field, "can't contain control characters here");
         }
         value.replace('\\', "\\\\").replace('"', "\\\"")
     }

@@ -23,26 +23,26 @@ impl Draft<'_> {
         ] {
             let Some(value) = self.value(field) else { continue };
             if value.starts_with('-') || !value.chars().all(plain(more)) {
-                self.problem(field, format!("takes letters, digits and {more} only, such as {example}"));
+                self.problem(field, format!("may have only letters, digits and {more}, such as {example}"));
             } else if scheduler == Scheduler::Bash {
-                self.problem(field, "is asked of a scheduler: --scheduler slurm or pbs");
+                self.problem(field, "needs a scheduler: --scheduler slurm or pbs");
             } else if scheduler == Scheduler::Pbs && matches!(field, "qos" | "memory") {
                 let instead = if field == "qos" { "--set partition" } else { "--set select, such as ngpus=8:mem=64gb" };
-                self.problem(field, format!("is Slurm's; PBS is told by {instead}"));
+                self.problem(field, format!("is for Slurm; for PBS use {instead}"));
             }
         }
         for field in ["requeue", "exclusive"] {
             if self.value(field).is_some_and(|value| value != "on") {
-                self.problem(field, "takes on; leave it out to say no");
+                self.problem(field, "must be on; leave it out for no");
             } else if self.value(field).is_some() && scheduler == Scheduler::Bash {
-                self.problem(field, "is asked of a scheduler: --scheduler slurm or pbs");
+                self.problem(field, "needs a scheduler: --scheduler slurm or pbs");
             }
         }
         for key in ["array-key", "resume-key"] {
             let is_key =
                 |key: &str| !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=');
             if self.value(key).is_some_and(|key| !is_key(key)) {
-                self.problem(key, "takes the key alone, such as run.seed or --resume");
+                self.problem(key, "must be the key alone, such as run.seed or --resume");
             }
         }
         if self.value("resume-key").is_some() != self.value("checkpoints").is_some() {
@@ -53,7 +53,7 @@ impl Draft<'_> {
             self.problem(missing, format!("is required: {other}"));
         }
         if self.value("array").is_some() && self.value("checkpoints").is_some() {
-            let message = "with an array each job would go on from the newest checkpoint of any of them: let the program \
+            let message = "with an array each job would resume from the newest checkpoint of any of them: let the program \
                            look for its own, or submit the jobs one by one";
             self.problem("checkpoints", message);
         }
@@ -62,9 +62,9 @@ impl Draft<'_> {
         }
         for directive in &self.request.directives {
             if !directive.starts_with('-') || directive.contains(char::is_control) {
-                self.problem("directive", format!("`{}` is no option of the scheduler", directive.escape_debug()));
+                self.problem("directive", format!("`{}` is not an option of the scheduler", directive.escape_debug()));
             } else if scheduler == Scheduler::Bash {
-                self.problem("directive", "is read by a scheduler: --scheduler slurm or pbs");
+                self.problem("directive", "needs a scheduler: --scheduler slurm or pbs");
             }
         }
         for (name, value) in &self.request.env {
@@ -72,12 +72,12 @@ impl Draft<'_> {
                 && !name.starts_with(|c: char| c.is_ascii_digit())
                 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             if !is_name || value.contains('\0') {
-                self.problem("env", format!("`{}` is no name of a variable", name.escape_debug()));
+                self.problem("env", format!("`{}` is not a variable name", name.escape_debug()));
             }
         }
         for module in &self.request.load {
             if module.starts_with('-') || module.is_empty() || !module.chars().all(plain("._-+/")) {
-                self.problem("load", format!("`{}` is no name of a module", module.escape_debug()));
+                self.problem("load", format!("`{}` is not a module name", module.escape_debug()));
             }
         }
         if self.value("cores").is_some_and(|cores| !cores.parse::<u32>().is_ok_and(|n| (1..=MOST).contains(&n))) {
@@ -96,7 +96,7 @@ impl Draft<'_> {
             self.problem("image", "is required: the container's image");
         } else if self.value("venv").is_some() {
             let message =
-                "a virtual environment of the host is not the container's: put the project's packages into the image";
+                "the container can't use the host's virtual environment: put the project's packages into the image";
             self.problem("venv", message);
         }
     }
@@ -147,7 +147,7 @@ impl Draft<'_> {
             self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
         };
         if let Some(cpus) = self.plan.resources.cpus_per_task.filter(|_| scheduler == Scheduler::Slurm) {
-            let why = "srun takes no cores from the job by itself since Slurm 22.05.";
+            let why = "Since Slurm 22.05 srun does not inherit the job's cores.";
             set("SRUN_CPUS_PER_TASK", cpus.to_string().into(), why, SRUN);
             self.inner.push("SRUN_CPUS_PER_TASK".to_string());
         }
@@ -166,7 +166,7 @@ impl Draft<'_> {
         }
         if let (Some(key), Some(_)) = (self.value("resume-key"), self.value("checkpoints")) {
             let word = Word(vec![Part::WhenSet("CHECKPOINT".to_string(), format!("{key}="))]);
-            self.own_args.push((word, "goes on from there; nothing at the first start".to_string()));
+            self.own_args.push((word, "resumes from it; nothing at the first start".to_string()));
         }
         if let Some(key) = self.value("array-key") {
             let index = if scheduler == Scheduler::Pbs { "PBS_ARRAY_INDEX" } else { "SLURM_ARRAY_TASK_ID" };

@@ -56,12 +56,10 @@ impl Draft<'_> {
                 if request.batch_from.is_some() {
                     return told.parse().ok();
                 }
-                self.problem("batch", format!("is {batch} here and `{told}` among the arguments: {key}"));
+                self.problem("batch", format!("is {batch} here, but {key} is `{told}` in the arguments"));
                 return None;
             }
-            (Some(key), None) => {
-                self.own_args.push((format!("{key}={batch}").into(), "the batch of the sum above".into()))
-            }
+            (Some(key), None) => self.own_args.push((format!("{key}={batch}").into(), "the batch used above".into())),
             _ => {}
         }
         if let Some(from) = request.batch_from.as_deref().filter(|_| told.is_none()) {
@@ -80,7 +78,7 @@ impl Draft<'_> {
         };
         match (key, told, &request.accumulation_from) {
             (Some(key), Some(told), None) if told != accumulation.to_string() => {
-                self.problem("accumulation", format!("is {accumulation} here and `{told}` among the arguments: {key}"));
+                self.problem("accumulation", format!("is {accumulation} here, but {key} is `{told}` in the arguments"));
             }
             (Some(_), Some(told), Some(_)) => {
                 return told.parse().ok().filter(|told| *told > 0).unwrap_or(accumulation);
@@ -88,7 +86,7 @@ impl Draft<'_> {
             // The program has it from its own code: a key that only some of its configurations know stays unsaid.
             (_, None, Some(from)) => self.plan.arithmetic.push(format!("accumulation {accumulation}: {from}")),
             (Some(key), None, None) => {
-                let why = "the micro-batches of a step in the sum above".into();
+                let why = "the micro-batches used above".into();
                 self.own_args.push((format!("{key}={accumulation}").into(), why));
             }
             _ => {}
@@ -109,9 +107,9 @@ impl Draft<'_> {
             && self.is_key("distributed-key", key.strip_suffix('=').unwrap_or(key))
         {
             let why_own = match (wanted, &self.table.joined_why) {
-                (true, _) => format!("{} are one training", count(processes, "process")),
+                (true, _) => format!("{} train together", count(processes, "process")),
                 (false, Some(why)) => why.clone(),
-                (false, None) => "one process has nobody to join".to_string(),
+                (false, None) => "one process joins no other".to_string(),
             };
             let is_switch = key.starts_with('-') && !key.ends_with('=');
             let key = key.strip_suffix('=').unwrap_or(key);
@@ -119,7 +117,7 @@ impl Draft<'_> {
                 let given = request.args.iter().any(|arg| arg == key);
                 if given && !wanted {
                     let why = self.why_joined(wanted);
-                    self.problem("args", format!("`{key}` must not be here: {why}"));
+                    self.problem("args", format!("`{key}` must be left out: {why}"));
                 } else if wanted && !given {
                     self.own_args.push((key.into(), why_own));
                 }
@@ -157,7 +155,7 @@ impl Draft<'_> {
         if self.counts.processes == 1 || self.table.joined_by != JoinedBy::Program {
             ", one training"
         } else if reads.iter().any(|(by, _)| by == UNREAD) {
-            "; nothing that was read of the program joins them, and without it each is a training of its own"
+            "; nothing found in the program joins them, and without that each trains on its own"
         } else if reads.is_empty() && self.request.distributed_key.is_none() && self.request.join_args.is_empty() {
             ", one training if the program joins them"
         } else {
@@ -187,8 +185,7 @@ impl Draft<'_> {
                 // One machine, and all of its devices, is what is taken when nobody says.
                 let is_usual = if what == "devices" { number == has } else { number == 1 };
                 if joins && !is_usual && !request.joined_by.is_empty() {
-                    let line =
-                        format!("{word}={number} is for you to tell the Trainer: where it takes it from was not read");
+                    let line = format!("set {word}={number} in the Trainer: where it gets the number was not found");
                     self.plan.arithmetic.push(line);
                 }
                 continue;
@@ -198,12 +195,12 @@ impl Draft<'_> {
                 let there = if joins { format!("{word}={number}") } else { number.to_string() };
                 if own == ALL && number != has {
                     let line = format!(
-                        "{starter} all {noun}s that it sees ({place}): say {there} there, unless it sees {number}"
+                        "{starter} all {noun}s that it sees ({place}): write {there} there, unless it sees {number}"
                     );
                     self.plan.arithmetic.push(line);
                 } else if own != ALL && own != number.to_string() {
                     let own = own.parse::<u32>().map_or(own.to_string(), |own| count(own, noun));
-                    self.problem(field, format!("{starter} {own} ({place}), {number} here: say {there} there"));
+                    self.problem(field, format!("{starter} {own} ({place}), but {number} here: write {there} there"));
                 }
             } else {
                 match said(&request.args, key) {
@@ -212,7 +209,7 @@ impl Draft<'_> {
                         self.own_args.push((format!("{key}={number}").into(), format!("{by} that many: {what}")));
                     }
                     Some(told) if told.parse::<u32>().is_ok_and(|told| told != number) => {
-                        self.problem(field, format!("is {number} here and `{told}` among the arguments: {key}"));
+                        self.problem(field, format!("is {number} here, but {key} is `{told}` in the arguments"));
                     }
                     Some(_) => {}
                 }
@@ -233,13 +230,12 @@ impl Draft<'_> {
             let told = said(&request.args, key);
             match (value, told) {
                 (Some(value), Some(told)) if told != value => {
-                    let message =
-                        format!("`{key}` must be {value} here: otherwise every process is a training of its own");
+                    let message = format!("`{key}` must be {value} here: otherwise each process trains on its own");
                     self.problem("args", message);
                 }
                 (None, None) if request.args.iter().any(|arg| arg == key) => {}
                 (_, None) => {
-                    let why = "without it every process is a training of its own".to_string();
+                    let why = "without it each process trains on its own".to_string();
                     self.own_args.push((word.as_str().into(), why));
                 }
                 _ => {}
@@ -248,7 +244,7 @@ impl Draft<'_> {
         let spawns = |key: &&String| request.args.iter().any(|arg| arg.split('=').next() == Some(key.as_str()));
         if let Some(key) = request.spawn_key.as_ref().filter(spawns).filter(|_| several) {
             let count = count(self.counts.processes, "process");
-            self.problem("args", format!("`{key}` must not be here: each of the {count} would start others"));
+            self.problem("args", format!("`{key}` must be left out: each of the {count} would start others"));
         }
     }
 
@@ -281,7 +277,7 @@ impl Draft<'_> {
 
     fn why_joined(&self, wanted: bool) -> &'static str {
         match (wanted, &self.table.joined_why) {
-            (true, _) => "otherwise every process is a training of its own",
+            (true, _) => "otherwise each process trains on its own",
             (false, Some(why)) => why,
             (false, None) => "there is one process",
         }
@@ -292,7 +288,7 @@ impl Draft<'_> {
         for key in &self.request.needs {
             if said(&self.request.args, key).is_none() {
                 let example = if key.starts_with('-') { format!("{key} …") } else { format!("{key}=…") };
-                self.problems.push(Problem::new("args", format!("the program asks for `{key}`: add {example}")));
+                self.problems.push(Problem::new("args", format!("the program requires `{key}`: add {example}")));
             }
         }
     }
@@ -300,7 +296,7 @@ impl Draft<'_> {
     fn is_key(&mut self, field: &str, key: &str) -> bool {
         let is_key = !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=');
         if !is_key {
-            self.problem(field, "takes the key alone, such as run.distributed or --batch-size");
+            self.problem(field, "must be the key alone, such as run.distributed or --batch-size");
         }
         is_key
     }

@@ -23,7 +23,7 @@ impl Draft<'_> {
         }
         if let Some(file) = self.value("requirements") {
             let pip = format!("{}/bin/pip", here(venv));
-            let why = "the file must not name PyTorch or TensorFlow: pip would put its own in the vendor's place";
+            let why = "the file must not name PyTorch or TensorFlow: pip would replace the vendor's";
             let command = Command::new([&pip, "install"], PIP).flag(["-r".into(), here(file).into()], why);
             self.step(command, "The project's own packages.");
         }

@@ -112,7 +112,7 @@ impl Draft<'_> {
             }
             None => self.problem(
                 "sdk",
-                format!("{sdk} has no value of {name} for {is}: take another release, or another mode"),
+                format!("{sdk} has no value of {name} for {is}: choose another release or another mode"),
             ),
         }
     }

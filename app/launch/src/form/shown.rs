@@ -127,7 +127,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
     names.push(("own".to_string(), "A site file of your own".to_string()));
     let mut list = vec![usually(&default, field("site", "Site", "", FieldKind::Choice(names)))];
     if text(fields, "site") == "own" {
-        let help = "TOML, as docs/launch.md describes it. It stays in this page and in its link.";
+        let help = "TOML, as described in docs/launch.md. It stays in this page and its link.";
         list.push(required(field(OWN_SITE, "Your site file", help, FieldKind::Lines)));
     }
     if script == Script::Train {
@@ -156,7 +156,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         let own = |name: &str| is_own(site, name);
         let is_pbs = scheduler_of(fields, site) == Scheduler::Pbs;
         for (name, help) in [
-            ("partition", "Where the job waits."),
+            ("partition", "The partition or queue where the job waits."),
             ("account", "The project to charge."),
             ("time", "Hours, minutes and seconds, such as 01:00:00; after that the job is stopped."),
         ] {
@@ -172,7 +172,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         // A site's word for them may be none at all: its jobs have whole machines.
         let known = site.and_then(|site| site.select.as_ref());
         if is_pbs && !own("select") && known.is_none_or(|select| !select.is_empty()) {
-            let help = "What PBS calls them and how many, such as ngpus=8; none where a job has whole machines.";
+            let help = "PBS's name for them and their number, such as ngpus=8; empty if jobs get whole machines.";
             let mut shown = field("select", "Devices of a machine", help, FieldKind::Text);
             shown.default = known.cloned().unwrap_or_default();
             shown.required = known.is_none();
@@ -212,21 +212,21 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
         return Vec::new();
     }
     let texts = [
-        ("job", "Name of the job", "In the queue, and in the name of its log."),
-        ("mail", "Mail to", "An address that hears when the job ends or fails."),
-        ("qos", "Quality of service", "Slurm's, where the site has several."),
-        ("memory", "Memory of a machine", "Such as 64G; the site's usual share when empty."),
-        ("after", "After the job", "Number of the job that has to end well first."),
+        ("job", "Job name", "In the queue, and in the name of its log."),
+        ("mail", "Mail to", "The address to notify when the job ends or fails."),
+        ("qos", "Quality of service", "For Slurm, if the site has several."),
+        ("memory", "Memory per machine", "Such as 64G; if empty, the site's default."),
+        ("after", "Start after job", "Number of the job that has to succeed first."),
         ("array", "Job array", "Indices, such as 0-9: one job for each."),
         ("array-key", "Key for the index", "Key or option of the program that takes the index, such as --seed."),
     ];
     let is_slurms = |name: &str| matches!(name, "qos" | "memory");
     let texts = texts.into_iter().filter(|(name, ..)| scheduler == Scheduler::Slurm || !is_slurms(name));
     let switches = [
-        ("requeue", "Queue it again", "Shortly before its time limit the job returns to the queue."),
+        ("requeue", "Requeue", "Shortly before its time limit, the job returns to the queue."),
         ("exclusive", "Whole machines", "No other job may run on them."),
     ];
-    let help = "Options of the scheduler, one a line, such as --constraint=x.";
+    let help = "Scheduler options, one per line, such as --constraint=x.";
     texts
         .map(|(name, label, help)| field(name, label, help, FieldKind::Text))
         .chain(switches.map(|(name, label, help)| field(name, label, help, FieldKind::Switch)))
@@ -244,18 +244,18 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
     }
     if table.processes == Counting::Replicas {
         list.push(field("replicas", "Replicas", &table.replicas_help, FieldKind::Number));
-        let help = format!("{}s that one copy of the model takes.", table.device);
-        let label = format!("{}s for a replica", table.device);
+        let help = format!("{}s for one copy of the model.", table.device);
+        let label = format!("{}s per replica", table.device);
         list.push(usually("1", field("devices-per-replica", &label, &help, FieldKind::Number)));
     }
-    let help = "Samples of one micro-batch of one copy of the model; shows the samples of a step.";
+    let help = "Samples per micro-batch and copy of the model; shows the samples per step.";
     list.push(field("batch", "Batch", help, FieldKind::Number));
-    let help = "Micro-batches that one step adds up; what the arguments say, else 1.";
+    let help = "Micro-batches per step; if empty, as in the arguments, else 1.";
     list.push(field("accumulation", "Accumulation", help, FieldKind::Number));
     let named = table.launcher.iter().filter(|entry| !entry.label.is_empty());
     let launchers: Vec<(&str, &str)> = named.map(|entry| (&*entry.name, &*entry.label)).collect();
     if !launchers.is_empty() {
-        let help = "Who starts the processes of one training.";
+        let help = "What starts the processes of a training.";
         let values = [("", "the usual one")].into_iter().chain(launchers).collect::<Vec<_>>();
         list.push(field("launcher", "Started by", help, choices(&values)));
     }
@@ -264,7 +264,7 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
     let by_hand = scheduler_of(fields, site) == Scheduler::Bash;
     if by_hand && !nodes.is_empty() && nodes != "1" && table.only_one.is_empty() && table.joined_by != JoinedBy::Options
     {
-        let help = "Names of the machines with commas between them, where no scheduler knows them.";
+        let help = "Names of the machines, separated by commas.";
         list.push(field("hosts", "Hosts", help, FieldKind::Text));
     }
     list
@@ -275,45 +275,45 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     let mut list = Vec::new();
     let help = "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
     list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
-    let help = "Key or option that takes the micro-batches of a step. The script sets it when you say how many.";
+    let help = "Key or option for the micro-batches per step. The script sets it if you give their number.";
     list.push(field("accumulation-key", "Key for accumulation", help, FieldKind::Text));
     for (name, label) in
         [("batch-from", "Where the batch was read"), ("accumulation-from", "Where the accumulation was read")]
     {
-        list.push(field(name, label, "File and line, shown beside the sum.", FieldKind::Text));
+        list.push(field(name, label, "File and line, shown beside the result.", FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Options {
-        let help = "Then what the target reads stands in front, and the program's own arguments behind it.";
+        let help = "The target's arguments come first, the program's own after --.";
         list.push(field("divided", "Its command line is divided at --", help, FieldKind::Switch));
-        let help = "Its options that stand in front all the same, with commas between them.";
-        list.push(field("ahead", "Options in front", help, FieldKind::Text));
+        let help = "The program's options that come first all the same, separated by commas.";
+        list.push(field("ahead", "Options before --", help, FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Program {
-        let help = "Words without which its processes don't join, such as --dist-url=env://. The script adds them.";
+        let help = "Arguments without which its processes don't join, such as --dist-url=env://. The script adds them.";
         list.push(field("join-args", "Arguments that join", help, FieldKind::Text));
-        let help = "From what its processes learn their places: environment, mpi, open-mpi, horovod, deepspeed, lightning, \
-                    spawn; unread where that was not found.";
+        let help = "How its processes learn their ranks: environment, mpi, open-mpi, horovod, deepspeed, lightning, \
+                    spawn; unread if that was not found.";
         list.push(field("joined-by", "How its processes join", help, FieldKind::Text));
-        let help = "Launcher that tells them that. Another one that does is taken where it is the usual one.";
+        let help = "The launcher that gives processes their places in the way this program reads them. The site's usual \
+                    launcher is used instead if it does so too.";
         list.push(field("suits", "Launcher that suits it", help, FieldKind::Text));
-        let help = "Key or option that says how many devices of a machine to use, to a program that starts its processes or to \
+        let help = "Key or option for the number of devices of a machine, in a program that starts its processes or in \
                     Lightning's Trainer. The script sets it.";
         list.push(field("devices-key", "Key for the devices", help, FieldKind::Text));
-        let help = "Key or option that tells Lightning's Trainer how many machines there are. The script sets it.";
+        let help = "Key or option for the Trainer's number of machines. The script sets it.";
         list.push(field("nodes-key", "Key for the machines", help, FieldKind::Text));
-        let help = "Option with which it starts processes itself; a launcher's would then start some each.";
+        let help = "Option with which it starts processes itself; with a launcher, each would start more.";
         list.push(field("spawn-key", "Option that starts processes", help, FieldKind::Text));
-        let help =
-            "The line that divides the batch by the number of processes; empty where each process takes all of it.";
+        let help = "The line that divides the batch by the number of processes; empty if each process takes all of it.";
         list.push(field("shared-batch", "Where processes share the batch", help, FieldKind::Text));
     }
     let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
-                sets it as the numbers above ask.";
+                sets it to match the numbers above.";
     list.push(field("distributed-key", "Distributed flag", help, FieldKind::Text));
     if !table.alone_label.is_empty() {
         list.push(field("alone", &table.alone_label, &table.alone_help, FieldKind::Switch));
     }
-    let help = "Keys and options that the program does not start without, with commas between them.";
+    let help = "Keys and options that the program requires, separated by commas.";
     list.push(field("needs", "Required arguments", help, FieldKind::Text));
     list
 }
@@ -328,12 +328,12 @@ fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
                 field(
                     "load",
                     "Environment modules",
-                    "Modules to load, such as gcc/12, with commas between them.",
+                    "Modules to load, such as gcc/12, separated by commas.",
                     FieldKind::Text,
                 ),
-                field("env", "Variables", "Variables of your own as NAME=VALUE, one a line.", FieldKind::Lines),
+                field("env", "Variables", "Additional variables as NAME=VALUE, one per line.", FieldKind::Lines),
             ];
-            let help = "Folder of them, or a pattern such as output/*.ckpt: a job goes on from the newest.";
+            let help = "Their folder, or a pattern such as output/*.ckpt: a job resumes from the newest.";
             list.push(field("checkpoints", "Checkpoints", help, FieldKind::Text));
             let help = "Key or option that takes a checkpoint, such as --resume.";
             list.push(field("resume-key", "Key for a checkpoint", help, FieldKind::Text));
@@ -343,26 +343,26 @@ fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
                     std::iter::once(("", "none")).chain(containers.iter().map(|one| (&*one.by, &*one.by))).collect();
                 list.push(field("container", "Container", "What runs the program in a container.", choices(&values)));
                 if !text(fields, "container").is_empty() {
-                    let help = "Docker's name of it, or Apptainer's file.";
-                    list.push(required(field("image", "The container's image", help, FieldKind::Text)));
+                    let help = "Docker's image name, or Apptainer's file.";
+                    list.push(required(field("image", "Container image", help, FieldKind::Text)));
                 }
             }
             if target.table().field.iter().all(|field| field.name != "cores") {
-                list.push(field("cores", "Cores", "Cores of a process.", FieldKind::Number));
+                list.push(field("cores", "Cores", "Cores per process.", FieldKind::Number));
             }
             list
         }
         Script::Setup => {
-            let help = "File of packages, without PyTorch and TensorFlow: those are the vendor's.";
+            let help = "Requirements without PyTorch and TensorFlow: those are the vendor's.";
             vec![required(venv), field("requirements", "The project's packages", help, FieldKind::Text)]
         }
         Script::Collect => {
             let help = "Folder or file that the program writes its results to.";
             let results = required(field("results", "Results", help, FieldKind::Text));
             let name = format!("portolan-{}", target.name());
-            let help = "Name of the folder that it makes, and of the archive beside it.";
+            let help = "Name of the folder that it makes, and of the archive.";
             let archive = usually(&name, field("archive", "Archive", help, FieldKind::Text));
-            let job = usually(&name, field("job", "Name of the job", "Its logs have it.", FieldKind::Text));
+            let job = usually(&name, field("job", "Job name", "The logs have it in their names.", FieldKind::Text));
             vec![venv, results, archive, job]
         }
     }

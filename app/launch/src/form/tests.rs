@@ -39,12 +39,12 @@ fn fields_follow_from_target_and_site() {
 
 #[test]
 fn what_cannot_be_read_is_said_at_its_field() {
-    refused(&[("entry", "a.py"), ("nodes", "two")], "nodes", "no whole number");
+    refused(&[("entry", "a.py"), ("nodes", "two")], "nodes", "not a whole number");
     refused(&[("entry", "a.py"), ("instances", "200000")], "instances", "from 1 to 131072");
-    refused(&[("entry", "a.py"), ("args", "'x")], "args", "a quote is left open");
+    refused(&[("entry", "a.py"), ("args", "'x")], "args", "a quote is not closed");
     refused(&[("entry", "a.py"), ("port", "80")], "port", "from 1024");
     refused(&[("entry", "a.py"), ("site", "mars")], "site", "no site is called");
-    refused(&[("entry", "a.py"), ("target", "tpu")], "target", "none of");
+    refused(&[("entry", "a.py"), ("target", "tpu")], "target", "not one of");
     refused(&[("entry", "a.py"), ("site", "own"), ("site-file", "name = 3")], "site-file", "line 1");
     refused(&[("entry", "a.py"), ("site", "own")], "site-file", "is required");
     refused(&[("target", "popdist"), ("entry", "a.py"), ("replicas", "0")], "replicas", "from 1");
@@ -253,22 +253,22 @@ fn a_launcher_that_joins() {
     assert!(!script(&of(either, &[("launcher", "torchrun")])).contains("--mpi"));
     let xpu = [("target", "xpu"), ("entry", "a.py"), ("instances", "8"), ("joined-by", "mpi")];
     assert!(script(&xpu).contains("run mpiexec -n 8 "));
-    refused(&of("mpi", &[("launcher", "torchrun")]), "launcher", "a training of its own; take mpirun");
-    refused(&of("environment", &[("launcher", "mpirun")]), "launcher", "take torchrun or srun or deepspeed");
-    refused(&of("spawn", &[("launcher", "torchrun")]), "launcher", "take program");
+    refused(&of("mpi", &[("launcher", "torchrun")]), "launcher", "would train on its own; use mpirun");
+    refused(&of("environment", &[("launcher", "mpirun")]), "launcher", "use torchrun or srun or deepspeed");
+    refused(&of("spawn", &[("launcher", "torchrun")]), "launcher", "use program");
     // What nobody read, and what was read in vain.
     assert!(
         script(&[("entry", "a.py"), ("instances", "8")])
             .contains("8 processes, one training if the program joins them\n")
     );
-    assert!(script(&of("unread", &[])).contains("8 processes; nothing that was read of the program joins them"));
+    assert!(script(&of("unread", &[])).contains("8 processes; nothing found in the program joins them"));
     // The Trainer starts as many as it is told.
     let trainer = of("lightning", &[("launcher", "lightning"), ("devices-key", "trainer.devices")]);
     assert!(script(&trainer).contains(" a.py trainer.devices=8\n"));
     refused(
         &of("lightning", &[("devices-key", "=2 a.py:4")]),
         "instances",
-        "takes 2 cards (a.py:4), 8 here: say devices=8 there",
+        "takes 2 cards (a.py:4), but 8 here: write devices=8 there",
     );
 }
 

@@ -53,7 +53,7 @@ impl Compiled {
             self.mend_path(look, run, path, word, &words.file);
         }
         if run.has(&words.parallel) && !self.data_parallel {
-            let message = format!("what runs data-parallel is compiled so: {}", words.parallel_compile);
+            let message = format!("to run data-parallel, compile with {}", words.parallel_compile);
             look.found(self.place, "data-parallel", message);
             look.mend(self.place..self.place, format!(" {}", words.parallel_compile));
         }

@@ -47,7 +47,7 @@ fn placeholders(look: &mut Look<'_>) {
 fn line_ends(look: &mut Look<'_>) {
     let places: Vec<usize> = look.script.match_indices("\r\n").map(|(at, _)| at).collect();
     if let Some(first) = places.first() {
-        look.found(*first, "line-ends", "lines end in CR and LF; bash takes the CR for a letter");
+        look.found(*first, "line-ends", "lines end in CR and LF; bash reads the CR as a character");
         for at in places {
             look.mend(at..at + 1, "");
         }
@@ -65,7 +65,7 @@ fn continuations(look: &mut Look<'_>) {
         })
         .collect();
     for (from, to) in &blanks {
-        look.found(*from, "lost-continuation", "a blank behind the backslash: the line does not go on");
+        look.found(*from, "lost-continuation", "a blank after the backslash: the line is not continued");
         look.mend(*from..*to, "");
     }
     look.each(|look, command| {
@@ -84,7 +84,7 @@ fn continuations(look: &mut Look<'_>) {
         if look.script[before..end].trim_start().starts_with('#') {
             return;
         }
-        let message = "begins with an option: the line before it lacks the backslash that goes on";
+        let message = "begins with an option: the line before it lacks a backslash";
         look.found(start, "lost-continuation", message);
         look.mend(end..line - 1, " \\");
     });
@@ -122,7 +122,7 @@ fn late_directives(look: &mut Look<'_>) {
     let place = own.map_or(0, |(at, line)| at + line.len());
     let mut moved = String::new();
     for (at, line) in late {
-        look.found(at, "late-directive", "stands behind a command: the scheduler does not read it");
+        look.found(at, "late-directive", "comes after a command: the scheduler does not read it");
         moved += line.trim_end_matches(['\r', '\n']);
         moved.push('\n');
         look.mend(at..at + line.len(), "");
@@ -147,11 +147,7 @@ fn left_behind(look: &mut Look<'_>) {
     if let Some(wait) = wait {
         let at = wait.words[0].range.start;
         if wait.words.len() == 1 && !look.script.lines().any(runs_beside) {
-            look.found(
-                at,
-                "waits-for-nothing",
-                "nothing runs beside the script: what was to run at once runs one by one",
-            );
+            look.found(at, "waits-for-nothing", "nothing runs in the background: these commands run one by one");
         }
         return;
     }
@@ -168,7 +164,7 @@ fn left_behind(look: &mut Look<'_>) {
     let last = look.commands.last().map(|command| command.words.as_ptr());
     let left = |command: &&Command| left(command) || (Some(command.words.as_ptr()) == last && is_beside(command));
     let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };
-    look.found(at, "left-behind", "runs beside the script, and the job ends with the script: wait for it");
+    look.found(at, "left-behind", "runs in the background, but the job ends with the script: wait for it");
     let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };
     look.mend(script.len()..script.len(), line);
 }

@@ -47,7 +47,7 @@ fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Sha
         && words.end <= start
         && text.parse::<u64>().is_ok_and(|asked| asked != devices)
     {
-        let message = format!("{text} {device}s are asked for and {devices} used: replicas × {device}s of a replica");
+        let message = format!("{text} {device}s are requested, {devices} used: replicas × {device}s of a replica");
         look.found(own.words[words.start].range.start, "asked-devices", message);
     }
 }
@@ -69,15 +69,13 @@ fn stray(look: &mut Look<'_>, command: &Command, at: usize) {
     let is_python = |text: &str| text.rsplit('/').next().is_some_and(|name| name.starts_with("python"));
     let later = command.words[at..].iter().position(|word| is_python(&word.text));
     if word.assigned().is_some() {
-        let message = format!(
-            "`{}` would be started as the program: the line that sets it goes on from the one before",
-            word.text
-        );
+        let message =
+            format!("`{}` would be started as the program: the line that sets it continues the one before", word.text);
         return look.found(word.range.start, "stray-word", message);
     }
     let could_be = name.ends_with(".py") || name.ends_with(".sh") || name.contains('$') || WRAPPERS.contains(&name);
     if !could_be && later.is_some_and(|later| later > 0) {
-        let message = format!("`{}` would be started in place of what stands behind it", word.text);
+        let message = format!("`{}` would be started instead of what follows it", word.text);
         look.found(word.range.start, "stray-word", message);
     }
 }

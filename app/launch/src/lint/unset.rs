@@ -41,9 +41,8 @@ pub(super) fn check(look: &mut Look<'_>) {
                 let text = look.script[piece.range.clone()].to_string();
                 for (at, name) in used(&text) {
                     if !is_given(name) {
-                        let message = format!(
-                            "${name} is set nowhere in this script: empty, unless whoever submits it gives it a value"
-                        );
+                        let message =
+                            format!("${name} is not set in this script: it is empty unless set at submission");
                         look.found(piece.range.start + at, "unset-variable", message);
                     }
                 }

@@ -158,7 +158,7 @@ fn system_packages(look: &mut Look<'_>, command: &Command) {
     let at = command.words.windows(2).position(|pair| pair[0].text == "-m" && pair[1].text == "venv");
     let Some(at) = at.filter(|_| !command.has("--system-site-packages")) else { return };
     let venv = &command.words[at + 1];
-    let message = "the vendor's packages are not seen in it without --system-site-packages";
+    let message = "the vendor's packages are not visible in it without --system-site-packages";
     look.found(venv.range.start, "closed-venv", message);
     look.mend(venv.range.clone(), "venv --system-site-packages");
 }

@@ -75,7 +75,7 @@ fn time_of<'w>(word: &'w str, next: Option<&'w str>) -> Option<&'w str> {
 fn say(look: &mut Look<'_>, at: usize, scheduler: &str, said: &str) {
     let said = said.trim_matches(['"', '\'']);
     if let Some(time) = with_unit(said) {
-        let message = format!("{scheduler} knows no units: {time}");
+        let message = format!("{scheduler} accepts no units: {time}");
         look.found(at, "wall-time", message);
         let line = look.script[at..].lines().next().unwrap_or_default();
         if let Some(place) = line.find(said) {
@@ -93,8 +93,8 @@ fn say(look: &mut Look<'_>, at: usize, scheduler: &str, said: &str) {
     };
     let (hours, rest) = (minutes / 60, minutes % 60);
     let message = format!(
-        "{said} is {length} to {scheduler}, not hours: {minutes:02}:{seconds:02}:00 or {hours:02}:{rest:02}:{seconds:02} is \
-         plain to everybody"
+        "{said} is {length} to {scheduler}, not hours: write {minutes:02}:{seconds:02}:00 or \
+         {hours:02}:{rest:02}:{seconds:02}"
     );
     look.found(at, "wall-time", message);
 }

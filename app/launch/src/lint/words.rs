@@ -35,7 +35,7 @@ fn curly_quotes(look: &mut Look<'_>, word: &Token) {
         let places: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| "“”‘’".contains(*c)).collect();
         for (at, c) in places {
             let start = piece.range.start + at;
-            look.found(start, "curly-quotes", "curly quotes are letters to a shell; use straight ones");
+            look.found(start, "curly-quotes", "a shell does not treat curly quotes as quotes; use straight ones");
             look.mend(start..start + c.len_utf8(), if "“”".contains(c) { "\"" } else { "'" });
         }
     }
@@ -93,7 +93,7 @@ fn home_folder(look: &mut Look<'_>, word: &Token) {
                 if OF_ALL.contains(&user.to_ascii_lowercase().as_str()) {
                     continue;
                 }
-                look.found(start, "home-folder", format!("{folder}{user} is somebody's own folder; use $HOME"));
+                look.found(start, "home-folder", format!("{folder}{user} is one person's folder; use $HOME"));
                 let is_start = at == 0 || text[..at].ends_with(['=', ':']);
                 if is_start && folder != "/homes/" {
                     look.mend(start..start + folder.len() + end, home(piece));
@@ -124,11 +124,7 @@ fn literal_braces(look: &mut Look<'_>, command: &Command) {
         let range = values[first].range.start..values[last].range.end;
         let inner = look.script[range.clone()].trim_matches(['{', '}']).replace(',', " ");
         let words: Vec<&str> = inner.split_whitespace().collect();
-        look.found(
-            range.start,
-            "literal-braces",
-            "braces with blanks between them are letters: write the values alone",
-        );
+        look.found(range.start, "literal-braces", "bash does not expand braces with blanks: write the values alone");
         if words.iter().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric() || "_-/".contains(c))) {
             look.mend(range, words.join(" "));
         }
@@ -160,7 +156,7 @@ fn packages(look: &mut Look<'_>, command: &Command) {
     for word in command.words.iter().skip(install + 1) {
         let package = word.text.split(['=', '<', '>', '~', '!', '[']).next().unwrap_or_default();
         if ["torch", "tensorflow"].contains(&package) {
-            let message = format!("pip's {package} takes the place of the vendor's build");
+            let message = format!("pip's {package} replaces the vendor's build");
             look.found(word.range.start, "stock-framework", message);
         }
     }

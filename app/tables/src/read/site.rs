@@ -12,10 +12,10 @@ pub(super) fn check(site: &Site, targets: &[&str]) -> Result<(), Fault> {
         return broken("`targets` and `schedulers` name at least one each".into());
     }
     if let Some(name) = site.targets.iter().find(|name| !targets.contains(&name.as_str())) {
-        return broken(format!("`targets`: `{}` is none of {}", name.escape_debug(), targets.join(", ")));
+        return broken(format!("`targets`: `{}` is not one of {}", name.escape_debug(), targets.join(", ")));
     }
     if let Some(day) = site.checked.as_deref().filter(|day| !is_day(day)) {
-        return broken(format!("`{}` is no day such as 2026-11-22", day.escape_debug()));
+        return broken(format!("`{}` is not a day such as 2026-11-22", day.escape_debug()));
     }
     let directives = [&site.partition, &site.request, &site.select, &site.qos];
     if let Some(text) = directives.into_iter().flatten().find(|text| text.contains(char::is_control)) {
@@ -27,11 +27,11 @@ pub(super) fn check(site: &Site, targets: &[&str]) -> Result<(), Fault> {
     let is_directive =
         |text: &&String| text.starts_with('-') && !text.contains(['$', '*']) && !text.contains(char::is_control);
     if let Some(text) = site.directives.iter().find(|text| !is_directive(text)) {
-        return broken(format!("`{}` is no option of a scheduler", text.escape_debug()));
+        return broken(format!("`{}` is not an option of a scheduler", text.escape_debug()));
     }
     let variables = site.enabled_by.iter().chain(site.settings.iter().map(|setting| &setting.name));
     if let Some(name) = variables.into_iter().find(|name| !is_name(name)) {
-        return broken(format!("`{}` is no name of a variable", name.escape_debug()));
+        return broken(format!("`{}` is not a variable name", name.escape_debug()));
     }
     for field in &site.field {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);

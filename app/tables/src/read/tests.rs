@@ -19,12 +19,12 @@ fn a_broken_site_says_what_is_wrong() {
     };
     check(&SITE.replace("title =", "titel ="), "line 3: unknown field `titel`");
     check("name = 3", "line 1");
-    check(&SITE.replace("[\"hpu\"]", "[\"tpu\"]"), "`tpu` is none of hpu");
+    check(&SITE.replace("[\"hpu\"]", "[\"tpu\"]"), "`tpu` is not one of hpu");
 
     let with = |line: &str| SITE.replace("title =", &format!("{line}\ntitle ="));
     check(&with("enable = [\"{nothing}/x\"]"), "`{nothing}` is used");
-    check(&with("enabled_by = \"A; rm\""), "no name of a variable");
-    check(&with("settings = [{ name = \"A B\", value = \"1\", why = \"x\" }]"), "no name of a variable");
+    check(&with("enabled_by = \"A; rm\""), "not a variable name");
+    check(&with("settings = [{ name = \"A B\", value = \"1\", why = \"x\" }]"), "not a variable name");
     check(&with("enable = [\"{nothing/x\"]"), "a { that is not closed");
     check(&with("enable = [\"a$/x\"]"), "a $ without the name");
     check(&SITE.replace("{devices}", "{kind}"), "`{kind}` is used");
