@@ -134,6 +134,9 @@ def _type(call, tensor, dtype=None, *args, **kwargs):
         return kind.replace("torch.", f"torch.{MACHINE}.", 1) if getattr(tensor, MARK, False) else kind
     if isinstance(dtype, str) and dtype.startswith(f"torch.{MACHINE}."):
         return mark(call(tensor, dtype.replace(f"{MACHINE}.", ""), *args, **kwargs))
+    if hasattr(dtype, "host"):
+        # `tensor.type(torch.cuda.FloatTensor)`, by the class that stands for it
+        return mark(call(tensor, dtype.host, *args, **kwargs))
     return _like_self(lambda *_: call(tensor, dtype, *args, **kwargs), tensor)
 
 

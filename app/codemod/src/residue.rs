@@ -1,5 +1,7 @@
 //! What is left of the source vendor after a port, through any form of import.
 
+mod reached;
+
 use crate::condition::cuda_devices;
 use crate::definitions::Said;
 use crate::messages;
@@ -56,14 +58,15 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
         if name.ends_with(".GradScaler") && index.parent(id).is_some_and(off) {
             continue;
         }
-        let (severity, message) = match (asks, branch) {
+        let (severity, message) = match (asks, branch || asks && reached::may_be_no(view, id)) {
             (true, true) => (Severity::Info, messages::asks_for_cuda_in_a_branch(name)),
             (true, false) => (Severity::Warning, messages::asks_for_cuda(name)),
             (false, _) => (Severity::Warning, messages::cuda_name_left(name)),
         };
         found.push((id, severity, message));
     }
-    for &call in view.calls("cuda") {
+    // A function of the program's own may have that name.
+    for &call in view.calls("cuda").iter().filter(|call| index.receiver(**call).is_some()) {
         found.push((call, Severity::Warning, messages::cuda_call_left()));
     }
     for binding in &view.names.bindings {
@@ -105,6 +108,7 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
     if branch && let Some(modes) = &project.modes {
         found.retain(|(id, ..)| !matches!(modes.region(index, *id), Region::Foreign | Region::Vendor { .. }));
     }
+    found.retain(|(id, ..)| !reached::only_with_cuda(view, *id));
     found.sort_by_key(|(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
     let mut out: Vec<Found> = Vec::new();
     for (id, severity, message) in found {

@@ -28,6 +28,39 @@ fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     view.words().any(|(word, _)| says(word)) || view.calls("to").iter().any(moves) || moves_to_own
 }
 
+/// Every word of what a file imports.
+fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
+    let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
+    let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
+    bound.chain(whole).flat_map(|name| name.split('.'))
+}
+
+/// Files that import one of these modules, and those from which imports lead to such a file. What is loaded by a name that only
+/// the running program knows may lead anywhere.
+fn leading_to(views: &[&FileView<'_>], modules: &[String]) -> BTreeSet<String> {
+    let by_name = ["importlib", "runpy", "hydra", "__import__"];
+    let within = |name: &String, module: &String| {
+        name.strip_prefix(module.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let has_target =
+        |view: &FileView<'_>| view.names.modules.iter().any(|name| modules.iter().any(|m| within(name, m)));
+    if !views.iter().any(|view| has_target(view)) {
+        return BTreeSet::new();
+    }
+    let mut leading: BTreeSet<&str> = BTreeSet::new();
+    loop {
+        let known = leading.len();
+        let stems: BTreeSet<&str> = leading.iter().filter_map(|path| places(path).last()).collect();
+        let leads = |view: &FileView<'_>| {
+            has_target(view) || imported_words(view).any(|word| stems.contains(word) || by_name.contains(&word))
+        };
+        leading = views.iter().filter(|view| leads(view)).map(|view| view.path).collect();
+        if leading.len() == known {
+            return leading.into_iter().map(str::to_owned).collect();
+        }
+    }
+}
+
 /// What is known of all files together.
 pub struct ProjectFacts {
     /// How the project chooses its compute mode, if it does.
@@ -50,6 +83,8 @@ pub struct ProjectFacts {
     imported: BTreeSet<String>,
     /// Every word of what is imported anywhere.
     imported_words: BTreeSet<String>,
+    /// Files with modules of the target's, and those that import one of them, or a file that does.
+    leading_to_target: BTreeSet<String>,
     /// Whether some model of the project drops activations at random.
     pub drops: bool,
     /// What the classes of its models do with what they are given.
@@ -79,6 +114,11 @@ impl ProjectFacts {
             })
         };
         says || (places(view.path).last().is_none_or(|stem| !self.imported_words.contains(stem)) && acts())
+    }
+
+    /// Whether a file has modules of the target's, or imports a file that leads to some.
+    pub fn leads_to_target(&self, view: &FileView<'_>) -> bool {
+        self.leading_to_target.contains(view.path)
     }
 
     /// Reads all files of a project.
@@ -115,14 +155,8 @@ impl ProjectFacts {
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
             }),
             imported: views.iter().flat_map(|view| view.names.modules.iter().cloned()).collect(),
-            imported_words: views
-                .iter()
-                .flat_map(|view| {
-                    let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
-                    let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
-                    bound.chain(whole).flat_map(|name| name.split('.')).map(str::to_owned)
-                })
-                .collect(),
+            imported_words: views.iter().flat_map(|view| imported_words(view)).map(str::to_owned).collect(),
+            leading_to_target: leading_to(&views, &target.modules),
             drops: views.iter().any(|view| drops(view)),
             model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),

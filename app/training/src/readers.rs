@@ -70,6 +70,14 @@ fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
         let list = index.arguments(*c).list();
         direct == list || direct.and_then(|d| index.parent(d)) == list
     });
+    // `next(iter(loader))`: one batch, for what is done in this block.
+    let once = given.filter(|c| matches!(called_name(index, *c), Some("iter" | "enumerate")));
+    let once = once.and_then(|c| index.ancestors(c).find(|a| index.kind(*a) == k.call));
+    if once.is_some_and(|c| called_name(index, c) == Some("next"))
+        && let Some(block) = index.ancestors(mention).find(|a| index.kind(*a) == k.block)
+    {
+        return body_reads(view, block, depth);
+    }
     match (given, looped) {
         (Some(call), _) if asks(called_name(index, call)) => Use::Asks,
         (Some(call), None) => function_reads(view, call, mention, depth),

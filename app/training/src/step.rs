@@ -146,6 +146,12 @@ impl<'a, 't> TrainingStep<'a, 't> {
             units(file, optimizer, body, &before).into_iter().filter(|u| !index.is_within(end, *u)).collect();
         let accumulates = accumulation::read(file, whole, around, optimizer);
         let clipping = clipping::read(file, optimizer, whole, body);
+        // Clipped before there are gradients: what that does at the next turn, nobody can tell from here.
+        let first = file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole)).min();
+        let early = clipping.iter().find(|c| {
+            file.function_of(c.call) == file.function_of(backward) && first.is_some_and(|first| c.call < first)
+        });
+        obstacles.extend(early.map(|c| why::clipped_before_backward(c.call)));
         let loss = loss_of(&file, backward);
         let mut step = Self {
             file,

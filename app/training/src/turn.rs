@@ -74,6 +74,7 @@ impl<'a, 't> Turn<'a, 't> {
         if file.project.modes.is_none() {
             obstacles.extend(out_of_turn(&step, forward, update));
             obstacles.extend(others.iter().filter_map(|call| unlike(file, *call, forward)));
+            obstacles.extend(part_called(file, forward));
         } else {
             let differs = |call: &&Id| index.arguments(**call).len() != inputs.len();
             obstacles.extend(others.iter().find(differs).map(|call| why::other_arguments(*call)));
@@ -185,4 +186,33 @@ fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle
     });
     let is_another = name != callee(forward) && !is_trained && !is_taken;
     (is_another || named).then(|| why::other_model(call))
+}
+
+/// Words for running a part of a model, where its class is in another file.
+const RUNS_A_PART: &[&str] =
+    &["decode", "embed", "encode", "features", "forward", "generate", "inference", "predict", "reconstruct", "sample"];
+
+/// A method of the trained model that runs its layers outside the model: what is compiled is the model as a whole.
+fn part_called(file: FileInProject<'_, '_>, forward: Id) -> Option<Obstacle> {
+    let k = kinds();
+    let index = &file.view.index;
+    let model = index.callee(forward).map(|callee| index.text_of(callee))?;
+    let definition = |name: &str| {
+        let methods = index.of_kind(k.function_definition).iter().copied();
+        methods.filter(|d| file.class_of(*d).is_some()).find(|d| file.name_of(*d) == name)
+    };
+    let runs_layers = |method: Id| {
+        index.of_kind_in(k.call, method).iter().any(|c| {
+            let callee = index.callee(*c).filter(|callee| index.kind(*callee) == k.attribute);
+            callee.and_then(|callee| index.parts(callee).next()).is_some_and(|own| index.text_of(own) == "self")
+                && !index.arguments(*c).is_empty()
+        })
+    };
+    index.calls().map(|call| call.id()).find_map(|call| {
+        let name = python::names::called_name(index, call)?;
+        let of_model = index.receiver(call).is_some_and(|r| index.text_of(r) == model) && file.is_reached(call);
+        let given = index.arguments(call).positional().next().is_some();
+        let runs = definition(name).map_or_else(|| RUNS_A_PART.contains(&name), runs_layers);
+        (of_model && given && runs && model != "self").then(|| why::part_of_model(call, name))
+    })
 }

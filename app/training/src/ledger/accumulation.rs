@@ -135,9 +135,10 @@ pub(super) fn takes_batches(view: &FileView<'_>, project: &ProjectFacts, call: I
         source = wrapper.first_argument();
     }
     source.is_some_and(|source| project.role(view, source) == Some(Role::Loader))
-        || view
-            .calls("backward")
+        // A ported step is called by its name.
+        || ["backward", "training_step"]
             .iter()
+            .flat_map(|name| view.calls(name))
             .any(|backward| loop_of(view, *backward) == around && view.function_of(*backward) == view.function_of(call))
 }
 

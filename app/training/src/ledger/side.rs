@@ -178,7 +178,9 @@ fn criterion(view: &FileView<'_>) -> Option<Figure> {
         (is_loss && name.starts_with("torch.nn.")).then(|| {
             let chosen =
                 index.arguments(*call).keyword("reduction").map(|value| index.text_of(value).trim_matches(['"', '\'']));
-            Figure::at(view, *call, chosen.unwrap_or("mean"))
+            // The older way to say it.
+            let sums = || index.arguments(*call).keyword("size_average").is_some_and(|v| index.text_of(v) == "False");
+            Figure::at(view, *call, chosen.unwrap_or_else(|| if sums() { "sum" } else { "mean" }))
         })
     })
 }

@@ -69,6 +69,7 @@ obstacles! {
     backward_by_helper(helper);
     backward_in_no_statement();
     backward_not_reached();
+    clipped_before_backward();
     closure();
     gradient_read();
     gradients_in_loss();
@@ -124,6 +125,7 @@ obstacles! {
     other_model();
     other_order();
     output_no_tensor();
+    part_of_model(method);
     part_under_test();
     sequence_first(input);
     several_model_calls();

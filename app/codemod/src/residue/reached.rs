@@ -1,0 +1,132 @@
+//! What only the source vendor's machine reaches: code under a test that asks for its card.
+
+use python::names::dotted;
+use python::tree::{Id, ROOT, kinds};
+use training::FileView;
+
+/// Whether a place is reached only where there is CUDA, so that nothing of it runs on the target.
+pub(super) fn only_with_cuda(view: &FileView<'_>, id: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    index.ancestors(id).any(|a| {
+        if [k.if_statement, k.elif_clause].contains(&index.kind(a)) {
+            let inside = index.consequence(a).is_some_and(|body| index.is_within(id, body));
+            return inside && index.condition(a).is_some_and(|test| means_cuda(view, test, 3));
+        }
+        if index.kind(a) == k.conditional_expression {
+            let parts: Vec<Id> = index.parts(a).collect();
+            return matches!(parts.as_slice(), [body, test, _] if index.is_within(id, *body) && means_cuda(view, *test, 3));
+        }
+        false
+    })
+}
+
+/// Whether a question for CUDA needs nothing: "no" chooses what runs without it. Where it ends the program, it does.
+pub(super) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let Some(statement) = view.statement_of(question) else { return false };
+    let negated = |id: Id| {
+        index.ancestors(id).take_while(|a| *a != statement).any(|a| {
+            index.kind(a) == k.not_operator || index.kind(a) == k.comparison_operator && !compares_above(view, a)
+        })
+    };
+    if negated(question) || index.kind(statement) == k.assert_statement {
+        return false;
+    }
+    let ends = |block: Id| {
+        !index.of_kind_in(k.raise_statement, block).is_empty()
+            || index
+                .of_kind_in(k.call, block)
+                .iter()
+                .any(|c| matches!(python::names::called_name(index, *c), Some("exit" | "_exit" | "error" | "abort")))
+    };
+    if index.kind(statement) == k.if_statement {
+        return index.otherwise(statement).is_none_or(|otherwise| !ends(otherwise));
+    }
+    // A name that holds the answer: nobody may ask for the opposite of it.
+    let assignment = index.ancestors(question).find(|a| index.kind(*a) == k.assignment);
+    let Some(name) = assignment.and_then(|a| index.target(a)).filter(|t| dotted(index, *t).is_some()) else {
+        return false;
+    };
+    let text = index.text_of(name);
+    let refused = index.of_kind(k.not_operator).iter().any(|n| index.parts(*n).any(|p| index.text_of(p) == text));
+    let asserted = index.of_kind(k.assert_statement).iter().any(|a| index.parts(*a).any(|p| index.text_of(p) == text));
+    let ended = index.of_kind(k.if_statement).iter().any(|i| {
+        index.condition(*i).is_some_and(|c| index.text_of(c) == text) && index.otherwise(*i).is_some_and(ends)
+    });
+    !refused && !asserted && !ended
+}
+
+/// Whether an expression is true only where there is CUDA.
+fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    if depth == 0 {
+        return false;
+    }
+    let kind = index.kind(test);
+    if kind == k.call {
+        return index
+            .callee(test)
+            .is_some_and(|callee| view.names.stands_for(index, callee, "torch.cuda.is_available"));
+    }
+    if kind == k.parenthesized_expression {
+        return index.parts(test).next().is_some_and(|inner| means_cuda(view, inner, depth));
+    }
+    if kind == k.boolean_operator {
+        return operator(view, test) == "and" && index.parts(test).any(|part| means_cuda(view, part, depth));
+    }
+    if kind == k.comparison_operator {
+        return compares_above(view, test);
+    }
+    if kind == k.conditional_expression {
+        // `True if torch.cuda.is_available() else False`
+        let parts: Vec<Id> = index.parts(test).collect();
+        return matches!(parts.as_slice(), [_, asked, other]
+            if matches!(index.text_of(*other), "False" | "None" | "0") && means_cuda(view, *asked, depth));
+    }
+    if kind == k.attribute && index.text_of(test).ends_with(".is_cuda") {
+        return true;
+    }
+    dotted(index, test).is_some() && holds_the_answer(view, test, depth)
+}
+
+/// What stands between the two operands.
+fn operator<'t>(view: &FileView<'t>, node: Id) -> &'t str {
+    let index = &view.index;
+    let parts: Vec<Id> = index.parts(node).collect();
+    let [left, right] = parts.as_slice() else { return "" };
+    index.text.get(index.range(*left).end..index.range(*right).start).map_or("", str::trim)
+}
+
+/// `torch.cuda.device_count() > 1`
+fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
+    let index = &view.index;
+    let parts: Vec<Id> = index.parts(comparison).collect();
+    let counts = |call: Id| {
+        index.callee(call).is_some_and(|callee| view.names.stands_for(index, callee, "torch.cuda.device_count"))
+    };
+    matches!(parts.as_slice(), [count, number]
+        if operator(view, comparison) == ">" && counts(*count) && index.text_of(*number).bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Whether all that a name or an attribute is given in this file is true only where there is CUDA.
+fn holds_the_answer(view: &FileView<'_>, name: Id, depth: u8) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let text = index.text_of(name);
+    let given: Vec<Id> = index
+        .of_kind(k.assignment)
+        .iter()
+        .copied()
+        .filter(|a| index.target(*a).is_some_and(|t| index.text_of(t) == text))
+        .collect();
+    let is_parameter = index
+        .of_kind_in(k.function_definition, ROOT)
+        .iter()
+        .any(|function| index.function(*function).into_iter().flat_map(|f| f.parameters()).any(|p| p.name == text));
+    !given.is_empty()
+        && !is_parameter
+        && given.iter().all(|a| index.source(*a).is_some_and(|value| means_cuda(view, value, depth - 1)))
+}

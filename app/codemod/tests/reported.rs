@@ -1,0 +1,128 @@
+//! What is said of places that stay as they are, and where nothing is to be said or done.
+
+use codemod::{Options, RecipeSet, Severity, Style, port};
+use python::SourceFile;
+
+/// The texts of the ported files, and the warnings of them all.
+fn ported(target: &str, files: &[(&str, &str)]) -> (Vec<String>, String) {
+    let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
+    let files: Vec<SourceFile> = files.iter().map(file).collect();
+    let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
+    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let said = ported.files.iter().flat_map(|f| &f.diagnostics).filter(|d| d.severity == Severity::Warning);
+    let said = said.map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
+    (ported.files.iter().map(|f| f.text.clone()).collect(), said)
+}
+
+fn check_silent(target: &str, text: &str) {
+    assert_eq!(ported(target, &[("a.py", text)]).1, "", "{text}");
+}
+
+fn check_said(target: &str, text: &str, words: &str) {
+    let (after, said) = ported(target, &[("a.py", text)]);
+    assert!(said.contains(words), "{said}{}", after[0]);
+}
+
+#[test]
+fn what_cuda_alone_reaches_is_not_told() {
+    for target in ["ipu", "rdu"] {
+        check_silent(target, "import torch\n\nif torch.cuda.is_available():\n    move(net.cuda())\n");
+        check_silent(
+            target,
+            "import torch\n\ncuda = True if torch.cuda.is_available() else False\nif cuda:\n    net.cuda()\n",
+        );
+        check_silent(
+            target,
+            "import torch\n\na.cuda = not a.off and torch.cuda.is_available()\nif a.cuda:\n    net.cuda()\n",
+        );
+        check_silent(target, "if x.is_cuda:\n    eye = eye.cuda()\n");
+        check_silent(target, "import torch\n\nif torch.cuda.device_count() > 1:\n    torch.cuda.set_device(1)\n");
+    }
+    check_said("ipu", "if args.cuda:\n    net.cuda()\n", "2: `.cuda()` remains");
+    check_said(
+        "ipu",
+        "import torch\n\nif torch.cuda.is_available():\n    pass\nelse:\n    x.cuda()\n",
+        "6: `.cuda()` remains",
+    );
+    check_said("ipu", "import torch\n\nif torch.cuda.is_available() or late:\n    x.cuda()\n", "4: `.cuda()` remains");
+}
+
+#[test]
+fn a_question_that_ends_the_program_is_told() {
+    let asks = "asks for an NVIDIA GPU, and the answer is no";
+    check_said("ipu", "import torch\n\nif not torch.cuda.is_available():\n    raise SystemExit\n", asks);
+    check_said("ipu", "import torch\n\nhas = torch.cuda.is_available()\nif not has:\n    exit()\n", asks);
+    check_said("ipu", "import torch\n\nif torch.cuda.is_available():\n    go()\nelse:\n    raise SystemExit\n", asks);
+    check_said("rdu", "import torch\n\nassert torch.cuda.is_available()\n", asks);
+}
+
+#[test]
+fn a_function_of_ones_own_called_cuda() {
+    let text = "def cuda(tensor, uses):\n    return tensor\n\n\nx = cuda(x, False)\n";
+    for target in ["hpu", "xpu", "ipu", "rdu"] {
+        check_silent(target, text);
+    }
+}
+
+const STEP: &str = "import torch
+from torch.nn import functional as F
+
+model = torch.nn.Linear(3, 3)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for x, y in loader:
+    out = model(x)
+    loss = F.mse_loss(out, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+";
+
+#[test]
+fn clipping_before_there_are_gradients() {
+    let clip = "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n";
+    let early = STEP.replace("    loss.backward()\n", &format!("{clip}    loss.backward()\n"));
+    for target in ["ipu", "popdist", "rdu"] {
+        check_said(target, &early, "10: Not ported: gradients are clipped here before `backward()`");
+    }
+    let late = STEP.replace("    optimizer.step()\n", &format!("{clip}    optimizer.step()\n"));
+    assert!(ported("ipu", &[("a.py", &late)]).0[0].contains("max_grad_norm=1.0"));
+    // The branch with a scaler clips behind its own backward pass.
+    let (head, _) = STEP.split_once("    loss.backward()").expect("a backward pass");
+    let scaled = "        scaler.scale(loss).backward()\n        scaler.unscale_(optimizer)\n";
+    let both = format!(
+        "{head}    if amp:\n{scaled}    {clip}        scaler.step(optimizer)\n        scaler.update()\n    else:\n        loss.backward()\n        optimizer.step()\n"
+    );
+    let both = both.replace("for x, y", "scaler = torch.cuda.amp.GradScaler()\nfor x, y");
+    assert!(!ported("ipu", &[("a.py", &both)]).1.contains("before `backward()`"));
+}
+
+#[test]
+fn a_part_of_a_compiled_model() {
+    let program = format!("{STEP}images = model.decode(noise)\n");
+    check_said("rdu", &program, "12: Not ported: `decode` runs a part of the model");
+    let own = "class Net(torch.nn.Module):\n    def paint(self, z):\n        return self.layer(z)\n\n\n";
+    let program = STEP.replace("model = torch.nn.Linear(3, 3)\n", &format!("\n{own}model = Net()\n"));
+    check_said("rdu", &format!("{program}images = model.paint(noise)\n"), "`paint` runs a part of the model");
+    assert!(ported("rdu", &[("a.py", &format!("{STEP}model.train(False)\n"))]).0[0].contains("rdu.update()"));
+}
+
+#[test]
+fn a_demonstration_beside_the_program_needs_no_card() {
+    let train = "import torch\nfrom net import Net\n\nnet = Net().cuda()\n";
+    let net =
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    pass\n\n\nif __name__ == '__main__':\n    print(Net())\n";
+    let (after, _) = ported("hpu", &[("train.py", train), ("net.py", net)]);
+    assert!(after[0].contains("PT_HPU_LAZY_MODE"), "{}", after[0]);
+    assert_eq!(after[1], net);
+    // A program that leads to the one that moves the model is set up before torch is loaded.
+    let start = "import torch\nimport train\n\nif __name__ == '__main__':\n    train.main()\n";
+    let (after, _) = ported("hpu", &[("start.py", start), ("train.py", train), ("net.py", net)]);
+    assert!(after[0].contains("PT_HPU_LAZY_MODE"), "{}", after[0]);
+}
+
+#[test]
+fn batches_of_a_distributed_loader_are_shared_out() {
+    let program = STEP.replace("for x, y in loader", "for x, y in torch.utils.data.DataLoader(events, batch_size=4)");
+    let (after, said) = ported("popdist", &[("a.py", &program)]);
+    assert!(after[0].contains("poptorch.DataLoader") && !said.contains("every instance sees all"), "{said}");
+}
