@@ -87,3 +87,37 @@ fn invalid_utf8_by_the_command() {
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(fs::read(&file).unwrap(), bad("latin1_undeclared.py"));
 }
+
+/// Python begins a line at a carriage return, and the parser does not.
+#[test]
+fn lines_that_end_in_a_carriage_return() {
+    for name in ["cr.py", "cr_in_a_comment.py"] {
+        let text = String::from_utf8(bad(name)).unwrap();
+        assert_refused(name, &text);
+        let ported = port(&[SourceFile { path: name.into(), text }], &RECIPES, &to_hpu(None));
+        assert_eq!(ported.files[0].diagnostics[0].recipe, "engine#cr", "{name}");
+    }
+    let text = "import torch\n\nnote = \"\"\"a\rb\"\"\"\nnet.cuda()\n".to_owned();
+    let ported = port(&[SourceFile { path: "string.py".into(), text }], &RECIPES, &to_hpu(None));
+    assert!(ported.files[0].text.contains("\"\"\"a\rb\"\"\"\nnet.to(\"hpu\")\n"), "in a string it is a character");
+}
+
+/// The grammar alone reads neither; `python::tree` helps it.
+#[test]
+fn lines_left_of_their_block_and_starred_parts() {
+    let text = String::from_utf8(bad("outdented.py")).unwrap();
+    let moved = text.replace(".cuda()", ".to(\"hpu\")");
+    let ported = assert_sound(&[SourceFile { path: "outdented.py".into(), text }], &to_hpu(None));
+    let losses = |text: &str| text[text.find("def losses").unwrap()..].to_owned();
+    assert_eq!(losses(&ported.files[0].text), losses(&moved));
+}
+
+/// Python 3 compiles it, and fails when it comes there.
+#[test]
+fn a_print_into_a_stream() {
+    let text = String::from_utf8(bad("print_into_a_stream.py")).unwrap();
+    let ported = assert_sound(&[SourceFile { path: "print.py".into(), text }], &to_hpu(None));
+    assert!(ported.files[0].text.contains("Linear(2, 2).to(\"hpu\")"), "{}", ported.files[0].text);
+    let said = &ported.files[0].diagnostics;
+    assert!(said.iter().any(|d| d.recipe == "engine#print-into-a-stream" && d.original.line == 5), "{}", told(said));
+}

@@ -6,6 +6,8 @@ messages! {
     file_too_large(size, limit);
     file_is_binary();
     python_2();
+    prints_into_a_stream();
+    ends_lines_in_cr();
     ends_early();
     not_python(shown);
     cell_not_read(magic);

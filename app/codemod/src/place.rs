@@ -5,7 +5,7 @@ use crate::messages::{self, ends_early, file_is_binary, file_too_large, no_compu
 use crate::ported::{Diagnostic, Severity, SourceFile, Span};
 use crate::rope::Rope;
 use python::lines::LineStarts;
-use python::tree::{Index, Tree, kinds};
+use python::tree::{Id, Index, Tree, kinds};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -121,6 +121,9 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
         let line = text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
         return Some(Remark::of_engine(range.start..line, Severity::Error, messages::python_2()));
     }
+    if let Some(at) = lone_return(text, tree) {
+        return Some(Remark::of_engine(at..at + 1, Severity::Error, messages::ends_lines_in_cr()));
+    }
     if !tree.has_error() {
         return None;
     }
@@ -131,12 +134,34 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     Some(Remark::of_engine(range.start..range.end.min(end).max(range.start), Severity::Error, said))
 }
 
-/// A statement that only Python 2 has.
+/// A statement that only Python 2 has. `print >> file, x` is an expression of Python 3.
 fn python_2(tree: &Tree) -> Option<Range<usize>> {
     let k = kinds();
     let index = tree.index();
-    let printed = index.of_kind(k.print_statement).iter().chain(index.of_kind(k.exec_statement)).min();
+    let prints = index.of_kind(k.print_statement).iter().filter(|id| !prints_into_a_stream(&index, **id));
+    let printed = prints.chain(index.of_kind(k.exec_statement)).min();
     printed.map(|id| index.range(*id))
+}
+
+/// Whether a print statement is `print >> file, x`.
+pub(crate) fn prints_into_a_stream(index: &Index<'_>, statement: Id) -> bool {
+    index.children(statement).next().is_some_and(|first| index.kind(first) == kinds().chevron)
+}
+
+/// Where a line ends in CR alone. Python begins a new line there; the parser reads on, into the next line of a comment too.
+fn lone_return(text: &str, tree: &Tree) -> Option<usize> {
+    let ends = |at: &usize| !text[*at..].trim_start_matches('\r').starts_with('\n');
+    let mut lone = text.match_indices('\r').map(|(at, _)| at).filter(ends).peekable();
+    lone.peek()?;
+    let index = tree.index();
+    // In a string it is a character like others.
+    lone.find(|at| {
+        let place = index.innermost(&(*at..at + 1));
+        !place
+            .into_iter()
+            .flat_map(|id| std::iter::once(id).chain(index.ancestors(id)))
+            .any(|id| index.kind(id) == kinds().string)
+    })
 }
 
 /// How often each comment stands in a file.

@@ -76,6 +76,15 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
             found.push((binding.part, Severity::Info, message));
         }
     }
+    // Without a name of its own it binds `torch`.
+    for &statement in index.of_kind(k.import_statement) {
+        for part in index.children(statement).filter(|part| index.kind(*part) == k.dotted_name) {
+            let module: String = index.text_of(part).split_whitespace().collect();
+            if module == "torch.cuda" || module.starts_with("torch.cuda.") {
+                found.push((part, Severity::Info, messages::cuda_import_left(&module)));
+            }
+        }
+    }
     for &wildcard in index.of_kind(k.wildcard_import) {
         let module = Names::wildcard_module(index, wildcard).unwrap_or_default();
         if module == "torch.cuda" || module.starts_with("torch.cuda.") {

@@ -18,6 +18,7 @@ pub mod layout;
 pub mod lines;
 pub mod names;
 pub mod pattern;
+mod readable;
 pub mod scopes;
 pub mod source;
 pub mod strings;

@@ -1,6 +1,7 @@
 //! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
 
 use crate::lines::{LineStarts, line_start};
+use crate::readable::readable;
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
@@ -144,6 +145,7 @@ kinds!(
     raise_statement,
     case_clause,
     case_pattern,
+    chevron,
     r#type,
     continue_statement,
     break_statement,
@@ -237,7 +239,17 @@ impl Tree {
         let mut parser = Parser::new();
         // The grammar is linked in and of a supported version, so neither call can fail.
         parser.set_language(&language()).expect("the Python grammar fits the parser");
-        let tree = parser.parse(text, old).expect("a parser with a grammar and no timeout returns a tree");
+        let mut parse =
+            |text: &str, old| parser.parse(text, old).expect("a parser with a grammar and no timeout returns a tree");
+        let mut tree = parse(text, old);
+        if tree.root_node().has_error()
+            && let Some(readable) = readable(text)
+        {
+            let again = parse(&readable, None);
+            if !again.root_node().has_error() {
+                tree = again;
+            }
+        }
         Self { root: Root::doc(StrDoc { src: text.to_owned(), lang: Python, tree }) }
     }
 

@@ -14,6 +14,7 @@ use crate::recipe::{RecipeSet, hex};
 use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
+use python::tree::{Id, kinds};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -67,6 +68,10 @@ pub(super) fn finish(
                 remarks.extend((!told).then_some(remark));
             }
             remarks.extend(manual);
+            let prints = view.index.of_kind(kinds().print_statement).iter();
+            let said =
+                |id: &Id| Remark::of_engine(view.index.range(*id), Severity::Warning, messages::prints_into_a_stream());
+            remarks.extend(prints.map(said));
             let unread = unread(view).into_iter();
             let said = |Unread { range, message }| Remark::of_engine(range, Severity::Warning, message);
             remarks.extend(unread.map(said));

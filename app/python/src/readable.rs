@@ -1,0 +1,148 @@
+//! Python that the grammar can't read, written so that it can.
+//!
+//! Lines inside brackets may stand left of their block. Python reads no indentation there; the grammar's scanner does where no
+//! bracket can close, and takes such a line for the end of the block:
+//!
+//! ```python
+//! def f():
+//!     return (a if b
+//! # why
+//!             else c)
+//! ```
+//!
+//! And of a tuple without brackets it knows only such starred parts that begin with a name: `return a, *b`, but not `return a, *[b]`.
+
+/// The text as the grammar can read it, with every byte at its place: such a line joined to the one before it, such a star left out.
+/// None where there is neither.
+pub(crate) fn readable(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut out: Option<Vec<u8>> = None;
+    // Open brackets, and how far the statement is indented that they are in.
+    let (mut depth, mut block) = (0_usize, 0);
+    let (mut at, mut line_begins, mut after_comment) = (0, true, false);
+    while at < bytes.len() {
+        if line_begins && depth == 0 {
+            let (code, indent) = next_code(bytes, at);
+            (at, block, line_begins) = (code, indent, false);
+            continue;
+        }
+        match bytes[at] {
+            b'#' => {
+                at += bytes[at..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - at);
+                after_comment = true;
+                continue;
+            }
+            b'"' | b'\'' => {
+                at = string_end(bytes, at);
+                continue;
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            // What goes on behind a backslash begins no statement.
+            b'\\' => at += 1 + usize::from(bytes[at + 1..].starts_with(b"\r")),
+            b'*' if depth == 0 && stars_no_name(text, at) => {
+                out.get_or_insert_with(|| bytes.to_vec())[at] = b' ';
+            }
+            b'\n' if depth == 0 => (line_begins, after_comment) = (true, false),
+            b'\n' => {
+                let (next, indent) = next_code(bytes, at + 1);
+                // A comment can take in a comment behind it, but no code.
+                if indent < block && (!after_comment || bytes.get(next) == Some(&b'#')) {
+                    let out = out.get_or_insert_with(|| bytes.to_vec());
+                    out[at..next].iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+                } else {
+                    after_comment = false;
+                }
+                at = next;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    out.and_then(|out| String::from_utf8(out).ok())
+}
+
+/// Whether a star stands before a part of a tuple that does not begin with a name.
+fn stars_no_name(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    let begins = before.ends_with([',', '=']) || ["return", "yield", "in"].contains(&word);
+    let part = text[at + 1..].trim_start_matches([' ', '\t']);
+    let awaits = part.strip_prefix("await").is_some_and(|rest| rest.starts_with([' ', '(']));
+    begins && (awaits || part.starts_with(|c: char| "([{\"'-+~".contains(c) || c.is_ascii_digit()))
+}
+
+/// The first byte from `at`, the start of a line, that is no white space, and its column as the scanner counts it.
+fn next_code(bytes: &[u8], mut at: usize) -> (usize, usize) {
+    let mut indent = 0;
+    while let Some(byte) = bytes.get(at) {
+        indent = match byte {
+            b' ' => indent + 1,
+            b'\t' => indent + 8,
+            b'\n' | b'\r' | 0xc => 0,
+            _ => break,
+        };
+        at += 1;
+    }
+    (at, indent)
+}
+
+/// The byte behind the string that begins with the quote at `at`.
+fn string_end(bytes: &[u8], at: usize) -> usize {
+    let quote = bytes[at];
+    let three = [quote; 3];
+    let long = bytes[at..].starts_with(&three);
+    let mut at = at + if long { 3 } else { 1 };
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'\n' if !long => return at,
+            _ if long && bytes[at..].starts_with(&three) => return at + 3,
+            _ if !long && byte == quote => return at + 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tree;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        assert_eq!(readable(text).as_deref(), expected);
+        let tree = Tree::parse(text);
+        assert!(!tree.has_error() && tree.text() == text, "{text}");
+    }
+
+    #[test]
+    fn a_line_left_of_its_block_is_joined() {
+        check(
+            "def f():\n    x = (a if b\n# c\n      else d)\n",
+            Some("def f():\n    x = (a if b # c\n      else d)\n"),
+        );
+        check("def f():\n    x = (a if b\n\n  else d)\n", Some("def f():\n    x = (a if b    else d)\n"));
+        check(
+            "def f():\n    x = [y for y  # c\n# d\n      in z]\n",
+            Some("def f():\n    x = [y for y  # c # d\n      in z]\n"),
+        );
+    }
+
+    #[test]
+    fn a_star_before_no_name_is_left_out() {
+        check("def f():\n    return a, *(b for b in c)\n", Some("def f():\n    return a,  (b for b in c)\n"));
+        check("x = *[a], *b, *await c\n", Some("x =  [a], *b,  await c\n"));
+        check("x = a, *b.c(), 2 ** (3), f(*(d)), [1, *(e)]\nfrom a import *\n", None);
+    }
+
+    #[test]
+    fn what_the_grammar_reads_stays() {
+        check("x = (a if b\n# c\nelse d)\n", None);
+        check("def f():\n    x = '(' # (\n# c\n    y = \"\"\"(\n# d\n\"\"\"\n", None);
+        check("def f():\n    x = a + \\\nb\n    y = (1,\n         2)\n", None);
+    }
+}
