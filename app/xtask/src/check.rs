@@ -1,8 +1,9 @@
 //! `cargo xtask test`: every check, in the order in which they are quick to fail.
 
+use crate::corpus::Part;
 use crate::setup::{self, Tools};
 use crate::step::{on_path, run, seconds, step};
-use crate::{dist, size, workspace};
+use crate::{corpus, dist, size, workspace};
 use anyhow::{Context, Result, bail};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(crate) fn run_all(tools: &Tools) -> Result<()> {
         run(tools.command("cargo").args(line.split_whitespace()))
     })?;
     step("tests", || cargo("test --workspace"))?;
+    corpus::run_part(Part::Bounded, None)?;
     step("kernels as wasm, without SIMD and with all of it", wasm_tests)?;
     step("recipes", || cargo("run --quiet --package cli -- recipes test"))?;
     dist::build(tools)?;

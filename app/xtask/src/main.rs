@@ -10,6 +10,7 @@
 
 mod bench;
 mod check;
+mod corpus;
 mod dist;
 mod modules;
 mod serve;
@@ -18,6 +19,7 @@ mod size;
 mod step;
 mod workspace;
 
+use corpus::Part;
 use setup::Need;
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ usage: cargo xtask VERB
   serve         build, then http://127.0.0.1:8080, built again when a source changes  [--port N]
   test          setup, then every check and test, the browser's too
   size          gzip sizes of what dist/ holds against the bars
+  corpus        ports of all files of published packages, checked; writes docs/robustness.md  [--bounded] [--minutes N]
   bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
@@ -52,6 +55,12 @@ fn main() -> ExitCode {
             Err(_) => return usage(&format!("`{port}` is not a port number")),
         },
         ["test"] => setup::run(Need::Test).and_then(|tools| check::run_all(&tools)),
+        ["corpus"] => corpus::run_part(Part::Whole, None),
+        ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),
+        ["corpus", "--minutes", minutes] => match minutes.parse() {
+            Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
+            Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
+        },
         ["size"] => size::run(size::Limit::Bar),
         ["bench", "port"] => bench::run_port(),
         ["bench", "diff"] => bench::run_bench("diff"),

@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(crate) use browser::chromium;
 pub(crate) use cargo_tools::cache;
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
-pub(crate) use python::{OLDEST as OLDEST_PYTORCH, python_with_packages};
+pub(crate) use python::{OLDEST as OLDEST_PYTORCH, python_with_packages, python_with_pip};
 pub(crate) use rust::target;
 
 /// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.
@@ -107,11 +107,11 @@ pub(crate) fn print_env() -> Result<()> {
 }
 
 /// One line of the inventory: the thing is there already.
-fn there(thing: &str, detail: impl std::fmt::Display) {
+pub(crate) fn there(thing: &str, detail: impl std::fmt::Display) {
     println!("    {thing:<22} {detail}");
 }
 
 /// One line of the inventory: the thing is missing and is being installed now.
-fn missing(thing: &str, action: impl std::fmt::Display) {
+pub(crate) fn missing(thing: &str, action: impl std::fmt::Display) {
     println!("    {thing:<22} missing: {action}");
 }

@@ -91,6 +91,17 @@ fn make_environment(python: &Path, folder: &Path) -> Result<()> {
     run(Command::new(python).args(["-m", "venv"]).arg(folder))
 }
 
+/// The Python of an environment in `folder` that has pip and nothing else.
+pub(crate) fn python_with_pip(folder: &Path) -> Result<PathBuf> {
+    let folder = folder.join("python");
+    let own = program_in(&folder);
+    if ask(&own, &["-m", "pip", "--version"]).is_none() {
+        let python = on_path("python3").context("python3 is not on PATH: run cargo xtask setup")?;
+        make_environment(&python, &folder)?;
+    }
+    Ok(own)
+}
+
 /// The Python of an environment in `folder` with the packages of a list, made once for each list.
 pub(crate) fn python_with_packages(folder: &Path, list: &Path) -> Result<PathBuf> {
     let python = on_path("python3").context("python3 is not on PATH: run cargo xtask setup")?;

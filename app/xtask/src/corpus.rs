@@ -1,0 +1,115 @@
+//! `cargo xtask corpus`: the engine on other people's Python.
+//!
+//! What ports and looks is the example `sweep` of the package `tests`; here the files are brought and the program is built
+//! and started.
+
+mod packages;
+
+use crate::step::{run, step};
+use crate::{setup, workspace};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How much of the corpus is ported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Every package of `packages.txt` and `bounded.txt`; the result is the page `docs/robustness.md`.
+    Whole,
+    /// Those of `bounded.txt`, as the tests have left the program: a check of `cargo xtask test`.
+    Bounded,
+}
+
+impl Part {
+    /// The lists of packages, in `tests/corpus`.
+    fn lists(self) -> &'static [&'static str] {
+        match self {
+            Self::Whole => &["bounded.txt", "packages.txt"],
+            Self::Bounded => &["bounded.txt"],
+        }
+    }
+
+    /// What the program is built as. An optimised build takes minutes, and the tests have made the other already.
+    fn profile(self) -> Profile {
+        match self {
+            Self::Whole => Profile::Release,
+            Self::Bounded => Profile::Dev,
+        }
+    }
+}
+
+/// How `sweep` is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Profile {
+    Release,
+    Dev,
+}
+
+/// Brings the packages of a part: a line of the setup, so that what needs the network comes first.
+pub(crate) fn ensure(part: Part) -> Result<Vec<PathBuf>> {
+    let folder = folder()?;
+    let python = setup::python_with_pip(&folder)?;
+    let mut folders = Vec::new();
+    for list in part.lists() {
+        folders.extend(packages::ensure(&workspace::root().join("tests/corpus").join(list), &folder, &python)?);
+    }
+    Ok(folders)
+}
+
+/// Ports every file of the part.
+pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
+    let folders = ensure(part)?;
+    let folder = folder()?;
+    let list = folder.join("files.tsv");
+    let files = packages::python_files(&folder, &folders)?;
+    let lines: String = files.iter().map(|(shown, file)| format!("{shown}\t{}\n", file.display())).collect();
+    std::fs::write(&list, lines).with_context(|| format!("cannot write {}", list.display()))?;
+    let mut sweep = sweep(part.profile(), "corpus")?;
+    sweep.arg("--list").arg(list);
+    sweep.arg("--out").arg(folder.join(if part == Part::Whole { "faults" } else { "faults-bounded" }));
+    if let Some(minutes) = minutes {
+        sweep.arg("--minutes").arg(minutes.to_string());
+    }
+    if part == Part::Whole {
+        let command = match minutes {
+            Some(minutes) => format!("cargo xtask corpus --minutes {minutes}"),
+            None => "cargo xtask corpus".to_owned(),
+        };
+        sweep.arg("--command").arg(command).arg("--table").arg("docs/robustness.md");
+    }
+    step(format!("ports of {} files", files.len()), || run(&mut sweep))
+}
+
+/// Where packages, lists and what was found lie.
+fn folder() -> Result<PathBuf> {
+    let folder = setup::cache()?.join("corpus");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The program, built, with the Python to ask.
+fn sweep(profile: Profile, verb: &str) -> Result<Command> {
+    let mut cargo = workspace::command("cargo");
+    // As the tests of all packages build it: with fewer packages some would have fewer features and be compiled again.
+    cargo.args(["build", "--quiet", "--workspace", "--example", "sweep"]);
+    if profile == Profile::Release {
+        // Panics have to be caught, and whole-program optimisation takes longer than it gives back.
+        cargo.arg("--release").envs([
+            ("CARGO_PROFILE_RELEASE_LTO", "off"),
+            ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+            ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
+        ]);
+    }
+    step("build what ports and looks", || run(&mut cargo))?;
+    let name = format!("sweep{}", std::env::consts::EXE_SUFFIX);
+    let built =
+        workspace::target().join(if profile == Profile::Release { "release" } else { "debug" }).join("examples");
+    let mut command = workspace::command(built.join(name));
+    command.arg(verb).arg("--python").arg(setup::python_with_pip(&folder()?)?);
+    Ok(command)
+}
+
+/// The folder of a package's files, as the report names it.
+fn shown(folder: &Path, file: &Path) -> String {
+    file.strip_prefix(folder).unwrap_or(file).display().to_string().replace('\\', "/")
+}

@@ -1,0 +1,254 @@
+//! One port of one text, and everything that has to hold for it.
+
+use crate::cpython::{CPython, Mention, Said};
+use crate::faults::{Fault, Kind};
+use codemod::{Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, Style, port};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// A text, and what is known of it and of its ports so far: most targets give the same text, so CPython is asked once for each.
+pub(crate) struct Subject {
+    file: SourceFile,
+    pub(crate) original: Said,
+    texts: HashMap<String, Rc<Said>>,
+    /// Ports that differ from the original: target, style, text.
+    pub(crate) changed: Vec<(String, &'static str, String)>,
+}
+
+impl Subject {
+    pub(crate) fn new(path: &str, text: &str, original: Said) -> Self {
+        let file = SourceFile { path: path.to_owned(), text: text.to_owned() };
+        Self { file, original, texts: HashMap::new(), changed: Vec::new() }
+    }
+}
+
+/// What was seen of one port.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// The style that was used, never `auto`.
+    pub(crate) style: Style,
+    pub(crate) changed: bool,
+    /// Whether the engine read the file and was done with it.
+    pub(crate) ported: bool,
+    pub(crate) milliseconds: f64,
+    pub(crate) faults: Vec<Fault>,
+}
+
+impl Seen {
+    pub(crate) fn broken(fault: Fault) -> Self {
+        Self { faults: vec![fault], ..Self::default() }
+    }
+}
+
+/// The name of a style in jobs and tables.
+pub(crate) fn name_of(style: Style) -> &'static str {
+    match style {
+        Style::Auto => "auto",
+        Style::InPlace => "in-place",
+        Style::Branch => "branch",
+    }
+}
+
+pub(crate) fn examine(
+    subject: &mut Subject,
+    recipes: &RecipeSet,
+    (target, style): (&str, Style),
+    cpython: &mut CPython,
+) -> Seen {
+    let options = Options { target: target.to_owned(), style, ..Options::default() };
+    let start = Instant::now();
+    let ported = port(std::slice::from_ref(&subject.file), recipes, &options);
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let Ported { files, certificate, style, .. } = &ported;
+    let style = *style;
+    let [file] = files.as_slice() else {
+        return Seen::broken(Fault::new(Kind::LostBytes, "no file", "the port gave another number of files"));
+    };
+    let mut faults = Vec::new();
+    let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
+    if let Some(error) = error.filter(|_| subject.original.refused.is_none()) {
+        let detail = format!("line {}: {}", error.original.line, error.message);
+        faults.push(Fault::new(Kind::Refused, error.recipe.clone(), detail));
+    }
+    let before = &subject.file.text;
+    faults.extend(bytes_kept(before, file));
+    if !certificate.untouched_bytes_equal {
+        faults.push(Fault::new(Kind::LostBytes, "certificate", "the certificate says that bytes were lost"));
+    }
+    if file.changed {
+        subject.changed.push((target.to_owned(), name_of(style), file.text.clone()));
+        let said = match subject.texts.get(&file.text) {
+            Some(said) => Rc::clone(said),
+            None => {
+                let said = Rc::new(
+                    cpython
+                        .look(&file.text, true)
+                        .unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() }),
+                );
+                subject.texts.insert(file.text.clone(), Rc::clone(&said));
+                said
+            }
+        };
+        if let (None, Some(why)) = (&subject.original.refused, &said.refused) {
+            faults.push(Fault::new(Kind::DoesNotParse, without_numbers(why), why.clone()));
+        }
+        if certificate.comments_kept {
+            faults.extend(comment_lost(&subject.original, &said));
+        }
+        let again = SourceFile { path: file.path.clone(), text: file.text.clone() };
+        let again = port(&[again], recipes, &options);
+        if again.files[0].text != file.text {
+            let recipe = again.files[0].edits.first().map_or("", |edit| edit.recipe.as_str());
+            faults.push(Fault::new(Kind::SecondPort, recipe, format!("{recipe} changes the port again")));
+        }
+        // What other modes run stays on purpose, and only the engine knows which lines these are.
+        if style == Style::InPlace && error.is_none() {
+            faults.extend(residue_missed(file, &said.mentions));
+        }
+    } else if style == Style::InPlace && error.is_none() {
+        faults.extend(residue_missed(file, &subject.original.mentions));
+    }
+    Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults }
+}
+
+/// The edits lead from the original to the port, and what they bring ends its lines as the file does.
+fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
+    let lost = |class: &str, detail: String| Some(Fault::new(Kind::LostBytes, class, detail));
+    let (mut text, mut at) = (String::new(), 0);
+    for edit in &file.edits {
+        let between = before.get(at..edit.start).filter(|_| edit.start <= edit.end);
+        let Some(between) = between else { return lost("order", format!("the edits overlap at byte {}", edit.start)) };
+        text.push_str(between);
+        text.push_str(&edit.text);
+        at = edit.end;
+    }
+    text.push_str(before.get(at..).unwrap_or_default());
+    if text != file.text {
+        return lost("edits", "the edits do not lead to the ported text".to_owned());
+    }
+    if (file.text != *before) != file.changed {
+        return lost("changed", "`changed` is wrong".to_owned());
+    }
+    if before.starts_with('\u{feff}') != file.text.starts_with('\u{feff}') {
+        return lost("mark", "the byte order mark".to_owned());
+    }
+    if !before.is_empty() && before.ends_with('\n') != file.text.ends_with('\n') {
+        return lost("end", "the newline at the end".to_owned());
+    }
+    // Of a file with ends of several kinds nobody can say what new lines should have.
+    let ends = |text: &str| {
+        let both = text.matches("\r\n").count();
+        (both, text.matches('\n').count() - both, text.matches('\r').count() - both)
+    };
+    let (old, new) = (ends(before), ends(&file.text));
+    let brought = [(old.0, new.0), (old.1, new.1), (old.2, new.2)];
+    let kinds = brought.iter().filter(|(old, _)| *old > 0).count();
+    if kinds == 1 && brought.iter().any(|(old, new)| *old == 0 && *new > 0) {
+        return lost("line ends", "a line ends otherwise than the file's lines".to_owned());
+    }
+    None
+}
+
+/// A comment of the original that the port lacks.
+fn comment_lost(original: &Said, ported: &Said) -> Option<Fault> {
+    let (Some(before), Some(after)) = (&original.comments, &ported.comments) else { return None };
+    let count = |all: &[String], one: &String| {
+        all.partition_point(|comment| comment <= one) - all.partition_point(|comment| comment < one)
+    };
+    let lost = before.iter().find(|comment| count(after, comment) < count(before, comment))?;
+    Some(Fault::new(Kind::LostComment, "lost", lost.clone()))
+}
+
+/// Places that ask for CUDA on lines that the port neither edited nor reported, one of each class.
+fn residue_missed(file: &PortedFile, mentions: &[Mention]) -> Vec<Fault> {
+    let mut told: Vec<(usize, usize)> = Vec::new();
+    let line_at = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
+    let mut shift = 0_isize;
+    for edit in &file.edits {
+        let start = edit.start.saturating_add_signed(shift);
+        let end = start + edit.text.len();
+        shift += edit.text.len() as isize - (edit.end - edit.start) as isize;
+        if file.text.is_char_boundary(start) && file.text.is_char_boundary(end) {
+            told.push((line_at(&file.text, start), line_at(&file.text, end)));
+        }
+    }
+    for d in &file.diagnostics {
+        told.push((d.ported.line, d.ported.end_line));
+        if !file.changed {
+            told.push((d.original.line, d.original.end_line));
+        }
+    }
+    let mut faults: Vec<Fault> = Vec::new();
+    for Mention { kind, lines: (first, last), text } in mentions {
+        let class = format!("{kind} {text}");
+        let is_told = told.iter().any(|(from, to)| first <= to && from <= last);
+        if !is_told && !faults.iter().any(|fault| fault.class == class) {
+            let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
+            faults.push(Fault::new(Kind::Residue, class, format!("line {first}: `{line}`")));
+        }
+    }
+    faults
+}
+
+/// A message without what differs from file to file.
+fn without_numbers(message: &str) -> String {
+    let end = message.find(" (").unwrap_or(message.len());
+    message[..end].chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use codemod::{Applicability, Edit};
+
+    /// A port that replaces one range.
+    fn ported(before: &str, (start, end, text): (usize, usize, &str)) -> PortedFile {
+        let edit = Edit {
+            id: String::new(),
+            recipe: String::new(),
+            applicability: Applicability::Safe,
+            start,
+            end,
+            text: text.to_owned(),
+        };
+        let text = format!("{}{text}{}", &before[..start], &before[end..]);
+        PortedFile { path: "a.py".into(), changed: text != before, text, edits: vec![edit], diagnostics: Vec::new() }
+    }
+
+    #[test]
+    fn lost_bytes_are_found() {
+        let class = |before: &str, file: &PortedFile| bytes_kept(before, file).map(|fault| fault.class);
+        let file = ported("a\r\nb\r\n", (0, 1, "c\r\nd"));
+        assert_eq!(class("a\r\nb\r\n", &file), None);
+        assert_eq!(class("a\r\nB\r\n", &file).as_deref(), Some("edits"));
+        assert_eq!(class("a\r\nb\r\n", &ported("a\r\nb\r\n", (0, 1, "c\nd"))).as_deref(), Some("line ends"));
+        assert_eq!(class("a\nb\n", &ported("a\nb\n", (3, 4, ""))).as_deref(), Some("end"));
+        assert_eq!(class("\u{feff}a\n", &ported("\u{feff}a\n", (0, 3, ""))).as_deref(), Some("mark"));
+        assert_eq!(
+            class("a\n", &PortedFile { changed: false, ..ported("a\n", (0, 1, "b")) }).as_deref(),
+            Some("changed")
+        );
+    }
+
+    #[test]
+    fn a_lost_comment_is_found() {
+        let said = |comments: &[&str]| Said {
+            comments: Some(comments.iter().map(|comment| (*comment).to_owned()).collect()),
+            ..Said::default()
+        };
+        assert_eq!(comment_lost(&said(&["# a", "# b"]), &said(&["# a", "# b", "# c"])), None);
+        let lost = comment_lost(&said(&["# a", "# a"]), &said(&["# a"]));
+        assert_eq!(lost.map(|fault| fault.detail).as_deref(), Some("# a"));
+    }
+
+    #[test]
+    fn residue_is_missed_only_where_nothing_was_done() {
+        let mention = |line: usize| Mention { kind: "call".into(), lines: (line, line), text: ".cuda()".into() };
+        let before = "a\nb.cuda()\nc.cuda()\n";
+        let file = ported(before, (2, 3, "d\nb"));
+        assert_eq!(residue_missed(&file, &[mention(3)]), []);
+        let missed = residue_missed(&file, &[mention(4)]);
+        assert_eq!(missed.first().map(|fault| fault.detail.as_str()), Some("line 4: `c.cuda()`"));
+    }
+}

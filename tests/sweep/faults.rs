@@ -1,0 +1,84 @@
+//! The kinds of fault that a port can have, and one such fault.
+
+use serde_json::{Value, json};
+
+/// What a port must not do, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// The engine panicked, or its process died.
+    Panic,
+    /// A port took longer than it may.
+    TimeOut,
+    /// CPython compiles the original and not the port.
+    DoesNotParse,
+    /// A second port changes something.
+    SecondPort,
+    /// Bytes outside the edits, line ends or the byte order mark are not the original's.
+    LostBytes,
+    /// A comment of the original is gone and nothing says so.
+    LostComment,
+    /// `git apply` refuses the patch, or what it gives is not the port; or its reverse is not the original.
+    Patch,
+    /// CUDA is asked for on a line that was neither edited nor reported.
+    Residue,
+    /// CPython compiles the file, and the engine says it is no Python, or gives it up.
+    Refused,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Panic,
+        Self::TimeOut,
+        Self::DoesNotParse,
+        Self::SecondPort,
+        Self::LostBytes,
+        Self::LostComment,
+        Self::Patch,
+        Self::Residue,
+        Self::Refused,
+    ];
+
+    /// The name in reports and in the table.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Panic => "panic",
+            Self::TimeOut => "time-out",
+            Self::DoesNotParse => "does not parse",
+            Self::SecondPort => "second port differs",
+            Self::LostBytes => "bytes lost",
+            Self::LostComment => "comment lost",
+            Self::Patch => "patch refused",
+            Self::Residue => "residue missed",
+            Self::Refused => "file refused",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// One fault of one port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) kind: Kind,
+    /// What tells this fault from others of its kind: the message without names and numbers of the file.
+    pub(crate) class: String,
+    /// What happened, with the line.
+    pub(crate) detail: String,
+}
+
+impl Fault {
+    pub(crate) fn new(kind: Kind, class: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { kind, class: class.into(), detail: detail.into() }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!([self.kind.name(), self.class, self.detail])
+    }
+
+    pub(crate) fn from_json(value: &Value) -> Option<Self> {
+        let text = |n: usize| value[n].as_str();
+        Some(Self::new(Kind::named(text(0)?)?, text(1)?, text(2)?))
+    }
+}

@@ -1,0 +1,171 @@
+"""What CPython itself says about a text: whether it compiles, its comments, and where it asks for CUDA.
+
+One request a line on standard input, one answer a line on standard output, both JSON. It knows nothing of the engine: names are
+resolved here from the imports alone, so that what the engine reports is compared with something of another making.
+"""
+
+import ast
+import io
+import json
+import re
+import sys
+import tokenize
+import warnings
+
+CUDA = re.compile(r"cuda(:\d+)?")
+# Calls whose arguments are looked up or shown to people; what they are given names no device that anything computes on.
+WORDS = set(
+    "print debug info warning warn error exception log write get getattr setattr hasattr delattr pop setdefault getenv join "
+    "open Path exists isdir isfile makedirs mkdir import_module find_spec replace split startswith endswith".split()
+)
+KEYWORDS = set("dest help metavar title description label name key".split())
+
+
+def bound_in(function):
+    """The names that a function binds itself, which are not the module's there."""
+    arguments = function.args
+    given = arguments.posonlyargs + arguments.args + arguments.kwonlyargs + [arguments.vararg, arguments.kwarg]
+    names = {one.arg for one in given if one}
+    shared, todo = set(), list(function.body) if isinstance(function.body, list) else [function.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            shared.update(node.names)
+        todo.extend(ast.iter_child_nodes(node))
+    return names - shared
+
+
+class Mentions(ast.NodeVisitor):
+    """Every place that asks for CUDA: `(kind, first line, last line, what it is)`."""
+
+    def __init__(self, tree):
+        self.found, self.names, self.hidden, self.parents = [], {}, [], []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for one in node.names:
+                    self.names[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
+                    self.imported(node, one.name)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                for one in node.names:
+                    self.names[one.asname or one.name] = f"{node.module}.{one.name}"
+                    self.imported(node, f"{node.module}.{one.name}")
+        self.visit(tree)
+
+    def imported(self, node, name):
+        if name == "torch.cuda" or name.startswith("torch.cuda."):
+            self.add("import", node, name)
+
+    def add(self, kind, node, text):
+        self.found.append((kind, node.lineno, node.end_lineno, text))
+
+    def qualified(self, node):
+        parts = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or any(node.id in names for names in self.hidden):
+            return None
+        # A fragment says `torch` without importing it.
+        head = self.names.get(node.id, "torch" if node.id == "torch" else None)
+        return head and ".".join([head, *reversed(parts)])
+
+    def visit(self, node):
+        self.parents.append(node)
+        hides = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        if hides:
+            self.hidden.append(bound_in(node))
+        super().visit(node)
+        if hides:
+            self.hidden.pop()
+        self.parents.pop()
+
+    def name(self, node):
+        name = self.qualified(node)
+        if name and (name == "torch.cuda" or name.startswith("torch.cuda.")):
+            # A scaler that is off does nothing anywhere.
+            call = self.parents[-2]
+            off = isinstance(call, ast.Call) and any(
+                k.arg == "enabled" and isinstance(k.value, ast.Constant) and k.value.value is False for k in call.keywords
+            )
+            if not (off and name.endswith(".GradScaler")):
+                self.add("name", node, name)
+            return True
+        return False
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Load):
+            self.name(node)
+
+    def visit_Attribute(self, node):
+        if not self.name(node):
+            self.generic_visit(node)
+
+    def visit_Call(self, node):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and not self.qualified(node.func) == "torch.cuda":
+            self.add("call", node, ".cuda()")
+        self.generic_visit(node)
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str) and CUDA.fullmatch(node.value):
+            self.add("word" if self.is_word(node) else "device", node, f"in {type(self.parents[-2]).__name__}")
+
+    def is_word(self, node):
+        """Whether a string stands where no device can: a key, a text for people, something to look up."""
+        parent = self.parents[-2]
+        if isinstance(parent, (ast.Expr, ast.Subscript, ast.JoinedStr)):
+            return True
+        if isinstance(parent, ast.Dict):
+            return node in parent.keys
+        if isinstance(parent, ast.keyword):
+            return parent.arg in KEYWORDS
+        if isinstance(parent, ast.Call):
+            called = parent.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+            return name in WORDS or (self.qualified(called) or "").startswith("re.")
+        return False
+
+
+def look(text):
+    said = {"refused": None, "comments": None, "mentions": []}
+    text = text[1:] if text.startswith("\ufeff") else text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+            compile(tree, "file.py", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        said["refused"] = f"{type(error).__name__}: {error}"
+        return said
+    if "cuda" in text:
+        try:
+            said["mentions"] = Mentions(tree).found
+        except RecursionError:
+            pass
+    return said
+
+
+def comments(text):
+    text = text[1:] if text.startswith("\ufeff") else text
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+        return sorted(token.string.rstrip() for token in tokens if token.type == tokenize.COMMENT)
+    except (tokenize.TokenError, SyntaxError, RecursionError):
+        return None
+
+
+def main():
+    sys.setrecursionlimit(4000)
+    for line in sys.stdin.buffer:
+        asked = json.loads(line)
+        said = look(asked["text"])
+        if asked["comments"] and not said["refused"]:
+            said["comments"] = comments(asked["text"])
+        sys.stdout.write(json.dumps(said) + "\n")
+        sys.stdout.flush()
+
+
+main()

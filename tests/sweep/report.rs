@@ -1,0 +1,103 @@
+//! What was seen of all ports: numbers for the table, and faults by what they are.
+
+use crate::faults::{Fault, Kind};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A way of porting: target and style.
+pub(crate) type Way = (String, String);
+
+/// Files shorter than this say little of the time for 1,000 lines.
+pub(crate) const LONG_ENOUGH: usize = 100;
+
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) files: usize,
+    pub(crate) lines: usize,
+    /// Files that are no Python of the CPython that is asked.
+    pub(crate) not_python: usize,
+    /// Files that could not be read as text.
+    pub(crate) skipped: usize,
+    pub(crate) ways: BTreeMap<Way, Numbers>,
+    /// By kind and class, the cases.
+    pub(crate) sorts: BTreeMap<(Kind, String), Vec<Case>>,
+}
+
+/// Of one way of porting.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    /// Files that the engine read to the end.
+    pub(crate) ported: usize,
+    pub(crate) changed: usize,
+    /// Ports with a fault of a kind.
+    pub(crate) faults: BTreeMap<Kind, usize>,
+    /// Milliseconds for 1,000 lines, of files that are long enough.
+    pub(crate) times: Vec<f64>,
+    /// The longest port, and its file.
+    pub(crate) longest: (f64, String),
+    /// The most memory, in MiB, and its file.
+    pub(crate) most: (u64, String),
+}
+
+/// One fault in one port of one file.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) shown: String,
+    pub(crate) file: PathBuf,
+    pub(crate) way: Way,
+    pub(crate) lines: usize,
+    pub(crate) detail: String,
+}
+
+impl Report {
+    /// Adds what a worker says of a file.
+    pub(crate) fn add(&mut self, shown: &str, file: &std::path::Path, result: &Value) {
+        self.files += 1;
+        let lines = result["lines"].as_u64().unwrap_or_default() as usize;
+        self.lines += lines;
+        if result["skipped"].is_string() {
+            self.skipped += 1;
+            return;
+        }
+        self.not_python += usize::from(result["python"] == false);
+        for port in result["ports"].as_array().into_iter().flatten() {
+            let text = |name: &str| port[name].as_str().unwrap_or_default().to_owned();
+            let way = (text("target"), text("style"));
+            let numbers = self.ways.entry(way.clone()).or_default();
+            numbers.ported += usize::from(port["ported"] == true);
+            numbers.changed += usize::from(port["changed"] == true);
+            let milliseconds = port["ms"].as_f64().unwrap_or_default();
+            if lines >= LONG_ENOUGH {
+                numbers.times.push(milliseconds * 1000.0 / lines as f64);
+            }
+            if milliseconds > numbers.longest.0 {
+                numbers.longest = (milliseconds, shown.to_owned());
+            }
+            let mib = port["mib"].as_u64().unwrap_or_default();
+            if mib > numbers.most.0 {
+                numbers.most = (mib, shown.to_owned());
+            }
+            let faults: Vec<Fault> =
+                port["faults"].as_array().into_iter().flatten().filter_map(Fault::from_json).collect();
+            for kind in Kind::ALL.into_iter().filter(|kind| faults.iter().any(|fault| fault.kind == *kind)) {
+                *numbers.faults.entry(kind).or_default() += 1;
+            }
+            for fault in faults {
+                let case = Case {
+                    shown: shown.to_owned(),
+                    file: file.to_owned(),
+                    way: way.clone(),
+                    lines,
+                    detail: fault.detail,
+                };
+                self.sorts.entry((fault.kind, fault.class)).or_default().push(case);
+            }
+        }
+    }
+
+    /// Ports with a fault of a kind, of all ways.
+    pub(crate) fn count(&self, kind: Kind) -> usize {
+        self.ways.values().filter_map(|numbers| numbers.faults.get(&kind)).sum()
+    }
+}

@@ -1,0 +1,150 @@
+//! The run over a list of files: all ports, the report, the small cases.
+
+use crate::arguments::Arguments;
+use crate::examine::name_of;
+use crate::faults::{Fault, Kind};
+use crate::pool::{Outcome, Worker, job, run_all};
+use crate::report::{Case, Report};
+use crate::{shrink, table};
+use codemod::{RecipeSet, Style};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Ports every file of the list. Says whether nothing was found.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
+    let start = Instant::now();
+    let list = fs::read_to_string(&arguments.list).map_err(|e| format!("{}: {e}", arguments.list.display()))?;
+    let files: Vec<(&str, &str)> = list.lines().filter_map(|line| line.split_once('\t')).collect();
+    let report = Mutex::new(Report::default());
+    let in_time = || arguments.minutes.is_none_or(|minutes| start.elapsed().as_secs_f64() < minutes * 60.0);
+    let jobs = files.iter().take_while(|_| in_time());
+    run_all(arguments, jobs, |worker, (shown, file)| {
+        let result = port(worker, shown, file)?;
+        if let Ok(mut report) = report.lock() {
+            report.add(shown, Path::new(file), &result);
+            if report.files % 1000 == 0 {
+                println!("    {} of {} files, {:.0} s", report.files, files.len(), start.elapsed().as_secs_f64());
+            }
+        }
+        Ok(())
+    })?;
+    let report = report.into_inner().map_err(|_| "a thread ended early")?;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{}", table::summary(&report, seconds));
+    if let Some(place) = &arguments.table {
+        let text = table::page(&report, arguments, seconds, files.len());
+        fs::write(place, text).map_err(|error| format!("{}: {error}", place.display()))?;
+    }
+    list_faults(arguments, &report)?;
+    // What a person does with a file that is left as it was is said there; it is counted, but it is no broken promise.
+    Ok(Kind::ALL.into_iter().all(|kind| kind == Kind::Refused || report.count(kind) == 0))
+}
+
+/// A file in every way; a way in which the process dies or hangs is a fault, and the others are tried each alone.
+fn port(worker: &mut Worker<'_>, shown: &str, file: &str) -> Result<Value, String> {
+    let text = json!({ "file": file });
+    let broken = match worker.run(&job(shown, text.clone(), None, true))? {
+        Outcome::Done(result) => return Ok(result),
+        Outcome::Died(at) | Outcome::Late(at) => at,
+    };
+    let mut whole = json!({ "lines": 0, "ports": [] });
+    for target in RecipeSet::embedded().targets() {
+        for style in [Style::InPlace, Style::Branch].map(name_of) {
+            let ported = match worker.run(&job(shown, text.clone(), Some((&target.id, style)), true))? {
+                Outcome::Done(mut result) => {
+                    let ports = result["ports"].take();
+                    if let Some(lines) = result["lines"].as_u64() {
+                        whole["lines"] = lines.into();
+                    }
+                    whole["python"] = result["python"].take();
+                    ports[0].clone()
+                }
+                Outcome::Died(_) => failed(&target.id, style, Kind::Panic, &broken),
+                Outcome::Late(_) => failed(&target.id, style, Kind::TimeOut, &broken),
+            };
+            whole["ports"].as_array_mut().into_iter().for_each(|ports| ports.push(ported.clone()));
+        }
+    }
+    Ok(whole)
+}
+
+fn failed(target: &str, style: &str, kind: Kind, at: &[String; 2]) -> Value {
+    let fault = Fault::new(kind, "process", format!("the process ended in {} {}", at[0], at[1]));
+    json!({ "target": target, "style": style, "faults": [fault.to_json()] })
+}
+
+/// Prints the faults by what they are, the smallest file of each cut down, and writes them into the folder.
+fn list_faults(arguments: &Arguments, report: &Report) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("{}: {error}", arguments.out.display());
+    let _ = fs::remove_dir_all(&arguments.out);
+    fs::create_dir_all(&arguments.out).map_err(told)?;
+    let mut sorts: Vec<_> = report.sorts.iter().collect();
+    sorts.sort_by_key(|((kind, _), cases)| (*kind, std::cmp::Reverse(cases.len())));
+    let mut every = String::new();
+    for ((kind, class), cases) in &sorts {
+        for Case { shown, way, detail, .. } in *cases {
+            every += &json!([kind.name(), class, shown, way.0, way.1, detail]).to_string();
+            every.push('\n');
+        }
+    }
+    fs::write(arguments.out.join("faults.jsonl"), every).map_err(told)?;
+    let cases = sorts.iter().enumerate().flat_map(|(n, ((kind, class), cases))| {
+        let mut cases: Vec<&Case> = cases.iter().collect();
+        cases.sort_by_key(|case| case.lines);
+        cases.dedup_by_key(|case| &case.shown);
+        let count = cases.len();
+        cases.into_iter().take(arguments.small).map(move |case| (n, *kind, class.as_str(), case, count))
+    });
+    let printed = Mutex::new(());
+    run_all(arguments, cases.collect::<Vec<_>>().into_iter(), |worker, (n, kind, class, case, count)| {
+        let small = small(worker, kind, class, case)?;
+        let place = name(&arguments.out, n, kind, case);
+        fs::write(&place, &small).map_err(told)?;
+        let printed = printed.lock();
+        println!("\n{} ({class}): {count} files. {} to {} {}", kind.name(), case.shown, case.way.0, case.way.1);
+        println!("  {}\n  {}", case.detail.trim_end(), place.display());
+        small.lines().take(20).for_each(|line| println!("    | {line}"));
+        drop(printed);
+        Ok(())
+    })
+}
+
+fn name(folder: &Path, n: usize, kind: Kind, case: &Case) -> PathBuf {
+    let mut n = n * 100;
+    loop {
+        let place = folder.join(format!("{n:05}-{}-{}-{}.py", kind.name().replace(' ', "-"), case.way.0, case.way.1));
+        if !place.exists() {
+            return place;
+        }
+        n += 1;
+    }
+}
+
+/// The case cut down. A text that CPython does not compile is no case where the original was one that it compiles.
+fn small(worker: &mut Worker<'_>, kind: Kind, class: &str, case: &Case) -> Result<String, String> {
+    let text = fs::read_to_string(&case.file).map_err(|error| error.to_string())?;
+    let mut error = None;
+    let small = shrink::shrink(&text, |text| {
+        if error.is_some() {
+            return false;
+        }
+        let only = Some((case.way.0.as_str(), case.way.1.as_str()));
+        match worker.run(&job(&case.shown, json!({ "text": text }), only, kind == Kind::Patch)) {
+            Ok(Outcome::Done(result)) => {
+                let faults = result["ports"][0]["faults"].as_array().into_iter().flatten();
+                result["python"] == true
+                    && faults.filter_map(Fault::from_json).any(|fault| fault.kind == kind && fault.class == class)
+            }
+            Ok(Outcome::Died(_)) => kind == Kind::Panic,
+            Ok(Outcome::Late(_)) => kind == Kind::TimeOut,
+            Err(fault) => {
+                error = Some(fault);
+                false
+            }
+        }
+    });
+    error.map_or(Ok(small), Err)
+}
