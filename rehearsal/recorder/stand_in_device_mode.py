@@ -98,6 +98,10 @@ def _to(call, tensor, *args, **kwargs):
     return move(tensor, device, dtype, copy, memory_format)
 
 
+def _type_as(call, tensor, other):
+    return move(tensor, torch.device(where(other)), other.dtype, False, None)
+
+
 def _cast(dtype):
     return lambda call, tensor, memory_format=None: move(tensor, None, dtype, False, memory_format)
 
@@ -165,7 +169,7 @@ SPECIAL = {
     Tensor.device.__get__: _get_device, Tensor.is_cpu.__get__: _is("cpu"), Tensor.is_cuda.__get__: _is("cuda"),
     Tensor.grad.__get__: _like_self, Tensor.data.__get__: _like_self, Tensor.data.__set__: _set_data, Tensor.grad.__set__: _set_grad,
     Tensor.to: _to, Tensor.half: _cast(torch.float16), Tensor.bfloat16: _cast(torch.bfloat16), Tensor.cpu: _cpu, Tensor.cuda: _to_accelerator("cuda"), Tensor.numpy: _numpy, Tensor.__array__: _numpy,
-    Tensor.__iter__: _iter, Tensor.__repr__: _repr, Tensor.type: _type, Tensor.backward: _backward, Tensor.pin_memory: _itself, Tensor.record_stream: _nothing,
+    Tensor.__iter__: _iter, Tensor.__repr__: _repr, Tensor.type: _type, Tensor.type_as: _type_as, Tensor.backward: _backward, Tensor.pin_memory: _itself, Tensor.record_stream: _nothing,
     Tensor.get_device: _index, Tensor.is_pinned: lambda call, tensor, *_: False,
 }
 for kind in ("hpu", "xpu"):

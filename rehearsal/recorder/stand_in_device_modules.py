@@ -254,6 +254,18 @@ def _typed(name):
     return _Kind(name, (), {"__new__": new, "host": host})
 
 
+def _variable():
+    """`Variable(tensor)`, from the time before tensors had gradients, lies where its tensor does. The class is changed in place: a
+    program may have imported it already."""
+    own = torch.autograd.Variable.__new__
+
+    def new(cls, data=None, requires_grad=False, volatile=None):
+        made = own(cls) if data is None else own(cls, data, requires_grad)
+        return mark(made, bool(getattr(data, MARK, False)))
+
+    torch.autograd.Variable.__new__ = staticmethod(new)
+
+
 def _cuda():
     _answering(torch.cuda)
     for name in [name for name in vars(torch.cuda) if name.endswith("Tensor") and hasattr(torch, name)]:
@@ -291,6 +303,7 @@ def install():
     _parameters()
     _files()
     _accelerator()
+    _variable()
     torch.Generator = Generator
     if MACHINE == "cuda":
         _cuda()

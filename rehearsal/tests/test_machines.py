@@ -71,6 +71,11 @@ class OnAGpu(Programs):
             self.dies("same device", f"import torch; {work}")
         self.dies("Tensor.cpu()", "import torch; torch.rand(2).cuda().numpy()")
 
+    def test_older_ways_to_name_a_place(self):
+        self.good("from torch.autograd import Variable; import torch\nx = Variable(torch.rand(2).cuda())\nassert isinstance(torch.rand(1), Variable)\n"
+                  "x + torch.rand(2).type_as(x) + torch.rand(2).type(torch.cuda.FloatTensor)")
+        self.dies("same device", "from torch.autograd import Variable; import torch; Variable(torch.rand(2)) + torch.rand(2).cuda()")
+
     def test_gradients_are_followed(self):
         net = "import torch; net = torch.nn.Linear(2, 2).cuda(); x = torch.rand(1, 2).cuda()\n"
         self.dies("does not require grad", net + "with torch.no_grad():\n    y = net(x)\ny.sum().backward()")

@@ -39,6 +39,7 @@ messages! {
     asks_for_cuda_in_a_branch(name);
     cuda_name_left(name);
     cuda_call_left();
+    cuda_name_harmless(name);
     cuda_import_left(name);
     cuda_import_hides_names(module);
     cuda_device_left();

@@ -6,12 +6,16 @@ use crate::condition::cuda_devices;
 use crate::definitions::Said;
 use crate::messages;
 use crate::ported::Severity;
+use guide::ListedName;
 use python::names::Names;
 use python::strings::joined_string;
 use python::tree::{Id, kinds};
 use std::ops::Range;
 use training::modes::Region;
 use training::{FileView, ProjectFacts};
+
+/// Names whose calls do nothing, or give 0, on a machine without CUDA.
+pub(crate) const HARMLESS: &str = "harmless_without_cuda";
 
 /// Something that still asks for the source vendor.
 pub(crate) struct Found {
@@ -21,7 +25,12 @@ pub(crate) struct Found {
 }
 
 /// Everything left in a file, in the order of the text. In branch style, what the target never runs does not count.
-pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool) -> Vec<Found> {
+pub(crate) fn residue(
+    view: &FileView<'_>,
+    project: &ProjectFacts,
+    branch: bool,
+    harmless: &[ListedName],
+) -> Vec<Found> {
     let k = kinds();
     let index = &view.index;
     let mut found: Vec<(Id, Severity, Said)> = Vec::new();
@@ -61,6 +70,9 @@ pub(crate) fn residue(view: &FileView<'_>, project: &ProjectFacts, branch: bool)
         let (severity, message) = match (asks, branch || asks && reached::may_be_no(view, id)) {
             (true, true) => (Severity::Info, messages::asks_for_cuda_in_a_branch(name)),
             (true, false) => (Severity::Warning, messages::asks_for_cuda(name)),
+            (false, _) if harmless.iter().any(|listed| listed.name == name) => {
+                (Severity::Info, messages::cuda_name_harmless(name))
+            }
             (false, _) => (Severity::Warning, messages::cuda_name_left(name)),
         };
         found.push((id, severity, message));

@@ -57,6 +57,18 @@ fn a_question_that_ends_the_program_is_told() {
 }
 
 #[test]
+fn what_does_nothing_without_cuda_is_no_warning() {
+    for target in ["ipu", "rdu"] {
+        check_silent(target, "import torch\n\ntorch.cuda.manual_seed(3)\nprint(torch.cuda.max_memory_allocated())\n");
+    }
+    check_said(
+        "ipu",
+        "import torch\n\ntorch.cuda.reset_peak_memory_stats()\n",
+        "3: `torch.cuda.reset_peak_memory_stats` remains",
+    );
+}
+
+#[test]
 fn a_function_of_ones_own_called_cuda() {
     let text = "def cuda(tensor, uses):\n    return tensor\n\n\nx = cuda(x, False)\n";
     for target in ["hpu", "xpu", "ipu", "rdu"] {

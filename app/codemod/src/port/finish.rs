@@ -11,7 +11,7 @@ use crate::messages;
 use crate::place::{self, Places, Remark};
 use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Span, Style};
 use crate::recipe::{RecipeSet, hex};
-use crate::residue::{Found, residue};
+use crate::residue::{Found, HARMLESS, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
@@ -59,7 +59,8 @@ pub(super) fn finish(
                 remarks.push(Remark::of_engine(range, Severity::Warning, message));
             }
             let covered = Covered::by(manual.iter().map(|remark| &remark.range));
-            for Found { range, severity, message } in residue(view, facts, plan.branch) {
+            let harmless = plan.settings.definitions.names(HARMLESS);
+            for Found { range, severity, message } in residue(view, facts, plan.branch, harmless) {
                 let told = covered.has(&range);
                 let text = &view.index.text[range.clone()];
                 let remark = Remark::of_engine(range, severity, message);

@@ -8,6 +8,7 @@ use crate::error::RecipeError;
 use crate::handlers;
 use crate::messages::MESSAGES;
 use crate::patch::Patch;
+use crate::residue::HARMLESS;
 use crate::step_parts::as_metavariables;
 use crate::template::Template;
 use guide::sdk::Requirement;
@@ -169,7 +170,7 @@ impl Own {
     fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
         let messages = MESSAGES.iter().copied().chain(handlers::obstacle_messages(&[OF_STEPS, LEDGER_MESSAGES]));
-        for message in self.shared.want(messages, &[], &[], wanted) {
+        for message in self.shared.want(messages, &[], &[HARMLESS], wanted) {
             errors.push(RecipeError { path: "guides/engine.md".to_owned(), line: 1, message });
         }
         for name in targets.keys() {
