@@ -259,7 +259,7 @@ onPage("a script of one's own is checked and fixed, and that can be undone", {},
   const script = 'export ONM_NUM_THREADS=4\npython “x”\n';
   const text = page.page.locator("#check-text");
   await text.fill(script);
-  assert.match(await page.page.locator("#check-found").textContent(), /2 problems/);
+  await page.page.locator("#check-found", { hasText: "2 problems" }).waitFor();
   await page.button("line 2").click();
   const selected = await text.evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd));
   assert.equal(selected, "python “x”");

@@ -32,7 +32,7 @@ pub use lint::{Finding, Hunk, Linted, lint};
 pub use plan::{Asked, Flag, Plan, Resources, Setting, Step};
 pub use render::{explained, render};
 pub use request::{Problem, Request, Script, joins_of};
-pub use site::{pack_read, read_site, site_named, sites, unpack_read};
+pub use site::{read_site, site_named, sites};
 pub use tables::{COMMON, Field, Kind, Monitor, OPTIONS, Scheduler, Site, Status, Texts, Words};
 pub use target::Target;
 pub use twin::Twin;

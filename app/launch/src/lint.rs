@@ -12,24 +12,25 @@ mod wall_time;
 mod words;
 
 use crate::target::Target;
+use serde::{Deserialize, Serialize};
 use shell::{Command, Token, commands};
 use std::fmt::Write;
 use std::ops::Range;
 use tables::LaunchTable;
 
 /// A fault in a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Its line, from 1.
     pub line: usize,
     /// A name for this kind of fault.
-    pub rule: &'static str,
+    pub rule: String,
     /// What is wrong, and what to do.
     pub message: String,
 }
 
 /// What a look at a script found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Linted {
     /// The faults, by line.
     pub findings: Vec<Finding>,
@@ -60,7 +61,7 @@ pub fn lint(script: &str, target: Target) -> Linted {
 }
 
 /// Lines of a script, and what stands in their place when it is mended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
     /// The first of the old lines, from 1; where lines are only put in, the line in front of them, 0 at the start.
     pub line: usize,
@@ -119,7 +120,7 @@ impl Look<'_> {
     /// A fault at a place of the script; the same fault is said once a line.
     fn found(&mut self, at: usize, rule: &'static str, message: impl Into<String>) {
         let line = 1 + self.script[..at].matches('\n').count();
-        let finding = Finding { line, rule, message: message.into() };
+        let finding = Finding { line, rule: rule.to_owned(), message: message.into() };
         if !self.findings.contains(&finding) {
             let at = self.findings.partition_point(|other| other.line <= line);
             self.findings.insert(at, finding);

@@ -1,6 +1,7 @@
 //! What a user asks for.
 
 use crate::target::Target;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use tables::Scheduler;
@@ -161,7 +162,7 @@ impl Request {
 }
 
 /// Something wrong with a request, at the field it belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// The field: a word of the command line without its dashes, or a site's field.
     pub field: String,

@@ -19,22 +19,6 @@ pub fn read_site(text: &str) -> Result<Site, Problem> {
     tables::read_site(text, &targets).map_err(|fault| Problem::new("site", fault.to_string()))
 }
 
-/// What [`read_site`] says, as bytes for a program that has no reader of TOML.
-#[must_use]
-pub fn pack_read(read: &Result<Site, Problem>) -> Vec<u8> {
-    let read = read.as_ref().map_err(|problem| &problem.message);
-    postcard::to_allocvec(&read).unwrap_or_default()
-}
-
-/// What [`pack_read`] packed.
-///
-/// # Errors
-/// The problem of the file, or one that says that the bytes are others.
-pub fn unpack_read(packed: &[u8]) -> Result<Site, Problem> {
-    let read: Result<Site, String> = postcard::from_bytes(packed).unwrap_or_else(|error| Err(error.to_string()));
-    read.map_err(|message| Problem::new("site", message))
-}
-
 /// The site with that name that has the target; a group's name will do.
 ///
 /// # Errors

@@ -98,12 +98,15 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
         ("engine_bg.wasm", "engine_bg.wasm"),
         ("launch_bg.wasm", "launch_bg.wasm"),
         ("site_file_bg.wasm", "site_file_bg.wasm"),
+        ("own_script_bg.wasm", "own_script_bg.wasm"),
         ("samples/spectra_trainer.py", "samples/spectra_trainer.py"),
         ("search.json", search::FILE),
     ] {
         blocks += &block(name, files.get(path).ok_or_else(|| lacks(path))?);
     }
-    for (path, name) in [("engine.js", "portolanEngine"), ("site_file.js", "portolanSiteFile")] {
+    for (path, name) in
+        [("engine.js", "portolanEngine"), ("site_file.js", "portolanSiteFile"), ("own_script.js", "portolanOwnScript")]
+    {
         blocks += &block(path, carried_program(text(path)?, name)?.as_bytes());
     }
 

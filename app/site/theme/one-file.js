@@ -71,7 +71,10 @@ window.portolanOneFile = (() => {
   }
 
   async function startLaunch() {
-    carry({ "start_site_file.js": await worker("site_file", "portolanSiteFile") });
+    carry({
+      "start_site_file.js": await worker("site_file", "portolanSiteFile"),
+      "start_own_script.js": await worker("own_script", "portolanOwnScript"),
+    });
     return window.portolanLaunch(await module("launch_bg.wasm"));
   }
 

@@ -3,8 +3,8 @@
 //!
 //! [`port`] ports a script: its page (`bin/page.rs`) and the worker that holds the engine (`bin/engine.rs`).
 //!
-//! [`launch`] writes launch scripts: one program (`bin/launch.rs`), and the worker that reads a site file of the user's own
-//! (`bin/site_file.rs`).
+//! [`launch`] writes launch scripts: one program (`bin/launch.rs`), and the workers that read what users bring of their
+//! own: a site file (`bin/site_file.rs`), a script to be checked (`bin/own_script.rs`).
 //!
 //! [`check`] computes CosmicTagger's network and holds a port's outputs against it: its page (`bin/check.rs`) and the
 //! worker (`bin/desk.rs`), which has the network computed by a module of `forward`.

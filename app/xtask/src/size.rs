@@ -64,6 +64,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("desk", 150.0, 150.0),
         ("larcv", 180.0, 180.0),
         ("site_file", 150.0, 150.0),
+        ("own_script", 150.0, 150.0),
     ] {
         let mut parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
         for kind in ["wasm", "js"] {

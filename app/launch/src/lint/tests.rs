@@ -5,7 +5,7 @@ fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
     let target = super::Target::named(target).expect("a target");
     let done = lint(before, target);
     assert_eq!(done.fixed, after);
-    assert_eq!(done.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), rules, "{:?}", done.findings);
+    assert_eq!(done.findings.iter().map(|finding| &*finding.rule).collect::<Vec<_>>(), rules, "{:?}", done.findings);
     let left = lint(after, target).findings;
     assert!(left.iter().all(|finding| done.findings.contains(finding)), "{left:?}");
 }

@@ -22,6 +22,8 @@ fn site() -> Files {
         ("launch_bg.wasm", "launch"),
         ("site_file.js", program),
         ("site_file_bg.wasm", "site_file"),
+        ("own_script.js", program),
+        ("own_script_bg.wasm", "own_script"),
         ("samples/spectra_trainer.py", "import torch"),
         ("search.json", "[]"),
     ]

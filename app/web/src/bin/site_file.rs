@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    web::launch::site_file::serve();
+    web::launch::own_files::serve_site_files();
 }
 
 /// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.

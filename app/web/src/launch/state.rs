@@ -2,7 +2,7 @@
 
 use crate::shared::launch_link as link;
 use launch::form::{FieldKind, Fields, FormField, FormGroup, Written, all, command, form, own_site, put, write};
-use launch::{Hunk, Linted, Problem, Site, Target, lint};
+use launch::{Hunk, Linted, Problem, Site, Target};
 use std::collections::BTreeSet;
 
 /// Everything.
@@ -35,6 +35,15 @@ pub struct OwnScript {
     target: Option<Target>,
     /// The text before its lines were fixed.
     before_fix: Option<String>,
+    /// What was found in it when it was checked last, or why nothing could be found.
+    checked: Option<Checked>,
+}
+
+#[derive(Clone, Debug)]
+struct Checked {
+    text: String,
+    target: Target,
+    found: Result<Linted, String>,
 }
 
 /// What the browser's history has to be told of the fields.
@@ -211,20 +220,34 @@ impl State {
         self.own.target = target_named(name);
     }
 
-    /// What is wrong with the user's own script; nothing while there is none.
-    pub fn linted(&self) -> Option<Linted> {
-        let text = &self.own.text;
-        (!text.trim().is_empty()).then(|| lint(text, self.own_target()))
+    /// The user's own script and its target, when they are still to be checked. What checks is a program of its own.
+    pub fn script_to_check(&self) -> Option<(String, Target)> {
+        let (text, target) = (&self.own.text, self.own_target());
+        let is_checked = self.own.checked.as_ref().is_some_and(|last| last.text == *text && last.target == target);
+        (!text.trim().is_empty() && !is_checked).then(|| (text.clone(), target))
+    }
+
+    /// A script was checked.
+    pub fn script_checked(&mut self, text: String, target: Target, found: Result<Linted, String>) {
+        self.own.checked = Some(Checked { text, target, found });
+    }
+
+    /// What is wrong with the user's own script, as it was checked last; nothing while there is none.
+    pub fn linted(&self) -> Option<Result<Linted, String>> {
+        let last = self.own.checked.as_ref().filter(|_| !self.own.text.trim().is_empty())?;
+        Some(last.found.clone())
     }
 
     /// The user types into the script. What was typed since a fix would be lost if that were undone.
     pub fn type_own(&mut self, text: String) {
-        self.own = OwnScript { text, before_fix: None, target: self.own.target };
+        (self.own.text, self.own.before_fix) = (text, None);
     }
 
     /// Fixes the lines that have one right answer.
     pub fn fix_own(&mut self) {
-        let Some(Linted { fixed, .. }) = self.linted() else { return };
+        // What was typed since the check would be lost.
+        let is_fresh = self.script_to_check().is_none();
+        let Some(Ok(Linted { fixed, .. })) = self.linted().filter(|_| is_fresh) else { return };
         self.own.before_fix = Some(std::mem::replace(&mut self.own.text, fixed));
     }
 

@@ -1,7 +1,8 @@
-//! Carries between the page's state and the browser: address, clipboard, downloads, the reader of site files.
+//! Carries between the page's state and the browser: address, clipboard, downloads, the readers of the user's own files.
 
-mod site_file;
+mod readers;
 
+use crate::launch::protocol::{Script, SiteFile};
 use crate::launch::state::{Entry, State};
 use crate::shared::{archive, browser};
 use launch::Problem;
@@ -41,8 +42,18 @@ impl Session {
         let to_read = Memo::new(move |_| state.with(|state| state.site_file_to_read().map(str::to_owned)));
         Effect::new(move |_| {
             let Some(text) = to_read.get() else { return };
-            let own = text.clone();
-            site_file::read(&text, move |site| state.update(|state| state.site_file_read(own, site)));
+            readers::ask(&readers::SITE_FILES, &SiteFile(text.clone()), move |site| {
+                let site = site.unwrap_or_else(|why| Err(not_loaded(&why)));
+                state.update(|state| state.site_file_read(text, site));
+            });
+        });
+        let to_check = Memo::new(move |_| state.with(State::script_to_check));
+        Effect::new(move |_| {
+            let Some((text, target)) = to_check.get() else { return };
+            let script = Script { text: text.clone(), target: target.name().to_owned() };
+            readers::ask(&readers::SCRIPTS, &script, move |found| {
+                state.update(|state| state.script_checked(text, target, found));
+            });
         });
         Session { state, form, result }
     }
@@ -138,4 +149,9 @@ impl Session {
     pub(super) fn copy_command(self) {
         self.copy("Command", self.state.with_untracked(State::command));
     }
+}
+
+fn not_loaded(why: &str) -> Problem {
+    let field = "site-file".to_owned();
+    Problem { field, message: format!("can't be read here: the reader of site files could not be loaded ({why})") }
 }

@@ -1,8 +1,27 @@
 use super::*;
+use crate::launch::own_files;
+use crate::launch::protocol::{Script, SiteFile};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 fn state(fields: &[(&str, &str)]) -> State {
     let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     State { fields, ..State::default() }
+}
+
+/// What comes of something on its way between the page and a worker.
+fn carried<T: Serialize + DeserializeOwned>(sent: &T) -> T {
+    postcard::from_bytes(&postcard::to_allocvec(sent).unwrap()).unwrap()
+}
+
+/// Has the user's own script checked.
+fn check(state: &mut State) {
+    let (text, target) = state.script_to_check().expect("a script to check");
+    let script = Script { text: text.clone(), target: target.name().to_owned() };
+    let linted = carried(&own_files::check(carried(&script)));
+    assert_eq!(linted, launch::lint(&text, target));
+    state.script_checked(text, target, Ok(linted));
+    assert_eq!(state.script_to_check(), None);
 }
 
 fn field(state: &State, name: &str) -> FormField {
@@ -57,8 +76,12 @@ fn the_history_has_an_entry_for_what_is_finished() {
 fn a_script_of_ones_own_is_fixed_and_that_is_undone() {
     let mut state = state(&[("target", "rdu")]);
     assert_eq!(state.linted(), None);
+    assert_eq!(state.script_to_check(), None);
     state.type_own("export ONM_NUM_THREADS=4\n".to_owned());
-    let linted = state.linted().expect("a script");
+    state.fix_own();
+    assert!(!state.is_fixed(), "it is not checked yet");
+    check(&mut state);
+    let linted = state.linted().expect("a script").expect("a check");
     assert_eq!(linted.findings.len(), 1);
     let lines = fixed_lines(&linted);
     assert_eq!(lines, [(1, "export ONM_NUM_THREADS=4".to_owned(), "export OMP_NUM_THREADS=4".to_owned())]);
@@ -69,6 +92,10 @@ fn a_script_of_ones_own_is_fixed_and_that_is_undone() {
     state.fix_own();
     state.type_own("ls\n".to_owned());
     assert!(!state.is_fixed(), "what was typed would be lost");
+    state.fix_own();
+    assert_eq!(state.own.text, "ls\n");
+    state.type_own(" \n".to_owned());
+    assert_eq!(state.linted(), None);
 }
 
 #[test]
@@ -91,10 +118,9 @@ fn no_script_is_written_of_a_site_file_before_it_is_read() {
     let mut state = state(&[("entry", "a.py"), ("site", "own"), ("site-file", "name = 3")]);
     let read = |state: &mut State| {
         let text = state.site_file_to_read().expect("a file to read").to_owned();
-        // As it comes from the worker.
-        let packed = launch::pack_read(&launch::read_site(&text));
-        assert_eq!(launch::unpack_read(&packed), launch::read_site(&text));
-        state.site_file_read(text, launch::unpack_read(&packed));
+        let site = carried(&own_files::read_site(carried(&SiteFile(text.clone()))));
+        assert_eq!(site, launch::read_site(&text));
+        state.site_file_read(text, site);
     };
     let problem = |state: &State| match state.written() {
         Ok(_) => String::new(),

@@ -68,9 +68,14 @@ fn Undo(text: NodeRef<Textarea>) -> impl IntoView {
     view! { "Fixed. " <button class="link" id="undo-fix" type="button" node_ref=button on:click=undo>"Undo"</button> }
 }
 
-fn found(linted: Option<Linted>, text: NodeRef<Textarea>) -> AnyView {
-    let Some(linted) = linted else {
-        return view! { <p class="help">"Problems are listed here."</p> }.into_any();
+fn found(linted: Option<Result<Linted, String>>, text: NodeRef<Textarea>) -> AnyView {
+    let linted = match linted {
+        None => return view! { <p class="help">"Problems are listed here."</p> }.into_any(),
+        Some(Err(why)) => {
+            return view! { <p>"The script can’t be checked: the program for it could not be loaded (" {why} ")."</p> }
+                .into_any();
+        }
+        Some(Ok(linted)) => linted,
     };
     if linted.findings.is_empty() {
         return view! { <p>"No known mistake in this script. Only a run shows whether it works."</p> }.into_any();

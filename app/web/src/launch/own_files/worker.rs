@@ -1,20 +1,22 @@
-//! The worker that reads site files of the user's own. It is a program of its own because few visitors have one, and
-//! reading TOML weighs as much as all else that the page does.
+//! The Web Worker in which such a program runs.
 
 use js_sys::Uint8Array;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-/// Answers each text with what it says, packed, until the page ends the worker.
-pub fn serve() {
+/// Answers each question of the page until that ends the worker.
+pub(super) fn serve<Q: DeserializeOwned, A: Serialize>(answer: impl Fn(Q) -> A + 'static) {
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
     let listen = {
         let scope = scope.clone();
         Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-            let text = event.data().as_string().unwrap_or_default();
-            let answer = Uint8Array::from(&launch::pack_read(&launch::read_site(&text))[..]);
+            let asked = Uint8Array::new(&event.data()).to_vec();
+            let Ok(question) = postcard::from_bytes(&asked) else { return };
+            let answered = postcard::to_allocvec(&answer(question)).unwrap_or_default();
             // Refused only when the page is gone.
-            let _ = scope.post_message(&answer);
+            let _ = scope.post_message(&Uint8Array::from(&answered[..]));
         })
     };
     scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
