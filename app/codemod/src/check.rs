@@ -1,10 +1,10 @@
 //! The checks that every section of a guide gets without its author writing a line.
 
+use crate::example::Example;
 use crate::port::{Trace, port_traced};
-use crate::ported::{Options, Ported, SourceFile, Style};
+use crate::ported::{Ported, SourceFile};
 use crate::recipe::RecipeSet;
 use guide::{Case, ExampleKind, Guide, Section};
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 /// A promise of a guide that the engine does not keep.
@@ -59,21 +59,6 @@ struct Seen {
     blocks: BTreeSet<String>,
 }
 
-fn options(target: &str, case: &Case<'_>) -> Options {
-    let mut options = BTreeMap::new();
-    if let Some((name, value)) = case.option.and_then(|o| o.split_once('=')) {
-        options.insert(name.to_owned(), value.to_owned());
-    }
-    Options {
-        target: target.to_owned(),
-        style: if case.style == Some("branch") { Style::Branch } else { Style::InPlace },
-        sdk: case.sdk.map(str::to_owned),
-        allow_unsafe: case.is_unsafe,
-        options,
-        ..Options::default()
-    }
-}
-
 fn check_case(
     guide: &Guide,
     target: &str,
@@ -82,10 +67,9 @@ fn check_case(
     seen: &mut Seen,
     failures: &mut Vec<CheckFailure>,
 ) {
-    let options = options(target, case);
-    let path = case.file.unwrap_or("example.py");
+    let Example { file, options } = Example::of(target, case);
     let run = |text: &str| -> (Ported, Trace) {
-        let file = SourceFile { path: path.to_owned(), text: text.to_owned() };
+        let file = SourceFile { path: file.path.clone(), text: text.to_owned() };
         port_traced(&[file], recipes, &options)
     };
     let (ported, trace) = run(&case.input.text);

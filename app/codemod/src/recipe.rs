@@ -273,7 +273,7 @@ impl Target {
     }
 }
 
-/// The guides that are built in, with their examples.
+/// The guides that are built in; their examples are not part of a download.
 ///
 /// # Panics
 /// Never: the build script writes the bytes with the same types, or fails.

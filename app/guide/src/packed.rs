@@ -3,19 +3,18 @@
 //! Compression finds what is alike among the last 32 KiB. So texts of one kind stand together, apart from the rest: rules
 //! by rules, reasons by reasons, code by code.
 
-use crate::model::{Condition, Defined, ExampleKind, Guide, Section};
+use crate::model::{Condition, Defined, Guide, Section};
 
 /// Between two texts. No guide has it: it stands in no text file.
 const END: char = '\0';
 
-/// Guides without what only a reader and the tests need of them: prose, the lines of rules, what examples become.
+/// Guides without what only a reader and the tests need of them: prose, examples, the lines of rules. The site keeps the
+/// examples beside each guide, for the page to open.
 #[must_use]
 pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
     for guide in &mut guides {
         // Sections that are there to be read are on the site.
-        guide.sections.retain(|section| {
-            !(section.rules.is_empty() && section.examples.is_empty() && section.definitions.is_empty())
-        });
+        guide.sections.retain(|section| !(section.rules.is_empty() && section.definitions.is_empty()));
     }
     for section in guides.iter_mut().flat_map(|guide| &mut guide.sections) {
         (section.line, section.level) = (0, 0);
@@ -29,13 +28,7 @@ pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
                 without_lines(conditions);
             }
         }
-        // The page opens examples as input and runs the port itself.
-        for example in &mut section.examples {
-            example.line = 0;
-            if example.kind == ExampleKind::After {
-                example.text.clear();
-            }
-        }
+        section.examples.clear();
     }
     guides
 }

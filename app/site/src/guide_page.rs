@@ -4,10 +4,9 @@ use crate::kit::{self, Kit};
 use crate::search::{self, Entry};
 use crate::shell::{Frame, shell};
 use crate::{badge, definition, figure, links::Map};
-use codemod::{Options, RecipeSet, Style, port};
+use codemod::{Example, RecipeSet, port};
 use guide::html::{Document, Fence, Link, escape};
 use guide::{Case, Defined, Definition, Guide, GuideError, Rule, Section};
-use python::SourceFile;
 use std::collections::BTreeMap;
 
 /// A guide and the text it was parsed from.
@@ -222,9 +221,10 @@ impl<'a> Fences<'a> {
     }
 
     fn case_html(&self, section: &Section, case: &Case<'_>, number: usize) -> String {
-        let path = case.file.unwrap_or("example.py");
-        let source = SourceFile { path: path.to_string(), text: case.input.text.clone() };
-        let ported = port(&[source], self.recipes, &self.options(case));
+        let target = self.guide.front.target.as_ref().unwrap_or(&self.guide.name);
+        let Example { file: source, options } = Example::of(target, case);
+        let ported = port(std::slice::from_ref(&source), self.recipes, &options);
+        let path = &source.path;
         let language = &case.input.language;
         let Some(file) = ported.files.first() else { return figure::code(language, &case.input.text) };
 
@@ -253,22 +253,6 @@ impl<'a> Fences<'a> {
              </figcaption>\n{shown}{remarks}</figure>\n",
             words.join(" · "),
         )
-    }
-
-    fn options(&self, case: &Case<'_>) -> Options {
-        Options {
-            target: self.guide.front.target.clone().unwrap_or_else(|| self.guide.name.clone()),
-            style: if case.style == Some("branch") { Style::Branch } else { Style::InPlace },
-            sdk: case.sdk.map(str::to_string),
-            allow_unsafe: case.is_unsafe,
-            options: case
-                .option
-                .and_then(|option| option.split_once('='))
-                .map(|(name, value)| (name.to_string(), value.to_string()))
-                .into_iter()
-                .collect(),
-            ..Options::default()
-        }
     }
 }
 

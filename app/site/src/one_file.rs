@@ -1,12 +1,14 @@
 //! The whole site as one HTML file that opens from a disk: every page a part of it, the engine inside, nothing loaded.
 //!
 //! It is made of the finished site's files. A page becomes a *leaf*, an element whose id is the page's address; which leaf
-//! is seen follows from the address alone (`theme/one-file.css`), so that reading needs no script. Programs, samples and the
-//! search's list lie packed in data blocks, and `theme/one-file.js` starts them when somebody comes to need them.
+//! is seen follows from the address alone (`theme/one-file.css`), so that reading needs no script. Programs, samples,
+//! examples and the search's list lie packed in data blocks, and `theme/one-file.js` starts them when somebody comes to need
+//! them.
 
 mod address;
 mod programs;
 
+use crate::pages::EXAMPLES;
 use crate::shell::{self, PLACES};
 use crate::{SiteError, kit, policy, rose, search, theme};
 use address::Leaf;
@@ -103,6 +105,9 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
         ("search.json", search::FILE),
     ] {
         blocks += &block(name, files.get(path).ok_or_else(|| lacks(path))?);
+    }
+    for (path, examples) in files.iter().filter(|(path, _)| path.starts_with(EXAMPLES)) {
+        blocks += &block(path, examples);
     }
     for (path, name) in
         [("engine.js", "portolanEngine"), ("site_file.js", "portolanSiteFile"), ("own_script.js", "portolanOwnScript")]

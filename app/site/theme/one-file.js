@@ -61,8 +61,10 @@ window.portolanOneFile = (() => {
     // The kit is in its link.
     const kit = "portolan-rehearsal.zip";
     const data = atob(document.querySelector(`a[download="${kit}"]`)?.href.split(",")[1] ?? "");
+    const examples = [...document.querySelectorAll('[data-carried^="examples/"]')].map(({ dataset }) => dataset.carried);
     carry({
       "start_engine.js": await worker("engine", "portolanEngine"),
+      ...Object.fromEntries(await Promise.all(examples.map(async (name) => [name, await (await unpacked(name)).blob()]))),
       [sample]: await (await unpacked(sample)).blob(),
       [kit]: new Blob([Uint8Array.from(data, (letter) => letter.charCodeAt(0))]),
     });

@@ -25,6 +25,7 @@ fn site() -> Files {
         ("own_script.js", program),
         ("own_script_bg.wasm", "own_script"),
         ("samples/spectra_trainer.py", "import torch"),
+        ("examples/hpu.bin", "examples"),
         ("search.json", "[]"),
     ]
     .map(|(path, text)| (path.to_string(), text.as_bytes().to_vec()))
@@ -42,6 +43,7 @@ fn pages_become_leaves_and_nothing_is_loaded() {
         "<a class=\"brand\" href=\"#home/\">",
         "<a href=\"#port\">Port a script</a>",
         "data-carried=\"engine_bg.wasm\"",
+        "data-carried=\"examples/hpu.bin\"",
         "globalThis.portolanPage = begin;",
         "<section class=\"leaf\" id=\"launch/\" data-title=\"launch/ – Portolan\">\n<h1>Launch</h1>",
         "globalThis.portolanLaunch = begin;",

@@ -27,8 +27,6 @@ pub struct Parcel<T> {
 pub enum Ask {
     /// Which targets and recipes are there?
     Catalogue,
-    /// An example out of a guide.
-    Example(ExampleId),
     /// The project, whole: these paths, with the texts beside.
     Files(Vec<String>),
     /// A file has this text now; the text is beside.
@@ -85,8 +83,6 @@ pub enum Answer {
     Ready,
     /// Targets and recipes.
     Catalogue(Catalogue),
-    /// An example's path, style, SDK and options; its text is beside. `None`: no such example.
-    Example(Option<Example>),
     /// The new files are known.
     Taken,
     /// The port, and the file asked for.
@@ -107,34 +103,6 @@ pub enum Answer {
     TwinFiles(Vec<String>),
     /// What it says; or why it is none, as a sentence without the file's name in front.
     Twin(Result<Box<TwinResult>, String>),
-}
-
-/// Names one `before` or `unchanged` example of a guide.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExampleId {
-    /// Guide, e.g. `hpu`.
-    pub guide: String,
-    /// Anchor of the section.
-    pub section: String,
-    /// Which of the section's examples, from 1, `after` fences not counted.
-    pub number: usize,
-}
-
-/// An example as it is to be opened.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Example {
-    /// Path it is ported under.
-    pub path: String,
-    /// Target of the guide.
-    pub target: String,
-    /// Style it is meant for.
-    pub style: Style,
-    /// SDK it is meant for.
-    pub sdk: Option<String>,
-    /// Whether it shows unsafe edits.
-    pub allow_unsafe: bool,
-    /// Named options it is meant for.
-    pub options: BTreeMap<String, String>,
 }
 
 /// What the engine can do.

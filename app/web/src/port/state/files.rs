@@ -1,10 +1,10 @@
 //! The project on the page: its files, what is typed into them, and what the worker has of them.
 
-use crate::port::protocol::Example;
 use crate::port::state::fragment::Share;
 use crate::port::state::lines::{Lines, Splice};
 use crate::port::state::project::name_in;
 use crate::port::state::{Choice, Notice, Panel, State, Undo};
+use codemod::{Example, Options};
 use python::SourceFile;
 
 /// A file of the project.
@@ -59,16 +59,10 @@ impl State {
     }
 
     /// Takes an example out of a guide; false when it is open already.
-    pub fn open_example(&mut self, example: Example, text: String) -> bool {
-        let choice = Choice {
-            target: example.target,
-            style: example.style,
-            sdk: example.sdk,
-            allow_unsafe: example.allow_unsafe,
-            options: example.options,
-        };
-        let files = vec![SourceFile { path: example.path, text }];
-        self.open_share(Share { files, choice, ..Share::default() })
+    pub fn open_example(&mut self, example: Example) -> bool {
+        let Options { target, style, sdk, allow_unsafe, options, .. } = example.options;
+        let choice = Choice { target, style, sdk, allow_unsafe, options };
+        self.open_share(Share { files: vec![example.file], choice, ..Share::default() })
     }
 
     /// Puts a project into the place of the one that is open.

@@ -4,7 +4,6 @@
 //! A project travels as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. Deflating is the browser's work; this file knows the rest,
 //! so that an old link can be tested without one.
 
-use crate::port::protocol::ExampleId;
 use crate::port::state::Choice;
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -46,6 +45,17 @@ pub enum Fragment {
     },
     /// Something else.
     Unknown,
+}
+
+/// Names one `before` or `unchanged` example of a guide.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExampleId {
+    /// Guide, e.g. `hpu`.
+    pub guide: String,
+    /// Anchor of the section.
+    pub section: String,
+    /// Which of the section's examples, from 1, `after` fences not counted.
+    pub number: usize,
 }
 
 /// The state that a link carries.

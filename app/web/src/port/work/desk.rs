@@ -3,8 +3,7 @@
 mod unblock;
 
 use crate::port::protocol::{
-    Answer, Ask, Catalogue, Checked, EditNote, Example, ExampleId, FileOutcome, Outcome, Overview, Parcel, Shown, Stop,
-    Table, TableRow,
+    Answer, Ask, Catalogue, Checked, EditNote, FileOutcome, Outcome, Overview, Parcel, Shown, Stop, Table, TableRow,
 };
 use crate::port::state::project::{self, Kind};
 use crate::port::twin_result;
@@ -12,11 +11,9 @@ use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
     CellState, Diagnostic, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet,
-    Style, TargetInfo, TwinCommands, Views, diff_texts, embedded_guides, git_patch, report_json,
+    TargetInfo, TwinCommands, Views, diff_texts, git_patch, report_json,
 };
-use guide::Guide;
 use python::{Highlight, SourceFile, Trees};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use training::{FileView, TargetFacts};
 
@@ -52,7 +49,6 @@ impl Desk {
                 let (targets, recipes) = (recipes.targets(), recipes.recipes());
                 head(Answer::Catalogue(Catalogue { targets, labels: labels.collect(), recipes }))
             }
-            Ask::Example(id) => asked_example(&id),
             Ask::Files(paths) => {
                 self.files = paths.into_iter().zip(ask.texts).map(|(path, text)| SourceFile { path, text }).collect();
                 head(Answer::Taken)
@@ -210,13 +206,6 @@ fn without_configuration(ported: &Ported) -> Ported {
     ported
 }
 
-fn asked_example(id: &ExampleId) -> Parcel<Answer> {
-    match example(&embedded_guides(), id) {
-        Some((example, text)) => Parcel { texts: vec![text], ..head(Answer::Example(Some(example))) },
-        None => head(Answer::Example(None)),
-    }
-}
-
 /// What is left of the user's options for this target: as if it were chosen.
 fn options_for(target: &TargetInfo, options: &Options) -> Options {
     let mut options = options.clone();
@@ -343,25 +332,6 @@ fn launch(ported: &Ported, views: &Views<'_>, target: &TargetFacts) -> Fields {
     }
     fields.extend(read.into_iter().map(|(name, value)| (name.to_owned(), value)));
     fields
-}
-
-fn example(guides: &[Guide], id: &ExampleId) -> Option<(Example, String)> {
-    let guide = guides.iter().find(|g| g.name == id.guide)?;
-    let section = guide.sections.iter().find(|s| s.id == id.section)?;
-    let case = *section.cases().get(id.number.checked_sub(1)?)?;
-    let mut options = BTreeMap::default();
-    if let Some((name, value)) = case.option.and_then(|option| option.split_once('=')) {
-        options.insert(name.to_owned(), value.to_owned());
-    }
-    let example = Example {
-        path: case.file.unwrap_or("example.py").to_owned(),
-        target: guide.front.target.clone()?,
-        style: if case.style == Some("branch") { Style::Branch } else { Style::InPlace },
-        sdk: case.sdk.map(str::to_owned),
-        allow_unsafe: case.is_unsafe,
-        options,
-    };
-    Some((example, case.input.text.clone()))
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use super::engine;
 use crate::port::protocol::{Answer, Ask, Parcel, Shown};
-use crate::port::state::fragment::{self, Fragment, Share};
+use crate::port::state::fragment::{self, ExampleId, Fragment, Share};
 use crate::port::state::lines::Lines;
 use crate::port::state::{Delivery, Engine, File, Jump, Notice, Panel, Phase, Run, State, Undo, View, project};
 use crate::shared::browser;
+use codemod::Example;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use python::{Highlight, SourceFile};
@@ -345,15 +346,18 @@ impl Session {
             }
             Fragment::Choose { target, sdk } => self.change_and_port(|state| state.ask_for(target, sdk)),
             Fragment::Share(deflated) => spawn_local(async move { self.open_share(&deflated).await }),
-            Fragment::Example(id) => engine::ask(engine::bare(Ask::Example(id)), move |answer| {
-                let text = answer.texts.into_iter().next();
-                match (answer.head, text) {
-                    (Answer::Example(Some(example)), Some(text)) => {
-                        self.open_given("The guide’s example is open.", |state| state.open_example(example, text));
-                    }
-                    _ => self.say(true, "The guides have no such example."),
-                }
-            }),
+            Fragment::Example(id) => spawn_local(async move { self.open_example(id).await }),
+        }
+    }
+
+    async fn open_example(self, id: ExampleId) {
+        self.state.update(|state| state.reading += 1);
+        let packed = browser::fetch_text(&format!("examples/{}.bin", id.guide)).await;
+        self.state.update(|state| state.reading -= 1);
+        match packed.map(|packed| Example::unpack(&packed, &id.section, id.number)) {
+            Ok(Some(example)) => self.open_given("The guide’s example is open.", |state| state.open_example(example)),
+            Ok(None) => self.say(true, "The guides have no such example."),
+            Err(why) => self.say(true, format!("The example could not be loaded: {}", browser::reason(&why))),
         }
     }
 

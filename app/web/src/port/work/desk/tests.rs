@@ -145,23 +145,6 @@ fn nothing_asked_too_early_breaks_it() {
 }
 
 #[test]
-fn examples_open_as_they_are_meant() {
-    let id = |section: &str, number| ExampleId { guide: "hpu".into(), section: section.into(), number };
-    let guides = embedded_guides();
-    let guide = guides.iter().find(|guide| guide.name == "hpu").unwrap();
-    for section in &guide.sections {
-        for (index, case) in section.cases().iter().enumerate() {
-            let answer = ask(&mut Desk::default(), Ask::Example(id(&section.id, index + 1)), &[]);
-            let Answer::Example(Some(example)) = answer.head else { panic!("{}", section.id) };
-            assert_eq!(answer.texts, [case.input.text.as_str()]);
-            assert_eq!(example.allow_unsafe, case.is_unsafe);
-        }
-    }
-    assert_eq!(ask(&mut Desk::default(), Ask::Example(id("none", 1)), &[]).head, Answer::Example(None));
-    assert_eq!(ask(&mut Desk::default(), Ask::Example(id("model-to-device", 99)), &[]).head, Answer::Example(None));
-}
-
-#[test]
 fn configuration_is_read_for_the_launch_and_left_out_of_the_report() {
     let program = "import hydra\nimport torch\n\n\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n    \
         net = torch.nn.Linear(2, 2).cuda()\n    net(0).backward()\n\n\nif __name__ == '__main__':\n    main()\n";
