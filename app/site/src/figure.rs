@@ -57,7 +57,7 @@ pub(crate) fn difference(language: &str, old: &str, new: &str, name: &str) -> St
     };
     let diff = diff_texts(old, new, &[]);
 
-    let mut table = Table::new(name);
+    let mut table = Table::new(Some(name));
     let mut at = 0;
     for (index, hunk) in diff.hunks.iter().enumerate() {
         let is_first = index == 0;
@@ -79,9 +79,9 @@ pub(crate) fn difference(language: &str, old: &str, new: &str, name: &str) -> St
 }
 
 /// A patch as a guide writes it: marker, blank, code.
-pub(crate) fn patch(text: &str, name: &str) -> String {
+pub(crate) fn patch(text: &str) -> String {
     let stripped: String = text.lines().map(|line| format!("{}\n", line.get(2..).unwrap_or(""))).collect();
-    let mut table = Table::new(name);
+    let mut table = Table::new(None);
     for (line, html) in text.lines().zip(lines("python", &stripped)) {
         match line.chars().next() {
             Some('+') => table.row("add", "+", &html),
@@ -123,8 +123,9 @@ pub(crate) fn remarks<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>, rea
 struct Table(String);
 
 impl Table {
-    fn new(name: &str) -> Table {
-        Table(format!("<table class=\"diff\" aria-label=\"{}\"><tbody>\n", escape(name)))
+    fn new(name: Option<&str>) -> Table {
+        let label = name.map(|name| format!(" aria-label=\"{}\"", escape(name))).unwrap_or_default();
+        Table(format!("<table class=\"diff\"{label}>\n"))
     }
 
     fn row(&mut self, class: &str, sign: &str, html: &str) {
@@ -149,7 +150,7 @@ impl Table {
     }
 
     fn finish(self) -> String {
-        self.0 + "</tbody></table>\n"
+        self.0 + "</table>\n"
     }
 }
 
@@ -162,7 +163,7 @@ mod tests {
     fn rows(html: &str) -> String {
         let mut out = String::new();
         for row in html.split("<tr").skip(1) {
-            let row = row.split("</tbody>").next().unwrap_or(row);
+            let row = row.split("</table>").next().unwrap_or(row);
             let text = row.split_once('>').map_or("", |(_, rest)| rest).replacen("<td>", "", 1).replace("<td>", "|");
             let mut inside = false;
             out.extend(text.chars().filter(|c| {
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_patch_keeps_its_markers() {
-        let html = patch("  def f():\n-     $X.cuda()\n+     $X.to(\"hpu\")\n\n", "x");
+        let html = patch("  def f():\n-     $X.cuda()\n+     $X.to(\"hpu\")\n\n");
         assert_eq!(rows(&html), "|def f():\n−|    $X.cuda()\n+|    $X.to(\"hpu\")\n|\n");
     }
 

@@ -215,7 +215,7 @@ impl<'a> Fences<'a> {
             ("where", _) => String::new(),
             ("diff", words) if words.split_whitespace().next() == Some("rule") => String::new(),
             (_, words) if words.split_whitespace().next() == Some("before") => String::new(),
-            ("diff", _) => figure::patch(&fence.body, "Patch"),
+            ("diff", _) => figure::patch(&fence.body),
             (language, _) => figure::code(language, &fence.body),
         }
     }
@@ -257,22 +257,29 @@ impl<'a> Fences<'a> {
 }
 
 fn rules_html(rules: &[Rule]) -> String {
-    let mut html = match rules.len() {
-        1 => String::from("<details class=\"rule\"><summary>The rule</summary>\n"),
-        count => format!("<details class=\"rule\"><summary>The {count} rules</summary>\n"),
+    let (summary, body) = match rules {
+        [rule] => ("The rule".to_string(), rule_html(rule)),
+        _ => {
+            let item = |rule: &Rule| {
+                let words: Vec<String> = badge::of_rule(rule).into_iter().map(|(_, text)| escape(&text)).collect();
+                format!("<li>{}\n{}", words.join("; "), rule_html(rule))
+            };
+            (
+                format!("The {} rules", rules.len()),
+                format!("<ol>\n{}</ol>\n", rules.iter().map(item).collect::<String>()),
+            )
+        }
     };
-    for (index, rule) in rules.iter().enumerate() {
-        if rules.len() > 1 {
-            let words: Vec<String> = badge::of_rule(rule).into_iter().map(|(_, text)| escape(&text)).collect();
-            html += &format!("<p>Rule {}: {}</p>\n", index + 1, words.join("; "));
-        }
-        html += &match &rule.handler {
-            Some(handler) => format!("<p>A function of the engine: <code>{}</code>.</p>\n", escape(handler)),
-            None => figure::patch(&rule.patch, &format!("Rule {}", index + 1)),
-        };
-        if !rule.conditions.is_empty() {
-            html += &format!("<p>Only where</p>\n{}", definition::conditions(&rule.conditions));
-        }
+    format!("<details class=\"rule\"><summary>{summary}</summary>\n{body}</details>\n")
+}
+
+fn rule_html(rule: &Rule) -> String {
+    let mut html = match &rule.handler {
+        Some(handler) => format!("<p>A function of the engine: <code>{}</code>.</p>\n", escape(handler)),
+        None => figure::patch(&rule.patch),
+    };
+    if !rule.conditions.is_empty() {
+        html += &format!("<p>Only where</p>\n{}", definition::conditions(&rule.conditions));
     }
-    html + "</details>\n"
+    html
 }
