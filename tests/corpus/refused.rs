@@ -1,6 +1,6 @@
 //! Input that is not what it should be: kept to the byte, and told where it hurts.
 
-use crate::sound::{RECIPES, assert_sound, folder, here, to_hpu, told};
+use crate::sound::{RECIPES, assert_sound, folder, here, to, to_hpu, told};
 use codemod::{Severity, port};
 use python::SourceFile;
 use std::fs;
@@ -57,6 +57,17 @@ fn ten_megabytes() {
     let text = line.repeat(10_000_000 / line.len());
     let ported = port(&[SourceFile { path: "large.py".into(), text }], &RECIPES, &to_hpu(None));
     assert!(!ported.files[0].changed);
+}
+
+/// Each assignment leads to all others.
+#[test]
+fn a_pipeline_of_forty_steps() {
+    let steps = "    data = data.map(lambda x: x)\n".repeat(40);
+    let text = format!("import tensorflow as tf\n\n\ndef pipeline(data):\n{steps}    return data.batch(8)\n");
+    for target in ["ipu", "popdist"] {
+        let ported = port(&[SourceFile { path: "data.py".into(), text: text.clone() }], &RECIPES, &to(target));
+        assert!(!ported.files[0].changed);
+    }
 }
 
 #[test]

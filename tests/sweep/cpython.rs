@@ -115,6 +115,7 @@ mod tests {
     #[test]
     fn a_string_is_a_device_or_a_word() {
         check("x.to('cuda:1')\nprint('cuda')\n", &["1 device in Call", "2 word in Call"]);
+        check("a.get('cuda', 'cuda')\n", &["1 word in Call", "1 device in Call"]);
         check("d = {'cuda': 'cuda'}\nx = 'cudaX'\n", &["1 word in Dict", "1 device in Dict"]);
     }
 

@@ -185,7 +185,8 @@ fn residue_missed(file: &PortedFile, mentions: &[Mention]) -> Vec<Fault> {
         let is_told = told.iter().any(|(from, to)| first <= to && from <= last);
         if !is_told && !faults.iter().any(|fault| fault.class == class) {
             let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
-            faults.push(Fault::new(Kind::Residue, class, format!("line {first}: `{line}`")));
+            let kind = if kind == "word" { Kind::Word } else { Kind::Residue };
+            faults.push(Fault::new(kind, class, format!("line {first}: `{line}`")));
         }
     }
     faults

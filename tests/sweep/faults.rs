@@ -21,12 +21,15 @@ pub(crate) enum Kind {
     Patch,
     /// CUDA is asked for on a line that was neither edited nor reported.
     Residue,
+    /// The same of a string that stands as a key, is looked up or is shown to people: counted, since it may be a device's name all the
+    /// same.
+    Word,
     /// CPython compiles the file, and the engine says it is no Python, or gives it up.
     Refused,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Panic,
         Self::TimeOut,
         Self::DoesNotParse,
@@ -35,6 +38,7 @@ impl Kind {
         Self::LostComment,
         Self::Patch,
         Self::Residue,
+        Self::Word,
         Self::Refused,
     ];
 
@@ -49,8 +53,14 @@ impl Kind {
             Self::LostComment => "comment lost",
             Self::Patch => "patch refused",
             Self::Residue => "residue missed",
+            Self::Word => "word untold",
             Self::Refused => "file refused",
         }
+    }
+
+    /// Whether a port may have it: it is counted and listed, and no promise is broken.
+    pub(crate) fn is_allowed(self) -> bool {
+        matches!(self, Self::Word | Self::Refused)
     }
 
     fn named(name: &str) -> Option<Self> {

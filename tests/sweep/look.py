@@ -120,11 +120,18 @@ class Mentions(ast.NodeVisitor):
             return True
         if isinstance(parent, ast.Dict):
             return node in parent.keys
+        # `Literal["cpu", "cuda"]` is a type.
+        if isinstance(parent, ast.Tuple) and isinstance(self.parents[-3], ast.Subscript):
+            return True
         if isinstance(parent, ast.keyword):
             return parent.arg in KEYWORDS
         if isinstance(parent, ast.Call):
             called = parent.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+            # Behind the key stands the value for where it is missing.
+            keys = {"get": 1, "pop": 1, "setdefault": 1, "getenv": 1, "getattr": 2, "setattr": 2}.get(name)
+            if keys and node in parent.args[keys:]:
+                return False
             return name in WORDS or (self.qualified(called) or "").startswith("re.")
         return False
 

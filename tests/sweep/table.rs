@@ -60,7 +60,11 @@ pub(crate) fn page(report: &Report, arguments: &Arguments, seconds: f64, listed:
         let _ = write!(out, "\n| {target}, {style} | {} | {} |", thousands(numbers.ported), thousands(numbers.changed));
         for kind in Kind::ALL {
             let count = numbers.faults.get(&kind).copied().unwrap_or_default();
-            let count = if kind == Kind::Residue && style == "branch" { "–".to_owned() } else { thousands(count) };
+            let count = if matches!(kind, Kind::Residue | Kind::Word) && style == "branch" {
+                "–".to_owned()
+            } else {
+                thousands(count)
+            };
             let _ = write!(out, " {count} |");
         }
     }
@@ -105,9 +109,9 @@ const WHAT_IS_CHECKED: &str = "\n
 - **comment lost**: CPython's `tokenize` finds a comment in the original that the port lacks, and the certificate does not say so.
 - **patch refused**: `git apply` refuses the patch or makes something else of it, or its reverse does not give the original.
 - **residue missed**: a scan of its own, with CPython's `ast`, finds a name of `torch.cuda`, a call of `.cuda()` or a string `cuda` or `cuda:N` on
-  a line that was neither edited nor reported. Strings that stand as keys, are looked up or are shown to people are named `word`. In
-  branch style the code of other modes stays on purpose, so it is not scanned.
-- **file refused**: CPython compiles the file, and the engine leaves it alone with an error.
+  a line that was neither edited nor reported. In branch style the code of other modes stays on purpose, so it is not scanned.
+- **word untold**: the same of a string that stands as a key, is looked up or is shown to people. Most name no device; counted, no failure.
+- **file refused**: CPython compiles the file, and the engine leaves it alone with an error. Counted, no failure.
 ";
 
 fn thousands(n: usize) -> String {

@@ -4,6 +4,7 @@ use crate::keras::{Keras, is_model};
 use crate::view::FileView;
 use python::names::{called_name, canonical, dotted};
 use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeSet;
 
 /// The batch size that Keras takes when a call names none.
 const DEFAULT_BATCH: &str = "32";
@@ -231,10 +232,6 @@ fn assigns(view: &FileView<'_>, statement: Id, name: &str) -> bool {
 /// Whether an expression is a `tf.data` pipeline: made by `tf.data` or `tensorflow_datasets`, or a chain of a pipeline's
 /// own methods.
 pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
-    pipeline_within(view, id, 12)
-}
-
-fn pipeline_within(view: &FileView<'_>, id: Id, depth: usize) -> bool {
     const CHAINED: [&str; 12] = [
         "map",
         "shuffle",
@@ -251,27 +248,37 @@ fn pipeline_within(view: &FileView<'_>, id: Id, depth: usize) -> bool {
     ];
     let k = kinds();
     let index = &view.index;
-    if depth == 0 {
-        return false;
-    }
-    if index.kind(id) == k.call {
-        let Some(function) = index.callee(id) else { return false };
-        if let Some(name) = view.names.qualify(index, function) {
-            return name.starts_with("tensorflow.data.")
-                || name == "tensorflow_datasets.load"
-                || canonical(&name) == "tensorflow.keras.utils.image_dataset_from_directory"
-                || canonical(&name) == "tensorflow.keras.preprocessing.image_dataset_from_directory";
+    // A name that is assigned many times, each time from itself, leads to every assignment from each: none is looked at twice.
+    let (mut open, mut seen) = (vec![id], BTreeSet::new());
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
+            continue;
         }
-        let chained = called_name(index, id).is_some_and(|n| CHAINED.contains(&n));
-        return chained && index.owner(function).is_some_and(|o| pipeline_within(view, o, depth - 1));
+        if index.kind(id) == k.call {
+            let Some(function) = index.callee(id) else { continue };
+            if let Some(name) = view.names.qualify(index, function) {
+                if name.starts_with("tensorflow.data.")
+                    || name == "tensorflow_datasets.load"
+                    || canonical(&name) == "tensorflow.keras.utils.image_dataset_from_directory"
+                    || canonical(&name) == "tensorflow.keras.preprocessing.image_dataset_from_directory"
+                {
+                    return true;
+                }
+                continue;
+            }
+            let chained = called_name(index, id).is_some_and(|n| CHAINED.contains(&n));
+            open.extend(index.owner(function).filter(|_| chained));
+            continue;
+        }
+        let Some(name) = dotted(index, id) else { continue };
+        open.extend(index.of_kind(k.assignment).iter().filter_map(|a| {
+            let (left, right) = index.sides(*a)?;
+            let binds = index.text_of(left) == name
+                || (index.kind(left) == k.pattern_list && index.parts(left).any(|p| index.text_of(p) == name));
+            (binds && !index.is_within(id, right)).then_some(right)
+        }));
     }
-    let Some(name) = dotted(index, id) else { return false };
-    index.of_kind(k.assignment).iter().any(|a| {
-        let Some((left, right)) = index.sides(*a) else { return false };
-        let binds = index.text_of(left) == name
-            || (index.kind(left) == k.pattern_list && index.parts(left).any(|p| index.text_of(p) == name));
-        binds && !index.is_within(id, right) && pipeline_within(view, right, depth - 1)
-    })
+    false
 }
 
 #[cfg(test)]

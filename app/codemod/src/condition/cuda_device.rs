@@ -32,7 +32,7 @@ pub(super) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
                 && kind != k.subscript
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
-                && !(kind == k.argument_list && speaks(view, p))
+                && !(kind == k.argument_list && speaks(view, p, id))
                 && !(kind == k.keyword_argument && names_no_device(view, p))
         })
 }
@@ -79,8 +79,8 @@ fn names_no_device(view: &FileView<'_>, keyword: Id) -> bool {
     )
 }
 
-/// Whether a call's arguments are words for people or for patterns, not for PyTorch.
-fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
+/// Whether an argument is a word for people, for a pattern or for looking something up, not for PyTorch.
+fn speaks(view: &FileView<'_>, arguments: Id, argument: Id) -> bool {
     let index = &view.index;
     let Some(call) = index.parent(arguments) else { return false };
     let by_name = python::names::called_name(index, call).is_some_and(|n| {
@@ -108,7 +108,14 @@ fn speaks(view: &FileView<'_>, arguments: Id) -> bool {
             "replace",
             "split",
         ];
-        FOR_PEOPLE.contains(&n) || FOR_LOOKING_UP.contains(&n)
+        // Behind the key stands the value for where it is missing: `getattr(args, "device", "cuda")`.
+        let keys = match n {
+            "get" | "pop" | "setdefault" | "getenv" => 1,
+            "getattr" | "setattr" => 2,
+            _ => usize::MAX,
+        };
+        let is_value = || index.parts(arguments).position(|part| part == argument).is_some_and(|at| at >= keys);
+        FOR_PEOPLE.contains(&n) || (FOR_LOOKING_UP.contains(&n) && !is_value())
     });
     let by_module = view.qualified(call).is_some_and(|q| q.starts_with("re."));
     by_name || by_module
