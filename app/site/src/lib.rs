@@ -16,6 +16,7 @@ mod definition;
 mod dotted_names;
 mod error;
 mod example_names;
+mod examples;
 mod figure;
 mod filter;
 mod guide_list;

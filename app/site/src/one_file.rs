@@ -8,9 +8,8 @@
 mod address;
 mod programs;
 
-use crate::pages::EXAMPLES;
 use crate::shell::{self, PLACES};
-use crate::{SiteError, kit, policy, rose, search, theme};
+use crate::{SiteError, examples, kit, policy, rose, search, theme};
 use address::Leaf;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -106,8 +105,8 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     ] {
         blocks += &block(name, files.get(path).ok_or_else(|| lacks(path))?);
     }
-    for (path, examples) in files.iter().filter(|(path, _)| path.starts_with(EXAMPLES)) {
-        blocks += &block(path, examples);
+    for (path, packed) in files.iter().filter(|(path, _)| path.starts_with(examples::FOLDER)) {
+        blocks += &block(path, packed);
     }
     for (path, name) in
         [("engine.js", "portolanEngine"), ("site_file.js", "portolanSiteFile"), ("own_script.js", "portolanOwnScript")]

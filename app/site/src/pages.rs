@@ -4,10 +4,10 @@ use crate::guide_page::{Around, Body, Source};
 use crate::kit::{self, Kit};
 use crate::search::Entry;
 use crate::{
-    SiteError, api_list, check_page, guide_list, guide_page, home, launch_page, links::Map, manifest, missing,
-    parallel, port_page, print_page, recipe_list, search, source_list, text_page, theme,
+    SiteError, api_list, check_page, examples, guide_list, guide_page, home, launch_page, links::Map, manifest,
+    missing, parallel, port_page, print_page, recipe_list, search, source_list, text_page, theme,
 };
-use codemod::{RecipeSet, pack_examples};
+use codemod::RecipeSet;
 use guide::Guide;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,9 +44,6 @@ pub struct Input<'a> {
 
 /// From a guide's path to the day of its last change.
 pub type LastChanges<'a> = dyn Fn(&str) -> Option<String> + Sync + 'a;
-
-/// Folder of the files that the page at `/port/` opens examples out of, one a guide.
-pub(crate) const EXAMPLES: &str = "examples/";
 
 /// More guides than this nobody prints at once, and no browser lays them out on one page.
 const PRINTED: usize = 100;
@@ -96,10 +93,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
         uses.extend(page.sources.into_iter().map(|(section, link)| (&source.guide, section, link)));
         faults.extend(page.faults.into_iter().map(SiteError::Guide));
         pages.insert(format!("guides/{}/index.html", source.guide.name), page.html.into_bytes());
-        let examples = pack_examples(&source.guide);
-        if !examples.is_empty() {
-            pages.insert(format!("{EXAMPLES}{}.bin", source.guide.name), examples.into_bytes());
-        }
+        pages.extend(examples::write(&source.guide));
         entries.extend(page.entries);
     }
     pages.insert("sources/index.html".to_string(), source_list::write(&uses).into_bytes());
