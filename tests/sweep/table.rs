@@ -110,7 +110,8 @@ const WHAT_IS_CHECKED: &str = "\n
 - **patch refused**: `git apply` refuses the patch or makes something else of it, or its reverse does not give the original.
 - **residue missed**: a scan of its own, with CPython's `ast`, finds a name of `torch.cuda`, a call of `.cuda()` or a string `cuda` or `cuda:N` on
   a line that was neither edited nor reported. In branch style the code of other modes stays on purpose, so it is not scanned.
-- **word untold**: the same of a string that stands as a key, is looked up or is shown to people. Most name no device; counted, no failure.
+- **word untold**: the same of a string that stands as a key, is looked up or is shown to people, and of what stands under a
+  test for CUDA. Counted, no failure.
 - **file refused**: CPython compiles the file, and the engine leaves it alone with an error. Counted, no failure.
 ";
 
