@@ -7,6 +7,7 @@ mod compute_mode;
 mod config_field;
 mod first_instance;
 mod load_bridge;
+mod move_to_device;
 mod named_loss;
 mod pipeline_stages;
 mod requirements;
@@ -186,6 +187,11 @@ pub(crate) fn all() -> &'static [Handler] {
         Handler::new("add-compute-mode", compute_mode::run),
         Handler::new("add-config-field", config_field::run),
         load_bridge::HANDLER,
+        Handler {
+            messages: move_to_device::MESSAGES,
+            blocks: move_to_device::BLOCKS,
+            ..Handler::new("move-to-device", move_to_device::run)
+        },
         Handler::new("validation-no-grad", validation::run),
         Handler {
             messages: first_instance::MESSAGES,

@@ -96,6 +96,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         ),
         branch: options.style == Style::Branch,
         own_mode: false,
+        names_device: None,
         trace: &trace,
         origins: Vec::new(),
         refused: RefCell::default(),
@@ -120,7 +121,9 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             }
             continue;
         }
-        let facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
+        let mut facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
+        // What the project itself says: a device that the port names is none of its own.
+        facts.names_device = *plan.names_device.get_or_insert(facts.names_device);
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();

@@ -27,6 +27,7 @@ pub mod steps;
 pub mod target;
 mod training_loader;
 pub mod turn;
+pub mod unmoved;
 pub mod view;
 
 pub use ledger::{Quantity, Words};

@@ -27,6 +27,8 @@ pub(super) struct Plan<'a> {
     pub(super) branch: bool,
     /// The project has branches for the target already, and nobody asked for more of them: what has none stays as it is.
     pub(super) own_mode: bool,
+    /// Whether a file names a device, as the project was given; known from the first round on.
+    pub(super) names_device: Option<bool>,
     pub(super) trace: &'a RefCell<Trace>,
     /// By file, from the first round on.
     pub(super) origins: Vec<Origin>,

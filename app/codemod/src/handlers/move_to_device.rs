@@ -1,0 +1,54 @@
+//! `move-to-device`: a program that names no device gets one: its models are moved before their optimizers, and the tensors
+//! of each batch where they get their names.
+
+use super::{Input, Wish};
+use crate::definitions::{BlockShape, Values, messages};
+use python::edit::Change;
+use training::FileInProject;
+use training::unmoved::{Move, moves};
+
+messages! {
+    processes_without_device();
+    model_not_followed();
+    tensors_not_followed();
+}
+
+/// Models, one after another.
+const MOVE_MODELS: BlockShape = BlockShape { name: "move_models", fills: &["model", "model.name"] };
+/// Tensors, one after another.
+const MOVE_TENSORS: BlockShape = BlockShape { name: "move_tensors", fills: &["tensor", "tensor.name"] };
+/// Dictionaries of tensors, one after another.
+const MOVE_TABLES: BlockShape = BlockShape { name: "move_tables", fills: &["table", "table.name"] };
+/// A tensor that has no name.
+const MOVED_TENSOR: BlockShape = BlockShape { name: "moved_tensor", fills: &["tensor"] };
+/// All of them.
+pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLES, MOVED_TENSOR];
+
+pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
+    let is_for_device = input.project.trains && !input.project.names_device;
+    let Some(view) = input.view.filter(|_| is_for_device) else { return Vec::new() };
+    let moves = moves(FileInProject { view, project: input.project });
+    if input.project.imports("torch.distributed") {
+        for at in moves.models.iter().map(|one| one.at).chain(moves.unknown_models) {
+            input.note(view, at, processes_without_device());
+        }
+        return Vec::new();
+    }
+    moves.unknown_models.iter().for_each(|at| input.note(view, *at, model_not_followed()));
+    moves.unknown_tensors.iter().for_each(|at| input.note(view, *at, tensors_not_followed()));
+    let wish = |one: &Move, block: BlockShape| {
+        let item = |name: &String| Values::default().text("name", name);
+        let values = Values::default().list(block.fills[0], one.names.iter().map(item));
+        let text = input.block_at(view, one.at, block.name, &values)?;
+        Some(Wish::new(view, one.at, vec![Change::Insert { at: one.at, after: one.after, text }]))
+    };
+    let models = moves.models.iter().filter_map(|one| wish(one, MOVE_MODELS));
+    let tensors = moves.tensors.iter().filter_map(|one| wish(one, MOVE_TENSORS));
+    let tables = moves.tables.iter().filter_map(|one| wish(one, MOVE_TABLES));
+    let expressions = moves.expressions.iter().filter_map(|&node| {
+        let values = Values::default().text("tensor", view.index.text_of(node));
+        let text = input.block_at(view, node, MOVED_TENSOR.name, &values)?.trim_end().to_owned();
+        Some(Wish::new(view, node, vec![Change::Expression { node, range: view.index.range(node), text }]))
+    });
+    models.chain(tensors).chain(tables).chain(expressions).collect()
+}

@@ -1,0 +1,104 @@
+//! Models: each is moved before an optimizer is given its parameters, or behind the line that makes it.
+
+use super::{Moves, add, is_call_of, is_moved, statement};
+use crate::project::FileInProject;
+use crate::roles::Role;
+use crate::step::{model_calls, optimizers_made};
+use python::names::dotted;
+use python::tree::{Id, kinds};
+
+pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
+    let index = &file.view.index;
+    let mut moved: Vec<(Option<Id>, String)> = Vec::new();
+    for made in optimizers_made(file.view) {
+        let scope = file.function_of(made.call);
+        let Some(owners) = owners(file, made.call) else {
+            moves.unknown_models.push(made.call);
+            continue;
+        };
+        for owner in owners {
+            let Some(name) = model_of(file, owner).map(str::to_owned) else {
+                moves.unknown_models.push(made.call);
+                continue;
+            };
+            moved.push((scope, name.clone()));
+            let Some(at) = before(file, made.call, &name).filter(|_| !is_moved(file, scope, &name)) else { continue };
+            let covers = |m: &super::Move| {
+                let block = index.parent(m.at);
+                m.names.contains(&name) && m.at <= at && block.is_some_and(|block| index.is_within(at, block))
+            };
+            if !moves.models.iter().any(covers) {
+                add(&mut moves.models, at, false, [name]);
+            }
+        }
+    }
+    // A model that no optimizer changes: a teacher, a network that a loss compares features with.
+    for call in model_calls(file) {
+        let Some(name) = index.callee(call).and_then(|callee| dotted(index, callee)) else { continue };
+        let is_known = moved.iter().any(|(_, known)| known == name || name.starts_with(&format!("{known}.")));
+        if is_known || is_made_elsewhere(file, name) {
+            continue;
+        }
+        for assignment in index.assignments().filter(|a| a.assigns(name)) {
+            let makes = assignment.value().is_some_and(|value| index.kind(value) == kinds().call);
+            let scope = file.function_of(assignment.id());
+            let Some(at) = statement(file, assignment.id()).filter(|_| makes && !is_moved(file, scope, name)) else {
+                continue;
+            };
+            add(&mut moves.models, at, true, [name.to_owned()]);
+        }
+    }
+}
+
+/// Whether an optimizer of another file may be given the model: it is an attribute that this file does not make.
+fn is_made_elsewhere(file: FileInProject<'_, '_>, name: &str) -> bool {
+    !file.view.index.assignments().any(|a| a.assigns(name))
+}
+
+/// What the parameters come from that an optimizer is given: the receivers of `parameters()` in its arguments, or in the
+/// value of the name that it is given.
+fn owners(file: FileInProject<'_, '_>, made: Id) -> Option<Vec<Id>> {
+    let index = &file.view.index;
+    let within = |node: Id| -> Vec<Id> {
+        let calls = index.of_kind_in(kinds().call, node).iter().copied();
+        calls
+            .filter(|call| is_call_of(file, *call, &["parameters", "named_parameters"]))
+            .filter_map(|call| index.receiver(call))
+            .collect()
+    };
+    let direct = within(made);
+    if !direct.is_empty() {
+        return Some(direct);
+    }
+    let given = index.arguments(made).get(0, "params").filter(|given| dotted(index, *given).is_some())?;
+    let scope = file.function_of(made);
+    let values = index.assignments().filter(|a| a.assigns(index.text_of(given)) && file.function_of(a.id()) == scope);
+    let named: Vec<Id> = values.filter_map(|a| a.value()).flat_map(within).collect();
+    (!named.is_empty()).then_some(named)
+}
+
+/// The model in a dotted name such as `self.net.encoder`: the first part that is one, else all of it.
+fn model_of<'t>(file: FileInProject<'_, 't>, owner: Id) -> Option<&'t str> {
+    let index = &file.view.index;
+    dotted(index, owner)?;
+    let mut parts = vec![owner];
+    while let Some(inner) =
+        index.owner(*parts.last()?).filter(|_| index.kind(parts[parts.len() - 1]) == kinds().attribute)
+    {
+        parts.push(inner);
+    }
+    let model = parts.iter().rev().find(|part| file.role(**part) == Some(Role::Model)).copied().unwrap_or(owner);
+    Some(index.text_of(model))
+}
+
+/// The statement before which a model is moved: that of the optimizer, or the outermost choice around it that does not make
+/// the model itself.
+fn before(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
+    let (index, k) = (&file.view.index, kinds());
+    let scope = file.function_of(made);
+    let makes = |around: Id| index.assignments().any(|a| a.assigns(name) && index.is_within(a.id(), around));
+    let around = index.ancestors(made).take_while(|a| Some(*a) != scope).collect::<Vec<_>>();
+    let choices = around.into_iter().filter(|a| index.kind(*a) == k.if_statement && !makes(*a));
+    // A choice such as the test for `__main__` holds the whole program, with the lines that make the model.
+    choices.last().or_else(|| statement(file, made))
+}

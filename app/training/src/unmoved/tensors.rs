@@ -1,0 +1,362 @@
+//! Tensors: each is moved where the loop, the assignment or the parameter gives it its name.
+
+use super::{Move, Moves, add, is_call_of, is_moved, statement};
+use crate::project::FileInProject;
+use crate::roles::Role;
+use crate::step::{assigned, in_model, leaves, model_calls, qualified, reads};
+use python::syntax::Argument;
+use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeSet;
+
+/// Methods that give another view of a tensor, or the same numbers in another type.
+const RESHAPES: [&str; 22] = [
+    "view",
+    "reshape",
+    "float",
+    "double",
+    "long",
+    "int",
+    "half",
+    "bfloat16",
+    "unsqueeze",
+    "squeeze",
+    "permute",
+    "transpose",
+    "flatten",
+    "contiguous",
+    "t",
+    "type",
+    "repeat",
+    "expand",
+    "requires_grad_",
+    "detach",
+    "clone",
+    "view_as",
+];
+
+/// Functions that give a tensor of the tensors they are given.
+const COMBINES: [&str; 6] = ["cat", "stack", "unsqueeze", "squeeze", "flatten", "Variable"];
+
+pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
+    let mut scopes: Vec<Option<Id>> = model_calls(file).map(|call| file.function_of(call)).collect();
+    scopes.dedup();
+    let scopes: BTreeSet<Option<Id>> = scopes.into_iter().collect();
+    for function in scopes {
+        Scope::read(file, function).add_to(moves);
+    }
+}
+
+/// A function that calls models, or what stands outside of functions.
+struct Scope<'a, 't> {
+    file: FileInProject<'a, 't>,
+    function: Option<Id>,
+    /// Its statements that hold no others.
+    statements: Vec<Id>,
+    /// Calls of models.
+    forwards: Vec<Id>,
+    /// Names of what models gave, and of what was computed of it.
+    computed: BTreeSet<&'t str>,
+}
+
+/// What an argument is made of.
+#[derive(Default)]
+struct Parts {
+    /// Names.
+    names: Vec<Id>,
+    /// Tensors without a name: `pair[0]`, `torch.rand(4)`.
+    expressions: Vec<Id>,
+}
+
+/// Where a name comes from.
+enum Source {
+    /// It is moved beside a statement.
+    Moved { at: Id, after: bool },
+    /// It needs no move: a number, a result of a model, a name that is moved already.
+    Nothing,
+    /// That can't be followed.
+    Unknown,
+}
+
+impl<'a, 't> Scope<'a, 't> {
+    fn read(file: FileInProject<'a, 't>, function: Option<Id>) -> Self {
+        let (index, k) = (&file.view.index, kinds());
+        let forwards: Vec<Id> = model_calls(file).filter(|call| file.function_of(*call) == function).collect();
+        let mut statements = leaves(file.view, function.unwrap_or(ROOT));
+        if function.is_none() {
+            statements.extend(index.parts(ROOT).filter(|s| index.kind(*s) == k.expression_statement));
+            statements.retain(|s| file.function_of(*s).is_none());
+            statements.sort();
+        }
+        let mut scope = Self { file, function, statements, forwards, computed: BTreeSet::new() };
+        // A name that is read above the line that computes it, in the next turn of a loop.
+        for _ in 0..2 {
+            for n in 0..scope.statements.len() {
+                let statement = scope.statements[n];
+                if scope.is_on_device(statement) {
+                    let names = assigned(file.view, statement);
+                    scope.computed.extend(names);
+                }
+            }
+        }
+        scope
+    }
+
+    /// Whether a statement calls a model or reads what one gave.
+    fn is_on_device(&self, statement: Id) -> bool {
+        let index = &self.file.view.index;
+        self.forwards.iter().any(|call| index.is_within(*call, statement))
+            || reads(self.file.view, statement).iter().any(|id| self.computed.contains(index.text_of(*id)))
+    }
+
+    fn add_to(&self, moves: &mut Moves) {
+        let index = &self.file.view.index;
+        let mut own: Vec<Move> = Vec::new();
+        let mut unknown: Vec<Id> = Vec::new();
+        let mut expressions: Vec<Id> = Vec::new();
+        let losses = self.losses();
+        for call in self.forwards.iter().chain(&losses) {
+            let is_loss = losses.contains(call);
+            for argument in index.arguments(*call).iter().take(if is_loss { 2 } else { usize::MAX }) {
+                let mut parts = Parts::default();
+                let is_followed = match argument {
+                    Argument::Positional(id) | Argument::Keyword { value: id, .. } => self.parts(id, &mut parts),
+                    Argument::UnpackedTable(id) => self.add_table(id, *call, moves),
+                    Argument::Unpacked(_) => false,
+                };
+                if !is_followed {
+                    unknown.push(*call);
+                }
+                for name in parts.names {
+                    match self.source(name, *call) {
+                        Source::Moved { at, after } => {
+                            add(&mut own, at, after, [index.text_of(name).to_owned()]);
+                        }
+                        Source::Nothing => {}
+                        Source::Unknown => parts.expressions.push(name),
+                    }
+                }
+                expressions.extend(parts.expressions);
+            }
+        }
+        for one in &mut own {
+            self.add_companions(one);
+        }
+        expressions.extend(self.beside(&expressions));
+        expressions.sort();
+        expressions.dedup();
+        moves.expressions.extend(expressions);
+        unknown.dedup();
+        moves.unknown_tensors.extend(unknown);
+        for Move { at, after, names } in own {
+            add(&mut moves.tensors, at, after, names);
+        }
+    }
+
+    /// Calls of losses that are given what a model gave.
+    fn losses(&self) -> Vec<Id> {
+        let (file, index) = (self.file, &self.file.view.index);
+        let is_loss = |call: &Id| {
+            let by_role = index.callee(*call).is_some_and(|callee| file.role(callee) == Some(Role::Criterion));
+            let of_torch = qualified(file.view, *call).is_some_and(|name| {
+                let last = name.strip_prefix("torch.nn.functional.").unwrap_or_default();
+                last.ends_with("loss") || last.contains("cross_entropy") || last == "kl_div"
+            });
+            (by_role || of_torch) && file.function_of(*call) == self.function && !in_model(file, *call)
+        };
+        let calls = index.of_kind(kinds().call).iter().copied().filter(is_loss);
+        calls.filter(|call| statement(file, *call).is_some_and(|s| self.is_on_device(s))).collect()
+    }
+
+    /// Adds a dictionary that a model is given by `**`, where a loop or an assignment names it.
+    fn add_table(&self, argument: Id, call: Id, moves: &mut Moves) -> bool {
+        let index = &self.file.view.index;
+        let Some(name) = index.parts(argument).next().filter(|id| index.kind(*id) == kinds().identifier) else {
+            return false;
+        };
+        match self.source(name, call) {
+            Source::Moved { at, after } => add(&mut moves.tables, at, after, [index.text_of(name).to_owned()]),
+            Source::Nothing => {}
+            Source::Unknown => return false,
+        }
+        true
+    }
+
+    /// Parts of the same values that are read beside what a model gave: `pair[1]` where the model is given `pair[0]`.
+    fn beside(&self, expressions: &[Id]) -> Vec<Id> {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let of_value = |id: Id| [k.subscript, k.attribute].contains(&index.kind(id));
+        let value = |id: Id| index.value(id).or_else(|| index.owner(id)).map(|value| index.text_of(value));
+        let values: BTreeSet<&str> = expressions
+            .iter()
+            .filter(|id| of_value(**id))
+            .filter_map(|id| value(*id))
+            .filter(|v| *v != "self")
+            .collect();
+        let nodes = index.of_kind(k.subscript).iter().chain(index.of_kind(k.attribute)).copied();
+        nodes
+            .filter(|id| value(*id).is_some_and(|value| values.contains(value)) && !index.is_stored(*id))
+            .filter(|id| index.parent(*id).is_some_and(|parent| index.kind(parent) == k.binary_operator))
+            .filter(|id| file.function_of(*id) == self.function)
+            .filter(|id| statement(file, *id).is_some_and(|s| self.is_on_device(s)))
+            .collect()
+    }
+
+    /// What an argument is made of; false where that can't be told.
+    fn parts(&self, node: Id, out: &mut Parts) -> bool {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let kind = index.kind(node);
+        if kind == k.identifier {
+            out.names.push(node);
+            return true;
+        }
+        if kind == k.call {
+            if self.forwards.contains(&node) {
+                return true;
+            }
+            if let Some(receiver) = index.receiver(node).filter(|_| is_call_of(file, node, &RESHAPES)) {
+                return self.parts(receiver, out);
+            }
+            if is_call_of(file, node, &COMBINES) {
+                let ids: Vec<Id> = index.arguments(node).positional().collect();
+                return ids.into_iter().all(|id| self.parts(id, out));
+            }
+            if self.is_computed(node) {
+                return true;
+            }
+            let makes = qualified(file.view, node).is_some_and(|name| name.starts_with("torch."));
+            if makes {
+                out.expressions.push(node);
+            }
+            return makes || is_call_of(file, node, &["to"]);
+        }
+        if [k.list, k.tuple, k.binary_operator, k.unary_operator, k.parenthesized_expression].contains(&kind) {
+            let parts: Vec<Id> = index.parts(node).collect();
+            return parts.into_iter().all(|part| self.parts(part, out));
+        }
+        if self.is_computed(node) || [k.integer, k.float, k.string, k.none, k.r#true, k.r#false].contains(&kind) {
+            return true;
+        }
+        let is_tensor = [k.subscript, k.attribute].contains(&kind);
+        if is_tensor {
+            out.expressions.push(node);
+        }
+        is_tensor
+    }
+
+    /// Whether an expression is computed of what a model gave.
+    fn is_computed(&self, node: Id) -> bool {
+        let index = &self.file.view.index;
+        reads(self.file.view, node).iter().any(|id| self.computed.contains(index.text_of(*id)))
+    }
+
+    fn source(&self, name: Id, call: Id) -> Source {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let text = index.text_of(name);
+        let is_other = matches!(
+            file.role(name),
+            Some(Role::Model | Role::Optimizer | Role::Criterion | Role::Loader | Role::Device | Role::Scheduler)
+        );
+        if is_other || file.names.by_import(text) || is_moved(file, self.function, text) {
+            return Source::Nothing;
+        }
+        let is_inside = |around: &Id| Some(*around) != self.function;
+        for around in index.ancestors(call).take_while(is_inside) {
+            if index.kind(around) == k.for_statement
+                && index.target(around).is_some_and(|target| mentions(file, target, text))
+            {
+                let counts = index.source(around).is_some_and(|s| is_call_of(file, s, &["range"]));
+                let first = index.body(around).and_then(|body| index.parts(body).next());
+                return match first {
+                    _ if counts => Source::Nothing,
+                    Some(at) => Source::Moved { at, after: false },
+                    None => Source::Unknown,
+                };
+            }
+        }
+        let bindings: Vec<Id> = self
+            .statements
+            .iter()
+            .copied()
+            .filter(|s| *s < call && !index.is_within(call, *s) && assigned(file.view, *s).contains(&text))
+            .collect();
+        let on_device = |s: &Id| self.is_on_device(*s);
+        if let Some(&last) = bindings.iter().rev().find(|s| !on_device(s)) {
+            let value = index.parts(last).next().and_then(|a| index.assignment(a)).and_then(|a| a.value());
+            if value
+                .is_some_and(|v| [k.integer, k.float, k.none, k.string, k.r#true, k.r#false].contains(&index.kind(v)))
+            {
+                return Source::Nothing;
+            }
+            let block = index.parent(last);
+            return match block {
+                Some(block) if block == ROOT || index.is_within(call, block) => Source::Moved { at: last, after: true },
+                _ => statement(file, call).map_or(Source::Unknown, |at| Source::Moved { at, after: false }),
+            };
+        }
+        if !bindings.is_empty() || self.computed.contains(text) {
+            return Source::Nothing;
+        }
+        let is_parameter = self
+            .function
+            .and_then(|function| index.function(function))
+            .is_some_and(|function| function.parameters().any(|parameter| parameter.name == text));
+        match statement(file, call) {
+            Some(at) if is_parameter => Source::Moved { at, after: false },
+            _ => Source::Unknown,
+        }
+    }
+
+    /// Adds names that come with a tensor that is moved, where they are read beside what a model gave.
+    fn add_companions(&self, one: &mut Move) {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let target = match one.after {
+            true => index.parts(one.at).next().and_then(|a| index.target(a)),
+            false => index
+                .ancestors(one.at)
+                .find(|a| index.kind(*a) == k.for_statement)
+                .filter(|f| index.body(*f).is_some_and(|body| index.parts(body).next() == Some(one.at)))
+                .and_then(|f| index.target(f)),
+        };
+        let Some(target) = target else { return };
+        let reports = |s: Id| {
+            let value = index.parts(s).next();
+            value.is_some_and(|v| index.kind(v) == k.call && !is_call_of(file, v, &["backward"]))
+        };
+        let counter = index.of_kind_in(k.identifier, target).first().copied();
+        let counted = index
+            .ancestors(target)
+            .next()
+            .and_then(|f| index.source(f))
+            .is_some_and(|source| index.mentions(source, |name| name == "enumerate"));
+        for &id in index.of_kind_in(k.identifier, target) {
+            let name = index.text_of(id);
+            let is_counter = counted && counter == Some(id);
+            let meets = |s: &&Id| self.is_on_device(**s) && !reports(**s);
+            let is_read = self.statements.iter().filter(meets).any(|s| {
+                reads(file.view, *s).iter().any(|read| index.text_of(*read) == name && !only_counts(file, *read))
+            });
+            if !is_counter && is_read && !one.names.iter().any(|n| n == name) && !is_moved(file, self.function, name) {
+                one.names.push(name.to_owned());
+            }
+        }
+        // As the program names them.
+        let place =
+            |name: &String| index.of_kind_in(k.identifier, target).iter().position(|id| index.text_of(*id) == name);
+        one.names.sort_by_key(place);
+    }
+}
+
+/// Whether a read of a tensor asks for its size alone.
+fn only_counts(file: FileInProject<'_, '_>, read: Id) -> bool {
+    let index = &file.view.index;
+    let Some(parent) = index.parent(read) else { return false };
+    let of = index.attribute(parent).and_then(|attribute| attribute.name());
+    let is_length = index.parent(parent).is_some_and(|call| is_call_of(file, call, &["len"]));
+    is_length || of.is_some_and(|name| matches!(name, "size" | "shape" | "numel" | "dim" | "ndim"))
+}
+
+fn mentions(file: FileInProject<'_, '_>, node: Id, name: &str) -> bool {
+    let index = &file.view.index;
+    let own = index.kind(node) == kinds().identifier && index.text_of(node) == name;
+    own || index.of_kind_in(kinds().identifier, node).iter().any(|id| index.text_of(*id) == name)
+}
