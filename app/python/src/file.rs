@@ -116,7 +116,7 @@ impl<'t> PythonFile<'t> {
         self.index.field(definition, fields().name).map_or("", |n| self.index.text_of(n))
     }
 
-    /// Whether a class, a function or a top-level assignment of that name is here.
+    /// Whether a class or a function of that name is here.
     pub fn defines(&self, name: &str) -> bool {
         let k = kinds();
         let definitions =

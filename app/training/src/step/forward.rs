@@ -24,9 +24,15 @@ pub fn in_model(file: FileInProject<'_, '_>, id: Id) -> bool {
 /// Every call of a model in a file, outside the classes of models.
 pub fn model_calls<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
     file.view.index.of_kind(kinds().call).iter().copied().filter(move |call| {
-        // `Net()` makes a model, and `self.init_network()` is a method.
-        let makes = called_name(&file.index, *call)
-            .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()) || file.defines(n));
+        // `Net()` makes a model, and `self.init_network()` is a method; `G = Net()` makes `G` a model that is called.
+        let is_made = |n: &str| {
+            let makes = |value: Id| file.index.kind(value) == kinds().call;
+            file.index.assignments().any(|a| a.assigns(n) && a.value().is_some_and(makes))
+        };
+        let makes = called_name(&file.index, *call).is_some_and(|n| {
+            let is_class = n.starts_with(|c: char| c.is_ascii_uppercase()) && !is_made(n);
+            is_class || file.defines(n)
+        });
         let of_torch = qualified(&file, *call).is_some_and(|q| q.starts_with("torch."));
         !makes && !of_torch && is_model_call(file, *call) && !in_model(file, *call)
     })

@@ -17,7 +17,8 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
             continue;
         };
         for owner in owners {
-            let Some(name) = model_of(file, owner).map(str::to_owned) else {
+            let Some(name) = model_of(file, owner).filter(|n| !is_bound_inside(file, owner, n)).map(str::to_owned)
+            else {
                 moves.unknown_models.push(made.call);
                 continue;
             };
@@ -75,6 +76,16 @@ fn owners(file: FileInProject<'_, '_>, made: Id) -> Option<Vec<Id>> {
     let values = index.assignments().filter(|a| a.assigns(index.text_of(given)) && file.function_of(a.id()) == scope);
     let named: Vec<Id> = values.filter_map(|a| a.value()).flat_map(within).collect();
     (!named.is_empty()).then_some(named)
+}
+
+/// Whether a comprehension around a node binds its name.
+fn is_bound_inside(file: FileInProject<'_, '_>, node: Id, name: &str) -> bool {
+    let (index, k) = (&file.view.index, kinds());
+    let binds = |clause: Id| {
+        index.kind(clause) == k.for_in_clause
+            && index.target(clause).is_some_and(|target| index.mentions(target, |n| n == name))
+    };
+    index.ancestors(node).any(|around| index.children(around).any(binds))
 }
 
 /// The model in a dotted name such as `self.net.encoder`: the first part that is one, else all of it.

@@ -1,6 +1,6 @@
 //! Tensors: each is moved where the loop, the assignment or the parameter gives it its name.
 
-use super::{Move, Moves, add, is_call_of, is_moved, statement};
+use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::step::{assigned, in_model, leaves, model_calls, qualified, reads};
@@ -67,10 +67,28 @@ struct Parts {
     expressions: Vec<Id>,
 }
 
+/// What gives a name its tensor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Binding {
+    /// A loop.
+    Loop(Id),
+    /// An assignment's statement.
+    Assigned(Id),
+    /// The call of the function.
+    Parameter,
+}
+
+/// Names of one binding, and the statement before which they are moved.
+struct Bound {
+    by: Binding,
+    at: Id,
+    names: Vec<String>,
+}
+
 /// Where a name comes from.
 enum Source {
-    /// It is moved beside a statement.
-    Moved { at: Id, after: bool },
+    /// It is moved before a statement.
+    Moved { by: Binding, at: Id },
     /// It needs no move: a number, a result of a model, a name that is moved already.
     Nothing,
     /// That can't be followed.
@@ -110,7 +128,7 @@ impl<'a, 't> Scope<'a, 't> {
 
     fn add_to(&self, moves: &mut Moves) {
         let index = &self.file.view.index;
-        let mut own: Vec<Move> = Vec::new();
+        let mut own: Vec<Bound> = Vec::new();
         let mut unknown: Vec<Id> = Vec::new();
         let mut expressions: Vec<Id> = Vec::new();
         let losses = self.losses();
@@ -128,8 +146,15 @@ impl<'a, 't> Scope<'a, 't> {
                 }
                 for name in parts.names {
                     match self.source(name, *call) {
-                        Source::Moved { at, after } => {
-                            add(&mut own, at, after, [index.text_of(name).to_owned()]);
+                        Source::Moved { by, at } => {
+                            let name = index.text_of(name).to_owned();
+                            match own.iter_mut().find(|one| one.by == by) {
+                                Some(one) => {
+                                    one.at = one.at.min(at);
+                                    one.names.push(name);
+                                }
+                                None => own.push(Bound { by, at, names: vec![name] }),
+                            }
                         }
                         Source::Nothing => {}
                         Source::Unknown => parts.expressions.push(name),
@@ -147,8 +172,9 @@ impl<'a, 't> Scope<'a, 't> {
         moves.expressions.extend(expressions);
         unknown.dedup();
         moves.unknown_tensors.extend(unknown);
-        for Move { at, after, names } in own {
-            add(&mut moves.tensors, at, after, names);
+        own.sort_by_key(|one| one.at);
+        for Bound { at, names, .. } in own {
+            add(&mut moves.tensors, at, false, names);
         }
     }
 
@@ -174,7 +200,7 @@ impl<'a, 't> Scope<'a, 't> {
             return false;
         };
         match self.source(name, call) {
-            Source::Moved { at, after } => add(&mut moves.tables, at, after, [index.text_of(name).to_owned()]),
+            Source::Moved { at, .. } => add(&mut moves.tables, at, false, [index.text_of(name).to_owned()]),
             Source::Nothing => {}
             Source::Unknown => return false,
         }
@@ -268,7 +294,7 @@ impl<'a, 't> Scope<'a, 't> {
                 let first = index.body(around).and_then(|body| index.parts(body).next());
                 return match first {
                     _ if counts => Source::Nothing,
-                    Some(at) => Source::Moved { at, after: false },
+                    Some(at) => Source::Moved { by: Binding::Loop(around), at },
                     None => Source::Unknown,
                 };
             }
@@ -287,11 +313,11 @@ impl<'a, 't> Scope<'a, 't> {
             {
                 return Source::Nothing;
             }
-            let block = index.parent(last);
-            return match block {
-                Some(block) if block == ROOT || index.is_within(call, block) => Source::Moved { at: last, after: true },
-                _ => statement(file, call).map_or(Source::Unknown, |at| Source::Moved { at, after: false }),
-            };
+            // As late as can be: what is computed of it on the way to the model may stay on the CPU.
+            let block = index.parent(last).filter(|block| *block == ROOT || index.is_within(call, *block));
+            let in_block = |block: Id| index.parts(block).find(|s| index.is_within(call, *s));
+            let at = block.and_then(in_block).or_else(|| statement(file, call));
+            return at.map_or(Source::Unknown, |at| Source::Moved { by: Binding::Assigned(last), at });
         }
         if !bindings.is_empty() || self.computed.contains(text) {
             return Source::Nothing;
@@ -301,21 +327,18 @@ impl<'a, 't> Scope<'a, 't> {
             .and_then(|function| index.function(function))
             .is_some_and(|function| function.parameters().any(|parameter| parameter.name == text));
         match statement(file, call) {
-            Some(at) if is_parameter => Source::Moved { at, after: false },
+            Some(at) if is_parameter => Source::Moved { by: Binding::Parameter, at },
             _ => Source::Unknown,
         }
     }
 
     /// Adds names that come with a tensor that is moved, where they are read beside what a model gave.
-    fn add_companions(&self, one: &mut Move) {
+    fn add_companions(&self, one: &mut Bound) {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
-        let target = match one.after {
-            true => index.parts(one.at).next().and_then(|a| index.target(a)),
-            false => index
-                .ancestors(one.at)
-                .find(|a| index.kind(*a) == k.for_statement)
-                .filter(|f| index.body(*f).is_some_and(|body| index.parts(body).next() == Some(one.at)))
-                .and_then(|f| index.target(f)),
+        let target = match one.by {
+            Binding::Assigned(statement) => index.parts(statement).next().and_then(|a| index.target(a)),
+            Binding::Loop(around) => index.target(around),
+            Binding::Parameter => None,
         };
         let Some(target) = target else { return };
         let reports = |s: Id| {
