@@ -61,15 +61,11 @@ class Mentions(ast.NodeVisitor):
 
     def add(self, kind, node, text):
         # What a test for CUDA keeps from running there is told at the test, if at all: counted like a word.
-        tests = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
-        if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests) and not self.in_test(node):
+        around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
+        tests = [test for test in around if all(part is not node for part in ast.walk(test))]
+        if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
             kind, text = "word", f"under a test for CUDA: {text}"
         self.found.append((kind, node.lineno, node.end_lineno, text))
-
-    def in_test(self, node):
-        """Whether a node stands in the test itself."""
-        tests = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
-        return any(node is part for test in tests for part in ast.walk(test))
 
     def qualified(self, node):
         parts = []
