@@ -62,6 +62,7 @@ class Mentions(ast.NodeVisitor):
     def add(self, kind, node, text):
         # What a test for CUDA keeps from running there is told at the test, if at all: counted like a word.
         around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
+        around += [one for p in self.parents if isinstance(p, ast.BoolOp) for one in p.values]
         tests = [test for test in around if all(part is not node for part in ast.walk(test))]
         if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
             kind, text = "word", f"under a test for CUDA: {text}"
