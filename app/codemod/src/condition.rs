@@ -54,7 +54,7 @@ enum Test {
     FileTrains,
     LeadsToTraining,
     StepLeft,
-    NoDevice,
+    FirstDevice,
     LossFirst,
     ComputeModes,
     ProjectImports(String),
@@ -180,7 +180,7 @@ impl Compiler<'_> {
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a training step is left" => Test::StepLeft,
-            "project names no device" => Test::NoDevice,
+            "project gets its first device" => Test::FirstDevice,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -293,7 +293,7 @@ impl Condition {
                 let ported = s.project.target_modules.iter().any(|module| s.view.names.imports(module));
                 s.project.step_is_left && !ported
             }
-            Test::NoDevice => !s.project.names_device,
+            Test::FirstDevice => s.project.moves_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
@@ -349,7 +349,7 @@ impl Condition {
             | Test::FileContains(_)
             | Test::ProjectPins(..)
             | Test::StepLeft
-            | Test::NoDevice
+            | Test::FirstDevice
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)

@@ -26,7 +26,7 @@ use state::{Origin, State, views};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use training::{FileView, ProjectFacts};
+use training::{FileInProject, FileView, ProjectFacts, unmoved};
 
 /// Rounds after which a port that still changes is given up.
 const MOST_ROUNDS: usize = 10;
@@ -97,6 +97,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         branch: options.style == Style::Branch,
         own_mode: false,
         names_device: None,
+        moves_models: None,
         trace: &trace,
         origins: Vec::new(),
         refused: RefCell::default(),
@@ -124,6 +125,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         let mut facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
         // What the project itself says: a device that the port names is none of its own.
         facts.names_device = *plan.names_device.get_or_insert(facts.names_device);
+        facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();
@@ -180,4 +182,12 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
     let facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
     let ported = finish(&plan, recipes, states, &views, &facts, Notes::new(), None);
     (ported, trace.into_inner())
+}
+
+/// Whether a project that names no device trains models that can be moved to one.
+fn moves_models(views: &[Option<Rc<FileView<'_>>>], project: &ProjectFacts) -> bool {
+    let views = || views.iter().flatten();
+    let trains = |view: &Rc<FileView<'_>>| !view.steps.training.is_empty();
+    let moves = |view: &Rc<FileView<'_>>| !unmoved::moves(FileInProject { view, project }).models.is_empty();
+    !project.names_device && !project.imports("torch.distributed") && views().any(trains) && views().any(moves)
 }

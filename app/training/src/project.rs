@@ -77,8 +77,8 @@ pub struct ProjectFacts {
     pub target_modules: Vec<String>,
     /// Whether some file chooses a device or moves something to one.
     pub names_device: bool,
-    /// Whether some file has a PyTorch training step.
-    pub trains: bool,
+    /// Whether some file moves a model, in a project that names no device: see [`unmoved`](crate::unmoved).
+    pub moves_models: bool,
     /// Whether some file has a PyTorch training step and nothing of the target in it.
     pub step_is_left: bool,
     /// Modules that some file imports, or imports something of.
@@ -152,7 +152,7 @@ impl ProjectFacts {
             bridge_classes,
             target_modules: target.modules.clone(),
             names_device: views.iter().any(|view| names_device(view, own_device)),
-            trains: views.iter().any(|view| !view.steps.training.is_empty() && !view.names.is_of_other_framework()),
+            moves_models: false,
             step_is_left: views.iter().any(|view| {
                 let ported = target.modules.iter().any(|module| view.names.imports(module));
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported

@@ -25,15 +25,15 @@ const MOVED_TENSOR: BlockShape = BlockShape { name: "moved_tensor", fills: &["te
 pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLES, MOVED_TENSOR];
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
-    let is_for_device = input.project.trains && !input.project.names_device;
-    let Some(view) = input.view.filter(|_| is_for_device) else { return Vec::new() };
-    let moves = moves(FileInProject { view, project: input.project });
-    if input.project.imports("torch.distributed") {
-        for at in moves.models.iter().map(|one| one.at).chain(moves.unknown_models) {
-            input.note(view, at, processes_without_device());
+    let Some(view) = input.view.filter(|_| !input.project.names_device) else { return Vec::new() };
+    if !input.project.moves_models {
+        let joined = input.project.imports("torch.distributed");
+        for call in view.calls("backward").iter().filter(|call| view.steps.in_training(view, **call)) {
+            input.note(view, *call, if joined { processes_without_device() } else { model_not_followed() });
         }
         return Vec::new();
     }
+    let moves = moves(FileInProject { view, project: input.project });
     moves.unknown_models.iter().for_each(|at| input.note(view, *at, model_not_followed()));
     moves.unknown_tensors.iter().for_each(|at| input.note(view, *at, tensors_not_followed()));
     let wish = |one: &Move, block: BlockShape| {

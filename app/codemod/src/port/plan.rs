@@ -29,6 +29,8 @@ pub(super) struct Plan<'a> {
     pub(super) own_mode: bool,
     /// Whether a file names a device, as the project was given; known from the first round on.
     pub(super) names_device: Option<bool>,
+    /// Whether the port moves models of a project that names no device.
+    pub(super) moves_models: Option<bool>,
     pub(super) trace: &'a RefCell<Trace>,
     /// By file, from the first round on.
     pub(super) origins: Vec<Origin>,

@@ -4,6 +4,7 @@ use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::step::{assigned, in_model, leaves, model_calls, qualified, reads};
+use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
@@ -37,13 +38,42 @@ const RESHAPES: [&str; 22] = [
 /// Functions that give a tensor of the tensors they are given.
 const COMBINES: [&str; 6] = ["cat", "stack", "unsqueeze", "squeeze", "flatten", "Variable"];
 
+/// Methods that every model has and that are given no tensors of a batch.
+const OF_MODULES: [&str; 16] = [
+    "train",
+    "eval",
+    "to",
+    "parameters",
+    "named_parameters",
+    "state_dict",
+    "load_state_dict",
+    "zero_grad",
+    "apply",
+    "modules",
+    "named_modules",
+    "children",
+    "buffers",
+    "requires_grad_",
+    "register_buffer",
+    "add_module",
+];
+
 pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
-    let mut scopes: Vec<Option<Id>> = model_calls(file).map(|call| file.function_of(call)).collect();
-    scopes.dedup();
-    let scopes: BTreeSet<Option<Id>> = scopes.into_iter().collect();
+    let scopes: BTreeSet<Option<Id>> = forwards(file).map(|call| file.function_of(call)).collect();
     for function in scopes {
         Scope::read(file, function).add_to(moves);
     }
+}
+
+/// Calls of models, and of methods of theirs whose value is kept: `latent = net.encode(image)`.
+fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
+    let (index, k) = (&file.view.index, kinds());
+    let is_method = move |call: &Id| {
+        let of_model = index.receiver(*call).is_some_and(|receiver| file.role(receiver) == Some(Role::Model));
+        let is_kept = || statement(file, *call).is_some_and(|s| index.parts(s).next() != Some(*call));
+        of_model && !is_call_of(file, *call, &OF_MODULES) && is_kept() && !in_model(file, *call)
+    };
+    model_calls(file).chain(index.of_kind(k.call).iter().copied().filter(is_method))
 }
 
 /// A function that calls models, or what stands outside of functions.
@@ -98,7 +128,7 @@ enum Source {
 impl<'a, 't> Scope<'a, 't> {
     fn read(file: FileInProject<'a, 't>, function: Option<Id>) -> Self {
         let (index, k) = (&file.view.index, kinds());
-        let forwards: Vec<Id> = model_calls(file).filter(|call| file.function_of(*call) == function).collect();
+        let forwards: Vec<Id> = forwards(file).filter(|call| file.function_of(*call) == function).collect();
         let mut statements = leaves(file.view, function.unwrap_or(ROOT));
         if function.is_none() {
             statements.extend(index.parts(ROOT).filter(|s| index.kind(*s) == k.expression_statement));
@@ -187,7 +217,8 @@ impl<'a, 't> Scope<'a, 't> {
                 let last = name.strip_prefix("torch.nn.functional.").unwrap_or_default();
                 last.ends_with("loss") || last.contains("cross_entropy") || last == "kl_div"
             });
-            (by_role || of_torch) && file.function_of(*call) == self.function && !in_model(file, *call)
+            let by_name = called_name(index, *call).is_some_and(|name| name.to_ascii_lowercase().ends_with("loss"));
+            (by_role || of_torch || by_name) && file.function_of(*call) == self.function && !in_model(file, *call)
         };
         let calls = index.of_kind(kinds().call).iter().copied().filter(is_loss);
         calls.filter(|call| statement(file, *call).is_some_and(|s| self.is_on_device(s))).collect()
@@ -285,11 +316,22 @@ impl<'a, 't> Scope<'a, 't> {
         if is_other || file.names.by_import(text) || is_moved(file, self.function, text) {
             return Source::Nothing;
         }
+        let bindings: Vec<Id> = self
+            .statements
+            .iter()
+            .copied()
+            .filter(|s| *s < call && !index.is_within(call, *s) && assigned(file.view, *s).contains(&text))
+            .collect();
+        let on_device = |s: &Id| self.is_on_device(*s);
+        let last = bindings.iter().rev().find(|s| !on_device(s)).copied();
         let is_inside = |around: &Id| Some(*around) != self.function;
         for around in index.ancestors(call).take_while(is_inside) {
             if index.kind(around) == k.for_statement
                 && index.target(around).is_some_and(|target| mentions(file, target, text))
             {
+                if last.is_some_and(|last| index.is_within(last, around)) {
+                    break;
+                }
                 let counts = index.source(around).is_some_and(|s| is_call_of(file, s, &["range"]));
                 let first = index.body(around).and_then(|body| index.parts(body).next());
                 return match first {
@@ -299,14 +341,7 @@ impl<'a, 't> Scope<'a, 't> {
                 };
             }
         }
-        let bindings: Vec<Id> = self
-            .statements
-            .iter()
-            .copied()
-            .filter(|s| *s < call && !index.is_within(call, *s) && assigned(file.view, *s).contains(&text))
-            .collect();
-        let on_device = |s: &Id| self.is_on_device(*s);
-        if let Some(&last) = bindings.iter().rev().find(|s| !on_device(s)) {
+        if let Some(last) = last {
             let value = index.parts(last).next().and_then(|a| index.assignment(a)).and_then(|a| a.value());
             if value
                 .is_some_and(|v| [k.integer, k.float, k.none, k.string, k.r#true, k.r#false].contains(&index.kind(v)))
