@@ -20,6 +20,7 @@ use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword, trains, unused};
+use training::forward_pass::in_forward_pass;
 use training::readers::only_evaluation_reads;
 use training::{FileView, ProjectFacts};
 use types::is_of_type;
@@ -40,6 +41,7 @@ enum Test {
     Unused(String),
     InsideDef(String),
     InsideTraining,
+    InsideForward,
     InsideValidation,
     InsideWith(NodePattern),
     InsideLoop,
@@ -171,6 +173,7 @@ impl Compiler<'_> {
         }
         let test = match rest {
             "inside the training step" => Test::InsideTraining,
+            "inside the forward pass" => Test::InsideForward,
             "inside the validation step" => Test::InsideValidation,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
@@ -326,6 +329,7 @@ impl Condition {
                 .ancestors(found.node)
                 .any(|a| view.index.kind(a) == kinds().function_definition && view.name_of(a) == name),
             Test::InsideTraining => view.steps.in_training(view, found.node),
+            Test::InsideForward => in_forward_pass(view, found.node),
             Test::InsideValidation => view.steps.in_validation(view, found.node),
             Test::InsideWith(pattern) => inside_with(view, found.node, pattern),
             Test::InsideLoop => view.index.ancestors(found.node).any(|a| {

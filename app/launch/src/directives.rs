@@ -61,7 +61,7 @@ fn slurm(asked: &Resources) -> Vec<Flag> {
     if asked.requeue {
         all.push(flag("--requeue".into(), "It may be requeued."));
         all.push(flag("--open-mode=append".into(), "After a restart the log is continued."));
-        all.push(flag("--signal=B:USR1@120".into(), "The script is signalled two minutes before the limit."));
+        all.push(flag("--signal=B:USR1@120".into(), "The script receives a signal two minutes before the limit."));
     }
     if let Some(mail) = &asked.mail {
         all.push(flag(format!("--mail-user={mail}"), "Who gets mail."));

@@ -274,7 +274,7 @@ impl<'a> Draft<'a> {
             self.plan.steps.push(Step::Source {
                 files: site.enable.iter().map(|file| self.given().word(file)).collect(),
                 unless: site.enabled_by.clone(),
-                why: "Adds the SDK to the paths unless the login has.".into(),
+                why: "Adds the SDK to the paths unless the login already does.".into(),
                 source: site.source.clone(),
             });
         }

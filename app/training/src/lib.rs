@@ -9,6 +9,7 @@ pub mod counting;
 pub mod evaluation;
 mod figure;
 pub mod files;
+pub mod forward_pass;
 pub mod keras;
 pub mod keras_batches;
 pub mod keras_data;

@@ -53,6 +53,7 @@ pub use logged_loss::logs_a_share;
 pub use loss::{loss_of, unnamed_loss};
 pub use micro_batches::{divides, is_left_early};
 pub use module::Module;
+pub(crate) use numbers::{is_counter, is_number};
 pub(crate) use obstacle as why;
 pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
 pub use optimizers::{OptimizerMade, optimizers_made, unlike_others};

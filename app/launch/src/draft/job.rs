@@ -147,7 +147,7 @@ impl Draft<'_> {
             self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
         };
         if let Some(cpus) = self.plan.resources.cpus_per_task.filter(|_| scheduler == Scheduler::Slurm) {
-            let why = "Since Slurm 22.05 srun does not inherit the job's cores.";
+            let why = "Since Slurm 22.05, srun does not inherit the job's cores.";
             set("SRUN_CPUS_PER_TASK", cpus.to_string().into(), why, SRUN);
             self.inner.push("SRUN_CPUS_PER_TASK".to_string());
         }

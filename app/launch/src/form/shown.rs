@@ -216,7 +216,7 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
         ("mail", "Mail to", "The address to notify when the job ends or fails."),
         ("qos", "Quality of service", "For Slurm, if the site has several."),
         ("memory", "Memory per machine", "Such as 64G; if empty, the site's default."),
-        ("after", "Start after job", "Number of the job that has to succeed first."),
+        ("after", "Start after job", "Number of the job that must succeed first."),
         ("array", "Job array", "Indices, such as 0-9: one job for each."),
         ("array-key", "Key for the index", "Key or option of the program that takes the index, such as --seed."),
     ];
@@ -250,7 +250,7 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
     }
     let help = "Samples per micro-batch and copy of the model; shows the samples per step.";
     list.push(field("batch", "Batch", help, FieldKind::Number));
-    let help = "Micro-batches per step; if empty, as in the arguments, else 1.";
+    let help = "Micro-batches per step; if empty, the value in the arguments, or 1.";
     list.push(field("accumulation", "Accumulation", help, FieldKind::Number));
     let named = table.launcher.iter().filter(|entry| !entry.label.is_empty());
     let launchers: Vec<(&str, &str)> = named.map(|entry| (&*entry.name, &*entry.label)).collect();

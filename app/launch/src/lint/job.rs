@@ -47,7 +47,7 @@ fn placeholders(look: &mut Look<'_>) {
 fn line_ends(look: &mut Look<'_>) {
     let places: Vec<usize> = look.script.match_indices("\r\n").map(|(at, _)| at).collect();
     if let Some(first) = places.first() {
-        look.found(*first, "line-ends", "lines end in CR and LF; bash reads the CR as a character");
+        look.found(*first, "line-ends", "lines end in CR and LF; bash reads the CR as part of the line");
         for at in places {
             look.mend(at..at + 1, "");
         }

@@ -36,7 +36,7 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
 }
 
 /// Whether an expression is a number of Python wherever it gets its value, as far back as `steps` assignments and calls.
-fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
+pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
     let k = kinds();
     let index = &file.view.index;
     let Some(steps) = steps.checked_sub(1) else { return false };
@@ -58,14 +58,9 @@ fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
         return false;
     }
     let name = index.text_of(id);
-    let from_binding = |binding: Id| {
-        let counts = |source: Id| called_name(index, source) == Some("range");
-        match index.for_statement(binding) {
-            Some(around) => {
-                around.iterable().is_some_and(counts) && around.target().is_some_and(|t| index.is_text(t, name))
-            }
-            None => index.source(binding).is_some_and(|right| index.is_within(id, right) || follows(right)),
-        }
+    let from_binding = |binding: Id| match index.for_statement(binding) {
+        Some(_) => is_counter(file, binding, name),
+        None => index.source(binding).is_some_and(|right| index.is_within(id, right) || follows(right)),
     };
     let bound: Vec<Id> = bindings(&file, name)
         .into_iter()
@@ -80,5 +75,38 @@ fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
             if values.is_empty() { is_epoch(name) } else { values.into_iter().all(follows) }
         }
         None => !bound.is_empty() && bound.into_iter().all(from_binding),
+    }
+}
+
+/// Whether a loop gives a name numbers of Python: `n` of `for n, (x, y) in enumerate(loader)`, `t` of `for t in tqdm(range(9))`.
+pub(crate) fn is_counter(file: FileInProject<'_, '_>, around: Id, name: &str) -> bool {
+    let index = &file.view.index;
+    let gives = |around: Id| Some((index.target(around)?, index.source(around)?));
+    gives(around).is_some_and(|(target, source)| gives_numbers(file, target, source, name))
+}
+
+fn gives_numbers(file: FileInProject<'_, '_>, target: Id, source: Id, name: &str) -> bool {
+    let (index, k) = (&file.view.index, kinds());
+    if [k.list, k.tuple].contains(&index.kind(source)) {
+        return index.is_text(target, name) && index.parts(source).all(|part| is_number(file, part, 1));
+    }
+    let targets = || index.parts(target).filter(|part| index.kind(*part) != k.comment);
+    let sources: Vec<Id> = index.arguments(source).positional().collect();
+    let holds = |target: Id| index.is_text(target, name) || index.mentions(target, |word| word == name);
+    match called_name(index, source) {
+        Some("range" | "trange") => index.is_text(target, name),
+        Some("enumerate") => match (targets().next(), targets().nth(1), sources.first()) {
+            (Some(counter), ..) if index.is_text(counter, name) => true,
+            (_, Some(target), Some(source)) => gives_numbers(file, target, *source, name),
+            _ => false,
+        },
+        Some("zip") => {
+            targets().zip(sources).any(|(target, source)| holds(target) && gives_numbers(file, target, source, name))
+        }
+        // `reversed(range(9))`, `tqdm(enumerate(loader))`: the same values, in another order or with a bar.
+        Some("reversed" | "list" | "sorted" | "tqdm") => {
+            sources.first().is_some_and(|source| gives_numbers(file, target, *source, name))
+        }
+        _ => false,
     }
 }

@@ -1,9 +1,10 @@
 //! Tensors: each is moved where the loop, the assignment or the parameter gives it its name.
 
+use super::sources::{Binding, Source, is_plain};
 use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, in_model, leaves, model_calls, qualified, reads};
+use crate::step::{assigned, in_model, is_counter, leaves, model_calls, qualified, reads};
 use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, ROOT, kinds};
@@ -77,15 +78,15 @@ fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
 }
 
 /// A function that calls models, or what stands outside of functions.
-struct Scope<'a, 't> {
-    file: FileInProject<'a, 't>,
-    function: Option<Id>,
+pub(super) struct Scope<'a, 't> {
+    pub(super) file: FileInProject<'a, 't>,
+    pub(super) function: Option<Id>,
     /// Its statements that hold no others.
-    statements: Vec<Id>,
+    pub(super) statements: Vec<Id>,
     /// Calls of models.
     forwards: Vec<Id>,
     /// Names of what models gave, and of what was computed of it.
-    computed: BTreeSet<&'t str>,
+    pub(super) computed: BTreeSet<&'t str>,
 }
 
 /// What an argument is made of.
@@ -97,32 +98,11 @@ struct Parts {
     expressions: Vec<Id>,
 }
 
-/// What gives a name its tensor.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Binding {
-    /// A loop.
-    Loop(Id),
-    /// An assignment's statement.
-    Assigned(Id),
-    /// The call of the function.
-    Parameter,
-}
-
 /// Names of one binding, and the statement before which they are moved.
 struct Bound {
     by: Binding,
     at: Id,
     names: Vec<String>,
-}
-
-/// Where a name comes from.
-enum Source {
-    /// It is moved before a statement.
-    Moved { by: Binding, at: Id },
-    /// It needs no move: a number, a result of a model, a name that is moved already.
-    Nothing,
-    /// That can't be followed.
-    Unknown,
 }
 
 impl<'a, 't> Scope<'a, 't> {
@@ -150,7 +130,7 @@ impl<'a, 't> Scope<'a, 't> {
     }
 
     /// Whether a statement calls a model or reads what one gave.
-    fn is_on_device(&self, statement: Id) -> bool {
+    pub(super) fn is_on_device(&self, statement: Id) -> bool {
         let index = &self.file.view.index;
         self.forwards.iter().any(|call| index.is_within(*call, statement))
             || reads(self.file.view, statement).iter().any(|id| self.computed.contains(index.text_of(*id)))
@@ -188,6 +168,7 @@ impl<'a, 't> Scope<'a, 't> {
                         }
                         Source::Nothing => {}
                         Source::Unknown => parts.expressions.push(name),
+                        Source::NotFollowed => unknown.push(*call),
                     }
                 }
                 expressions.extend(parts.expressions);
@@ -233,7 +214,7 @@ impl<'a, 't> Scope<'a, 't> {
         match self.source(name, call) {
             Source::Moved { at, .. } => add(&mut moves.tables, at, false, [index.text_of(name).to_owned()]),
             Source::Nothing => {}
-            Source::Unknown => return false,
+            Source::Unknown | Source::NotFollowed => return false,
         }
         true
     }
@@ -266,6 +247,9 @@ impl<'a, 't> Scope<'a, 't> {
             out.names.push(node);
             return true;
         }
+        if is_plain(file, node) {
+            return true;
+        }
         if kind == k.call {
             if self.forwards.contains(&node) {
                 return true;
@@ -290,7 +274,7 @@ impl<'a, 't> Scope<'a, 't> {
             let parts: Vec<Id> = index.parts(node).collect();
             return parts.into_iter().all(|part| self.parts(part, out));
         }
-        if self.is_computed(node) || [k.integer, k.float, k.string, k.none, k.r#true, k.r#false].contains(&kind) {
+        if self.is_computed(node) {
             return true;
         }
         let is_tensor = [k.subscript, k.attribute].contains(&kind);
@@ -306,67 +290,6 @@ impl<'a, 't> Scope<'a, 't> {
         reads(self.file.view, node).iter().any(|id| self.computed.contains(index.text_of(*id)))
     }
 
-    fn source(&self, name: Id, call: Id) -> Source {
-        let (file, index, k) = (self.file, &self.file.view.index, kinds());
-        let text = index.text_of(name);
-        let is_other = matches!(
-            file.role(name),
-            Some(Role::Model | Role::Optimizer | Role::Criterion | Role::Loader | Role::Device | Role::Scheduler)
-        );
-        if is_other || file.names.by_import(text) || is_moved(file, self.function, text) {
-            return Source::Nothing;
-        }
-        let bindings: Vec<Id> = self
-            .statements
-            .iter()
-            .copied()
-            .filter(|s| *s < call && !index.is_within(call, *s) && assigned(file.view, *s).contains(&text))
-            .collect();
-        let on_device = |s: &Id| self.is_on_device(*s);
-        let last = bindings.iter().rev().find(|s| !on_device(s)).copied();
-        let is_inside = |around: &Id| Some(*around) != self.function;
-        for around in index.ancestors(call).take_while(is_inside) {
-            if index.kind(around) == k.for_statement
-                && index.target(around).is_some_and(|target| mentions(file, target, text))
-            {
-                if last.is_some_and(|last| index.is_within(last, around)) {
-                    break;
-                }
-                let counts = index.source(around).is_some_and(|s| is_call_of(file, s, &["range"]));
-                let first = index.body(around).and_then(|body| index.parts(body).next());
-                return match first {
-                    _ if counts => Source::Nothing,
-                    Some(at) => Source::Moved { by: Binding::Loop(around), at },
-                    None => Source::Unknown,
-                };
-            }
-        }
-        if let Some(last) = last {
-            let value = index.parts(last).next().and_then(|a| index.assignment(a)).and_then(|a| a.value());
-            if value
-                .is_some_and(|v| [k.integer, k.float, k.none, k.string, k.r#true, k.r#false].contains(&index.kind(v)))
-            {
-                return Source::Nothing;
-            }
-            // As late as can be: what is computed of it on the way to the model may stay on the CPU.
-            let block = index.parent(last).filter(|block| *block == ROOT || index.is_within(call, *block));
-            let in_block = |block: Id| index.parts(block).find(|s| index.is_within(call, *s));
-            let at = block.and_then(in_block).or_else(|| statement(file, call));
-            return at.map_or(Source::Unknown, |at| Source::Moved { by: Binding::Assigned(last), at });
-        }
-        if !bindings.is_empty() || self.computed.contains(text) {
-            return Source::Nothing;
-        }
-        let is_parameter = self
-            .function
-            .and_then(|function| index.function(function))
-            .is_some_and(|function| function.parameters().any(|parameter| parameter.name == text));
-        match statement(file, call) {
-            Some(at) if is_parameter => Source::Moved { by: Binding::Parameter, at },
-            _ => Source::Unknown,
-        }
-    }
-
     /// Adds names that come with a tensor that is moved, where they are read beside what a model gave.
     fn add_companions(&self, one: &mut Bound) {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
@@ -380,20 +303,15 @@ impl<'a, 't> Scope<'a, 't> {
             let value = index.parts(s).next();
             value.is_some_and(|v| index.kind(v) == k.call && !is_call_of(file, v, &["backward"]))
         };
-        let counter = index.of_kind_in(k.identifier, target).first().copied();
-        let counted = index
-            .ancestors(target)
-            .next()
-            .and_then(|f| index.source(f))
-            .is_some_and(|source| index.mentions(source, |name| name == "enumerate"));
+        let counts = |name: &str| matches!(one.by, Binding::Loop(around) if is_counter(file, around, name));
         for &id in index.of_kind_in(k.identifier, target) {
             let name = index.text_of(id);
-            let is_counter = counted && counter == Some(id);
             let meets = |s: &&Id| self.is_on_device(**s) && !reports(**s);
             let is_read = self.statements.iter().filter(meets).any(|s| {
                 reads(file.view, *s).iter().any(|read| index.text_of(*read) == name && !only_counts(file, *read))
             });
-            if !is_counter && is_read && !one.names.iter().any(|n| n == name) && !is_moved(file, self.function, name) {
+            if !counts(name) && is_read && !one.names.iter().any(|n| n == name) && !is_moved(file, self.function, name)
+            {
                 one.names.push(name.to_owned());
             }
         }
@@ -411,10 +329,4 @@ fn only_counts(file: FileInProject<'_, '_>, read: Id) -> bool {
     let of = index.attribute(parent).and_then(|attribute| attribute.name());
     let is_length = index.parent(parent).is_some_and(|call| is_call_of(file, call, &["len"]));
     is_length || of.is_some_and(|name| matches!(name, "size" | "shape" | "numel" | "dim" | "ndim"))
-}
-
-fn mentions(file: FileInProject<'_, '_>, node: Id, name: &str) -> bool {
-    let index = &file.view.index;
-    let own = index.kind(node) == kinds().identifier && index.text_of(node) == name;
-    own || index.of_kind_in(kinds().identifier, node).iter().any(|id| index.text_of(*id) == name)
 }

@@ -83,7 +83,7 @@ impl fmt::Display for Refusal {
             ),
             Refusal::TooMany => {
                 let max = MAX_PROJECT / 1024 / 1024;
-                write!(f, "is too big for this page: the limit is {MAX_FILES} files with {max} MB in total.")
+                write!(f, "is too big for this page: the limit is {MAX_FILES} files and {max} MB in total.")
             }
         }
     }

@@ -1,0 +1,150 @@
+//! Where the names come from that a model or a loss is given: from a loop, an assignment or the caller, and whether as tensors.
+
+use super::tensors::Scope;
+use super::{is_call_of, is_moved, statement};
+use crate::project::FileInProject;
+use crate::roles::Role;
+use crate::step::{assigned, is_counter, is_number};
+use python::syntax::Parameter;
+use python::tree::{Id, ROOT, kinds};
+
+/// What gives a name its tensor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// A loop.
+    Loop(Id),
+    /// An assignment's statement.
+    Assigned(Id),
+    /// The call of the function.
+    Parameter,
+}
+
+/// Where a name comes from.
+pub(super) enum Source {
+    /// It is moved before a statement.
+    Moved { by: Binding, at: Id },
+    /// It needs no move: a number, a result of a model, a name that is moved already.
+    Nothing,
+    /// Nothing in the function gives it: it is moved where it is read.
+    Unknown,
+    /// It may be no tensor: a list, or None.
+    NotFollowed,
+}
+
+/// How many assignments and calls a number is followed back.
+const STEPS: u8 = 5;
+
+/// Functions that give no tensor, whatever they are given.
+const PLAIN: [&str; 8] = ["int", "float", "bool", "str", "len", "input", "item", "tolist"];
+
+/// Whether an expression is no tensor: a number, a text, None, a comparison of such.
+pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
+    let (index, k) = (&file.view.index, kinds());
+    let kind = index.kind(node);
+    if [k.integer, k.float, k.none, k.string, k.r#true, k.r#false].contains(&kind) {
+        return true;
+    }
+    let of_shape = |id: Id| index.value(id).and_then(|value| index.attribute(value)?.name()) == Some("shape");
+    let measures = |call: Id| is_call_of(file, call, &["size"]) && index.arguments(call).positional().next().is_some();
+    // `x.float()` and `x.int()` are tensors of another type.
+    let converts = |call: Id| {
+        let of_tensor = index.receiver(call).is_some() && is_call_of(file, call, &["float", "int", "bool"]);
+        is_call_of(file, call, &PLAIN) && !of_tensor
+    };
+    (kind == k.subscript && of_shape(node))
+        || (kind == k.call && (converts(node) || measures(node)))
+        || is_number(file, node, STEPS)
+}
+
+impl Scope<'_, '_> {
+    /// Where a name comes from that a call is given.
+    pub(super) fn source(&self, name: Id, call: Id) -> Source {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let text = index.text_of(name);
+        let is_other = matches!(
+            file.role(name),
+            Some(Role::Model | Role::Optimizer | Role::Criterion | Role::Loader | Role::Device | Role::Scheduler)
+        );
+        if is_other || file.names.by_import(text) || is_moved(file, self.function, text) || is_number(file, name, STEPS)
+        {
+            return Source::Nothing;
+        }
+        let bindings: Vec<Id> = self
+            .statements
+            .iter()
+            .copied()
+            .filter(|s| *s < call && !index.is_within(call, *s) && assigned(file.view, *s).contains(&text))
+            .collect();
+        let on_device = |s: &Id| self.is_on_device(*s);
+        let last = bindings.iter().rev().find(|s| !on_device(s)).copied();
+        let is_inside = |around: &Id| Some(*around) != self.function;
+        for around in index.ancestors(call).take_while(is_inside) {
+            if index.kind(around) == k.for_statement
+                && index.target(around).is_some_and(|target| mentions(file, target, text))
+            {
+                if last.is_some_and(|last| index.is_within(last, around)) {
+                    break;
+                }
+                let first = index.body(around).and_then(|body| index.parts(body).next());
+                return match first {
+                    _ if is_counter(file, around, text) => Source::Nothing,
+                    Some(at) => Source::Moved { by: Binding::Loop(around), at },
+                    None => Source::Unknown,
+                };
+            }
+        }
+        if let Some(last) = last {
+            let assignment = index.parts(last).next().and_then(|a| index.assignment(a));
+            let value = assignment.and_then(|a| a.value()).filter(|_| assignment.is_some_and(|a| a.assigns(text)));
+            return match value {
+                Some(value) if is_plain(file, value) => Source::Nothing,
+                Some(value) if is_collection(file, value) => Source::NotFollowed,
+                _ => self.before(last, call),
+            };
+        }
+        if !bindings.is_empty() || self.computed.contains(text) {
+            return Source::Nothing;
+        }
+        match self.function.and_then(|function| index.function(function)?.parameters().find(|p| p.name == text)) {
+            Some(parameter) => self.of_parameter(parameter, call),
+            None => Source::Unknown,
+        }
+    }
+
+    /// As late as can be: what is computed of it on the way to the model may stay on the CPU.
+    fn before(&self, last: Id, call: Id) -> Source {
+        let (file, index) = (self.file, &self.file.view.index);
+        let block = index.parent(last).filter(|block| *block == ROOT || index.is_within(call, *block));
+        let in_block = |block: Id| index.parts(block).find(|s| index.is_within(call, *s));
+        let at = block.and_then(in_block).or_else(|| statement(file, call));
+        at.map_or(Source::Unknown, |at| Source::Moved { by: Binding::Assigned(last), at })
+    }
+
+    fn of_parameter(&self, parameter: Parameter<'_>, call: Id) -> Source {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let annotation = index.field(parameter.id, python::tree::fields().r#type).map(|id| index.text_of(id));
+        match parameter.default {
+            _ if annotation.is_some_and(|of| ["int", "float", "bool", "str"].contains(&of)) => Source::Nothing,
+            Some(default) if index.kind(default) == k.none => Source::NotFollowed,
+            Some(default) if is_plain(file, default) => Source::Nothing,
+            _ => match statement(file, call) {
+                Some(at) => Source::Moved { by: Binding::Parameter, at },
+                None => Source::Unknown,
+            },
+        }
+    }
+}
+
+/// Whether an expression is a collection of Python, which has no `to`.
+fn is_collection(file: FileInProject<'_, '_>, value: Id) -> bool {
+    let k = kinds();
+    let collections =
+        [k.list, k.tuple, k.dictionary, k.set, k.list_comprehension, k.dictionary_comprehension, k.set_comprehension];
+    collections.contains(&file.view.index.kind(value))
+}
+
+fn mentions(file: FileInProject<'_, '_>, node: Id, name: &str) -> bool {
+    let index = &file.view.index;
+    let own = index.kind(node) == kinds().identifier && index.text_of(node) == name;
+    own || index.mentions(node, |word| word == name)
+}
