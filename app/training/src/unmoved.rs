@@ -2,6 +2,7 @@
 //! model or a loss is given, where they come from.
 
 mod models;
+mod scope;
 mod sources;
 mod tensors;
 

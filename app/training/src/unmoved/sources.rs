@@ -1,6 +1,6 @@
 //! Where the names come from that a model or a loss is given: from a loop, an assignment or the caller, and whether as tensors.
 
-use super::tensors::Scope;
+use super::scope::Scope;
 use super::{is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;

@@ -1,13 +1,14 @@
 //! Tensors: each is moved where the loop, the assignment or the parameter gives it its name.
 
+use super::scope::{Scope, forwards};
 use super::sources::{Binding, Source, is_plain};
 use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, in_model, is_counter, leaves, model_calls, qualified, reads};
+use crate::step::{in_model, is_counter, qualified, reads};
 use python::names::called_name;
 use python::syntax::Argument;
-use python::tree::{Id, ROOT, kinds};
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// Methods that give another view of a tensor, or the same numbers in another type.
@@ -39,54 +40,11 @@ const RESHAPES: [&str; 22] = [
 /// Functions that give a tensor of the tensors they are given.
 const COMBINES: [&str; 6] = ["cat", "stack", "unsqueeze", "squeeze", "flatten", "Variable"];
 
-/// Methods that every model has and that are given no tensors of a batch.
-const OF_MODULES: [&str; 16] = [
-    "train",
-    "eval",
-    "to",
-    "parameters",
-    "named_parameters",
-    "state_dict",
-    "load_state_dict",
-    "zero_grad",
-    "apply",
-    "modules",
-    "named_modules",
-    "children",
-    "buffers",
-    "requires_grad_",
-    "register_buffer",
-    "add_module",
-];
-
 pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
     let scopes: BTreeSet<Option<Id>> = forwards(file).map(|call| file.function_of(call)).collect();
     for function in scopes {
         Scope::read(file, function).add_to(moves);
     }
-}
-
-/// Calls of models, and of methods of theirs whose value is kept: `latent = net.encode(image)`.
-fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
-    let (index, k) = (&file.view.index, kinds());
-    let is_method = move |call: &Id| {
-        let of_model = index.receiver(*call).is_some_and(|receiver| file.role(receiver) == Some(Role::Model));
-        let is_kept = || statement(file, *call).is_some_and(|s| index.parts(s).next() != Some(*call));
-        of_model && !is_call_of(file, *call, &OF_MODULES) && is_kept() && !in_model(file, *call)
-    };
-    model_calls(file).chain(index.of_kind(k.call).iter().copied().filter(is_method))
-}
-
-/// A function that calls models, or what stands outside of functions.
-pub(super) struct Scope<'a, 't> {
-    pub(super) file: FileInProject<'a, 't>,
-    pub(super) function: Option<Id>,
-    /// Its statements that hold no others.
-    pub(super) statements: Vec<Id>,
-    /// Calls of models.
-    forwards: Vec<Id>,
-    /// Names of what models gave, and of what was computed of it.
-    pub(super) computed: BTreeSet<&'t str>,
 }
 
 /// What an argument is made of.
@@ -105,37 +63,7 @@ struct Bound {
     names: Vec<String>,
 }
 
-impl<'a, 't> Scope<'a, 't> {
-    fn read(file: FileInProject<'a, 't>, function: Option<Id>) -> Self {
-        let (index, k) = (&file.view.index, kinds());
-        let forwards: Vec<Id> = forwards(file).filter(|call| file.function_of(*call) == function).collect();
-        let mut statements = leaves(file.view, function.unwrap_or(ROOT));
-        if function.is_none() {
-            statements.extend(index.parts(ROOT).filter(|s| index.kind(*s) == k.expression_statement));
-            statements.retain(|s| file.function_of(*s).is_none());
-            statements.sort();
-        }
-        let mut scope = Self { file, function, statements, forwards, computed: BTreeSet::new() };
-        // A name that is read above the line that computes it, in the next turn of a loop.
-        for _ in 0..2 {
-            for n in 0..scope.statements.len() {
-                let statement = scope.statements[n];
-                if scope.is_on_device(statement) {
-                    let names = assigned(file.view, statement);
-                    scope.computed.extend(names);
-                }
-            }
-        }
-        scope
-    }
-
-    /// Whether a statement calls a model or reads what one gave.
-    pub(super) fn is_on_device(&self, statement: Id) -> bool {
-        let index = &self.file.view.index;
-        self.forwards.iter().any(|call| index.is_within(*call, statement))
-            || reads(self.file.view, statement).iter().any(|id| self.computed.contains(index.text_of(*id)))
-    }
-
+impl Scope<'_, '_> {
     fn add_to(&self, moves: &mut Moves) {
         let index = &self.file.view.index;
         let mut own: Vec<Bound> = Vec::new();
