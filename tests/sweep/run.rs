@@ -35,11 +35,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
     let seconds = start.elapsed().as_secs_f64();
     println!("{}", table::summary(&report, seconds));
     if let Some(place) = &arguments.table {
-        let text = table::page(&report, arguments, seconds, files.len());
+        let text = table::page(&report, arguments, seconds, files.len()) + &kept(place);
         fs::write(place, text).map_err(|error| format!("{}: {error}", place.display()))?;
     }
     list_faults(arguments, &report)?;
     Ok(Kind::ALL.into_iter().all(|kind| kind.is_allowed() || report.count(kind) == 0))
+}
+
+/// What stands in the page behind the sweep's own part.
+fn kept(page: &Path) -> String {
+    let text = fs::read_to_string(page).unwrap_or_default();
+    text.find("\n## Fuzzing").map_or_else(String::new, |at| text[at..].to_owned())
 }
 
 /// A file in every way; a way in which the process dies or hangs is a fault, and the others are tried each alone.

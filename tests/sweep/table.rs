@@ -25,7 +25,7 @@ pub(crate) fn summary(report: &Report, seconds: f64) -> String {
 pub(crate) fn page(report: &Report, arguments: &Arguments, seconds: f64, listed: usize) -> String {
     let mut out = format!(
         "# Robustness\n\n\
-         Made by `{}`; do not edit. Python files of published packages (`tests/corpus/packages.txt`: names, versions, hashes) are \
+         Made by `{}` up to [Fuzzing](#fuzzing); do not edit. Python files of published packages (`tests/corpus/packages.txt`: names, versions, hashes) are \
          ported to every target in both styles, each file by itself, and every port is checked. {} files with {} lines took {:.0} \
          minutes on {} processes.",
         arguments.command,

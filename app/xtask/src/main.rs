@@ -12,6 +12,7 @@ mod bench;
 mod check;
 mod corpus;
 mod dist;
+mod fuzz;
 mod modules;
 mod serve;
 mod setup;
@@ -34,6 +35,7 @@ usage: cargo xtask VERB
   test          setup, then every check and test, the browser's too
   size          gzip sizes of what dist/ holds against the bars
   corpus        ports of all files of published packages, checked; writes docs/robustness.md  [--bounded] [--minutes N]
+  fuzz          inputs that nobody wrote, to everything that reads what comes from outside  [--minutes N] [TARGET …]
   bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
@@ -61,6 +63,11 @@ fn main() -> ExitCode {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
             Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
         },
+        ["fuzz", "--minutes", minutes, names @ ..] => match minutes.parse() {
+            Ok(minutes) => fuzz::run_targets(minutes, names),
+            Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
+        },
+        ["fuzz", names @ ..] => fuzz::run_targets(1.0, names),
         ["size"] => size::run(size::Limit::Bar),
         ["bench", "port"] => bench::run_port(),
         ["bench", "diff"] => bench::run_bench("diff"),

@@ -1,0 +1,45 @@
+//! Makes other inputs of an input.
+
+mod bytes;
+mod expressions;
+mod layout;
+mod statements;
+
+use crate::random::Random;
+use python::{Index, Tree};
+use std::ops::Range;
+
+pub(crate) use bytes::bytes;
+
+/// One way to change a program, which may borrow from another one; none where the program has no place for it.
+type Change = fn(&Index<'_>, &Index<'_>, &mut Random) -> Option<String>;
+
+/// Another program: statements and expressions of it changed, moved, wrapped, laid out otherwise, or taken from `other`.
+pub(crate) fn program(text: &str, other: &str, random: &mut Random) -> String {
+    let other = Tree::parse(other);
+    let other = other.index();
+    let mut text = text.to_owned();
+    for _ in 0..=random.below(4) {
+        let tree = Tree::parse(&text);
+        let index = tree.index();
+        let changes = match random.below(10) {
+            0..4 => statements::CHANGES,
+            4..8 => expressions::CHANGES,
+            _ => layout::CHANGES,
+        };
+        // A change that finds no place is none: another is drawn.
+        let changed = (0..4).find_map(|_| random.pick(changes).and_then(|change| change(&index, &other, random)));
+        if let Some(changed) = changed.filter(|changed| changed.len() < MOST_BYTES) {
+            text = changed;
+        }
+    }
+    text
+}
+
+/// A program that grows without end only gets slower.
+const MOST_BYTES: usize = 24 << 10;
+
+/// The text with a range of it replaced.
+fn replaced(text: &str, range: Range<usize>, by: &str) -> Option<String> {
+    Some([text.get(..range.start)?, by, text.get(range.end..)?].concat())
+}

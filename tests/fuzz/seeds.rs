@@ -1,0 +1,75 @@
+//! What inputs are made of: files of the repository, read where they lie, and the few in `seeds/`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file's name and its bytes.
+pub(crate) type Seed = (String, Vec<u8>);
+
+/// The checkout.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(1).unwrap_or(Path::new(".")).to_path_buf()
+}
+
+/// Files below a folder of the repository whose names end so, in the order of their paths.
+pub(crate) fn files(folder: &str, end: &str) -> Vec<Seed> {
+    let mut found = Vec::new();
+    let mut open = vec![root().join(folder)];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())));
+        } else if path.to_string_lossy().ends_with(end) {
+            let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace(['/', '\\'], "-");
+            found.extend(fs::read(&path).ok().map(|bytes| (name, bytes)));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The seeds that are committed for a target; failures that were mended stay among them.
+pub(crate) fn own(target: &str) -> Vec<Seed> {
+    files(&format!("tests/fuzz/seeds/{target}"), "")
+}
+
+/// Programs that a port has something to do with: fixtures, and the examples of the guides.
+pub(crate) fn programs() -> Vec<Seed> {
+    let mut found: Vec<Seed> = ["scripts", "projects", "targets", "twins", "bad"]
+        .iter()
+        .flat_map(|folder| files(&format!("tests/fixtures/{folder}"), ".py"))
+        .filter(|(_, bytes)| bytes.len() < 16 << 10)
+        .collect();
+    for guide in guides() {
+        let examples = guide.sections.iter().flat_map(|section| &section.examples);
+        let examples = examples.filter(|example| example.language == "python");
+        found.extend(examples.map(|one| (format!("{}-{}.py", guide.name, one.line), one.text.clone().into_bytes())));
+    }
+    found
+}
+
+/// The guides with their examples.
+fn guides() -> Vec<guide::Guide> {
+    let pages = files("guides", ".md").into_iter();
+    let parsed = pages.filter_map(|(path, bytes)| {
+        guide::Guide::parse(&path.replacen('-', "/", 1), &String::from_utf8(bytes).ok()?).ok()
+    });
+    parsed.collect()
+}
+
+/// Sections of the guides, each a text that begins with its heading.
+pub(crate) fn sections() -> Vec<Seed> {
+    let mut found = Vec::new();
+    for (path, bytes) in files("guides", ".md") {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let mut lines: Vec<String> = Vec::new();
+        for line in text.split_inclusive('\n') {
+            if line.starts_with("## ") || line.starts_with("### ") || lines.is_empty() {
+                lines.push(String::new());
+            }
+            lines.last_mut().into_iter().for_each(|section| section.push_str(line));
+        }
+        let sections = lines.into_iter().skip(1).filter(|section| section.contains("```diff rule"));
+        found.extend(sections.enumerate().map(|(n, section)| (format!("{path}-{n}.md"), section.into_bytes())));
+    }
+    found
+}

@@ -1,0 +1,102 @@
+//! What is given to which reader, and what has to hold then.
+
+mod checkpoint;
+mod guide_page;
+mod hdf5;
+mod highlight;
+mod launch_form;
+mod launch_script;
+mod notebook;
+mod npy;
+mod port_bytes;
+mod port_program;
+mod safetensors;
+mod semantic_patch;
+mod share_link;
+mod shell;
+mod site_file;
+mod tensors;
+mod zip;
+
+use crate::mutate;
+use crate::random::Random;
+use crate::seeds::Seed;
+
+/// One reader of things that come from outside.
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    /// Panics where something does not hold that has to.
+    pub(crate) check: fn(&[u8], Ways),
+    /// What inputs are made of, beside the files in `seeds/NAME`.
+    pub(crate) seeds: fn() -> Vec<Seed>,
+    pub(crate) mutator: Mutator,
+    /// Inputs of the short run.
+    pub(crate) short: usize,
+}
+
+/// How inputs are changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mutator {
+    Bytes,
+    Program,
+}
+
+/// How much is done with one input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ways {
+    /// One target and style, chosen by the input: enough where there are many inputs.
+    One,
+    /// All of them.
+    Every,
+}
+
+pub(crate) const TARGETS: &[Target] = &[
+    checkpoint::TARGET,
+    guide_page::TARGET,
+    hdf5::TARGET,
+    highlight::TARGET,
+    launch_form::TARGET,
+    launch_script::TARGET,
+    notebook::TARGET,
+    npy::TARGET,
+    port_bytes::TARGET,
+    port_program::TARGET,
+    safetensors::TARGET,
+    semantic_patch::TARGET,
+    share_link::TARGET,
+    site_file::TARGET,
+    zip::TARGET,
+];
+
+impl Target {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        TARGETS.iter().find(|target| target.name == name)
+    }
+
+    /// Another input.
+    pub(crate) fn mutate(&self, input: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+        match self.mutator {
+            Mutator::Bytes => mutate::bytes(input, other, random),
+            Mutator::Program => {
+                let (input, other) = (String::from_utf8_lossy(input), String::from_utf8_lossy(other));
+                mutate::program(&input, &other, random).into_bytes()
+            }
+        }
+    }
+}
+
+/// A number of the input's own, for choices that have to be the same each time (FNV).
+pub(crate) fn number_of(input: &[u8]) -> u64 {
+    let mixed = input
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    Random::new(mixed).next()
+}
+
+/// Those of all that one input is tried with.
+pub(crate) fn chosen<T: Clone>(all: &[T], input: &[u8], ways: Ways) -> Vec<T> {
+    match ways {
+        Ways::Every => all.to_vec(),
+        Ways::One => Random::new(number_of(input)).pick(all).cloned().into_iter().collect(),
+    }
+}

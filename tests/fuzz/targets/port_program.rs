@@ -1,0 +1,49 @@
+//! The port of a program that was changed as a person might, to every target in both styles.
+
+use super::{Mutator, Target, Ways, chosen};
+use crate::cpython::{CPython, Said};
+use crate::examine::{Subject, examine, name_of};
+use crate::faults::Kind;
+use crate::seeds;
+use codemod::{RecipeSet, Style};
+use std::cell::RefCell;
+use std::sync::LazyLock;
+
+pub(super) const TARGET: Target = Target {
+    name: "port_program",
+    check: |input, ways| ports(&String::from_utf8_lossy(input), &RECIPES, ways),
+    seeds: seeds::programs,
+    mutator: Mutator::Program,
+    short: 60,
+};
+
+pub(super) static RECIPES: LazyLock<RecipeSet> = LazyLock::new(RecipeSet::embedded);
+
+thread_local! {
+    static CPYTHON: RefCell<CPython> = RefCell::new(CPython::new("python3"));
+}
+
+/// What no port may do. That a port leaves nothing of CUDA untold is asked of programs that people wrote.
+const NEVER: &[Kind] = &[Kind::DoesNotParse, Kind::SecondPort, Kind::LostBytes, Kind::LostComment];
+
+/// Ports a text, and asks of each port what the sweep over published programs asks.
+pub(super) fn ports(text: &str, recipes: &RecipeSet, ways: Ways) {
+    let targets = recipes.targets().into_iter().map(|target| target.id);
+    let all: Vec<(String, Style)> =
+        targets.flat_map(|target| [Style::InPlace, Style::Auto].map(|style| (target.clone(), style))).collect();
+    CPYTHON.with_borrow_mut(|cpython| {
+        let original = look(cpython, text);
+        let mut subject = Subject::new("train.py", text, original);
+        for (target, style) in chosen(&all, text.as_bytes(), ways) {
+            let seen = examine(&mut subject, recipes, (&target, style), cpython);
+            if let Some(fault) = seen.faults.iter().find(|fault| NEVER.contains(&fault.kind)) {
+                panic!("{}: {} [{target} {}] {}", fault.kind.name(), fault.class, name_of(style), fault.detail);
+            }
+        }
+    });
+}
+
+/// What CPython says; a text that it cannot even be asked about is none that it compiles.
+fn look(cpython: &mut CPython, text: &str) -> Said {
+    cpython.look(text, true).unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() })
+}
