@@ -36,7 +36,7 @@ pub(crate) fn class(said: &str) -> String {
 }
 
 /// How often a smaller input is tried.
-const TRIES: usize = 3000;
+const TRIES: usize = 500;
 
 /// The smallest input found that fails alike.
 pub(crate) fn small(target: &Target, input: &[u8], said: &str) -> Vec<u8> {

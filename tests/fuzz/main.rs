@@ -63,7 +63,7 @@ macro_rules! short_runs {
 }
 
 short_runs!(
-    checkpoint guide_page hdf5 highlight launch_form launch_script notebook npy port_bytes port_program safetensors
+    checkpoint guide_page hdf5 highlight launch_form launch_script lifting notebook npy port_bytes port_program safetensors
     semantic_patch share_link site_file zip
 );
 

@@ -6,6 +6,7 @@ mod hdf5;
 mod highlight;
 mod launch_form;
 mod launch_script;
+mod lifting;
 mod notebook;
 mod npy;
 mod port_bytes;
@@ -57,6 +58,7 @@ pub(crate) const TARGETS: &[Target] = &[
     highlight::TARGET,
     launch_form::TARGET,
     launch_script::TARGET,
+    lifting::TARGET,
     notebook::TARGET,
     npy::TARGET,
     port_bytes::TARGET,

@@ -7,6 +7,7 @@ use crate::modes::{Modes, Region};
 use crate::roles::{ProjectRoles, Role};
 use crate::target::TargetFacts;
 use crate::view::FileView;
+use python::syntax::Argument;
 use python::tree::{Id, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -93,6 +94,8 @@ pub struct ProjectFacts {
     pub model_inputs: BTreeMap<String, Vec<InputUse>>,
     /// Names of the project's files and folders, as an import names them.
     pub places: BTreeSet<String>,
+    /// Its classes that are given arguments by their places, with the most that a call gives; no number is as large as that of `*xs`.
+    given_by_place: BTreeMap<String, usize>,
 }
 
 impl ProjectFacts {
@@ -144,6 +147,7 @@ impl ProjectFacts {
                 }
             }
         }
+        let given_by_place = given_by_place(&views, &classes);
         let mut facts = Self {
             modes: Modes::collect(&views, &target.mode, &target.compute_modes),
             roles: ProjectRoles::default(),
@@ -163,6 +167,7 @@ impl ProjectFacts {
             drops: views.iter().any(|view| drops(view)),
             model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
+            given_by_place,
         };
         let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();
         facts.roles.models = classes
@@ -209,10 +214,29 @@ impl ProjectFacts {
         view.roles.role(view, &self.roles, id)
     }
 
+    /// Whether a call gives a class more arguments by their places than these.
+    pub fn gives_by_place(&self, class: &str, more_than: usize) -> bool {
+        self.given_by_place.get(class).is_some_and(|most| *most > more_than)
+    }
+
     /// Whether a class of the project is a model.
     pub fn is_model(&self, class: &str) -> bool {
         self.roles.models.contains(class)
     }
+}
+
+/// The most arguments that a call gives each class by their places.
+fn given_by_place(views: &[&FileView<'_>], classes: &Classes) -> BTreeMap<String, usize> {
+    let given = |view: &FileView<'_>, call: Id| {
+        let arguments = view.index.arguments(call);
+        let unpacks = arguments.iter().any(|argument| matches!(argument, Argument::Unpacked(_)));
+        if unpacks { usize::MAX } else { arguments.positional().count() }
+    };
+    let most = |class: &str| {
+        let calls = views.iter().flat_map(|view| view.calls(class).iter().map(|call| given(view, *call)));
+        calls.max().filter(|most| *most > 0)
+    };
+    classes.names().filter_map(|class| Some((class.to_owned(), most(class)?))).collect()
 }
 
 /// A file, read together with its project: what a name is may be said in another file.

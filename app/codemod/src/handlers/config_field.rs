@@ -3,6 +3,8 @@
 use super::{Input, Wish};
 use python::edit::Change;
 use python::strings::requote;
+use python::tree::Id;
+use training::{FileView, ProjectFacts};
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let (Some(view), Some(modes)) = (input.view, &input.project.modes) else { return Vec::new() };
@@ -14,9 +16,21 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
             in_columns(view.index.text_of(above), &f.name, &f.annotation, &requote(&default, view.layout.quote))
         })
         .collect();
-    let statement = view.statement_of(above).filter(|_| !lines.is_empty());
+    let statement = view.statement_of(behind(view, input.project, above)).filter(|_| !lines.is_empty());
     let wish = |at| Wish::new(view, at, vec![Change::Insert { at, after: true, text: lines.join("\n") }]);
     statement.map(wish).into_iter().collect()
+}
+
+/// The field behind which others may come: this one, or the last of its class where a call gives arguments by their places, so that
+/// each keeps the place that it had.
+fn behind(view: &FileView<'_>, project: &ProjectFacts, above: Id) -> Id {
+    let class = view.class_of(above);
+    let is_own = |id: Id| view.function_of(id).is_none() && view.class_of(id) == class;
+    let fields: Vec<Id> =
+        view.index.assignments().filter(|a| a.annotation().is_some() && is_own(a.id())).map(|a| a.id()).collect();
+    let before = fields.iter().take_while(|field| **field != above).count();
+    let is_moved = class.is_some_and(|class| project.gives_by_place(view.name_of(class), before + 1));
+    fields.last().copied().filter(|_| is_moved).unwrap_or(above)
 }
 
 /// `lazy_mode: bool = True`, in the columns of the field above.

@@ -1,0 +1,46 @@
+//! What branch style must not change for the modes that a project has.
+
+use codemod::{Options, RecipeSet, SourceFile, Style, port};
+
+/// A port in branch style, one file beside another.
+fn ported(text: &str, other: &str) -> String {
+    let files = [("run.py", text), ("main.py", other)]
+        .map(|(path, text)| SourceFile { path: path.to_owned(), text: text.to_owned() });
+    let options = Options { target: "hpu".to_owned(), style: Style::Branch, ..Options::default() };
+    let ported = port(&files, &RecipeSet::embedded(), &options);
+    assert!(ported.certificate.parses && ported.certificate.idempotent);
+    ported.files[0].text.clone()
+}
+
+const RUN: &str = "from dataclasses import dataclass
+from enum import Enum
+
+
+class Compute(Enum):
+    CPU = 0
+    GPU = 1
+
+
+@dataclass
+class Run:
+    distributed: bool = False
+    compute_mode: Compute = Compute.GPU
+    iterations: int = 3
+
+    def name(self): return \"run\"
+";
+
+#[test]
+fn fields_keep_the_places_by_which_they_are_given() {
+    let of_mode = "    compute_mode: Compute = Compute.GPU\n    lazy_mode: bool = False\n    iterations: int = 3\n";
+    let last = "    compute_mode: Compute = Compute.GPU\n    iterations: int = 3\n    lazy_mode: bool = False\n";
+    for (main, expected) in [
+        ("Run(True, iterations=2)\n", of_mode),
+        ("Run(True, Compute.CPU)\n", of_mode),
+        ("from run import Compute, Run\nRun(True, Compute.CPU, 2)\n", last),
+        ("from run import Run\nrun = Run(*read())\n", last),
+    ] {
+        let text = ported(RUN, main);
+        assert!(text.contains(expected), "{main}{text}");
+    }
+}
