@@ -32,6 +32,7 @@ pub(crate) struct Target {
     pub(crate) seeds: fn() -> Vec<Seed>,
     pub(crate) mutator: Mutator,
     /// Inputs of the short run.
+    #[cfg_attr(feature = "libfuzzer", allow(dead_code, reason = "a long run goes by the clock"))]
     pub(crate) short: usize,
 }
 
