@@ -80,8 +80,10 @@ impl Python {
             let mut command = Command::new("python3");
             command.args(["-I", "-W", "ignore", "-c", include_str!("../behaviour.py")]);
             let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("CPython starts");
-            let (input, output) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
-            self.0 = Some((child, input, output));
+            let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+                panic!("CPython has no standard streams");
+            };
+            self.0 = Some((child, input, BufReader::new(output)));
         }
         let (_, input, output) = self.0.as_mut()?;
         writeln!(input, "{question}").and_then(|()| input.flush()).ok()?;
