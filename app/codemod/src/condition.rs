@@ -20,7 +20,7 @@ use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword, trains, unused};
-use training::forward_pass::in_forward_pass;
+use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
 use training::{FileView, ProjectFacts};
 use types::is_of_type;
@@ -41,7 +41,7 @@ enum Test {
     Unused(String),
     InsideDef(String),
     InsideTraining,
-    InsideForward,
+    InsideModule,
     InsideValidation,
     InsideWith(NodePattern),
     InsideLoop,
@@ -173,7 +173,7 @@ impl Compiler<'_> {
         }
         let test = match rest {
             "inside the training step" => Test::InsideTraining,
-            "inside the forward pass" => Test::InsideForward,
+            "inside a module's method" => Test::InsideModule,
             "inside the validation step" => Test::InsideValidation,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
@@ -329,7 +329,7 @@ impl Condition {
                 .ancestors(found.node)
                 .any(|a| view.index.kind(a) == kinds().function_definition && view.name_of(a) == name),
             Test::InsideTraining => view.steps.in_training(view, found.node),
-            Test::InsideForward => in_forward_pass(view, found.node),
+            Test::InsideModule => in_module_method(view, found.node),
             Test::InsideValidation => view.steps.in_validation(view, found.node),
             Test::InsideWith(pattern) => inside_with(view, found.node, pattern),
             Test::InsideLoop => view.index.ancestors(found.node).any(|a| {

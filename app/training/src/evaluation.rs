@@ -7,8 +7,17 @@ use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// Runs of statements, first and last of one block, that evaluate a model and record gradients.
-pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<(Id, Id)> {
+/// What evaluates a model and records gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// A function, as a whole.
+    Function(Id),
+    /// The first and the last of some statements of one block.
+    Statements(Id, Id),
+}
+
+/// What evaluates a model in a file and records gradients.
+pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<Recorded> {
     // A model that differentiates by itself, for forces say, needs its gradients in validation too.
     if view.names.is_of_other_framework() || view.differentiates().is_some() {
         return Vec::new();
@@ -27,7 +36,11 @@ pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<
         }
         let Some(body) = index.body(function) else { continue };
         let (block, first) = innermost(view, body, &forwards);
-        found.extend(last_statement(view, block, first).map(|last| (first, last)));
+        if block == body && takes_decorator(view, function) {
+            found.push(Recorded::Function(function));
+            continue;
+        }
+        found.extend(last_statement(view, block, first).map(|last| Recorded::Statements(first, last)));
     }
     for &step in &view.steps.training {
         for &loop_ in index.of_kind_in(k.for_statement, step) {
@@ -39,11 +52,19 @@ pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<
             }
             let forwards = forwards(project, view, loop_);
             if !forwards.is_empty() && !forwards.iter().any(|c| without_gradients(view, *c)) {
-                found.push((loop_, loop_));
+                found.push(Recorded::Statements(loop_, loop_));
             }
         }
     }
     found
+}
+
+/// Whether a decorator may hold for the whole function: another decorator may want to be the first, and what a generator
+/// gives is used outside.
+fn takes_decorator(view: &FileView<'_>, function: Id) -> bool {
+    let k = kinds();
+    let is_decorated = view.index.parent(function).is_some_and(|p| view.index.kind(p) == k.decorated_definition);
+    !is_decorated && view.index.of_kind_in(k.r#yield, function).is_empty()
 }
 
 /// Whether a function evaluates and does not only hand on what the model says: it sets the model to evaluation, or it
