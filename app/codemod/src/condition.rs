@@ -2,7 +2,9 @@
 
 mod cuda_device;
 mod imports;
+mod mask;
 mod surroundings;
+mod tensor_device;
 mod types;
 
 pub(crate) use cuda_device::cuda_devices;
@@ -13,6 +15,7 @@ pub(crate) use types::{Type, nodes_of_type};
 use crate::definitions::{Definitions, Wanted};
 use crate::matching::Match;
 use crate::patch::pattern_by_place;
+use crate::reached::only_with_cuda;
 use crate::settings::Settings;
 use crate::step_parts::{Part, StepParts};
 use crate::template::variable_name;
@@ -20,6 +23,7 @@ use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword, trains, unused};
+use tensor_device::goes_to_a_tensor;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
 use training::{FileView, ProjectFacts};
@@ -44,6 +48,12 @@ enum Test {
     InsideModule,
     InsideValidation,
     InsideWith(NodePattern),
+    ForwardReaches,
+    StepReaches,
+    GoesToTensor,
+    /// Some file gives this text to what the metavariable is called.
+    ProjectGives(String, String),
+    OnlyWithCuda,
     InsideLoop,
     InsideComparison,
     InsideDecorator,
@@ -175,6 +185,10 @@ impl Compiler<'_> {
             "inside the training step" => Test::InsideTraining,
             "inside a module's method" => Test::InsideModule,
             "inside the validation step" => Test::InsideValidation,
+            "a forward pass reaches it" => Test::ForwardReaches,
+            "a training step reaches it" => Test::StepReaches,
+            "it goes to where a tensor is" => Test::GoesToTensor,
+            "only CUDA reaches it" => Test::OnlyWithCuda,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
             "inside a decorator" => Test::InsideDecorator,
@@ -205,6 +219,9 @@ impl Compiler<'_> {
                     Test::FileImports(name.to_owned())
                 } else if let Some(name) = rest.strip_prefix("project imports ") {
                     Test::ProjectImports(name.to_owned())
+                } else if let Some((name, given)) = rest.strip_prefix("project gives $").and_then(|g| g.split_once(' '))
+                {
+                    Test::ProjectGives(name.to_owned(), given.trim_matches('"').to_owned())
                 } else if let Some((name, version)) = rest.strip_prefix("project pins ").and_then(|p| p.split_once('<'))
                 {
                     Test::ProjectPins(name.trim().to_owned(), version.trim().to_owned())
@@ -256,7 +273,9 @@ impl Condition {
     /// The metavariables it speaks of.
     pub(crate) fn variables(&self) -> Vec<&str> {
         match &self.test {
-            Test::Typed(name, _) | Test::OneOf(name, _) | Test::Unused(name) => vec![name],
+            Test::Typed(name, _) | Test::OneOf(name, _) | Test::Unused(name) | Test::ProjectGives(name, _) => {
+                vec![name]
+            }
             Test::All(inner) | Test::Any(inner) => inner.iter().flat_map(Self::variables).collect(),
             _ => Vec::new(),
         }
@@ -332,6 +351,13 @@ impl Condition {
             Test::InsideModule => in_module_method(view, found.node),
             Test::InsideValidation => view.steps.in_validation(view, found.node),
             Test::InsideWith(pattern) => inside_with(view, found.node, pattern),
+            Test::ForwardReaches => s.project.reach.by_forward(view, found.node),
+            Test::StepReaches => s.project.reach.by_step(view, found.node),
+            Test::OnlyWithCuda => only_with_cuda(view, found.node),
+            Test::ProjectGives(name, text) => {
+                captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))
+            }
+            Test::GoesToTensor => goes_to_a_tensor(view, found.node),
             Test::InsideLoop => view.index.ancestors(found.node).any(|a| {
                 let kind = view.index.kind(a);
                 kind == kinds().for_statement || kind == kinds().while_statement

@@ -30,6 +30,7 @@ mod patch_file;
 mod place;
 mod port;
 mod ported;
+mod reached;
 mod recipe;
 mod report;
 mod residue;

@@ -1,11 +1,10 @@
 //! What is left of the source vendor after a port, through any form of import.
 
-mod reached;
-
 use crate::condition::cuda_devices;
 use crate::definitions::Said;
 use crate::messages;
 use crate::ported::Severity;
+use crate::reached;
 use guide::ListedName;
 use python::names::Names;
 use python::strings::joined_string;

@@ -138,3 +138,98 @@ fn batches_of_a_distributed_loader_are_shared_out() {
     let (after, said) = ported("popdist", &[("a.py", &program)]);
     assert!(after[0].contains("poptorch.DataLoader") && !said.contains("every instance sees all"), "{said}");
 }
+
+/// What is said of a file in a folder of several.
+fn check_in_project(target: &str, files: &[(&str, &str)], words: &str, is_said: bool) {
+    let (after, said) = ported(target, files);
+    assert_eq!(said.contains(words), is_said, "{words}: {said}{}", after[0]);
+}
+
+#[test]
+fn a_shape_that_depends_on_values_in_a_compiled_step() {
+    let loss = |body: &str| {
+        let own = format!("\n\ndef contrast(out, y):\n{body}\n\nmodel =");
+        STEP.replace("\nmodel =", &own).replace("F.mse_loss(out, y)", "contrast(out, y)")
+    };
+    let words = "nothing in a forward pass may depend on the value of a tensor";
+    for target in ["ipu", "popdist"] {
+        for index in ["y == 1", "~near", "near", "near, 0", "near.bool()", "(y > 0) & near"] {
+            let body = format!("    near = torch.eye(3, device=out.device) > 0\n    return out[{index}].mean()\n");
+            check_said(target, &loss(&body), words);
+        }
+        check_said(target, &loss("    return out.masked_select(y > 0).mean()\n"), words);
+        // A place to write to has the shape of the whole, and numbers select a fixed number.
+        let fixed = loss("    near = y > 0\n    out[near] = 0\n    return out[y.argmax(1)].mean()\n");
+        check_in_project(target, &[("a.py", &fixed)], words, false);
+    }
+    // The data's own code runs on the host.
+    check_silent(
+        "ipu",
+        &STEP.replace("\nmodel =", "\nevents = events[events[:, 0] > 1]\nkinds = torch.unique(y)\nmodel ="),
+    );
+}
+
+#[test]
+fn a_tensor_of_the_host_in_a_forward_pass() {
+    let net = |line: &str| {
+        let class =
+            format!("\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        {line}\n\n\nmodel = Net()\n");
+        STEP.replace("\nmodel = torch.nn.Linear(3, 3)\n", &class)
+    };
+    for line in [
+        "return x * torch.Tensor([2.0, 3.0])",
+        "return x @ torch.eye(3)",
+        "return x + torch.zeros(3, device=self.device)",
+    ] {
+        check_said("ipu", &net(line), ": Make tensors on the IPU");
+    }
+    for line in [
+        "return x * torch.tensor([2.0, 3.0])",
+        "return x @ torch.eye(3).float().to(x.device)",
+        "return x + torch.zeros(3, device=x.device)",
+        "near = torch.eye(3)\n        near = near.type_as(x)\n        return x @ near",
+        "assert isinstance(x, torch.Tensor)",
+    ] {
+        check_silent("ipu", &net(line));
+    }
+}
+
+#[test]
+fn a_solver_that_asks_for_values() {
+    let net = "from torchdiffeq import odeint_adjoint as odeint\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return odeint(self.field, x, self.times)\n\n\nmodel = Net()\n";
+    let program = STEP.replace("\nmodel = torch.nn.Linear(3, 3)\n", &format!("\n{net}"));
+    for target in ["ipu", "popdist", "rdu"] {
+        check_said(target, &program, "a fixed number of steps");
+    }
+    check_said("hpu", &program, "keeps times and step sizes in float64");
+    check_silent("hpu", &program.replace("self.times)", "self.times, method='rk4')"));
+}
+
+#[test]
+fn a_spectrum_in_a_step_and_one_in_a_data_set() {
+    let sound = "import torch\n\n\ndef mel(sound):\n    return torch.stft(sound, 512, return_complex=True).abs()\n\n\nclass Sounds(torch.utils.data.Dataset):\n    def __getitem__(self, n):\n        return mel(self.sounds[n])\n";
+    let train = STEP.replace("import torch\n", "import torch\nfrom sound import mel, Sounds\n");
+    let words = "no complex numbers";
+    let spectral = train.replace("F.mse_loss(out, y)", "F.mse_loss(mel(out), y)");
+    check_in_project("hpu", &[("train.py", &spectral), ("sound.py", sound)], words, true);
+    check_in_project("hpu", &[("train.py", &train), ("sound.py", sound)], words, false);
+}
+
+#[test]
+fn a_test_that_has_asked_already() {
+    let head = "import torch\n\nargs.cuda = not args.cpu and torch.cuda.is_available()\n";
+    let (after, _) =
+        ported("hpu", &[("a.py", &format!("{head}if args.cuda:\n    torch.cuda.manual_seed(1)\n    net.cuda()\n"))]);
+    assert!(after[0].contains("if args.cuda:\n    torch.hpu.manual_seed(1)\n"), "{}", after[0]);
+}
+
+#[test]
+fn a_backend_that_the_port_has_written() {
+    let start =
+        "import torch\n\ntorch.distributed.init_process_group(backend=settings.dist_backend, init_method='env://')\n";
+    let words = "Write hccl where the value comes from";
+    let files = |settings: &'static str| [("start.py", start), ("settings.py", settings)];
+    check_in_project("hpu", &files("settings = Settings(dist_backend='nccl')\n"), words, false);
+    check_in_project("hpu", &files("parser.add_argument('--dist-backend', '-b', default='nccl')\n"), words, false);
+    check_in_project("hpu", &files("if settings.kind == 'nccl':\n    other = 'nccl'\n"), words, true);
+}

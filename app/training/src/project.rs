@@ -1,9 +1,11 @@
 //! What is known of all files of a project together: its models, what its functions return, how it chooses its compute mode.
 
 use crate::classes::Classes;
+use crate::given::Given;
 use crate::keras::Keras;
 use crate::model_inputs::{InputUse, drops, model_inputs};
 use crate::modes::{Modes, Region};
+use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
 use crate::target::TargetFacts;
 use crate::view::FileView;
@@ -92,10 +94,16 @@ pub struct ProjectFacts {
     pub drops: bool,
     /// What the classes of its models do with what they are given.
     pub model_inputs: BTreeMap<String, Vec<InputUse>>,
+    /// Whether some file trains with TensorFlow, and does not only read data or write logs with it.
+    pub trains_in_tensorflow: bool,
     /// Names of the project's files and folders, as an import names them.
     pub places: BTreeSet<String>,
     /// Its classes that are given arguments by their places, with the most that a call gives; no number is as large as that of `*xs`.
     given_by_place: BTreeMap<String, usize>,
+    /// The texts that its files give to names.
+    pub given: Given,
+    /// What its forward passes and training steps come to.
+    pub reach: Reach,
 }
 
 impl ProjectFacts {
@@ -166,8 +174,11 @@ impl ProjectFacts {
             leading_to_target: leading_to(&views, &target.modules),
             drops: views.iter().any(|view| drops(view)),
             model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
+            trains_in_tensorflow: false,
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
+            given: Given::collect(&views),
+            reach: Reach::collect(&views),
         };
         let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();
         facts.roles.models = classes
@@ -183,6 +194,11 @@ impl ProjectFacts {
         for _ in 0..2 {
             facts.keras = Keras::collect(&views, &facts.keras);
         }
+        facts.trains_in_tensorflow = views.iter().any(|view| {
+            let trains =
+                ["GradientTape", "apply_gradients", "minimize"].iter().any(|name| !view.calls(name).is_empty());
+            view.names.imports("tensorflow") && (trains || facts.keras.work(view).is_some())
+        });
         for view in &views {
             for (name, roles) in view.roles.returns(view, &facts.roles) {
                 facts.roles.returns.insert(name, roles);

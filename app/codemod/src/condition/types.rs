@@ -3,6 +3,7 @@
 use super::Situation;
 use super::cuda_device::{cuda_devices, is_cuda_device};
 use super::imports::{first_import, first_torch_import, last_torch_import};
+use super::mask::{is_mask, masks};
 use super::surroundings::given_by_place;
 use crate::step_parts::{self, Part};
 use python::names::dotted;
@@ -29,6 +30,7 @@ pub(crate) enum Type {
     ModelBeginning,
     Pipeline,
     Uncut,
+    Mask,
     /// A part of a training step, of a rule that is over its parts.
     StepPart(Part),
     /// The value of a keyword in calls of a function.
@@ -59,6 +61,7 @@ impl Type {
             "beginning of a Keras model" => Self::ModelBeginning,
             "data pipeline" => Self::Pipeline,
             "uncut array" => Self::Uncut,
+            "mask" => Self::Mask,
             role => Self::Role(Role::parse(role)?),
         })
     }
@@ -83,6 +86,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::List => index.of_kind(k.list).to_vec(),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
         Type::Uncut => uncut(s.view, &s.project.keras),
+        Type::Mask => masks(s.view),
         Type::ModelBeginning => s.project.keras.beginnings(s.view),
         Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
         Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline => index
@@ -112,6 +116,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::FirstKeras => s.project.keras.work(s.view).is_some_and(|w| w.first == id),
         Type::Pipeline => is_pipeline(s.view, id),
         Type::Uncut => uncut(s.view, &s.project.keras).contains(&id),
+        Type::Mask => is_mask(s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
         Type::StepPart(_) => nodes_of_type(s, kind).contains(&id),

@@ -5,7 +5,7 @@ use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
 /// Whether a place is reached only where there is CUDA, so that nothing of it runs on the target.
-pub(super) fn only_with_cuda(view: &FileView<'_>, id: Id) -> bool {
+pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     index.ancestors(id).any(|a| {
@@ -22,7 +22,7 @@ pub(super) fn only_with_cuda(view: &FileView<'_>, id: Id) -> bool {
 }
 
 /// Whether a question for CUDA needs nothing: "no" chooses what runs without it. Where it ends the program, it does.
-pub(super) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
+pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     let Some(statement) = view.statement_of(question) else { return false };

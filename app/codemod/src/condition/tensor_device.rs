@@ -1,0 +1,76 @@
+//! Where a tensor goes that a call makes: to where another tensor is, `torch.eye(3).to(x.device)`.
+
+use python::names::called_name;
+use python::tree::{Id, kinds};
+use training::FileView;
+
+/// Whether what a call makes is made where another tensor is, or goes there: at once, by the name that it gets, or where the function
+/// that returns it is called.
+pub(super) fn goes_to_a_tensor(view: &FileView<'_>, call: Id) -> bool {
+    match view.index.arguments(call).keyword("device") {
+        Some(device) => is_of_tensor(view, device, 3),
+        None => is_sent(view, call, 2),
+    }
+}
+
+fn is_sent(view: &FileView<'_>, call: Id, steps: u8) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let mut whole = call;
+    while let Some(around) = index.ancestors(whole).nth(1).filter(|a| index.receiver(*a) == Some(whole)) {
+        if sends(view, around) {
+            return true;
+        }
+        whole = around;
+    }
+    let function = view.function_of(call);
+    let statement = view.statement_of(call).unwrap_or(call);
+    let assignment = index.assignments().find(|a| index.is_within(a.id(), statement) && a.value() == Some(whole));
+    let names: Vec<&str> = assignment.iter().flat_map(|a| a.targets()).map(|target| index.text_of(target)).collect();
+    let mut later = view.calls("to").iter().chain(view.calls("type_as")).filter(|c| view.function_of(**c) == function);
+    let returned = index.kind(statement) == k.return_statement
+        && index
+            .ancestors(whole)
+            .take_while(|a| *a != statement)
+            .all(|a| [k.expression_list, k.tuple, k.parenthesized_expression].contains(&index.kind(a)));
+    later.any(|c| index.receiver(*c).is_some_and(|r| names.contains(&index.text_of(r))) && sends(view, *c))
+        || returned && function.is_some_and(|f| view.callers(f).any(|c| is_sent(view, c, steps)))
+}
+
+/// `.to(x.device)`, `.type_as(x)`.
+fn sends(view: &FileView<'_>, call: Id) -> bool {
+    let index = &view.index;
+    match called_name(index, call) {
+        Some("type_as") => true,
+        Some("to") => index.arguments(call).get(0, "device").is_some_and(|to| is_of_tensor(view, to, 3)),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a tensor or where one is, as far as its function shows. What a function is handed counts: nobody sees what
+/// it is. An attribute of the object itself does not, nor a setting.
+fn is_of_tensor(view: &FileView<'_>, id: Id, steps: u8) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let Some(steps) = steps.checked_sub(1) else { return true };
+    let text = index.text_of(id);
+    if index.kind(id) == k.identifier {
+        let Some(function) = view.function_of(id) else { return false };
+        let given = index.assignments().filter(|a| a.assigns(text) && view.function_of(a.id()) == Some(function));
+        return match given.last().and_then(|a| a.value()) {
+            Some(value) => is_of_tensor(view, value, steps),
+            None => view.binds(function, text),
+        };
+    }
+    if index.kind(id) == k.string {
+        return !text.contains("cpu");
+    }
+    if index.kind(id) != k.attribute {
+        let named = called_name(index, id) == Some("device");
+        return [k.call, k.subscript].contains(&index.kind(id)) && !named;
+    }
+    let Some(owner) = text.strip_suffix(".device") else { return false };
+    let settings = ["args", "cfg", "conf", "config", "hparams", "opt", "options", "params"];
+    owner != "self" && !owner.rsplit('.').next().is_some_and(|last| settings.contains(&last))
+}

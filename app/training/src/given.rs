@@ -1,0 +1,65 @@
+//! Which short texts the files of a project give to which names: `backend="gloo"`, and the default of `--backend`.
+
+use crate::view::FileView;
+use python::names::called_name;
+use python::strings::plain_string;
+use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
+
+/// Names, without what they are attributes of, and texts.
+#[derive(Debug, Default)]
+pub struct Given(BTreeSet<(String, String)>);
+
+impl Given {
+    pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
+        let read = |view: &&FileView<'_>| {
+            let strings = view.index.of_kind(kinds().string).iter();
+            let given = |string: &Id| {
+                let text = plain_string(&view.index, *string).filter(|text| text.len() <= 16)?;
+                Some((name_given(view, *string)?, text.to_owned()))
+            };
+            strings.filter_map(given).collect::<Vec<_>>()
+        };
+        Self(views.iter().flat_map(read).collect())
+    }
+
+    /// Whether some file gives a text to what an expression is called: to `backend` for `args.backend` and `settings["backend"]`.
+    pub fn gives(&self, view: &FileView<'_>, expression: Id, text: &str) -> bool {
+        last_name(view, expression).is_some_and(|name| self.0.contains(&(name.to_owned(), text.to_owned())))
+    }
+}
+
+fn last_name<'t>(view: &FileView<'t>, expression: Id) -> Option<&'t str> {
+    let index = &view.index;
+    if index.kind(expression) == kinds().subscript {
+        return plain_string(index, index.field(expression, fields().subscript)?);
+    }
+    index.text_of(expression).rsplit('.').next()
+}
+
+/// The name that gets a text, by itself or as one of two.
+fn name_given(view: &FileView<'_>, string: Id) -> Option<String> {
+    let (k, f) = (kinds(), fields());
+    let index = &view.index;
+    let through = [k.conditional_expression, k.parenthesized_expression, k.boolean_operator];
+    let holder = index.ancestors(string).find(|a| !through.contains(&index.kind(*a)))?;
+    let kind = index.kind(holder);
+    if kind == k.assignment {
+        return index.target(holder).and_then(|target| last_name(view, target)).map(str::to_owned);
+    }
+    if [k.default_parameter, k.typed_default_parameter].contains(&kind) {
+        return index.field(holder, f.name).map(|name| index.text_of(name).to_owned());
+    }
+    if kind == k.pair {
+        return index.field(holder, f.key).and_then(|key| plain_string(index, key)).map(str::to_owned);
+    }
+    let name = index.keyword_name(holder)?;
+    let call = index
+        .ancestors(holder)
+        .nth(1)
+        .filter(|call| name == "default" && called_name(index, *call) == Some("add_argument"));
+    let options =
+        call.into_iter().flat_map(|call| index.arguments(call).positional()).filter_map(|o| plain_string(index, o));
+    let option = options.max_by_key(|option| option.len());
+    Some(option.map_or_else(|| name.to_owned(), |option| option.trim_start_matches('-').replace('-', "_")))
+}

@@ -1,0 +1,104 @@
+//! Which functions forward passes and training steps come to, by the calls that the files of a project show.
+
+use crate::view::FileView;
+use python::tree::{Id, kinds};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Functions by their names, methods with a dot in front: `nt_xent`, `.embed`.
+#[derive(Debug, Default)]
+pub struct Reach {
+    forward: BTreeSet<String>,
+    step: BTreeSet<String>,
+}
+
+impl Reach {
+    pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
+        let mut calls: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let (mut forward, mut step) = (BTreeSet::new(), BTreeSet::new());
+        for view in views {
+            let turns = turns(view);
+            for call in view.index.calls().map(|call| call.id()) {
+                let Some(called) = called(view, call) else { continue };
+                for function in functions_around(view, call) {
+                    if is_forward(view, function) {
+                        forward.insert(called.clone());
+                    }
+                    calls.entry(key(view, function)).or_default().insert(called.clone());
+                }
+                if turns.iter().any(|turn| view.index.is_within(call, *turn)) {
+                    step.insert(called);
+                }
+            }
+        }
+        step.extend(forward.iter().cloned());
+        Self { forward: closed(forward, &calls), step: closed(step, &calls) }
+    }
+
+    /// Whether a forward pass comes to a place: a `forward` has it, or a function that one calls.
+    pub fn by_forward(&self, view: &FileView<'_>, id: Id) -> bool {
+        functions_around(view, id).any(|f| is_forward(view, f) || self.forward.contains(&key(view, f)))
+    }
+
+    /// Whether the loop that trains comes to a place: the loop has it, a forward pass, or a function that one of them calls.
+    pub fn by_step(&self, view: &FileView<'_>, id: Id) -> bool {
+        self.by_forward(view, id)
+            || turns(view).iter().any(|turn| view.index.is_within(id, *turn))
+            || functions_around(view, id).any(|f| self.step.contains(&key(view, f)))
+    }
+}
+
+fn functions_around<'v>(view: &'v FileView<'_>, id: Id) -> impl Iterator<Item = Id> + 'v {
+    view.index.ancestors(id).filter(|a| view.index.kind(*a) == kinds().function_definition)
+}
+
+fn key(view: &FileView<'_>, function: Id) -> String {
+    let name = view.name_of(function);
+    if view.class_of(function).is_some() { format!(".{name}") } else { name.to_owned() }
+}
+
+fn is_forward(view: &FileView<'_>, function: Id) -> bool {
+    view.name_of(function) == "forward" && view.class_of(function).is_some()
+}
+
+/// The function that a call means, in whichever file it is: by its name, or as a method of `self`.
+fn called(view: &FileView<'_>, call: Id) -> Option<String> {
+    let index = &view.index;
+    let callee = index.callee(call)?;
+    if let Some(qualified) = view.names.qualify(index, callee) {
+        return qualified.rsplit('.').next().map(str::to_owned);
+    }
+    let name = index.text_of(callee);
+    if index.kind(callee) == kinds().identifier {
+        return Some(name.to_owned());
+    }
+    name.strip_prefix("self").filter(|method| method.starts_with('.') && !method[1..].contains('.')).map(str::to_owned)
+}
+
+/// What is repeated while a file trains: the outermost loop around the backward pass, the function that has none, and the step that a
+/// trainer calls.
+fn turns(view: &FileView<'_>) -> Vec<Id> {
+    let index = &view.index;
+    let around = |whole: Id| {
+        let backward = view.calls("backward").iter().copied().filter(move |c| index.is_within(*c, whole));
+        let outermost = |call: Id| {
+            let within = index.ancestors(call).take_while(|a| index.is_within(*a, whole));
+            within.filter(|a| index.is_loop(*a)).last().unwrap_or(whole)
+        };
+        backward.map(outermost).collect::<Vec<_>>()
+    };
+    let by_trainer = index.functions().filter(|f| f.name() == "training_step").map(|f| f.id());
+    view.steps.training.iter().flat_map(|whole| around(*whole)).chain(by_trainer).collect()
+}
+
+/// Functions with all that they call in turn.
+fn closed(mut reached: BTreeSet<String>, calls: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    let mut new: Vec<String> = reached.iter().cloned().collect();
+    while let Some(name) = new.pop() {
+        for called in calls.get(&name).into_iter().flatten() {
+            if reached.insert(called.clone()) {
+                new.push(called.clone());
+            }
+        }
+    }
+    reached
+}
