@@ -195,6 +195,17 @@ fn a_tensor_of_the_host_in_a_forward_pass() {
 }
 
 #[test]
+fn evaluation_over_all_samples_in_every_instance() {
+    let head = "from torch.utils.data import DataLoader\n\nloader = DataLoader(events, batch_size=4)\nheld = DataLoader(others, batch_size=4)\n";
+    let tail =
+        "with torch.no_grad():\n    for x, y in held:\n        hits += (model(x).argmax(1) == y).sum()\nprint(hits)\n";
+    let (after, _) = ported("popdist", &[("a.py", &format!("{head}{STEP}{tail}"))]);
+    let lines = |name: &str| after[0].lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    assert!(lines("loader = poptorch").contains("auto_distributed_partitioning=True"), "{}", after[0]);
+    assert!(!lines("held = poptorch").is_empty() && !lines("held = ").contains("auto_distributed"), "{}", after[0]);
+}
+
+#[test]
 fn a_solver_that_asks_for_values() {
     let net = "from torchdiffeq import odeint_adjoint as odeint\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return odeint(self.field, x, self.times)\n\n\nmodel = Net()\n";
     let program = STEP.replace("\nmodel = torch.nn.Linear(3, 3)\n", &format!("\n{net}"));
