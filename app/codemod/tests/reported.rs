@@ -206,6 +206,29 @@ fn evaluation_over_all_samples_in_every_instance() {
 }
 
 #[test]
+fn states_that_are_a_row_of_tensors() {
+    let program = STEP
+        .replace("    out = model(x)\n", "    state = keep(state)\n    out, state = model(x, state)\n")
+        .replace("\nmodel =", "\n\ndef keep(state):\n    return [part.detach() for part in state]\n\n\nmodel =");
+    check_said("rdu", &program, "Not ported: the model is called with something other than tensors");
+    let one = program.replace("[part.detach() for part in state]", "state.detach()");
+    assert!(!ported("rdu", &[("a.py", &one)]).1.contains("other than tensors"));
+}
+
+#[test]
+fn an_optimizer_for_each_epoch() {
+    let (head, turns) = STEP.split_once("optimizer = ").expect("an optimizer");
+    let indented = format!("optimizer = {turns}").lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let program = format!("{head}\n\ndef train(epoch):\n{indented}\n\n");
+    check_said(
+        "rdu",
+        &format!("{program}for epoch in range(3):\n    train(epoch)\n"),
+        "Not ported: the optimizer is made in a loop",
+    );
+    assert!(!ported("rdu", &[("a.py", &format!("{program}train(0)\n"))]).1.contains("made in a loop"));
+}
+
+#[test]
 fn a_solver_that_asks_for_values() {
     let net = "from torchdiffeq import odeint_adjoint as odeint\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return odeint(self.field, x, self.times)\n\n\nmodel = Net()\n";
     let program = STEP.replace("\nmodel = torch.nn.Linear(3, 3)\n", &format!("\n{net}"));

@@ -44,8 +44,7 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
     let index = &file.view.index;
     let [first, others @ ..] = made else { return vec![why::no_optimizer(whole)] };
     let mut out: Vec<Obstacle> = others.iter().map(|o| why::several_optimizers_made(o.call)).collect();
-    let in_step = file.function_of(first.call) == Some(whole);
-    if in_step && index.ancestors(first.call).any(|a| index.kind(a) == kinds().for_statement && a > whole) {
+    if is_repeated(&file, first.call, 3) {
         out.push(why::optimizer_in_loop(first.call));
     }
     let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call;
@@ -55,4 +54,11 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
         .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
     out.extend(otherwise.map(|a| why::optimizer_made_otherwise(a.id())));
     out
+}
+
+/// Whether a place is come to again and again: a loop has it, or a call of its function.
+fn is_repeated(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
+    let looped = |id: Id| file.index.ancestors(id).any(|a| file.index.is_loop(a));
+    looped(id)
+        || steps > 0 && file.function_of(id).is_some_and(|f| file.callers(f).any(|c| is_repeated(file, c, steps - 1)))
 }

@@ -2,6 +2,8 @@
 
 use crate::model_inputs::InputUse;
 use crate::step::{Obstacle, TrainingStep, why};
+use python::PythonFile;
+use python::names::called_name;
 use python::tree::{Id, kinds};
 
 /// A tensor that the model is given.
@@ -25,6 +27,10 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
             continue;
         }
         let text = index.text_of(argument);
+        if file.project.modes.is_none() && is_row(&file, argument, 4) {
+            unfit.push(why::input_no_tensor(argument));
+            continue;
+        }
         if file.project.modes.is_none() && is_fixed(step, forward, argument) {
             unfit.push(why::input_not_of_batch(argument, text));
         }
@@ -108,4 +114,24 @@ pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option
     let named = index.of_kind_in(k.identifier, within).iter().copied().filter(|i| Some(index.text_of(*i)) == name);
     let found = std::iter::once(forward).chain(named).find(|v| is_object(*v));
     found.map(why::output_no_tensor)
+}
+
+/// Whether an expression is a tuple or a list, wherever it gets its value: the states of an LSTM are two tensors.
+fn is_row(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let kind = index.kind(id);
+    if [k.tuple, k.list, k.expression_list, k.list_comprehension].contains(&kind) {
+        return true;
+    }
+    if let Some(name) = called_name(index, id) {
+        let functions = index.functions().filter(|f| f.name() == name).map(|f| f.id());
+        let mut returns = functions.flat_map(|f| index.of_kind_in(k.return_statement, f).iter().copied());
+        return matches!(name, "list" | "tuple") || returns.any(|r| index.parts(r).any(|v| is_row(file, v, steps)));
+    }
+    let function = file.function_of(id);
+    let mut given =
+        index.assignments().filter(|a| a.assigns(index.text_of(id)) && file.function_of(a.id()) == function);
+    kind == k.identifier && given.any(|a| a.value().is_some_and(|value| is_row(file, value, steps)))
 }
