@@ -250,6 +250,30 @@ fn a_spectrum_in_a_step_and_one_in_a_data_set() {
 }
 
 #[test]
+fn tensorflow_beside_pytorch_stays_installed() {
+    for target in ["hpu", "ipu"] {
+        let wanted = |train: &str| {
+            let files = [("train.py", train), ("requirements.txt", "torch\ntensorflow==2.8\n")];
+            ported(target, &files).0[1].contains("# tensorflow")
+        };
+        assert!(!wanted(&format!("import tensorflow as tf\n{STEP}tf.summary.scalar('loss', loss)\n")));
+        assert!(wanted(
+            "import tensorflow as tf\n\nmodel = tf.keras.Sequential([])\nmodel.compile('sgd')\nmodel.fit(x, y)\n"
+        ));
+    }
+}
+
+#[test]
+fn a_sampler_is_no_schedule() {
+    let sampling = "class Noise:\n    def step(self, out, x):\n        return x - out\n\n\nnoise_scheduler = Noise()\n";
+    let program = format!("{sampling}{STEP}x = noise_scheduler.step(model(x), x)\n");
+    assert!(!ported("ipu", &[("a.py", &program)]).0[0].contains("setOptimizer"));
+    let scheduled =
+        format!("{STEP}    scheduler.step()\n").replace("for x, y", "scheduler = StepLR(optimizer)\nfor x, y");
+    assert!(ported("ipu", &[("a.py", &scheduled)]).0[0].contains("setOptimizer"));
+}
+
+#[test]
 fn a_test_that_has_asked_already() {
     let head = "import torch\n\nargs.cuda = not args.cpu and torch.cuda.is_available()\n";
     let (after, _) =

@@ -11,7 +11,11 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if !(file.starts_with("requirements") && file.ends_with(".txt")) {
         return Vec::new();
     }
+    // A program in PyTorch has TensorFlow for reasons of its own: to write logs, to read a format.
+    let beside = input.project.imports("torch") && !input.project.trains_in_tensorflow;
+    let is_beside = |name: &str| beside && (name.starts_with("tensorflow") || name.starts_with("tf-"));
     let packages = input.settings.definitions.names(PACKAGES);
+    let packages: Vec<_> = packages.iter().filter(|p| !is_beside(&p.name)).collect();
     let mut wishes = Vec::new();
     let mut start = 0;
     for line in input.text.split_inclusive('\n') {

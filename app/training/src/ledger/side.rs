@@ -6,6 +6,7 @@ use super::{Precision, Reading};
 use crate::figure::{Figure, place_of};
 use crate::project::ProjectFacts;
 use crate::roles::Role;
+use crate::step::is_statement;
 use crate::training_loader::loader;
 use crate::view::FileView;
 use guide::LedgerTerms;
@@ -160,7 +161,7 @@ fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts, side: &mut Side) 
         }
     }
     let scheduler = |view: &&FileView<'_>| {
-        let call = calls_of(view, project, "step", &[Role::Scheduler]).next()?;
+        let call = calls_of(view, project, "step", &[Role::Scheduler]).find(|c| is_statement(view, *c))?;
         let every_batch = takes_batches(view, project, call);
         Some(SchedulerStep { place: place_of(view, call), every_batch, counted: counted_by(view, call).is_some() })
     };

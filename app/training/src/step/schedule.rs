@@ -22,7 +22,11 @@ pub struct Schedules<'t> {
 pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
     let k = kinds();
     let index = &file.view.index;
+    // What gives a result is no schedule: `x = noise_scheduler.step(noise, t, x)` samples.
     let step = |call: Id| {
+        if !is_statement(&file, call) {
+            return None;
+        }
         let object = file.index.receiver(call)?;
         (file.role(object) == Some(Role::Scheduler)).then(|| (call, index.text_of(object)))
     };
@@ -88,6 +92,7 @@ fn is_profiler(file: FileInProject<'_, '_>, object: Id) -> bool {
 pub fn steps_scheduler(file: FileInProject<'_, '_>, statement: Id) -> bool {
     file.calls("step").iter().any(|c| {
         file.statement_of(*c) == Some(statement)
+            && is_statement(&file, *c)
             && file.index.receiver(*c).is_some_and(|o| file.role(o) == Some(Role::Scheduler))
     })
 }
