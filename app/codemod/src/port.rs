@@ -6,6 +6,7 @@ mod emptied;
 mod finish;
 mod gate;
 mod matched;
+mod merged;
 mod overlap;
 mod plan;
 mod round;

@@ -274,6 +274,22 @@ fn a_sampler_is_no_schedule() {
 }
 
 #[test]
+fn branches_that_become_equal_are_one() {
+    let (head, turns) = STEP.split_once("    optimizer.zero_grad()\n").expect("a step");
+    let plain = turns.replace("    ", "        ").replace("\n        optimizer.zero_grad()", "");
+    let scaled = "        scaler.scale(loss).backward()\n        scaler.step(optimizer)\n        scaler.update()\n";
+    let head = head.replace("for x, y", "if amp:\n    scaler = torch.cuda.amp.GradScaler()\nfor x, y");
+    let program = format!("{head}    optimizer.zero_grad()\n    if amp:\n{scaled}    else:\n{plain}");
+    let (after, _) = ported("hpu", &[("a.py", &program)]);
+    assert!(!after[0].contains("if amp:") && after[0].contains("\n    loss.backward()\n"), "{}", after[0]);
+    // Branches of the program's own stay, and so does a test that does something.
+    let own = "if late:\n    wait()\nelse:\n    wait()\n";
+    assert!(ported("hpu", &[("a.py", &format!("{STEP}{own}"))]).0[0].contains(own));
+    let asks = program.replace("    if amp:\n        scaler.sc", "    if amp():\n        scaler.sc");
+    assert!(ported("hpu", &[("a.py", &asks)]).0[0].contains("if amp():"));
+}
+
+#[test]
 fn a_test_that_has_asked_already() {
     let head = "import torch\n\nargs.cuda = not args.cpu and torch.cuda.is_available()\n";
     let (after, _) =

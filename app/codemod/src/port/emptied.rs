@@ -56,14 +56,7 @@ pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> 
 fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
     let k = kinds();
     let index = &view.index;
-    let quiet = |header: Id| {
-        let acts = [k.call, k.named_expression].iter().any(|kind| !index.of_kind_in(*kind, header).is_empty());
-        let words = index.text_of(header);
-        !acts
-            && ![k.call, k.named_expression].contains(&index.kind(header))
-            && !words.contains("await")
-            && !words.contains("yield")
-    };
+    let quiet = |header: Id| is_quiet(view, header);
     if index.children(owner).any(|c| [k.elif_clause, k.else_clause].contains(&index.kind(c))) {
         return false;
     }
@@ -78,6 +71,18 @@ fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
     let names = std::iter::once(target).chain(index.of_kind_in(k.identifier, target).iter().copied());
     let is_read = |name: Id| view.identifiers(index.text_of(name)).iter().any(|id| !index.is_within(*id, target));
     quiet(iterable) && !names.into_iter().any(is_read)
+}
+
+/// Whether nothing happens where an expression is computed.
+pub(super) fn is_quiet(view: &FileView<'_>, header: Id) -> bool {
+    let k = kinds();
+    let index = &view.index;
+    let acts = [k.call, k.named_expression].iter().any(|kind| !index.of_kind_in(*kind, header).is_empty());
+    let words = index.text_of(header);
+    !acts
+        && ![k.call, k.named_expression].contains(&index.kind(header))
+        && !words.contains("await")
+        && !words.contains("yield")
 }
 
 /// The statement in front of an `else` that only passes, without it.

@@ -2,6 +2,7 @@
 
 use super::doubled::drop_doubled;
 use super::emptied::emptied;
+use super::merged::merged;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
 use super::state::State;
@@ -77,7 +78,12 @@ pub(super) fn round(
                 fixes.sort_by_key(|f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
                 let replacements = written(plan, view, facts, fixes);
-                if replacements.is_empty() { emptied(view, &state.rope) } else { replacements }
+                let after = [emptied, merged].iter().map(|tidy| tidy(view, &state.rope));
+                if replacements.is_empty() {
+                    after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_default()
+                } else {
+                    replacements
+                }
             }
             // What such a project needs to be installed it says itself.
             None if plan.own_mode => Vec::new(),
