@@ -50,15 +50,9 @@ pub(crate) fn name_of(style: Style) -> &'static str {
     }
 }
 
-pub(crate) fn examine(
-    subject: &mut Subject,
-    recipes: &RecipeSet,
-    (target, style): (&str, Style),
-    cpython: &mut CPython,
-) -> Seen {
-    let options = Options { target: target.to_owned(), style, ..Options::default() };
+pub(crate) fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cpython: &mut CPython) -> Seen {
     let start = Instant::now();
-    let ported = port(std::slice::from_ref(&subject.file), recipes, &options);
+    let ported = port(std::slice::from_ref(&subject.file), recipes, options);
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     let Ported { files, certificate, style, .. } = &ported;
     let style = *style;
@@ -77,7 +71,7 @@ pub(crate) fn examine(
         faults.push(Fault::new(Kind::LostBytes, "certificate", "the certificate says that bytes were lost"));
     }
     if file.changed {
-        subject.changed.push((target.to_owned(), name_of(style), file.text.clone()));
+        subject.changed.push((options.target.clone(), name_of(style), file.text.clone()));
         let said = match subject.texts.get(&file.text) {
             Some(said) => Rc::clone(said),
             None => {
@@ -97,7 +91,7 @@ pub(crate) fn examine(
             faults.extend(comment_lost(&subject.original, &said));
         }
         let again = SourceFile { path: file.path.clone(), text: file.text.clone() };
-        let again = port(&[again], recipes, &options);
+        let again = port(&[again], recipes, options);
         if again.files[0].text != file.text {
             let recipe = again.files[0].edits.first().map_or("", |edit| edit.recipe.as_str());
             faults.push(Fault::new(Kind::SecondPort, recipe, format!("{recipe} changes the port again")));

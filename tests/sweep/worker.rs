@@ -6,7 +6,7 @@ use crate::cpython::CPython;
 use crate::examine::{Seen, Subject, examine, name_of};
 use crate::faults::{Fault, Kind};
 use crate::{memory, patches};
-use codemod::{RecipeSet, Style};
+use codemod::{Options, RecipeSet, Style};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -59,7 +59,8 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
             say(&json!({ "at": [target, name_of(style)] }));
             memory::forget_peak();
             let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                examine(&mut subject, recipes, (target, style), cpython)
+                let options = Options { target: target.clone(), style, ..Options::default() };
+                examine(&mut subject, recipes, &options, cpython)
             }));
             let seen = seen.unwrap_or_else(|panic| {
                 let message = panic.downcast_ref::<String>().cloned();

@@ -1,6 +1,7 @@
 //! The files of a zip archive, as `torch.save` and `numpy.savez` write it.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
@@ -8,7 +9,7 @@ use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceAr
 
 use crate::error::Error;
 
-/// No file that is inflated may be larger: a few bytes can claim to be any number of them.
+/// All files that are inflated may have so many bytes together: a few bytes can claim to be any number of them.
 const LARGEST: usize = 1 << 30;
 
 /// Of 1 KiB: the archive library's own table has sixteen, which a page's visitor would download.
@@ -18,6 +19,8 @@ static CHECKSUM: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC
 pub(crate) struct Archive<'a> {
     zip: ZipSliceArchive<&'a [u8]>,
     entries: BTreeMap<String, Entry>,
+    /// Bytes that were inflated so far.
+    inflated: Cell<usize>,
 }
 
 struct Entry {
@@ -39,7 +42,7 @@ impl<'a> Archive<'a> {
             let (method, size, crc) = (entry.compression_method(), entry.uncompressed_size_hint(), entry.crc32());
             entries.insert(path, Entry { method, size, crc, place: entry.wayfinder() });
         }
-        Ok(Archive { zip, entries })
+        Ok(Archive { zip, entries, inflated: Cell::new(0) })
     }
 
     /// Paths in the archive.
@@ -55,8 +58,10 @@ impl<'a> Archive<'a> {
         let content: Cow<[u8]> = match entry.method {
             CompressionMethod::STORE => data.into(),
             CompressionMethod::DEFLATE => {
-                let size = usize::try_from(entry.size).ok().filter(|&size| size <= LARGEST);
-                let size = size.ok_or_else(|| fault(format!("it has {} bytes", entry.size)))?;
+                let room = LARGEST - self.inflated.get();
+                let size = usize::try_from(entry.size).ok().filter(|&size| size <= room);
+                let size = size.ok_or_else(|| fault(format!("it has {} bytes, more than are inflated", entry.size)))?;
+                self.inflated.update(|inflated| inflated + size);
                 let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(data, size);
                 inflated.map_err(|error| fault(format!("can't be inflated: {error}")))?.into()
             }
@@ -66,5 +71,19 @@ impl<'a> Archive<'a> {
             return Err(fault("damaged, its checksum is wrong".to_string()));
         }
         Ok(Some(content))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_together_have_a_bound() {
+        let archive = Archive::new(include_bytes!("../../../tests/fuzz/seeds/npy/deflated.npz")).unwrap();
+        let size = archive.read("input.npy").unwrap().unwrap().len();
+        assert_eq!(archive.inflated.get(), size);
+        archive.inflated.set(LARGEST - size + 1);
+        assert!(archive.read("input.npy").is_err_and(|error| error.to_string().contains("more than are inflated")));
     }
 }

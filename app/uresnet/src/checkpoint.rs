@@ -11,6 +11,10 @@ use crate::number::Number;
 use crate::tensor::Tensor;
 use pickle::{Id, Pickle, Stored, Value};
 
+/// Numbers that come of one byte of a file at most, all tensors together: many may show the same few numbers again and again, and
+/// a small file must not become all memory. Weights that two layers share are read twice.
+const MOST_OF_A_BYTE: usize = 16;
+
 /// How deep the weights may lie: `checkpoint["model"]["state_dict"]` is two.
 const DEEPEST: usize = 4;
 
@@ -39,9 +43,14 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> 
         return Err(Error::File("the checkpoint holds no named tensors".to_string()));
     }
     let mut tensors = BTreeMap::new();
+    let mut room = bytes.len().saturating_mul(MOST_OF_A_BYTE).max(1 << 20);
     for (name, id) in entries {
         match pickle.get(id) {
             Value::Tensor(stored) => {
+                room = stored.count().and_then(|count| room.checked_sub(count)).ok_or_else(|| {
+                    let problem = format!("with {name} its tensors have more numbers than a file of its size holds");
+                    Error::File(problem)
+                })?;
                 let numbers = number(&stored.class).ok_or_else(|| {
                     Error::File(format!("{name} has its numbers in a {}, which is not read", stored.class))
                 })?;
@@ -112,7 +121,7 @@ fn number(class: &str) -> Option<Number> {
 /// A tensor out of its storage; none when it reaches beyond it.
 fn gather(stored: &Stored, number: Number, bytes: &[u8], big_endian: bool) -> Option<Tensor> {
     let (shape, width) = (stored.shape.as_slice(), number.width());
-    let count = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))?;
+    let count = stored.count()?;
     if count == 0 {
         return Tensor::from_vec(shape, Vec::new());
     }

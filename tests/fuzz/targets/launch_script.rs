@@ -45,8 +45,13 @@ fn check(input: &[u8], ways: Ways) {
         }
         mended.extend(lines[at..].iter().copied());
         assert_eq!(mended, linted.fixed, "the hunks lead to the mended script");
-        let again = lint(&linted.fixed, target);
-        assert_eq!(again.fixed, linted.fixed, "mended once, mended for good");
+        // What one mending brings together another may see, and then there is an end.
+        let mut fixed = linted.fixed.clone();
+        let settles = (0..4).any(|_| {
+            let again = lint(&fixed, target).fixed;
+            std::mem::replace(&mut fixed, again) == fixed
+        });
+        assert!(settles, "mending that does not end");
         if linted.fixed != *script && !script.contains('\0') && shell::reads(&script) {
             assert!(shell::reads(&linted.fixed), "bash read the script, and not what was mended");
         }

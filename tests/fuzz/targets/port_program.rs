@@ -1,11 +1,11 @@
-//! The port of a program that was changed as a person might, to every target in both styles.
+//! The port of a program that was changed as a person might, to every target, in both styles and as options have it.
 
 use super::{Mutator, Target, Ways, chosen};
 use crate::cpython::{CPython, Said};
-use crate::examine::{Subject, examine, name_of};
+use crate::examine::{Subject, examine};
 use crate::faults::Kind;
 use crate::seeds;
-use codemod::{RecipeSet, Style};
+use codemod::{Options, RecipeSet, Style, TargetInfo};
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
@@ -28,19 +28,33 @@ const NEVER: &[Kind] = &[Kind::DoesNotParse, Kind::SecondPort, Kind::LostBytes, 
 
 /// Ports a text, and asks of each port what the sweep over published programs asks.
 pub(super) fn ports(text: &str, recipes: &RecipeSet, ways: Ways) {
-    let targets = recipes.targets().into_iter().map(|target| target.id);
-    let all: Vec<(String, Style)> =
-        targets.flat_map(|target| [Style::InPlace, Style::Auto].map(|style| (target.clone(), style))).collect();
+    let all: Vec<Options> = recipes.targets().into_iter().flat_map(options).collect();
     CPYTHON.with_borrow_mut(|cpython| {
         let original = look(cpython, text);
         let mut subject = Subject::new("train.py", text, original);
-        for (target, style) in chosen(&all, text.as_bytes(), ways) {
-            let seen = examine(&mut subject, recipes, (&target, style), cpython);
+        for options in chosen(&all, text.as_bytes(), ways) {
+            let seen = examine(&mut subject, recipes, &options, cpython);
             if let Some(fault) = seen.faults.iter().find(|fault| NEVER.contains(&fault.kind)) {
-                panic!("{}: {} [{target} {}] {}", fault.kind.name(), fault.class, name_of(style), fault.detail);
+                panic!("{}: {} [{options:?}] {}", fault.kind.name(), fault.class, fault.detail);
             }
         }
     });
+}
+
+/// Both styles, with unsafe changes and without, for the newest SDK; and for the oldest.
+fn options(target: TargetInfo) -> Vec<Options> {
+    let newest = [(Style::InPlace, false), (Style::InPlace, true), (Style::Auto, false), (Style::Branch, true)];
+    let newest = newest.map(|(style, allow_unsafe)| (style, allow_unsafe, None));
+    let oldest = (Style::Auto, true, target.sdks.first().cloned());
+    let all = newest.into_iter().chain([oldest]);
+    all.map(|(style, allow_unsafe, sdk)| Options {
+        target: target.id.clone(),
+        style,
+        allow_unsafe,
+        sdk,
+        ..Options::default()
+    })
+    .collect()
 }
 
 /// What CPython says; a text that it cannot even be asked about is none that it compiles.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use uresnet::{Error, Tensor, read_safetensors, write_safetensors};
 
 /// Numbers that come of one byte of a file at most: more, and a small file could fill all memory.
-const MOST_OF_A_BYTE: usize = 64;
+const MOST_OF_A_BYTE: usize = 16;
 
 /// A refusal has a reason; what is read is no larger than its file may make it, and is the same once it is written and read.
 pub(super) fn hold(input: &[u8], read: &Result<BTreeMap<String, Tensor>, Error>) {

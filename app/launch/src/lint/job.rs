@@ -68,6 +68,7 @@ fn continuations(look: &mut Look<'_>) {
         look.found(*from, "lost-continuation", "a blank after the backslash: the line is not continued");
         look.mend(*from..*to, "");
     }
+    let words: Vec<usize> = look.commands.iter().flat_map(|c| &c.words).map(|word| word.range.end).collect();
     look.each(|look, command| {
         let Some(first) = command.words.first() else { return };
         let start = first.range.start;
@@ -86,7 +87,11 @@ fn continuations(look: &mut Look<'_>) {
         }
         let message = "begins with an option: the line before it lacks a backslash";
         look.found(start, "lost-continuation", message);
-        look.mend(end..line - 1, " \\");
+        // Behind a comment a backslash is part of it.
+        let last = words.iter().copied().filter(|word| *word <= end).max().unwrap_or(before);
+        if !look.script[last.max(before)..end].contains('#') {
+            look.mend(end..line - 1, " \\");
+        }
     });
 }
 

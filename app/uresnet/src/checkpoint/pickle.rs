@@ -45,6 +45,13 @@ pub(crate) struct Stored {
     pub(crate) strides: Vec<usize>,
 }
 
+impl Stored {
+    /// How many numbers it shows; none where no machine counts so far.
+    pub(crate) fn count(&self) -> Option<usize> {
+        self.shape.iter().try_fold(1usize, |count, &length| count.checked_mul(length))
+    }
+}
+
 /// A pickle read to its end.
 pub(crate) struct Pickle {
     values: Vec<Value>,
