@@ -54,6 +54,9 @@ static RUN: LazyLock<Run> = LazyLock::new(|| {
     Run { target, folder, seeds: all.map(|(_, input)| input).collect() }
 });
 
+/// Kinds of failure that are kept.
+const MOST: usize = 12;
+
 /// Kinds of failure that were seen.
 static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
@@ -87,7 +90,7 @@ fuzz_target!(init: begin(), |input: &[u8]| {
     if let Some(said) = failure::of(RUN.target, input, Ways::One) {
         let class = failure::class(&said);
         let number = targets::number_of(class.as_bytes());
-        if SEEN.lock().is_ok_and(|mut seen| seen.insert(class)) {
+        if SEEN.lock().is_ok_and(|mut seen| seen.len() < MOST && seen.insert(class)) {
             eprintln!("FAILURE {}", said.replace('\n', " "));
             let _ = fs::write(RUN.folder.join("failures").join(format!("{number:016x}")), input);
         }

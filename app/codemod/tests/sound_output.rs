@@ -146,3 +146,12 @@ fn names_and_strings_in_any_spelling_are_found() {
     check_told("hpu", "import tensorflow as tf\nwith tf.device('/gpu:0'):\n    pass\n", 2, "tf.device");
     check_told("ipu", "import torch\nmatch x:\n    case torch.cuda.Stream():\n        pass\n", 3, "torch.cuda.Stream");
 }
+
+#[test]
+fn a_file_without_a_last_newline_gets_none() {
+    for blank in ["\n", "\n\n"] {
+        check("rdu", &format!("import torch\nx = 1{blank}torch.cuda.synchronize()"), "import torch\nx = 1");
+    }
+    let step = "import torch\nmodel=e()\nfor x in r:\n    loss=(model(x),)\n    loss.backward()\n    opt.step()";
+    assert!(run("ipu", step).files[0].text.ends_with("\n    loss = loss.mean()"));
+}

@@ -70,11 +70,26 @@ impl<'a> State<'a> {
     fn with(&self, replacements: &[Replacement]) -> Option<(Rope<'a>, String, Option<Tree>)> {
         let mut rope = self.rope.clone();
         rope.apply(replacements);
-        let text = rope.text();
+        let mut text = rope.text();
+        let ends = self.without_last_newline(&text, replacements);
+        if let Some(end) = &ends {
+            rope.apply(std::slice::from_ref(end));
+            text.truncate(end.range.start);
+        }
         let Some(tree) = self.tree else { return Some((rope, text, None)) };
         let spans: Vec<_> = replacements.iter().map(|r| (r.range.clone(), r.text.len())).collect();
-        let tree = tree.reparse(&text, &spans);
+        let tree = if ends.is_some() { Tree::parse(&text) } else { tree.reparse(&text, &spans) };
         (!tree.has_error()).then_some((rope, text, Some(tree)))
+    }
+
+    /// Takes the newlines back that end a text whose last lines went, where the file as it was given ends without one.
+    fn without_last_newline(&self, text: &str, replacements: &[Replacement]) -> Option<Replacement> {
+        let given = &self.source.text;
+        if given.is_empty() || given.ends_with('\n') || !text.ends_with('\n') {
+            return None;
+        }
+        let start = text.trim_end_matches(['\r', '\n']).len();
+        Some(Replacement { range: start..text.len(), text: String::new(), by: replacements.last()?.by.clone() })
     }
 
     /// The authors without whom the replacements would give Python.

@@ -1,0 +1,6 @@
+import torch
+model=e()
+for x in r:
+    loss=(model(x),)
+    loss.backward()
+    opt.step()
