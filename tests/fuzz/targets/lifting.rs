@@ -40,7 +40,7 @@ fn check(input: &[u8], ways: Ways) {
         for (mode, done) in MODES.iter().zip(done.as_array().into_iter().flatten()) {
             let (before, after) = (&done[0], &done[1]);
             assert!(
-                before == after,
+                ends_early(before) || before == after,
                 "another behaviour in a mode [{mode}, {target}]\n{}",
                 first_difference(before, after)
             );
