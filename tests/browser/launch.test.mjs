@@ -275,6 +275,21 @@ onPage("a script of one's own is checked and fixed, and that can be undone", {},
   assert.match(await text.inputValue(), /OMP_NUM_THREADS[^]*ls$/);
 });
 
+test("a checker that cannot be fetched is said, and the next change tries again", async () => {
+  let isDown = true;
+  const own = await serve(undefined, "/sub/", { fault: (path) => (isDown && /own_script\.js$/.test(path) ? "drop" : undefined) });
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const page = await context.newPage();
+  await page.goto(`${own.address}launch/`);
+  await page.locator("#check-text").fill("export ONM_NUM_THREADS=4\n");
+  await page.locator("#check-found", { hasText: "could not be loaded" }).waitFor();
+  isDown = false;
+  await page.locator("#check-text").press("Enter");
+  await page.locator("#check-found", { hasText: "1 problem" }).waitFor();
+  await context.close();
+  await own.end();
+});
+
 onPage("a script of one's own is for the form's target, unless one says otherwise", {}, async (page) => {
   const target = page.page.locator("#check-target");
   await page.fill({ target: "rdu" });

@@ -153,5 +153,5 @@ impl Session {
 
 fn not_loaded(why: &str) -> Problem {
     let field = "site-file".to_owned();
-    Problem { field, message: format!("can't be read here: the reader of site files could not be loaded ({why})") }
+    Problem { field, message: format!("can't be read: the reader of site files stopped: {why}") }
 }

@@ -4,8 +4,8 @@ use js_sys::{Array, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Blob, BlobPropertyBag, Document, HtmlAnchorElement, HtmlElement, ReadableStreamDefaultReader, ReadableWritablePair,
-    Response, Url, Window,
+    Blob, BlobPropertyBag, Document, ErrorEvent, Event, HtmlAnchorElement, HtmlElement, ReadableStreamDefaultReader,
+    ReadableWritablePair, Response, Url, Window,
 };
 
 #[wasm_bindgen]
@@ -82,6 +82,12 @@ pub(crate) fn clear_fragment() {
 pub(crate) fn reason(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok().and_then(|m| m.as_string());
     message.or_else(|| error.as_string()).unwrap_or_else(|| "the browser gave no reason".to_owned())
+}
+
+/// What a worker's error event says. Where the worker's script cannot be fetched it is a plain event without a message.
+pub(crate) fn worker_error(event: &Event) -> String {
+    let said = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message).filter(|message| !message.is_empty());
+    said.unwrap_or_else(|| "it could not be loaded".to_owned())
 }
 
 /// Gives the user a file.

@@ -14,7 +14,7 @@ use js_sys::Date;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, File, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// Computes what the form says.
 pub(super) fn run(session: Session) {
@@ -203,14 +203,11 @@ fn start(session: Session, threads: usize) -> Result<Worker, JsValue> {
         }
     });
     worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-    let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
+    let on_error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
         event.prevent_default();
         end(session);
         session.say("");
-        let why = match event.message() {
-            message if message.is_empty() => "it could not be loaded".to_owned(),
-            message => message,
-        };
+        let why = browser::worker_error(&event);
         let why = format!(
             "The worker stopped: {why}. If the picture is large, its maps may need more memory than the browser gives: \
              use a smaller picture, or downsample."

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::thread::LocalKey;
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// Hears the answer, or why there is none.
 type Then = Box<dyn FnOnce(Result<Vec<u8>, String>)>;
@@ -20,7 +20,7 @@ pub(super) struct Line {
     early: Option<Vec<Uint8Array>>,
     waiting: VecDeque<Then>,
     _message: Closure<dyn FnMut(MessageEvent)>,
-    _error: Closure<dyn FnMut(ErrorEvent)>,
+    _error: Closure<dyn FnMut(Event)>,
 }
 
 /// A reader: its first lines, and the line to it once it was asked for.
@@ -68,9 +68,9 @@ fn start(reader: &'static LocalKey<Reader>, program: &str) -> Result<Line, JsVal
     options.set_type(WorkerType::Module);
     let worker = Worker::new_with_options(&browser::beside(program), &options)?;
     let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| hear(reader, &event));
-    let error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
+    let error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
         event.prevent_default();
-        fail(reader, &event.message());
+        fail(reader, &browser::worker_error(&event));
     });
     worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
     worker.set_onerror(Some(error.as_ref().unchecked_ref()));

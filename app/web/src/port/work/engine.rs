@@ -6,7 +6,7 @@ use crate::shared::browser;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, Event, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 type Then = Box<dyn FnOnce(Parcel<Answer>)>;
 
@@ -50,7 +50,7 @@ pub(super) fn start(on_ready: impl Fn() + 'static, on_broken: impl Fn(String) + 
         }
     });
     let error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
-        let why = event.dyn_into::<ErrorEvent>().map(|event| event.message()).unwrap_or_default();
+        let why = browser::worker_error(&event);
         end();
         on_broken(why);
     });
