@@ -82,6 +82,9 @@ pub(crate) struct PortArgs {
     /// Write the changed files back; unchanged ones are not touched. With `-` the ported text is printed
     #[arg(long)]
     pub(crate) write: bool,
+    /// Write the patch to FILE before --write changes anything: `git apply -R FILE` takes the port back
+    #[arg(long, value_name = "FILE", requires = "write")]
+    pub(crate) patch: Option<PathBuf>,
     /// Write the ported tree into DIR, unchanged files too; refused when a file there says something else
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

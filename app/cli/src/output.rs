@@ -20,6 +20,18 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Writes a patch into a file of its own, so that a port can be taken back. A file that is there already may be the patch of an
+/// earlier port, and is kept.
+pub(crate) fn keep_patch(patch: &str, file: &Path) -> Result<()> {
+    if file.symlink_metadata().is_ok() {
+        let why = "it may be the way back from an earlier port; nothing is written";
+        return Err(usage(format!("--patch {}: there is such a file already, and {why}", file.display())).into());
+    }
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    let written = New::beside(&whole).and_then(|new| new.fill(|path| fs::write(path, patch))?.rename(&whole));
+    written.with_context(|| format!("{} can't be written, and nothing else is", file.display()))
+}
+
 /// Writes every changed file back. Each is replaced as a whole or not at all; one that fails is reported, the others
 /// are still written. All new files are on the disk before the first one takes its place, so that a full disk or an
 /// interruption leaves the project as it was. What came from stdin goes to stdout, changed or not. Says whether all went

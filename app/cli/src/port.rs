@@ -32,6 +32,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("{line}");
     }
     let mut written = true;
+    if let Some(file) = &args.patch {
+        output::keep_patch(&patch(&project, ported), file)?;
+    }
     if args.write {
         written = output::write_back(&project, ported)?;
     } else if let Some(out) = &args.out {

@@ -91,6 +91,25 @@ fn write_replaces_what_changed_and_nothing_else() {
 }
 
 #[test]
+fn a_port_can_be_taken_back() {
+    let home = folder(&[("p/trainer.py", TRAINER), ("p/pkg/other.py", TRAINER), ("p/crlf.py", "x = 1\r\n")]);
+    let write = ["port", "--target", "hpu", "--write", "--patch", "port.patch", "p"];
+    let ran = portolan(home.path(), &write);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{ran:?}");
+    assert_eq!(read(home.path(), "p/pkg/other.py"), ported_trainer());
+    let again = portolan(home.path(), &write);
+    assert_eq!(again.code, 2, "{again:?}");
+    assert!(again.err.contains("port.patch: there is such a file already"), "{again:?}");
+    let nowhere = portolan(home.path(), &["port", "--target", "ipu", "--write", "--patch", "no/port.patch", "p"]);
+    assert_eq!(nowhere.code, 1, "{nowhere:?}");
+    let back = Command::new("git").current_dir(home.path().join("p")).args(["apply", "-R", "../port.patch"]).status();
+    assert!(back.unwrap().success());
+    for file in ["p/trainer.py", "p/pkg/other.py"] {
+        assert_eq!(read(home.path(), file), TRAINER);
+    }
+}
+
+#[test]
 fn out_holds_the_whole_project() {
     let home = folder(&[
         ("p/trainer.py", TRAINER),
