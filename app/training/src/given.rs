@@ -6,26 +6,28 @@ use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
 use std::collections::BTreeSet;
 
-/// Names, without what they are attributes of, and texts.
+/// Names, without what they are attributes of, and texts: `backend=gloo`.
 #[derive(Debug, Default)]
-pub struct Given(BTreeSet<(String, String)>);
+pub struct Given(BTreeSet<String>);
 
 impl Given {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
-        let read = |view: &&FileView<'_>| {
-            let strings = view.index.of_kind(kinds().string).iter();
-            let given = |string: &Id| {
-                let text = plain_string(&view.index, *string).filter(|text| text.len() <= 16)?;
-                Some((name_given(view, *string)?, text.to_owned()))
-            };
-            strings.filter_map(given).collect::<Vec<_>>()
-        };
-        Self(views.iter().flat_map(read).collect())
+        let mut given = BTreeSet::new();
+        for view in views {
+            for &string in view.index.of_kind(kinds().string) {
+                if let Some(text) = plain_string(&view.index, string).filter(|text| text.len() <= 16)
+                    && let Some(name) = name_given(view, string)
+                {
+                    given.insert(format!("{name}={text}"));
+                }
+            }
+        }
+        Self(given)
     }
 
     /// Whether some file gives a text to what an expression is called: to `backend` for `args.backend` and `settings["backend"]`.
     pub fn gives(&self, view: &FileView<'_>, expression: Id, text: &str) -> bool {
-        last_name(view, expression).is_some_and(|name| self.0.contains(&(name.to_owned(), text.to_owned())))
+        last_name(view, expression).is_some_and(|name| self.0.contains(&format!("{name}={text}")))
     }
 }
 

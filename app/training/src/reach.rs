@@ -2,7 +2,7 @@
 
 use crate::view::FileView;
 use python::tree::{Id, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Functions by their names, methods with a dot in front: `nt_xent`, `.embed`.
 #[derive(Debug, Default)]
@@ -13,7 +13,8 @@ pub struct Reach {
 
 impl Reach {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
-        let mut calls: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        // `caller called`, so that one kind of set does for all.
+        let mut calls = BTreeSet::new();
         let (mut forward, mut step) = (BTreeSet::new(), BTreeSet::new());
         for view in views {
             let turns = turns(view);
@@ -23,7 +24,7 @@ impl Reach {
                     if is_forward(view, function) {
                         forward.insert(called.clone());
                     }
-                    calls.entry(key(view, function)).or_default().insert(called.clone());
+                    calls.insert(format!("{} {called}", key(view, function)));
                 }
                 if turns.iter().any(|turn| view.index.is_within(call, *turn)) {
                     step.insert(called);
@@ -91,12 +92,13 @@ fn turns(view: &FileView<'_>) -> Vec<Id> {
 }
 
 /// Functions with all that they call in turn.
-fn closed(mut reached: BTreeSet<String>, calls: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+fn closed(mut reached: BTreeSet<String>, calls: &BTreeSet<String>) -> BTreeSet<String> {
     let mut new: Vec<String> = reached.iter().cloned().collect();
-    while let Some(name) = new.pop() {
-        for called in calls.get(&name).into_iter().flatten() {
-            if reached.insert(called.clone()) {
-                new.push(called.clone());
+    while let Some(mut caller) = new.pop() {
+        caller.push(' ');
+        for called in calls.range(caller.clone()..).map_while(|call| call.strip_prefix(&caller)) {
+            if reached.insert(called.to_owned()) {
+                new.push(called.to_owned());
             }
         }
     }
