@@ -153,6 +153,10 @@ def _repr(call, tensor, **options):
     return f"{text[:-1]}, device='{HERE}')" if getattr(tensor, MARK, False) else text
 
 
+def _as_it_is(call, *args, **kwargs):
+    return call(*args, **kwargs)
+
+
 def _itself(call, tensor, *args, **kwargs):
     return tensor
 
@@ -171,6 +175,8 @@ SPECIAL = {
     Tensor.to: _to, Tensor.half: _cast(torch.float16), Tensor.bfloat16: _cast(torch.bfloat16), Tensor.cpu: _cpu, Tensor.cuda: _to_accelerator("cuda"), Tensor.numpy: _numpy, Tensor.__array__: _numpy,
     Tensor.__iter__: _iter, Tensor.__repr__: _repr, Tensor.type: _type, Tensor.type_as: _type_as, Tensor.backward: _backward, Tensor.pin_memory: _itself, Tensor.record_stream: _nothing,
     Tensor.get_device: _index, Tensor.is_pinned: lambda call, tensor, *_: False,
+    # It reads the arguments of `Module.to`; a device among them is what it is asked for.
+    torch._C._nn._parse_to: _as_it_is,
 }
 for kind in ("hpu", "xpu"):
     if hasattr(Tensor, kind):

@@ -15,7 +15,8 @@ Environment: STAND_IN_TWIN_STEPS, how many steps there are at most (16); STAND_I
 STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=training|all, which leaves the last batch of a
 shuffled pass, or of any, out where it is incomplete;
 STAND_IN_TWIN_NUDGE=E, which changes each gradient by that much of its size before it is applied;
-STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together.
+STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together;
+STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each instance's share.
 """
 
 import atexit
@@ -38,6 +39,8 @@ RECORD = {
     "autocast": [], "scaler": False, "ended": "", "on_device": False, "devices": set(),
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
+# Of a training forward behind the last step: how many steps there were, and the buffers of each root before it.
+_behind = []
 _pending = {"objective": [], "places": [], "forwards": [], "seen": []}
 _counts = {"forward": 0, "loaders": 0, "quiet": 0, "unbroken": 0, "depth": 0}
 
@@ -287,6 +290,8 @@ def _call(original, self, *args, **kwargs):
         trains = torch.is_grad_enabled() and any(p.requires_grad for p in parameters)
         if trains:
             _root(self)
+            if self.training and len(RECORD["steps"]) >= STEPS and not (_behind or _counts["unbroken"]):
+                _left_behind()
             # Whether a forward belongs to a step is known later, and dropout draws in training mode alone.
             _counts["forward"] += self.training
             # The global generator alone: a program that gives dropout a generator of its own has seeded it.
@@ -297,6 +302,15 @@ def _call(original, self, *args, **kwargs):
         return found
     finally:
         _counts["depth"] -= 1
+
+
+def _left_behind():
+    """A forward pass may follow the last step, of a step that is not taken any more: it changes running statistics, and a device may not
+    bring these back."""
+    for function in _before_end:
+        function()
+    with _plainly():
+        _behind.append((len(RECORD["steps"]), [{name: _array(value) for name, value in root.named_buffers()} for root in _roots]))
 
 
 def _note_forward(module, args, kwargs, found, trains):
@@ -567,6 +581,10 @@ def install():
         torch_calls.around(kind, "__iter__", _sampled)
     if precision() == "float32":
         _keep_float32(torch)
+    if "STAND_IN_TWIN_NORM" in os.environ:
+        import norms_of_instances
+
+        torch_calls.around(torch, "batch_norm", norms_of_instances.batch_norm)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.set_num_threads(1)
     _seed(SEED)
@@ -604,6 +622,9 @@ def dump():
         function()
     with _plainly():
         RECORD["end"] = [_weights(root) for root in _roots]
+        for steps, buffers in _behind:
+            if steps == len(RECORD["steps"]):
+                RECORD["end"] = [{**end, **before} for end, before in zip(RECORD["end"], [*buffers, *({} for _ in RECORD["end"])])]
         for optimizer in _optimizers:
             parameters = [value for group in optimizer.param_groups for value in group["params"]]
             RECORD["states"].append({

@@ -71,6 +71,10 @@ class OnAGpu(Programs):
             self.dies("same device", f"import torch; {work}")
         self.dies("Tensor.cpu()", "import torch; torch.rand(2).cuda().numpy()")
 
+    def test_a_place_that_is_named_by_its_keyword(self):
+        self.good("import torch; net = torch.nn.Linear(2, 2).to(memory_format=torch.channels_last).to(device=torch.device('cuda'))\n"
+                  "assert net.weight.is_cuda; net(torch.rand(1, 2).to(device='cuda'))")
+
     def test_older_ways_to_name_a_place(self):
         self.good("from torch.autograd import Variable; import torch\nx = Variable(torch.rand(2).cuda())\nassert isinstance(torch.rand(1), Variable)\n"
                   "x + torch.rand(2).type_as(x) + torch.rand(2).type(torch.cuda.FloatTensor)")

@@ -38,10 +38,49 @@ NET = "import torch\n\n\nclass Net(torch.nn.Linear):\n    def __init__(self):\n 
 PORT = ORIGINAL.replace("import sys\n", "import os\nimport sys\nos.environ.setdefault('PT_HPU_LAZY_MODE', '0')\nimport habana_frameworks.torch.core\n").replace('"cuda"', '"hpu"')
 
 
+NORMED = textwrap.dedent("""
+    import torch
+
+
+    class Net(torch.nn.Sequential):
+        def __init__(self):
+            super().__init__(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 2))
+""")
+# The same training as one of several processes.
+INSTANCE = textwrap.dedent("""
+    import popdist
+    import popdist.poptorch
+    import poptorch
+    import torch
+    from net import Net
+
+    popdist.init()
+    options = popdist.poptorch.Options()
+    options.randomSeed(1)
+
+
+    class Step(torch.nn.Module):
+        def __init__(self, net):
+            super().__init__()
+            self.net = net
+
+        def forward(self, x, y):
+            return poptorch.identity_loss(torch.nn.functional.mse_loss(self.net(x), y), reduction="mean")
+
+
+    torch.manual_seed(1)
+    net = Net()
+    data = torch.utils.data.TensorDataset(torch.randn(64, 4), torch.randn(64, 2))
+    step = poptorch.trainingModel(Step(net), options, poptorch.optim.SGD(net.parameters(), lr=0.1))
+    for x, y in poptorch.DataLoader(options, data, batch_size=8, shuffle=True):
+        step(x, y)
+""")
+
+
 class Twin:
     """What a twin run of two projects left behind. `files` lie where it is started."""
 
-    def __init__(self, original, port, *options, argv=("train.py",), files=(), python=(), target="hpu"):
+    def __init__(self, original, port, *options, argv=("train.py",), files=(), python=(), target="hpu", environment=None):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for side, texts in (("original", original), ("port", port), (".", dict(files))):
@@ -51,7 +90,7 @@ class Twin:
             done = subprocess.run(
                 [sys.executable, *python, str(KIT / "rehearse.py"), "--target", target, "--project", "port", "--twin", "original", "--json", "twin.json",
                  "--html", "twin.html", *options, "--", *argv],
-                cwd=root, text=True, capture_output=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+                cwd=root, text=True, capture_output=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})})
             self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
             read = lambda name: (root / name).read_text(encoding="utf-8") if (root / name).exists() else None  # noqa: E731
             self.page, self.result = read("twin.html"), json.loads(read("twin.json") or "null")
@@ -141,6 +180,34 @@ class Result(unittest.TestCase):
         self.assertEqual(run.status, 0, run.out + run.err)
         self.assertIn("starts 8 processes; here it is one", run.out)
         self.assertEqual((run.result["ran"]["arguments"], run.result["steps"][0]["rate"][1]), (["--lr", "0.2"], [0.2]))
+
+
+    def test_starts_in_front(self):
+        """In the types of the run that is compared; one that fails is told as what it is."""
+        port = PORT.replace("rate = ", "if sys.argv[1:] == ['first']:\n    assert Net().to(torch.bfloat16).weight.dtype == torch.float32\n    raise SystemExit\nrate = ")
+        run = Twin(*both(port=port), "--first", "first")
+        self.assertEqual(run.status, 0, run.out + run.err)
+        run = Twin(*both(port=port.replace("raise SystemExit", "raise ValueError('no such shape')")), "--first", "first")
+        self.assertEqual(run.result["failed"], "the port (train.py), started as `first`, ended with ValueError: no such shape")
+
+    def test_modules_of_the_users_own_folders(self):
+        port, files = PORT.replace("from net", "import helper\nfrom net"), {"lib/helper.py": ""}
+        self.assertIn("No module named 'helper'", Twin(*both(port=port), files=files).result["failed"])
+        run = Twin(*both(port=port), files=files, environment={"PYTHONPATH": "lib"})
+        self.assertEqual(run.status, 0, run.out + run.err)
+
+    def test_a_forward_pass_behind_the_last_step(self):
+        """Its running statistics are of no step that is compared."""
+        again = ORIGINAL.replace("for x, y in torch.utils.data.DataLoader(data, batch_size=8, shuffle=True):", textwrap.dedent("""
+            loader = torch.utils.data.DataLoader(data, batch_size=8, shuffle=True)
+            for x, y in (batch for epoch in range(2) for batch in loader):""").lstrip())
+        run = Twin({"train.py": again, "net.py": NORMED}, {"train.py": PORT, "net.py": NORMED}, "--twin-steps", "8")
+        self.assertEqual((run.status, run.result["verdict"]), (0, "equal"), run.out + run.err)
+
+    def test_batch_norm_of_several_processes(self):
+        run = Twin({"train.py": ORIGINAL, "net.py": NORMED}, {"train.py": INSTANCE, "net.py": NORMED}, "--instances", "2", target="popdist")
+        self.assertEqual(run.status, 0, run.out + run.err)
+        self.assertIn("batch norm over each instance's own share of a batch", run.result["reasons"])
 
 
 class Commands(unittest.TestCase):

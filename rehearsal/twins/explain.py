@@ -7,7 +7,7 @@ from .compare import EQUAL, UNSTABLE
 # What a stand-in or the recorder notes, in the words of a verdict.
 UP_TO = {
     "training": "the last incomplete batch", "all": "the last incomplete batch, in evaluations too", "precision": "the type of numbers", "order": "the order of a sum", "reduction": "the reduction of the loss",
-    "instances": "the division among instances", "start": "the start weights", "saved": "the form in which the optimizer's state is saved",
+    "instances": "the division among instances", "norm": "batch norm over each instance's own share of a batch", "start": "the start weights", "saved": "the form in which the optimizer's state is saved",
     "logged": "the loss that is printed (of all batches of a step, where it was of one)",
 }
 # By how much the gradients of the original are changed, relative to the largest, to see what rounding does to it: about float32's precision.
@@ -30,12 +30,12 @@ def begins_like_rounding(comparison):
     return first is not None and math.isfinite(first.far) and (bool(first.tensor) or first.far <= UNSTABLE)
 
 
-def verdict(comparison, left_out=None, amplified=False):
+def verdict(comparison, left_out=None, amplified=False, shares=False):
     """Of a comparison. `left_out`: where the original, too, was run without incomplete batches. `amplified`: it was held against what a nudge does
-    to the original."""
+    to the original. `shares`: the original, too, was run with batch norm over each instance's share."""
     if comparison.findings:
         return Verdict("differs", findings=comparison.findings)
-    reasons = [UP_TO[left_out]] if left_out else []
+    reasons = ([UP_TO[left_out]] if left_out else []) + ([UP_TO["norm"]] if shares else [])
     notes = {note["kind"] for note in comparison.port["notes"]}
     reasons += [UP_TO[kind] for kind in ("start", "saved") if kind in notes]
     if amplified:
@@ -43,6 +43,10 @@ def verdict(comparison, left_out=None, amplified=False):
     elif comparison.farthest > EQUAL:
         reasons.append(f"rounding ({comparison.farthest:.0e}, the order of a sum)")
     return Verdict("equal", reasons)
+
+
+def has_batch_norm(record):
+    return any(name.endswith("running_mean") for start in record["start"] for name in start)
 
 
 # On these an evaluation, too, takes batches of one size: the vendor's loader leaves the last one out.

@@ -85,9 +85,13 @@ class Runner:
             "STAND_IN_CONTRACTS": str(self.root / f"contracts{number}"),
             "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500", **(environment or {}),
         }
-        path = [str(KIT / folder) for folder in ("recorder", "base", *folders)]
+        # Behind the kit's own: what the user's variable holds, from the folder of the start.
+        own = [str(self.home / folder) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
+        path = [*(str(KIT / folder) for folder in ("recorder", "base", *folders)), *own]
         for first in before:
-            self.start([program, *first], place, env, path)
+            status, _, err = self.start([program, *first], place, {**env, "STAND_IN_TWIN": f"{record}.first"}, path)
+            if status:
+                raise Failed(f"{self.told(program)}, started as `{' '.join(first)}`, ended with {_last(err) or f'status {status}'}", err)
         env["STAND_IN_TWIN"] = str(record)
         if start is not None:
             env["STAND_IN_TWIN_START"] = str(start)

@@ -1,5 +1,7 @@
 """A twin run from end to end."""
 
+from itertools import product
+
 from . import compare, explain, runs
 
 # Whole-number buffers stay on these as they were compiled in.
@@ -45,23 +47,24 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
         return compare.Comparison(record, other, target in COMPILED, allowed).run()
 
     attempts = []
-    for which in (None, *explain.left_out(target, compared(mine))):
-        changed = {"STAND_IN_TWIN_DROP_LAST": which} if which else {}
-        record = original_again(**changed) if which else mine
+    norms = (False, True) if instances and explain.has_batch_norm(mine) else (False,)
+    for which, shares in product((None, *explain.left_out(target, compared(mine))), norms):
+        changed = {**({"STAND_IN_TWIN_DROP_LAST": which} if which else {}), **({"STAND_IN_TWIN_NORM": "shares"} if shares else {})}
+        record = original_again(**changed) if changed else mine
         found, amplified = compared(record), False
         if explain.begins_like_rounding(found):
             # What rounding makes of the original itself: a gradient that is zero but for rounding becomes a whole step of Adam.
             nudged = original_again(**changed, STAND_IN_TWIN_NUDGE=str(explain.NUDGE))
             found, amplified = compared(record, compare.sensitivity(record, nudged)), True
-        attempts.append((len(found.findings), len(attempts), record, found, which, amplified))
+        attempts.append((len(found.findings), len(attempts), record, found, which, shares, amplified))
         if not found.findings:
             break
     # The one that explains the most tells the rest best.
-    _, _, mine, comparison, left_out, amplified = min(attempts, key=lambda attempt: attempt[:2])
+    _, _, mine, comparison, left_out, shares, amplified = min(attempts, key=lambda attempt: attempt[:2])
     for finding in comparison.findings:
         if finding.place:
             finding.place = (runner.near(finding.place[0], ported), finding.place[1])
-    verdict = explain.verdict(comparison, left_out, amplified)
+    verdict = explain.verdict(comparison, left_out, amplified, shares)
     result = Result(target, verdict, mine, other, comparison, contracts=[
         (rule, {**fault, "file": runner.near(fault["file"], ported)}) for rule, fault in _broken(other["contracts"])])
     *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"])
