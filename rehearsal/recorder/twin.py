@@ -280,7 +280,8 @@ def _call(original, self, *args, **kwargs):
     """Around `nn.Module.__call__`."""
     import torch
 
-    if _counts["depth"] or _counts["quiet"] or type(self).__module__.startswith("torchvision.transforms"):
+    # What records the model as a graph, for TensorBoard or a file, trains nothing.
+    if _counts["depth"] or _counts["quiet"] or torch.jit.is_tracing() or type(self).__module__.startswith("torchvision.transforms"):
         return original(self, *args, **kwargs)
     parameters = list(self.parameters())
     if not parameters:
