@@ -213,6 +213,8 @@ fn states_that_are_a_row_of_tensors() {
     check_said("rdu", &program, "Not ported: the model is called with something other than tensors");
     let one = program.replace("[part.detach() for part in state]", "state.detach()");
     assert!(!ported("rdu", &[("a.py", &one)]).1.contains("other than tensors"));
+    let none_yet = one.replace("\nmodel =", "\nstate = None\nmodel =");
+    check_said("rdu", &none_yet, "Not ported: the model is called with something other than tensors");
 }
 
 #[test]

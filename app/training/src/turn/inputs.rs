@@ -116,13 +116,14 @@ pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option
     found.map(why::output_no_tensor)
 }
 
-/// Whether an expression is a tuple or a list, wherever it gets its value: the states of an LSTM are two tensors.
+/// Whether an expression is a tuple or a list, wherever it gets its value: the states of an LSTM are two tensors. Or nothing: a state that
+/// the first turn has not yet.
 fn is_row(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
     let k = kinds();
     let index = &file.index;
     let Some(steps) = steps.checked_sub(1) else { return false };
     let kind = index.kind(id);
-    if [k.tuple, k.list, k.expression_list, k.list_comprehension].contains(&kind) {
+    if [k.tuple, k.list, k.expression_list, k.list_comprehension, k.none].contains(&kind) {
         return true;
     }
     if let Some(name) = called_name(index, id) {
