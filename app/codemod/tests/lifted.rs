@@ -3,10 +3,10 @@
 use codemod::{Options, RecipeSet, SourceFile, Style, port};
 
 /// A port in branch style, one file beside another.
-fn ported(text: &str, other: &str) -> String {
+fn ported(target: &str, text: &str, other: &str) -> String {
     let files = [("run.py", text), ("main.py", other)]
         .map(|(path, text)| SourceFile { path: path.to_owned(), text: text.to_owned() });
-    let options = Options { target: "hpu".to_owned(), style: Style::Branch, ..Options::default() };
+    let options = Options { target: target.to_owned(), style: Style::Branch, ..Options::default() };
     let ported = port(&files, &RecipeSet::embedded(), &options);
     assert!(ported.certificate.parses && ported.certificate.idempotent);
     ported.files[0].text.clone()
@@ -40,7 +40,25 @@ fn fields_keep_the_places_by_which_they_are_given() {
         ("from run import Compute, Run\nRun(True, Compute.CPU, 2)\n", last),
         ("from run import Run\nrun = Run(*read())\n", last),
     ] {
-        let text = ported(RUN, main);
+        let text = ported("hpu", RUN, main);
         assert!(text.contains(expected), "{main}{text}");
+    }
+}
+
+#[test]
+fn lines_end_as_the_file_has_them() {
+    let step = "import torch
+
+def step(run, model, x, y):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+    if run.compute_mode == Compute.GPU:
+        torch.cuda.synchronize()
+";
+    for target in ["hpu", "ipu", "popdist", "rdu", "xpu"] {
+        let text = ported(target, &format!("{RUN}{step}").replace('\n', "\r\n"), "");
+        assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{target}\n{text}");
     }
 }

@@ -155,3 +155,14 @@ fn a_file_without_a_last_newline_gets_none() {
     let step = "import torch\nmodel=e()\nfor x in r:\n    loss=(model(x),)\n    loss.backward()\n    opt.step()";
     assert!(run("ipu", step).files[0].text.ends_with("\n    loss = loss.mean()"));
 }
+
+#[test]
+fn a_program_that_asks_for_a_device_and_moves_nothing_is_not_moved_the_second_time() {
+    let asks = |device: &str| {
+        format!(
+            "import torch\n\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x in loader:\n    loss = model(x).loss\n    \
+             if torch.{device}.is_available():\n        loss.backward()\n    optimizer.step()\n"
+        )
+    };
+    check("xpu", &asks("cuda"), &asks("xpu"));
+}

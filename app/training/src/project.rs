@@ -20,15 +20,15 @@ fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
 }
 
 /// Whether a file chooses a device or moves something to one: it says `device` or `cuda`, calls `to` with more than a type,
-/// or calls the method that is named after the target's own device.
+/// or says the name of the target's own device, as a port does that asks only whether there is one.
 fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     // A device type alone is what an autocast is for, and moves nothing.
     let says = |word: &str| word == "cuda" || (word.contains("device") && word != "device_type");
     let is_type =
         |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
     let moves = |call: &Id| view.index.arguments(*call).positional().any(|argument| !is_type(argument));
-    let moves_to_own = own.is_some_and(|device| !view.calls(device).is_empty());
-    view.words().any(|(word, _)| says(word)) || view.calls("to").iter().any(moves) || moves_to_own
+    let says_own = own.is_some_and(|device| view.has_word(device));
+    view.words().any(|(word, _)| says(word)) || view.calls("to").iter().any(moves) || says_own
 }
 
 /// Every word of what a file imports.

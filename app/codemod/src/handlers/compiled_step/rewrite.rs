@@ -245,14 +245,14 @@ impl Plan<'_, '_> {
             .text("loss", extraction.local(loss));
         let line_after = |at: Id, text: String| {
             let end = statement_end(view, at);
-            Change::Raw { range: end..end, text: format!("{}{text}", view.layout.newline) }
+            Change::Raw { range: end..end, text: format!("\n{text}").replace('\n', view.layout.newline) }
         };
         let torch = unit.torch;
         let header = end_of_imports(file, whole).map_or(torch, |end| end.max(torch));
         let text = format!("\n\n{}", self.block(DEFINITIONS, &values));
         let import = self.block(IMPORT, &Values::default().flag("other_modes", is_branch));
         self.edit(torch, line_after(torch, import));
-        self.edit(header, line_after(header, text.replace('\n', view.layout.newline)));
+        self.edit(header, line_after(header, text));
     }
 }
 
