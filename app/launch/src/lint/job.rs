@@ -1,7 +1,7 @@
 //! Faults of a script as a whole: line ends, continued lines, directives that come too late, commands left behind.
 
 use super::Look;
-use super::shell::Command;
+use super::shell::{Command, commands};
 
 pub(super) fn check(look: &mut Look<'_>) {
     line_ends(look);
@@ -171,7 +171,10 @@ fn left_behind(look: &mut Look<'_>) {
     let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };
     look.found(at, "left-behind", "runs in the background, but the job ends with the script: wait for it");
     let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };
-    look.mend(script.len()..script.len(), line);
+    // Behind a quote or a document that is still open it would be a part of that.
+    if commands(&format!("{script}{line}")).last().is_some_and(|command| command.runs("wait") == Some(0)) {
+        look.mend(script.len()..script.len(), line);
+    }
 }
 
 /// A line with an `&` that may put a command beside the script: not `&&`, and no redirection. What stands in quotes

@@ -191,6 +191,8 @@ fn a_script_as_a_whole() {
         let lost = "mpirun -n 8 \\\n  --bind-to core\n  --map-by slot python t.py\n";
         check(lost, &lost.replace("core\n", "core \\\n"), &["lost-continuation"]);
         check("srun a \\ \n  -b\n", "srun a \\\n  -b\n", &["lost-continuation"]);
+        // Behind an open quote nothing is a command.
+        check("#SBATCH -N 1\nsrun a & \"b\n", "#SBATCH -N 1\nsrun a & \"b\n", &["left-behind"]);
         // A backslash would be part of the comment.
         check("srun a  # b\n  -c\n", "srun a  # b\n  -c\n", &["lost-continuation"]);
         let late = "#!/bin/bash\n#SBATCH -N 1\nmodule load x\n#SBATCH --time=01:00:00\nsrun a\n";

@@ -1,0 +1,2 @@
+#SBATCH
+mpirun&"
