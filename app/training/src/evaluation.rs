@@ -36,7 +36,7 @@ pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<
         }
         let Some(body) = index.body(function) else { continue };
         let (block, first) = innermost(view, body, &forwards);
-        if block == body && takes_decorator(view, function) {
+        if block == body && takes_decorator(view, function) && is_plain_before(project, view, body, first) {
             found.push(Recorded::Function(function));
             continue;
         }
@@ -64,7 +64,18 @@ pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<
 fn takes_decorator(view: &FileView<'_>, function: Id) -> bool {
     let k = kinds();
     let is_decorated = view.index.parent(function).is_some_and(|p| view.index.kind(p) == k.decorated_definition);
-    !is_decorated && view.index.of_kind_in(k.r#yield, function).is_empty()
+    // The decorator of a coroutine ends before it runs.
+    let is_async = view.index.text_of(function).starts_with("async");
+    !is_decorated && !is_async && view.index.of_kind_in(k.r#yield, function).is_empty()
+}
+
+/// Whether nothing in front of a statement is handed the model: what is not seen here may train it.
+fn is_plain_before(project: &ProjectFacts, view: &FileView<'_>, body: Id, first: Id) -> bool {
+    let index = &view.index;
+    let is_handed =
+        |call: &Id| index.arguments(*call).ids().any(|argument| project.role(view, argument) == Some(Role::Model));
+    let mut before = index.parts(body).take_while(|s| *s != first);
+    before.all(|s| !index.of_kind_in(kinds().call, s).iter().any(is_handed))
 }
 
 /// Whether a function evaluates and does not only hand on what the model says: it sets the model to evaluation, or it

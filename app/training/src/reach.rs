@@ -16,10 +16,11 @@ impl Reach {
         // `caller called`, so that one kind of set does for all.
         let mut calls = BTreeSet::new();
         let (mut forward, mut step) = (BTreeSet::new(), BTreeSet::new());
+        let modules = modules(views);
         for view in views {
             let turns = turns(view);
             for call in view.index.calls().map(|call| call.id()) {
-                let Some(called) = called(view, call) else { continue };
+                let Some(called) = called(view, call, &modules) else { continue };
                 for function in functions_around(view, call) {
                     if is_forward(view, function) {
                         forward.insert(called.clone());
@@ -48,6 +49,15 @@ impl Reach {
     }
 }
 
+/// What files of the project can be imported as, and the packages that they are in.
+fn modules<'v>(views: &[&'v FileView<'_>]) -> BTreeSet<&'v str> {
+    views
+        .iter()
+        .flat_map(|view| view.path.split(['/', '\\']))
+        .map(|part| part.strip_suffix(".py").unwrap_or(part))
+        .collect()
+}
+
 fn functions_around<'v>(view: &'v FileView<'_>, id: Id) -> impl Iterator<Item = Id> + 'v {
     view.index.ancestors(id).filter(|a| view.index.kind(*a) == kinds().function_definition)
 }
@@ -62,11 +72,14 @@ fn is_forward(view: &FileView<'_>, function: Id) -> bool {
 }
 
 /// The function that a call means, in whichever file it is: by its name, or as a method of `self`.
-fn called(view: &FileView<'_>, call: Id) -> Option<String> {
+fn called(view: &FileView<'_>, call: Id, modules: &BTreeSet<&str>) -> Option<String> {
     let index = &view.index;
     let callee = index.callee(call)?;
     if let Some(qualified) = view.names.qualify(index, callee) {
-        return qualified.rsplit('.').next().map(str::to_owned);
+        let mut parts = qualified.rsplit('.');
+        let last = parts.next()?;
+        // `F.normalize` is torch's, whatever functions of that name the project has.
+        return parts.next().is_none_or(|module| modules.contains(module)).then(|| last.to_owned());
     }
     let name = index.text_of(callee);
     if index.kind(callee) == kinds().identifier {

@@ -40,6 +40,7 @@ mod weights;
 pub use accumulation::{Accumulation, Counter, skips};
 pub use callee::LossFunction;
 pub use calls::{arguments, is_statement, loop_around, qualified};
+pub(crate) use changing::given;
 pub use clipping::{Clipping, Norm};
 pub use count::Known;
 pub use dataflow::{assigned, leaves, reads, reads_name};

@@ -19,7 +19,11 @@ pub(super) fn is_mask(view: &FileView<'_>, id: Id) -> bool {
     // `x[mask] = 0` keeps the shape of `x`.
     let is_read =
         |s: Id| !index.is_stored(s) || index.parent(s).is_some_and(|p| index.kind(p) == k.augmented_assignment);
-    index.item(id).field == fields().subscript && subscript.is_some_and(is_read) && holds_truth(view, id, 4)
+    let of_list =
+        |s: Id| index.value(s).is_some_and(|value| [k.list, k.tuple, k.dictionary].contains(&index.kind(value)));
+    index.item(id).field == fields().subscript
+        && subscript.is_some_and(|s| is_read(s) && !of_list(s))
+        && holds_truth(view, id, 4)
 }
 
 /// Methods and functions of torch that give true and false.

@@ -4,7 +4,7 @@ use super::scope::Scope;
 use super::{is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, is_counter, is_number};
+use crate::step::{assigned, given, is_counter, is_number, qualified};
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
 
@@ -87,7 +87,7 @@ impl Scope<'_, '_> {
                 }
                 let first = index.body(around).and_then(|body| index.parts(body).next());
                 return match first {
-                    _ if is_counter(file, around, text) => Source::Nothing,
+                    _ if is_counter(file, around, text) || is_of_plain(file, around) => Source::Nothing,
                     Some(at) => Source::Moved { by: Binding::Loop(around), at },
                     None => Source::Unknown,
                 };
@@ -123,16 +123,38 @@ impl Scope<'_, '_> {
     fn of_parameter(&self, parameter: Parameter<'_>, call: Id) -> Source {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let annotation = index.field(parameter.id, python::tree::fields().r#type).map(|id| index.text_of(id));
+        let may_be_tensor = |of: &str| ["Tensor", "Variable", "Any"].iter().any(|name| of.contains(name));
+        let plain_for_callers = || {
+            let function = self.function.map_or_else(Vec::new, |function| given(file.view, function, parameter.name));
+            function.into_iter().all(|value| is_plain(file, value))
+        };
         match parameter.default {
             _ if annotation.is_some_and(|of| ["int", "float", "bool", "str"].contains(&of)) => Source::Nothing,
-            Some(default) if index.kind(default) == k.none => Source::NotFollowed,
-            Some(default) if is_plain(file, default) => Source::Nothing,
+            _ if annotation.is_some_and(|of| !may_be_tensor(of)) => Source::NotFollowed,
+            Some(default) if index.kind(default) == k.none || is_collection(file, default) => Source::NotFollowed,
+            Some(default) if is_plain(file, default) => {
+                if plain_for_callers() {
+                    Source::Nothing
+                } else {
+                    Source::NotFollowed
+                }
+            }
             _ => match statement(file, call) {
                 Some(at) => Source::Moved { by: Binding::Parameter, at },
                 None => Source::Unknown,
             },
         }
     }
+}
+
+/// Whether a loop runs over values that are no tensors: keys, a list of numbers, an array of NumPy.
+fn is_of_plain(file: FileInProject<'_, '_>, around: Id) -> bool {
+    let index = &file.view.index;
+    let is_plain = |source: Id| {
+        let of_numpy = qualified(file.view, source).is_some_and(|name| name.starts_with("numpy."));
+        of_numpy || is_call_of(file, source, &["tolist", "keys"])
+    };
+    index.source(around).is_some_and(is_plain)
 }
 
 /// Whether an expression is a collection of Python, which has no `to`.
