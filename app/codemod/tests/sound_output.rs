@@ -166,3 +166,16 @@ fn a_program_that_asks_for_a_device_and_moves_nothing_is_not_moved_the_second_ti
     };
     check("xpu", &asks("cuda"), &asks("xpu"));
 }
+
+#[test]
+fn a_program_that_only_empties_a_cache_names_no_device() {
+    let step = |made: &str, moved: &str| {
+        format!(
+            "import torch\n\nmodel = torch.nn.Linear(2, 1)\n{made}optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x in loader:\n    \
+             {moved}loss = model(x).sum()\n    loss.backward()\n    optimizer.step()\n"
+        )
+    };
+    let before = step("", "") + "    torch.cuda.empty_cache()\n";
+    let after = step("model.to(\"xpu\")\n", "x = x.to(\"xpu\")\n    ") + "    torch.xpu.empty_cache()\n";
+    check("xpu", &before, &after);
+}

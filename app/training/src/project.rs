@@ -28,7 +28,17 @@ fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
         |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
     let moves = |call: &Id| view.index.arguments(*call).positional().any(|argument| !is_type(argument));
     let says_own = own.is_some_and(|device| view.has_word(device));
-    view.words().any(|(word, _)| says(word)) || view.calls("to").iter().any(moves) || says_own
+    let chooses = |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id));
+    view.words().any(|(word, ids)| says(word) && chooses(ids)) || view.calls("to").iter().any(moves) || says_own
+}
+
+/// Whether a word stands in a call without arguments that gives nothing: `torch.cuda.empty_cache()` chooses no device.
+fn only_does(view: &FileView<'_>, word: Id) -> bool {
+    let index = &view.index;
+    let statement = index.ancestors(word).find(|a| index.kind(*a) == kinds().expression_statement);
+    let call = statement.and_then(|s| index.parts(s).next()).filter(|call| index.kind(*call) == kinds().call);
+    let is_cuda = |call: Id| view.qualified(call).is_some_and(|name| name.starts_with("torch.cuda."));
+    call.is_some_and(|call| is_cuda(call) && index.arguments(call).is_empty())
 }
 
 /// Every word of what a file imports.
