@@ -1,6 +1,7 @@
 //! Functions whose tensors meet those of a module: what its forward pass calls, and methods that give a tensor they make.
 
 use python::PythonFile;
+use python::names::called_name;
 use python::tree::{Id, kinds};
 
 /// Whether a node stands in a method `forward` of a class with a base, in a function of the file that only such methods call, or in
@@ -28,8 +29,9 @@ fn is_method_of_module(file: &PythonFile<'_>, function: Id) -> bool {
 
 fn is_returned(file: &PythonFile<'_>, id: Id) -> bool {
     let (index, k) = (&file.index, kinds());
-    let passes = [k.expression_list, k.tuple, k.parenthesized_expression];
-    let around = index.ancestors(id).find(|a| !passes.contains(&index.kind(*a)));
+    let passes = [k.expression_list, k.tuple, k.parenthesized_expression, k.argument_list];
+    let is_variable = |a: Id| index.kind(a) == k.call && called_name(index, a) == Some("Variable");
+    let around = index.ancestors(id).find(|a| !passes.contains(&index.kind(*a)) && !is_variable(*a));
     around.is_some_and(|a| index.kind(a) == k.return_statement)
 }
 
