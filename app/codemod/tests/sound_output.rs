@@ -179,3 +179,26 @@ fn a_program_that_only_empties_a_cache_names_no_device() {
     let after = step("model.to(\"xpu\")\n", "x = x.to(\"xpu\")\n    ") + "    torch.xpu.empty_cache()\n";
     check("xpu", &before, &after);
 }
+
+#[test]
+fn what_is_no_tensor_is_not_moved() {
+    let before = "import numpy as np\nimport torch\n\nmodel = make()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n\n\n\
+                  def evaluate(batch: torch.Tensor, names: list, mask=None, scale=1.0):\n    return model(batch, names, mask, scale)\n\n\n\
+                  for n in np.linspace(0, 1, 9):\n    loss = model(torch.ones(2), n)\n    loss.backward()\n    optimizer.step()\n";
+    let ported = run("xpu", before);
+    let text = &ported.files[0].text;
+    assert!(text.contains("    batch = batch.to(\"xpu\")\n    return model(batch, names, mask, scale)\n"), "{text}");
+    assert!(text.contains("np.linspace(0, 1, 9):\n    loss = model(torch.ones(2).to(\"xpu\"), n)\n"), "{text}");
+    assert!(ported.files[0].diagnostics.iter().any(|d| d.recipe == "xpu#no-device"), "the list and the mask are told");
+}
+
+#[test]
+fn a_coroutine_keeps_its_block() {
+    let body = |head: &str| {
+        format!(
+            "import torch\n\nnet = torch.nn.Linear(2, 1).cuda()\n\n\n{head}def validate(net, batch):\n    net.eval()\n    return net(batch).item()\n"
+        )
+    };
+    assert!(run("hpu", &body("")).files[0].text.contains("@torch.no_grad()\ndef validate"));
+    assert!(run("hpu", &body("async ")).files[0].text.contains("    with torch.no_grad():\n        return net(batch)"));
+}
