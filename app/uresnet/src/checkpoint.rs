@@ -48,7 +48,8 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> 
         match pickle.get(id) {
             Value::Tensor(stored) => {
                 room = stored.count().and_then(|count| room.checked_sub(count)).ok_or_else(|| {
-                    let problem = format!("with {name} its tensors have more numbers than a file of its size holds");
+                    let problem =
+                        format!("the tensors up to {name} have more numbers than a file of this size can hold");
                     Error::File(problem)
                 })?;
                 let numbers = number(&stored.class).ok_or_else(|| {

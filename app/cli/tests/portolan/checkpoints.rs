@@ -62,7 +62,7 @@ fn a_checkpoint_that_cannot_be_used_says_why() {
         ("bare.pkl", "a bare pickle"),
         ("lost.pt", "is missing in the archive"),
         ("beyond.pt", "does not fit into its 28 bytes"),
-        ("endless.pt", "its tensors have more numbers than a file of its size holds"),
+        ("endless.pt", "have more numbers than a file of this size can hold"),
         ("nothing.pt", "the checkpoint holds no named tensors"),
         ("cut.ckpt", "cut.ckpt: tensor file: not a whole zip archive"),
         ("damaged.pt", "damaged, its checksum is wrong"),

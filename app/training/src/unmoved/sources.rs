@@ -87,7 +87,7 @@ impl Scope<'_, '_> {
                 }
                 let first = index.body(around).and_then(|body| index.parts(body).next());
                 return match first {
-                    _ if is_counter(file, around, text) || is_of_plain(file, around) => Source::Nothing,
+                    _ if is_counter(file, around, text) || loops_over_numbers(file, around) => Source::Nothing,
                     Some(at) => Source::Moved { by: Binding::Loop(around), at },
                     None => Source::Unknown,
                 };
@@ -147,8 +147,8 @@ impl Scope<'_, '_> {
     }
 }
 
-/// Whether a loop runs over values that are no tensors: keys, a list of numbers, an array of NumPy.
-fn is_of_plain(file: FileInProject<'_, '_>, around: Id) -> bool {
+/// Whether a loop runs over numbers or texts by what it calls: `keys()`, `tolist()`, a function of NumPy.
+fn loops_over_numbers(file: FileInProject<'_, '_>, around: Id) -> bool {
     let index = &file.view.index;
     let is_plain = |source: Id| {
         let of_numpy = qualified(file.view, source).is_some_and(|name| name.starts_with("numpy."));

@@ -72,7 +72,7 @@ fn found(linted: Option<Result<Linted, String>>, text: NodeRef<Textarea>) -> Any
     let linted = match linted {
         None => return view! { <p class="help">"Problems are listed here."</p> }.into_any(),
         Some(Err(why)) => {
-            return view! { <p>"The script can’t be checked. The program for it stopped: " {why} ". The next change to the script tries again."</p> }
+            return view! { <p>"The script can’t be checked: the checker stopped (" {why} "). Edit the script to try again."</p> }
                 .into_any();
         }
         Some(Ok(linted)) => linted,
