@@ -2,6 +2,7 @@
 
 import { chromium } from "playwright-core";
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 
 const flags = [
   "--no-sandbox",
@@ -13,9 +14,12 @@ const flags = [
   "--disable-sync",
 ];
 
+// Which fonts a machine has decides how wide a page is: the browser sees those of `fonts.conf` alone.
+const environment = { ...process.env, FONTCONFIG_FILE: fileURLToPath(new URL("fonts.conf", import.meta.url)) };
+
 /** A browser; `PORTOLAN_CHROMIUM` says which. */
 export async function launch() {
-  return chromium.launch({ executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", args: flags });
+  return chromium.launch({ executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", args: flags, env: environment });
 }
 
 /** In the page: what is kept, as numbers. */

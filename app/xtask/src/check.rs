@@ -1,44 +1,60 @@
-//! `cargo xtask test`: every check, in the order in which they are quick to fail.
+//! `cargo xtask test`: every check, in the order in which they are quick to fail, in stated [surroundings].
 
 use crate::corpus::Part;
-use crate::setup::{self, Tools};
-use crate::step::{on_path, run, seconds, step};
-use crate::{corpus, dist, size, workspace};
+use crate::step::{run, seconds, step};
+use crate::{corpus, dist, setup, size, surroundings, workspace};
 use anyhow::{Context, Result, bail};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// Runs the steps and stops at the first that fails.
-pub(crate) fn run_all(tools: &Tools) -> Result<()> {
+pub(crate) fn run_all() -> Result<()> {
     let start = Instant::now();
-    let cargo = |line: &str| run(workspace::command("cargo").args(line.split_whitespace()));
+    surroundings::clear_home()?;
+    step("packages for tests", bring)?;
+    let cargo = |line: &str| run(surroundings::command("cargo")?.args(line.split_whitespace()));
     step("format", || cargo("fmt --all --check"))?;
     step("lints on this machine", || cargo("clippy --workspace --all-targets -- -D warnings"))?;
     step("lints on wasm32", || {
-        let line = "clippy --package web --package forward --target wasm32-unknown-unknown -- -D warnings";
-        run(tools.command("cargo").args(line.split_whitespace()))
+        cargo("clippy --package web --package forward --target wasm32-unknown-unknown -- -D warnings")
     })?;
     step("tests", || cargo("test --workspace"))?;
     corpus::run_part(Part::Bounded, None)?;
     step("kernels as wasm, without SIMD and with all of it", wasm_tests)?;
     step("recipes", || cargo("run --quiet --package cli -- recipes test"))?;
-    dist::build(tools)?;
+    dist::build_by(surroundings::command("trunk")?)?;
     step("sizes", || size::run(size::Limit::Ceiling))?;
     step("tests in a browser", browser_tests)?;
     println!("\nAll checks passed in {}.", seconds(start));
     Ok(())
 }
 
+/// What single tests need beside what setup brings. It comes first, since it asks the network with the user's own settings.
+fn bring() -> Result<()> {
+    setup::target(WASI)?;
+    wasm_python()?;
+    corpus::ensure(Part::Bounded).map(drop)
+}
+
+/// The target that Wasmtime runs.
+const WASI: &str = "wasm32-wasip1";
+
+/// The Python that has Wasmtime.
+fn wasm_python() -> Result<PathBuf> {
+    setup::python_with_packages(&setup::cache()?.join("wasm"), &wasm_folder().join("requirements.txt"))
+}
+
+fn wasm_folder() -> PathBuf {
+    workspace::root().join("tests").join("wasm")
+}
+
 /// The tests of the forward pass under Wasmtime, with SIMD in module and engine and with it in neither. Optimised, or they
 /// would take minutes.
 fn wasm_tests() -> Result<()> {
-    let target = "wasm32-wasip1";
-    setup::target(target)?;
-    let folder = workspace::root().join("tests").join("wasm");
-    let python = setup::python_with_packages(&setup::cache()?.join("wasm"), &folder.join("requirements.txt"))?;
+    let (target, folder, python) = (WASI, wasm_folder(), wasm_python()?);
     let tests = |features: &str, engine: &str| {
-        let mut cargo = workspace::command("cargo");
+        let mut cargo = surroundings::command("cargo")?;
         cargo.args([
             "test",
             "--quiet",
@@ -76,10 +92,8 @@ fn browser_tests() -> Result<()> {
     if files.is_empty() {
         bail!("no file is named tests/browser/*.test.mjs");
     }
-    let browser = setup::chromium().context("Chromium is gone since setup")?;
-    let node = on_path("node").context("node is gone since setup")?;
-    let mut command = workspace::command(node);
-    command.env("PORTOLAN_CHROMIUM", browser).args(["--test", "--test-reporter=spec"]);
+    let mut command = surroundings::command("node")?;
+    command.args(["--test", "--test-reporter=spec"]);
     // Node leaves one processor free, which on two leaves one to a test and its browser by turns.
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     command.arg(format!("--test-concurrency={}", processors.saturating_sub(1).max(2)));

@@ -6,7 +6,7 @@
 mod packages;
 
 use crate::step::{run, step};
-use crate::{setup, workspace};
+use crate::{setup, surroundings, workspace};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,7 +89,7 @@ fn folder() -> Result<PathBuf> {
 
 /// The program, built, with the Python to ask.
 fn sweep(profile: Profile, verb: &str) -> Result<Command> {
-    let mut cargo = workspace::command("cargo");
+    let mut cargo = surroundings::command("cargo")?;
     // As the tests of all packages build it: with fewer packages some would have fewer features and be compiled again.
     cargo.args(["build", "--quiet", "--workspace", "--example", "sweep"]);
     if profile == Profile::Release {
@@ -104,7 +104,7 @@ fn sweep(profile: Profile, verb: &str) -> Result<Command> {
     let name = format!("sweep{}", std::env::consts::EXE_SUFFIX);
     let built =
         workspace::target().join(if profile == Profile::Release { "release" } else { "debug" }).join("examples");
-    let mut command = workspace::command(built.join(name));
+    let mut command = surroundings::command(built.join(name))?;
     command.arg(verb).arg("--python").arg(setup::python_with_pip(&folder()?)?);
     Ok(command)
 }

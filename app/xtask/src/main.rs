@@ -18,6 +18,7 @@ mod serve;
 mod setup;
 mod size;
 mod step;
+mod surroundings;
 mod workspace;
 
 use corpus::Part;
@@ -33,6 +34,7 @@ usage: cargo xtask VERB
   build         setup, then the whole site into dist/
   serve         build, then http://127.0.0.1:8080, built again when a source changes  [--port N]
   test          setup, then every check and test, the browser's too
+  as-tested     runs a command in the surroundings of the tests: its own HOME, PATH, language, …  COMMAND …
   size          gzip sizes of what dist/ holds against the bars
   corpus        ports of all files of published packages, checked; writes docs/robustness.md  [--bounded] [--minutes N]
   fuzz          inputs that nobody wrote, to everything that reads what comes from outside  [--minutes N] [TARGET …]
@@ -56,7 +58,8 @@ fn main() -> ExitCode {
             Ok(port) => setup::run(Need::Build).and_then(|tools| serve::watch(&tools, port)),
             Err(_) => return usage(&format!("`{port}` is not a port number")),
         },
-        ["test"] => setup::run(Need::Test).and_then(|tools| check::run_all(&tools)),
+        ["test"] => setup::run(Need::Test).and_then(|_| check::run_all()),
+        ["as-tested", program, arguments @ ..] => surroundings::run_as_tested(program, arguments),
         ["corpus"] => corpus::run_part(Part::Whole, None),
         ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),
         ["corpus", "--minutes", minutes] => match minutes.parse() {

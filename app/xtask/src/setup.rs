@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(crate) use browser::chromium;
 pub(crate) use cargo_tools::cache;
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
-pub(crate) use python::{OLDEST as OLDEST_PYTORCH, python_with_packages, python_with_pip};
+pub(crate) use python::{NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, python_with_packages, python_with_pip};
 pub(crate) use rust::target;
 
 /// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.
@@ -38,13 +38,13 @@ pub(crate) enum Need {
 /// Where the tools are. Holding it means that they are there.
 pub(crate) struct Tools {
     /// C compiler that knows wasm32.
-    clang: PathBuf,
+    pub(crate) clang: PathBuf,
     /// Archiver that goes with it.
     archiver: PathBuf,
     /// Folder of tree-sitter's own C headers.
     headers: PathBuf,
     /// Folders that stand before the user's PATH: trunk, wasm-bindgen, wasm-opt.
-    folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Tools {
@@ -59,14 +59,20 @@ impl Tools {
     fn variables(&self) -> Vec<(&'static str, OsString)> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = self.folders.iter().cloned().chain(std::env::split_paths(&path));
+        let mut variables = self.compilers().to_vec();
+        variables.push(("PATH", std::env::join_paths(folders).unwrap_or(path)));
+        variables
+    }
+
+    /// What cargo builds read to compile C for wasm32.
+    pub(crate) fn compilers(&self) -> [(&'static str, OsString); 3] {
         // NDEBUG: without it `assert` pulls in a second `__assert_fail` beside the one tree-sitter brings along.
         let mut flags = OsString::from("-DNDEBUG -I");
         flags.push(&self.headers);
-        vec![
+        [
             ("CC_wasm32_unknown_unknown", self.clang.clone().into()),
             ("AR_wasm32_unknown_unknown", self.archiver.clone().into()),
             ("CFLAGS_wasm32_unknown_unknown", flags),
-            ("PATH", std::env::join_paths(folders).unwrap_or(path)),
         ]
     }
 }
@@ -95,12 +101,16 @@ fn install(need: Need) -> Result<Tools> {
     Ok(Tools { clang, archiver, headers, folders })
 }
 
-/// `cargo xtask env`: the variables as lines for a POSIX shell.
-pub(crate) fn print_env() -> Result<()> {
+/// Where everything is on a machine that was set up before.
+pub(crate) fn found() -> Result<Tools> {
     let (clang, archiver) = c_compiler::find().context("no C compiler for wasm32: run cargo xtask setup")?;
     let headers = workspace::tree_sitter_headers()?;
-    let tools = Tools { clang, archiver, headers, folders: vec![npm::programs(), cargo_tools::folder()?.join("bin")] };
-    for (name, value) in tools.variables() {
+    Ok(Tools { clang, archiver, headers, folders: vec![npm::programs(), cargo_tools::folder()?.join("bin")] })
+}
+
+/// `cargo xtask env`: the variables as lines for a POSIX shell.
+pub(crate) fn print_env() -> Result<()> {
+    for (name, value) in found()?.variables() {
         println!("export {name}={}", step::quoted(&value));
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Child processes with a heading, a time, and a message that says how to repeat them.
 
+use crate::workspace;
 use anyhow::{Result, bail};
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -75,7 +76,12 @@ fn shown(command: &Command) -> String {
             words.push(format!("{}={}", name.display(), quoted(value)));
         }
     }
-    words.extend(std::iter::once(command.get_program()).chain(command.get_args()).map(quoted));
+    if workspace::own_program().is_ok_and(|own| own == command.get_program()) {
+        words.extend(["cargo".to_owned(), "xtask".to_owned()]);
+    } else {
+        words.push(quoted(command.get_program()));
+    }
+    words.extend(command.get_args().map(quoted));
     let mut line = words.join(" ");
     if from_env_verb {
         line = format!("eval \"$(cargo xtask env)\" && {line}");

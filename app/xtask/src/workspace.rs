@@ -24,6 +24,12 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
+/// This program's file. Tests compile it anew while it runs, and its own idea of where it lies is of the file that was there before.
+pub(crate) fn own_program() -> Result<PathBuf> {
+    let running = std::env::current_exe().context("this system does not say where the program lies")?;
+    Ok(running.with_file_name(format!("xtask{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// The version of a package in a `Cargo.lock`.
 pub(crate) fn locked_version<'lock>(lock: &'lock str, package: &str) -> Option<&'lock str> {
     let entry = lock.split("[[package]]").find(|entry| {

@@ -1,10 +1,10 @@
-//! A Chromium for the browser tests.
+//! A Chromium for the browser tests, and the fonts that it sees in them.
 
 use super::system::Package;
 use super::there;
 use crate::step::on_path;
-use anyhow::{Context, Result};
-use std::path::PathBuf;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
 
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -14,18 +14,52 @@ const APPLICATIONS: [&str; 2] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
+/// The files of the fonts that every Debian has, named in `tests/browser/fonts.conf` too.
+const FONTS: [&str; 6] = [
+    "DejaVuSans.ttf",
+    "DejaVuSans-Bold.ttf",
+    "DejaVuSansMono.ttf",
+    "DejaVuSansMono-Bold.ttf",
+    "DejaVuSerif.ttf",
+    "DejaVuSerif-Bold.ttf",
+];
+
+/// Where fontconfig looks for them.
+const FONT_FOLDERS: [&str; 2] = ["/usr/share/fonts", "/usr/local/share/fonts"];
+
 pub(super) fn ensure() -> Result<()> {
     let found = match chromium() {
         Some(found) => found,
         None => {
-            // Without a font every text has the width of nothing, and layout tests would measure that.
-            let apt: &[&str] = &["chromium", "fonts-dejavu-core"];
-            Package { apt, brew: "--cask chromium", dnf: "chromium" }.install("Chromium")?;
+            Package { apt: &["chromium"], brew: "--cask chromium", dnf: "chromium" }.install("Chromium")?;
             chromium().context("the installed Chromium is not on PATH")?
         }
     };
     there("Chromium", found.display());
+    // Elsewhere a browser does not ask fontconfig, and has the system's fonts.
+    if cfg!(target_os = "linux") { ensure_fonts() } else { Ok(()) }
+}
+
+/// Without these every text has the width of nothing in the tests, which let the browser see no other.
+fn ensure_fonts() -> Result<()> {
+    let missing = || FONTS.iter().find(|font| !FONT_FOLDERS.iter().any(|folder| holds(Path::new(folder), font)));
+    if missing().is_some() {
+        let dnf = "dejavu-sans-fonts dejavu-sans-mono-fonts dejavu-serif-fonts";
+        Package { apt: &["fonts-dejavu-core"], brew: "--cask font-dejavu", dnf }.install("DejaVu fonts")?;
+    }
+    match missing() {
+        Some(font) => {
+            bail!("the font {font} is not below {}: layout can't be measured without it", FONT_FOLDERS.join(" or "))
+        }
+        None => there("DejaVu fonts", "there"),
+    }
     Ok(())
+}
+
+/// Whether a file of that name lies somewhere below a folder.
+fn holds(folder: &Path, name: &str) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.ends_with(name) || path.is_dir() && holds(&path, name))
 }
 
 /// The browser: `PORTOLAN_CHROMIUM` when set, else the first that is found.

@@ -39,7 +39,7 @@ impl PyTorch {
         let read =
             |file: &Path| std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()));
         let wanted = read(&list)? + &read(&without_cuda)?;
-        let folder = cache()?.join("python").join(self.name);
+        let folder = self.folder()?;
         let program = program_in(&folder);
         let stamp = folder.join("installed-requirements.txt");
         if program.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -61,6 +61,15 @@ impl PyTorch {
         std::fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
         println!("    {thing} installed in {}", seconds(start));
         Ok(program)
+    }
+
+    /// The Python that has it, once it is installed.
+    pub(crate) fn program(&self) -> Result<PathBuf> {
+        Ok(program_in(&self.folder()?))
+    }
+
+    fn folder(&self) -> Result<PathBuf> {
+        Ok(cache()?.join("python").join(self.name))
     }
 
     /// A Python of a version that there are wheels for: by its own name, or as `python3`.

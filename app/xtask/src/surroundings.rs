@@ -1,0 +1,183 @@
+//! The surroundings of the checks, stated. What a developer's machine has by chance can hide a fault from everybody but the
+//! first user: a font that is narrower, a variable that a library reads, an identity that git finds at home.
+//!
+//! `cargo xtask test` runs every check through `cargo xtask as-tested COMMAND …`, so a single one repeated by hand sees
+//! the same:
+//!
+//! - **Variables** are none but those of [`NETWORK`] and [`BUILD`], and what follows. So `UPDATE`, `PYTHONPATH`, `RANK`, `NODE_OPTIONS`
+//!   and the like of a shell reach no check. (Not on Windows, where programs do not start without the system's own.)
+//! - **Language and time zone** are `C.UTF-8` and UTC, the only ones that every machine has.
+//! - **HOME** is a folder in `target/`, empty when the tests begin, so that no file of the user's own is read and none is
+//!   written. What has to be found all the same is named by its own variable: cargo's and rustup's folders, and the
+//!   Python with PyTorch. Setup runs before, in the user's surroundings: there the settings of package managers have
+//!   to hold.
+//! - **PATH** holds the folders of the programs that setup made sure of, and the system's own.
+//! - **Fonts** are not stated here but where the tests start the browser (`tests/browser/port_page.mjs`), because nothing else
+//!   looks at them and a browser test is often run alone.
+
+use crate::setup::{self, Tools};
+use crate::step::{ask, on_path};
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Variables that say how this machine reaches what is downloaded. A name that ends with `*` stands for all that begin so.
+pub(crate) const NETWORK: &[&str] = &[
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "GIT_SSL_CAINFO",
+    "PIP_*",
+    "npm_config_*",
+    "NPM_CONFIG_*",
+    "RUSTUP_*",
+    "CARGO_HTTP_*",
+    "CARGO_NET_*",
+    "CARGO_REGISTRIES_*",
+    "CARGO_REGISTRY_*",
+    "CARGO_SOURCE_*",
+];
+
+/// Variables by which the user says how to compile and where to put it, and the project's own.
+const BUILD: &[&str] = &["CARGO*", "RUST*", "CC_*", "AR_*", "CFLAGS_*", "PORTOLAN_*", "TMPDIR", "TERM", "CI"];
+
+/// Programs that checks call by name. They may lie anywhere.
+const PROGRAMS: [&str; 7] = ["cargo", "trunk", "wasm-bindgen", "git", "shellcheck", "cc", "sh"];
+
+/// Programs that may be found as a stand-in that looks up the real one at HOME (pyenv, nvm and others), with what makes
+/// them say where the real one is.
+const INTERPRETERS: [(&str, [&str; 2]); 2] =
+    [("node", ["-p", "process.execPath"]), ("python3", ["-c", "import sys; print(sys.executable)"])];
+
+/// Where every Unix has its own programs.
+const SYSTEM: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// A command in the checkout's root that runs as checks do.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Result<Command> {
+    let mut command = workspace::command(workspace::own_program()?);
+    command.arg("as-tested").arg(program);
+    Ok(command)
+}
+
+/// Empties the home of the checks.
+pub(crate) fn clear_home() -> Result<()> {
+    let home = home();
+    match fs::remove_dir_all(&home) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot empty {}", home.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `cargo xtask as-tested COMMAND …`: runs a command in the folder where it is called, and ends as it ends.
+pub(crate) fn run_as_tested(program: &str, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new(program);
+    if cfg!(unix) {
+        command.env_clear().envs(kept(NETWORK)).envs(kept(BUILD));
+    }
+    command.args(arguments).envs(stated()?);
+    replace_by(command, program)
+}
+
+#[cfg(unix)]
+fn replace_by(mut command: Command, program: &str) -> Result<()> {
+    use std::os::unix::process::CommandExt;
+    let error = command.exec();
+    bail!("cannot start `{program}`: {error}");
+}
+
+#[cfg(not(unix))]
+fn replace_by(mut command: Command, program: &str) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start `{program}`"))?;
+    if !status.success() {
+        bail!("`{program}` failed");
+    }
+    Ok(())
+}
+
+/// Those of the user's variables that a list names.
+pub(crate) fn kept(names: &[&str]) -> Vec<(OsString, OsString)> {
+    let is_named = |variable: &OsString| {
+        let variable = variable.to_string_lossy();
+        names.iter().any(|name| match name.strip_suffix('*') {
+            Some(beginning) => variable.starts_with(beginning),
+            None => variable == *name,
+        })
+    };
+    env::vars_os().filter(|(name, _)| is_named(name)).collect()
+}
+
+/// What is the same for everybody, and what has to be found without HOME.
+fn stated() -> Result<Vec<(&'static str, OsString)>> {
+    let home = home();
+    fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
+    // Only that a checkout may belong to somebody else, as it does in a container.
+    let (settings, text) = (home.join(".gitconfig"), "[safe]\n\tdirectory = *\n");
+    // A check that runs at the same time may be reading it.
+    if fs::read_to_string(&settings).is_ok_and(|there| there != text) || !settings.exists() {
+        fs::write(&settings, text).with_context(|| format!("cannot write {}", settings.display()))?;
+    }
+    let tools = setup::found()?;
+    let mut variables = tools.compilers().to_vec();
+    variables.extend([
+        ("LANG", "C.UTF-8".into()),
+        ("LC_ALL", "C.UTF-8".into()),
+        ("TZ", "UTC".into()),
+        ("GIT_CONFIG_NOSYSTEM", "1".into()),
+        ("CARGO_HOME", folder_of_users("CARGO_HOME", ".cargo")?.into()),
+        ("RUSTUP_HOME", folder_of_users("RUSTUP_HOME", ".rustup")?.into()),
+        ("PORTOLAN_PYTHON", chosen("PORTOLAN_PYTHON", || Ok(setup::NEWEST_PYTORCH.program()?.into()))?),
+        ("PATH", path(&tools)?),
+        ("HOME", home.into()),
+    ]);
+    if let Some(chromium) = setup::chromium() {
+        variables.push(("PORTOLAN_CHROMIUM", chromium.into()));
+    }
+    Ok(variables)
+}
+
+fn home() -> PathBuf {
+    workspace::target().join("home")
+}
+
+/// What the user has set, or what stands there otherwise.
+fn chosen(name: &str, otherwise: impl FnOnce() -> Result<OsString>) -> Result<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty()).map_or_else(otherwise, Ok)
+}
+
+/// A folder that lies in the user's home unless a variable says where.
+fn folder_of_users(name: &str, below_home: &str) -> Result<PathBuf> {
+    let in_home =
+        || Ok(env::home_dir().context("nothing says where your home folder is: set HOME")?.join(below_home).into());
+    Ok(chosen(name, in_home)?.into())
+}
+
+/// The project's own tools, each program's folder, the system's.
+fn path(tools: &Tools) -> Result<OsString> {
+    let real = INTERPRETERS.iter().filter_map(|(program, question)| Some(PathBuf::from(ask(program, question)?)));
+    let clang = on_path(&tools.clang.to_string_lossy());
+    let programs = PROGRAMS.iter().filter_map(|program| on_path(program)).chain(clang);
+    let mut folders = tools.folders.clone();
+    let found = real.chain(programs).filter_map(|file| file.parent().map(Path::to_path_buf));
+    for folder in found.chain(SYSTEM.iter().map(PathBuf::from).filter(|folder| folder.is_dir())) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    env::join_paths(folders).context("a folder on PATH has a separator in its name")
+}
