@@ -86,6 +86,8 @@ impl Project {
                     Found::Link(_) => {}
                     Found::Unreadable(folder, error) => unread.push((folder, error)),
                 });
+                // By their paths, `net.py` before `net/layer.py`, as the page that ports sorts them: the order shows in the patch.
+                files.sort_by_cached_key(|file| slashed(file));
                 for (folder, error) in unread {
                     let message = format!("the folder can't be read: {error}");
                     project.inputs.push(project.input(&folder, Err(refusal(&[], "engine#input", message))));

@@ -14,6 +14,7 @@ mod corpus;
 mod dist;
 mod fuzz;
 mod modules;
+mod same_bytes;
 mod serve;
 mod setup;
 mod size;
@@ -37,6 +38,7 @@ usage: cargo xtask VERB
   as-tested     runs a command in the surroundings of the tests: its own HOME, PATH, language, …  COMMAND …
   size          gzip sizes of what dist/ holds against the bars
   corpus        ports of all files of published packages, checked; writes docs/robustness.md  [--bounded] [--minutes N]
+  same-bytes    the command, debug and release, and the engine's module under Node and in Chromium port alike  [--files N]
   fuzz          inputs that nobody wrote, to everything that reads what comes from outside  [--minutes N] [TARGET …]
   bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
@@ -65,6 +67,11 @@ fn main() -> ExitCode {
         ["corpus", "--minutes", minutes] => match minutes.parse() {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
             Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
+        },
+        ["same-bytes"] => setup::run(Need::Test).and_then(|tools| same_bytes::compare(&tools, 300)),
+        ["same-bytes", "--files", files] => match files.parse() {
+            Ok(files) => setup::run(Need::Test).and_then(|tools| same_bytes::compare(&tools, files)),
+            Err(_) => return usage(&format!("`{files}` is not a number of files")),
         },
         ["fuzz", "--minutes", minutes, names @ ..] => match minutes.parse() {
             Ok(minutes) => fuzz::run_targets(minutes, names),

@@ -28,6 +28,14 @@ fn the_patch_of_a_folder_applies_from_that_folder() {
 }
 
 #[test]
+fn files_go_by_their_paths_not_folder_by_folder() {
+    let home = folder(&[("p/net/a.py", TRAINER), ("p/net.py", TRAINER), ("p/net-2/a.py", TRAINER)]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
+    let order: Vec<&str> = ran.out.lines().filter_map(|line| line.strip_prefix("+++ b/")).collect();
+    assert_eq!(order, ["net-2/a.py", "net.py", "net/a.py"], "as the page sorts them");
+}
+
+#[test]
 fn the_patch_of_files_applies_from_here() {
     let home = folder(&[("a/one.py", TRAINER), ("b/two.py", TRAINER)]);
     let whole = home.path().join("a/one.py");
