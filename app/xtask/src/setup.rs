@@ -14,7 +14,7 @@ mod rust;
 mod system;
 
 use crate::{step, workspace};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
@@ -81,19 +81,33 @@ impl Tools {
 pub(crate) fn run(need: Need) -> Result<Tools> {
     let start = Instant::now();
     println!("==> setup");
-    let tools = rust::ensure(need)
-        .and_then(|()| system::ensure(need))
-        .and_then(|()| install(need))
-        .context("setup cannot go on")?;
+    let tools = rust::ensure(need).and_then(|()| install(need)).context("setup cannot go on")?;
     println!("    ready in {}", step::seconds(start));
     Ok(tools)
 }
 
+/// Compiles what has to be compiled, and beside it downloads all else.
 fn install(need: Need) -> Result<Tools> {
+    std::thread::scope(|scope| {
+        let compiling = scope.spawn(cargo_tools::ensure);
+        let downloaded = download(need);
+        if let (Err(error), false) = (&downloaded, compiling.is_finished()) {
+            // Minutes may pass until the rest is done, and its work is not lost.
+            eprintln!("xtask: {error:#}; build tools are still being compiled, for the next time");
+        }
+        let compiled = compiling.join().unwrap_or_else(|_| bail!("the thread that compiles tools ended early"));
+        let mut tools = downloaded?;
+        tools.folders.extend(compiled?);
+        Ok(tools)
+    })
+}
+
+/// System packages, npm's and pip's.
+fn download(need: Need) -> Result<Tools> {
+    system::ensure(need)?;
     let (clang, archiver) = c_compiler::ensure()?;
     let headers = workspace::tree_sitter_headers()?;
-    let mut folders = vec![npm::ensure()?];
-    folders.extend(cargo_tools::ensure()?);
+    let folders = vec![npm::ensure()?];
     if need == Need::Test {
         browser::ensure()?;
         python::NEWEST.ensure()?;

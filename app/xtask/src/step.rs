@@ -1,9 +1,10 @@
 //! Child processes with a heading, a time, and a message that says how to repeat them.
 
 use crate::workspace;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
 use std::fmt::Display;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
@@ -34,6 +35,23 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     };
     if !status.success() {
         bail!("failed; to repeat this step alone: {}", shown(command));
+    }
+    Ok(())
+}
+
+/// Runs a command that tells its progress on standard error, line by line. Of a failed one all that it said is shown.
+pub(crate) fn run_heard(command: &mut Command, mut hear: impl FnMut(&str)) -> Result<()> {
+    let spawned = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.with_context(|| format!("cannot start `{}`", shown(command)))?;
+    let mut all = String::new();
+    for line in BufReader::new(child.stderr.take().context("no pipe")?).lines() {
+        let line = line.context("cannot read what a program says")?;
+        hear(&line);
+        all += &line;
+        all.push('\n');
+    }
+    if !child.wait().context("cannot wait for a program")?.success() {
+        bail!("failed; to repeat this step alone: {}\n{all}", shown(command));
     }
     Ok(())
 }
