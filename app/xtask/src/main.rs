@@ -12,6 +12,7 @@ mod bench;
 mod check;
 mod corpus;
 mod dist;
+mod fresh;
 mod fuzz;
 mod modules;
 mod same_bytes;
@@ -35,6 +36,7 @@ usage: cargo xtask VERB
   build         setup, then the whole site into dist/
   serve         build, then http://127.0.0.1:8080, built again when a source changes  [--port N]
   test          setup, then every check and test, the browser's too
+                [--fresh: serve, then this, of HEAD on a bare Debian in target/fresh, with root's rights  --keep: leave it there]
   as-tested     runs a command in the surroundings of the tests: its own HOME, PATH, language, …  COMMAND …
   size          gzip sizes of what dist/ holds against the bars
   corpus        ports of all files of published packages, checked; writes docs/robustness.md  [--bounded] [--minutes N]
@@ -61,6 +63,8 @@ fn main() -> ExitCode {
             Err(_) => return usage(&format!("`{port}` is not a port number")),
         },
         ["test"] => setup::run(Need::Test).and_then(|_| check::run_all()),
+        ["test", "--fresh"] => fresh::run(false),
+        ["test", "--fresh", "--keep"] => fresh::run(true),
         ["as-tested", program, arguments @ ..] => surroundings::run_as_tested(program, arguments),
         ["corpus"] => corpus::run_part(Part::Whole, None),
         ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),

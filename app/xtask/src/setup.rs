@@ -25,6 +25,7 @@ pub(crate) use cargo_tools::cache;
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
 pub(crate) use python::{NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, python_with_packages, python_with_pip};
 pub(crate) use rust::target;
+pub(crate) use system::debootstrap as ensure_debootstrap;
 
 /// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use super::{Need, missing};
 use crate::step::{ask, on_path, run};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What a program is called in the package managers we can name.
@@ -45,6 +46,16 @@ pub(super) fn ensure(need: Need) -> Result<()> {
 /// What Debian's Python makes environments with.
 pub(super) fn python_venv() -> Result<()> {
     Package { apt: &["python3-venv"], brew: "python", dnf: "python3" }.install("Python's venv")
+}
+
+/// What makes a bare Debian in a folder, with the keys that its packages are signed by.
+pub(crate) fn debootstrap() -> Result<()> {
+    // Only root has the folder on PATH.
+    if on_path("debootstrap").is_some() || Path::new("/usr/sbin/debootstrap").is_file() {
+        return Ok(());
+    }
+    let apt = &["debootstrap", "debian-archive-keyring"];
+    Package { apt, brew: "debootstrap", dnf: "debootstrap debian-keyring" }.install("debootstrap")
 }
 
 impl Package {
