@@ -40,8 +40,8 @@ pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)
         if said.insert((&diagnostic.recipe, &diagnostic.message)) {
             return whole;
         }
-        let words = diagnostic.message.split_once(". ").map(|(first, _)| format!("{first} (as above)"));
-        words.map_or(whole, |message| self::message(path, &Diagnostic { message, ..diagnostic.clone() }, on_disk))
+        let first = diagnostic.message.split_once(". ").map(|(first, _)| format!("{first}."));
+        first.map_or(whole, |message| self::message(path, &Diagnostic { message, ..diagnostic.clone() }, on_disk))
     };
     found.map(line).collect()
 }
@@ -131,7 +131,7 @@ mod tests {
         let lines = messages(places.iter().map(|d| ("a.py", d)), OnDisk::Original);
         let expected = [
             "3:7: warning[hpu#data-parallel] Use DDP. It has one card.",
-            "5:7: warning[hpu#data-parallel] Use DDP (as above)",
+            "5:7: warning[hpu#data-parallel] Use DDP.",
             "6:7: warning[hpu#data-parallel] Use DDP",
         ];
         assert_eq!(lines, expected.map(|line| format!("a.py:{line}")));

@@ -26,6 +26,12 @@ pub(crate) struct BlockShape {
     pub(crate) fills: &'static [&'static str],
 }
 
+impl BlockShape {
+    pub(crate) const fn new(name: &'static str, fills: &'static [&'static str]) -> Self {
+        Self { name, fills }
+    }
+}
+
 /// What the engine fills in whatever code writes a block: options, environment variables, fields of the configuration.
 const FACTS: [&str; 3] = ["option.", "variable.", "config."];
 

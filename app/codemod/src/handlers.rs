@@ -149,12 +149,8 @@ impl Input<'_, '_> {
 
     /// A configuration field's expression at a node, or its fallback.
     pub(crate) fn field(&self, view: &FileView<'_>, node: python::tree::Id, name: &str) -> Option<String> {
-        let mode = self.project.modes.as_ref().map(|m| m.expression_at(view, &self.project.classes, node));
-        let mode = match mode {
-            Some(None) => return None,
-            Some(mode) => mode,
-            None => None,
-        };
+        let modes = self.project.modes.as_ref();
+        let mode = modes.map(|m| m.expression_at(view, &self.project.classes, node).ok_or(())).transpose().ok()?;
         self.settings.field(name, mode.as_deref(), view.layout.quote, &|f| self.fields.iter().any(|known| known == f))
     }
 }

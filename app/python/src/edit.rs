@@ -153,6 +153,41 @@ pub fn dedent(text: &str, indent: &str) -> String {
     out
 }
 
+/// The same of a part of a text, by the indentation of the line that it begins in.
+pub fn unindented(text: &str, part: Range<usize>) -> String {
+    let indent = line_indent(text, part.start);
+    dedent(&text[part], indent)
+}
+
+/// A part of a text with splices in it. Of two that overlap, the one that begins first counts.
+pub fn spliced(text: &str, part: Range<usize>, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+    let mut out = String::new();
+    let mut at = part.start;
+    for splice in splices {
+        if splice.range.start >= at {
+            out.push_str(&text[at..splice.range.start]);
+            out.push_str(&splice.text);
+            at = splice.range.end;
+        }
+    }
+    out + &text[at..part.end]
+}
+
+/// A place of a text with splices in it as a place of the text without them; one inside a splice is where that begins. The splices are in the
+/// order of the text.
+pub fn place_without(splices: &[Splice], at: usize) -> usize {
+    let (mut old, mut new) = (0, 0);
+    for Splice { range, text } in splices {
+        let start = new + range.start - old;
+        if at < start + text.len() {
+            return if at < start { at - new + old } else { range.start };
+        }
+        (old, new) = (range.end, start + text.len());
+    }
+    at - new + old
+}
+
 /// Numbers, from 0, of the lines whose first character is inside a string: moving them would change what it says.
 pub fn lines_in_strings(text: &str) -> BTreeSet<usize> {
     // Only these can run over a line.

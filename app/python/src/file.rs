@@ -64,6 +64,14 @@ impl<'t> PythonFile<'t> {
         self.words.contains_key(word)
     }
 
+    /// The first of these names that the file does not say, or else the last of them with a number behind it.
+    pub fn free_name(&self, names: &[&str]) -> String {
+        let last = names.last().copied().unwrap_or("name");
+        let numbered = (2..).map(|n| format!("{last}{n}"));
+        let mut names = names.iter().map(|name| (*name).to_owned()).chain(numbered);
+        names.find(|name| !self.has_word(name)).unwrap_or_default()
+    }
+
     /// The identifiers of that text, in its order.
     pub fn identifiers(&self, name: &str) -> &[Id] {
         self.words.get(name).map_or(&[], Vec::as_slice)

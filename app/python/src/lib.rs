@@ -17,6 +17,7 @@ pub mod imports;
 pub mod layout;
 pub mod lines;
 pub mod names;
+pub mod numbers;
 pub mod pattern;
 mod readable;
 pub mod scopes;

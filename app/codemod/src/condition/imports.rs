@@ -7,84 +7,8 @@ use training::FileView;
 /// torch, and packages that are nothing without it.
 const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];
 
-/// Modules that never load torch; every other import may.
-const WITHOUT_TORCH: [&str; 75] = [
-    "__future__",
-    "abc",
-    "argparse",
-    "ast",
-    "atexit",
-    "bisect",
-    "builtins",
-    "collections",
-    "concurrent",
-    "configparser",
-    "contextlib",
-    "copy",
-    "csv",
-    "ctypes",
-    "dataclasses",
-    "datetime",
-    "enum",
-    "errno",
-    "fnmatch",
-    "functools",
-    "gc",
-    "getpass",
-    "glob",
-    "gzip",
-    "hashlib",
-    "heapq",
-    "importlib",
-    "inspect",
-    "io",
-    "itertools",
-    "json",
-    "logging",
-    "math",
-    "multiprocessing",
-    "operator",
-    "os",
-    "pathlib",
-    "pdb",
-    "pickle",
-    "platform",
-    "pprint",
-    "queue",
-    "random",
-    "re",
-    "resource",
-    "shutil",
-    "signal",
-    "socket",
-    "statistics",
-    "string",
-    "struct",
-    "subprocess",
-    "sys",
-    "tempfile",
-    "textwrap",
-    "threading",
-    "time",
-    "timeit",
-    "traceback",
-    "types",
-    "typing",
-    "urllib",
-    "uuid",
-    "warnings",
-    "numpy",
-    "scipy",
-    "matplotlib",
-    "pandas",
-    "sklearn",
-    "cv2",
-    "PIL",
-    "yaml",
-    "h5py",
-    "tqdm",
-    "mpi4py",
-];
+/// The list of the guides with modules that never load torch; every other import may.
+pub(crate) const WITHOUT_TORCH: &str = "modules_without_torch";
 
 fn is_import(view: &FileView<'_>, id: Id) -> bool {
     [kinds().import_statement, kinds().import_from_statement].contains(&view.index.kind(id))
@@ -131,15 +55,14 @@ pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
     let view = s.view;
     let of_project = leads_to_training(s);
     let known = |h: &&str| BUILT_ON_TORCH.contains(h) || (of_project && s.project.places.contains(*h));
+    let without = s.settings.definitions.names(WITHOUT_TORCH);
     let first = |statements: Vec<Id>| {
         let loading: Vec<(Id, Vec<&str>)> =
             statements.into_iter().filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
         // A file that never names torch, or what is built on it, has no business with its bridge.
         loading.iter().find(|(_, heads)| heads.iter().any(known) || (of_project && heads.is_empty()))?;
-        loading
-            .into_iter()
-            .find(|(_, heads)| heads.is_empty() || heads.iter().any(|h| !WITHOUT_TORCH.contains(h)))
-            .map(|(id, _)| id)
+        let may = |head: &&str| !without.iter().any(|module| module.name == *head);
+        loading.into_iter().find(|(_, heads)| heads.is_empty() || heads.iter().any(may)).map(|(id, _)| id)
     };
     let at_top = of_project.then(|| first(view.index.parts(ROOT).collect())).flatten();
     at_top.or_else(|| first(beside_torch(view, &s.settings.target.modules)))

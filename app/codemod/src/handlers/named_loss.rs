@@ -4,7 +4,7 @@
 
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values};
-use python::edit::{Change, Splice, dedent, splices};
+use python::edit::{Change, Splice, dedent, place_without, spliced, splices, unindented};
 use python::lines::line_indent;
 use python::names::dotted;
 use python::tree::{Id, Tree, kinds};
@@ -161,9 +161,8 @@ fn name_loss(
     let (whole, part) = (index.range(statement), index.range(bracketed));
     // Brackets that hold lines together stay.
     let given = if index.text_of(bracketed).contains('\n') { part.clone() } else { index.range(loss) };
-    let name = free_name(view);
-    let plain =
-        |range: Range<usize>| dedent(&index.text[range].replace("\r\n", "\n"), line_indent(index.text, whole.start));
+    let name = view.free_name(&["loss", "step_loss"]);
+    let plain = |range: Range<usize>| dedent(&index.text[range], line_indent(index.text, whole.start));
     let rest = [whole.start..part.start, part.end..whole.end].map(plain).join(&name);
     let text = format!("{name} = {}\n{rest}", plain(given));
     let change = Change::Replace { first: statement, last: statement, text };
@@ -182,10 +181,7 @@ fn if_ported(
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
     let splices: Vec<Splice> = changes.iter().flat_map(|change| splices(view, change)).collect();
-    let mut text = view.index.text.to_owned();
-    for splice in splices.iter().rev() {
-        text.replace_range(splice.range.clone(), &splice.text);
-    }
+    let text = spliced(view.index.text, 0..view.index.text.len(), splices.clone());
     let tree = Tree::parse(&text);
     let then = FileView::read(view.path, &tree);
     let input = Input { text: &text, view: Some(&then), ..*input };
@@ -197,22 +193,9 @@ fn if_ported(
         return Some(Ok(Wish::new(view, at, changes)));
     }
     for Reason { at, .. } in &mut reasons {
-        *at = before(&splices, *at);
+        *at = place_without(&splices, *at);
     }
     Some(Err(reasons))
-}
-
-/// A place as it was before splices, which are in the order of the text: where they begin, for a place inside of one.
-fn before(splices: &[Splice], at: usize) -> usize {
-    let (mut old, mut new) = (0, 0);
-    for Splice { range, text } in splices {
-        let start = new + range.start - old;
-        if at < start + text.len() {
-            return if at < start { at - new + old } else { range.start };
-        }
-        (old, new) = (range.end, start + text.len());
-    }
-    at - new + old
 }
 
 /// Gives each statement of a step that shares its line a line of its own, if the step is ported then; none where all have one.
@@ -223,8 +206,7 @@ fn split_lines(
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
     let index = &view.index;
-    let indent_of = |id: Id| line_indent(index.text, index.item(id).start);
-    let plain = |id: &Id| dedent(&index.text_of(*id).replace("\r\n", "\n"), indent_of(*id));
+    let plain = |id: &Id| unindented(index.text, index.range(*id));
     let mut changes = Vec::new();
     for &block in index.of_kind_in(kinds().block, step).iter().filter(|_| input.project.modes.is_none()) {
         let statements: Vec<Id> = index.parts(block).collect();
@@ -239,11 +221,4 @@ fn split_lines(
     changes.sort_by_key(Change::node);
     let at = changes.first().and_then(Change::node)?;
     if_ported(input, view, at, changes, refused)
-}
-
-/// `loss`, or what else the file does not say.
-fn free_name(view: &FileView<'_>) -> String {
-    let numbered = (2..).map(|n| format!("step_loss{n}"));
-    let names = ["loss", "step_loss"].map(str::to_owned).into_iter().chain(numbered);
-    names.into_iter().find(|name| !view.has_word(name)).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! `keras-steps-per-execution`: one execution runs an epoch's batches; a model is compiled anew for the test's number.
 
 use super::{Input, Wish};
-use python::edit::{Change, appended_argument, dedent};
+use python::edit::{Change, Splice, appended_argument, dedent, spliced};
 use python::lines::line_indent;
 use python::tree::Id;
 use training::FileView;
@@ -34,9 +34,7 @@ fn keyword(steps: &str) -> String {
 /// The whole call with other steps, its lines as far to the left as they can go.
 fn compiled_anew(view: &FileView<'_>, call: Id, steps: &str) -> Option<String> {
     let index = &view.index;
-    let start = index.item(call).start;
-    let (range, added) = appended_argument(view, call, &keyword(steps))?;
-    let mut text = index.text_of(call).to_owned();
-    text.replace_range(range.start - start..range.end - start, &added);
-    Some(dedent(&text.replace("\r\n", "\n"), line_indent(index.text, start)))
+    let (range, text) = appended_argument(view, call, &keyword(steps))?;
+    let text = spliced(index.text, index.range(call), vec![Splice { range, text }]);
+    Some(dedent(&text, line_indent(index.text, index.item(call).start)))
 }

@@ -4,7 +4,9 @@ use super::Stranded;
 use super::joined::{first_of, is_target_import, target_imports};
 use crate::fix::Fix;
 use crate::messages;
-use python::edit::{Change, Splice, at_indent, dedent, lines_in_strings, owns_its_lines, splices, statement_end};
+use python::edit::{
+    Change, Splice, at_indent, dedent, lines_in_strings, owns_its_lines, spliced, splices, statement_end,
+};
 use python::lines::line_indent;
 use python::tree::{Id, kinds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,21 +116,10 @@ fn rewrite_statement(
 ) {
     let index = &view.index;
     let range = index.range(statement);
-    let mut edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
-    edits.sort_by_key(|s| (s.range.start, s.range.end));
-    let mut new = String::new();
-    let mut at = range.start;
-    for edit in edits {
-        if edit.range.start < at {
-            continue;
-        }
-        new.push_str(&index.text[at..edit.range.start]);
-        new.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    new.push_str(&index.text[at..range.end]);
+    let edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
+    let new = spliced(index.text, range.clone(), edits);
     let indent = line_indent(index.text, range.start);
-    unit.new = Some(modes.retargeted(&dedent(&new.replace("\r\n", "\n"), indent)));
+    unit.new = Some(modes.retargeted(&dedent(&new, indent)));
     unit.last = unit.last.max(statement);
     unit.fixes.extend(group.into_iter().map(|(f, _)| f));
 }
@@ -216,7 +207,7 @@ fn write_run(
     let last = taken.last().map_or(run[0], |(id, u)| u.last.max(*id));
     let start = index.item(run[0]).start;
     let end = statement_end(view, last);
-    let old = dedent(&text[start..end].replace("\r\n", "\n"), indent);
+    let old = dedent(&text[start..end], indent);
     let written = if new.is_empty() {
         format!("if {}:\n{}", negated(guard), indent_all(&old, unit_indent))
     } else {

@@ -2,8 +2,7 @@
 
 use super::emptied::is_quiet;
 use crate::rope::{Replacement, Rope};
-use python::edit::{Change, dedent, splices};
-use python::lines::line_indent;
+use python::edit::{Change, splices, unindented};
 use python::tree::{Id, kinds};
 use training::FileView;
 
@@ -24,8 +23,7 @@ pub(super) fn merged(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
             let text = |block: Id| {
                 let first = index.parts(block).next()?;
                 let start = index.item(first).start;
-                let text = index.text[start..index.item(block).end].replace("\r\n", "\n");
-                Some(dedent(&text, line_indent(index.text, start)))
+                Some(unindented(index.text, start..index.item(block).end))
             };
             let by = rope.authors(&index.range(test)).into_iter().next()?;
             let commented = index.of_kind(k.comment).iter().any(|c| index.is_within(*c, test));

@@ -3,6 +3,7 @@
 
 use super::calls::arguments;
 use super::forward::in_model;
+use crate::module_methods::MODULE_METHODS;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
@@ -29,26 +30,10 @@ pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Ite
     };
     // What a model does with its weights beside `forward`: `model.decode(z)`.
     let is_method = move |call: Id, name: &str| {
-        const OF_MODULES: [&str; 14] = [
-            "train",
-            "eval",
-            "to",
-            "cuda",
-            "cpu",
-            "half",
-            "float",
-            "apply",
-            "modules",
-            "children",
-            "parameters",
-            "named_parameters",
-            "state_dict",
-            "requires_grad_",
-        ];
-        let prepares = ["init", "reset", "set_", "load", "register", "named_"].iter().any(|p| name.starts_with(p));
+        let prepares = ["init", "reset", "set_", "load"].iter().any(|p| name.starts_with(p));
         let owner = file.index.receiver(call);
         !prepares
-            && !OF_MODULES.contains(&name)
+            && !MODULE_METHODS.contains(&name)
             && owner.is_some_and(|o| dotted(index, o).is_some() && file.role(o) == Some(Role::Model))
     };
     let asks = |name: &str| {

@@ -1,31 +1,12 @@
 //! A function that calls models, and what is on the device in it.
 
 use super::{is_call_of, statement};
+use crate::module_methods::MODULE_METHODS;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::step::{assigned, in_model, leaves, model_calls, reads};
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
-
-/// Methods that every model has and that are given no tensors of a batch.
-const OF_MODULES: [&str; 16] = [
-    "train",
-    "eval",
-    "to",
-    "parameters",
-    "named_parameters",
-    "state_dict",
-    "load_state_dict",
-    "zero_grad",
-    "apply",
-    "modules",
-    "named_modules",
-    "children",
-    "buffers",
-    "requires_grad_",
-    "register_buffer",
-    "add_module",
-];
 
 /// A function that calls models, or what stands outside of functions.
 pub(super) struct Scope<'a, 't> {
@@ -45,7 +26,7 @@ pub(super) fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = 
     let is_method = move |call: &Id| {
         let of_model = index.receiver(*call).is_some_and(|receiver| file.role(receiver) == Some(Role::Model));
         let is_kept = || statement(file, *call).is_some_and(|s| index.parts(s).next() != Some(*call));
-        of_model && !is_call_of(file, *call, &OF_MODULES) && is_kept() && !in_model(file, *call)
+        of_model && !is_call_of(file, *call, &MODULE_METHODS) && is_kept() && !in_model(file, *call)
     };
     model_calls(file).chain(index.of_kind(k.call).iter().copied().filter(is_method))
 }

@@ -115,7 +115,7 @@ fn plain_precision(plan: &Plan<'_, '_>, test: Id) -> Option<Wish> {
         let lines: String = dropped.map(|s| format!("\n{indent}{}", index.text_of(*s))).collect();
         text.insert_str(behind, &lines);
     }
-    let text = dedent(&text.replace("\r\n", "\n"), indent);
+    let text = dedent(&text, indent);
     Some(Wish::new(view, test, vec![Change::Replace { first: test, last: test, text }]))
 }
 

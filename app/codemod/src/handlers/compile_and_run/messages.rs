@@ -16,10 +16,6 @@ pub(super) const CLIP: &str = "limit_argument";
 /// In place of an optimizer that the target lacks.
 pub(super) const MISSING: &str = "missing_optimizer";
 
-const fn writes(name: &'static str, fills: &'static [&'static str]) -> BlockShape {
-    BlockShape { name, fills }
-}
-
 messages! {
     clipping_missing(optimizer);
     compiling_opens_data();
@@ -40,7 +36,7 @@ messages! {
 
 /// Blocks of Python.
 pub(super) const BLOCKS: &[BlockShape] = &[
-    writes(
+    BlockShape::new(
         RUNTIME,
         &[
             "one_run",
@@ -59,11 +55,11 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "shaped",
         ],
     ),
-    writes(INSTANCE, &[]),
-    writes(ENTRY, &["module", "imported"]),
-    writes(UNLESS_COMPILING, &[]),
-    writes(CLIP, &["limit"]),
-    writes(MISSING, &["optimizer"]),
+    BlockShape::new(INSTANCE, &[]),
+    BlockShape::new(ENTRY, &["module", "imported"]),
+    BlockShape::new(UNLESS_COMPILING, &[]),
+    BlockShape::new(CLIP, &["limit"]),
+    BlockShape::new(MISSING, &["optimizer"]),
     SCALED_STEP,
     SCALED_UPDATE,
 ];

@@ -3,10 +3,11 @@
 use super::super::Input;
 use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
 use crate::definitions::Values;
+use python::edit::{Splice, spliced};
 use python::names::dotted;
+use python::numbers::is_zero;
 use python::syntax::Argument;
 use python::tree::Id;
-use std::ops::Range;
 use training::step::OptimizerMade;
 use training::{FileInProject, Obstacle};
 
@@ -56,7 +57,7 @@ pub(super) fn read<'t>(
         .iter()
         .filter_map(|n| Some((n.name.strip_prefix(&prefix)?, n.remark.is_empty())))
         .collect();
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut edits: Vec<Splice> = Vec::new();
     let mut named: Vec<&str> = Vec::new();
     for (place, argument) in index.arguments(made.call).iter().enumerate().skip(1) {
         let (name, value) = match argument {
@@ -68,7 +69,8 @@ pub(super) fn read<'t>(
         if !known.contains(&(name, true)) {
             // A setting that is off asks for nothing.
             if matches!(argument, Argument::Keyword { .. }) && matches!(text, "False" | "None") {
-                edits.push((index.item(given[place - 1]).end..index.item(given[place]).end, String::new()));
+                let range = index.item(given[place - 1]).end..index.item(given[place]).end;
+                edits.push(Splice { range, text: String::new() });
             } else {
                 obstacles.push(says::optimizer_argument(index.text_of(given[place])).at(given[place]));
             }
@@ -79,7 +81,7 @@ pub(super) fn read<'t>(
         }
         if matches!(argument, Argument::Positional(_)) {
             let at = index.item(value).start;
-            edits.push((at..at, format!("{name}=")));
+            edits.push(Splice { range: at..at, text: format!("{name}=") });
         }
         named.push(name);
     }
@@ -88,38 +90,20 @@ pub(super) fn read<'t>(
     }
     let end = given.last().map_or(0, |last| index.item(*last).end);
     if let Some(decay) = remark(DECAYS).filter(|_| !named.contains(&"weight_decay")) {
-        edits.push((end..end, format!(", weight_decay={decay}")));
+        edits.push(Splice { range: end..end, text: format!(", weight_decay={decay}") });
     }
     if let Some(limit) = limit {
         if remark(CLIPPING).is_none() {
             obstacles.push(says::clipping_missing(made.class()).at(made.call));
         }
         let argument = input.block(file.view, CLIP, &Values::default().text("limit", limit)).unwrap_or_default();
-        edits.push((end..end, format!(", {argument}")));
+        edits.push(Splice { range: end..end, text: format!(", {argument}") });
     }
-    edits.extend(index.callee(made.call).map(|g| (index.range(g), counterpart.to_owned())));
+    let callee = index.callee(made.call);
+    edits.extend(callee.map(|g| Splice { range: index.range(g), text: counterpart.to_owned() }));
     let (Some((statement, name)), Some(model)) = (statement, model) else { return Err(obstacles) };
-    let text = edited(index.text, index.range(made.call), edits);
+    let text = spliced(index.text, index.range(made.call), edits);
     let (model, class) = (index.text_of(model), made.class().to_owned());
     let made = Optimizer { statement, call: made.call, name, model, class, text };
     if obstacles.is_empty() { Ok(made) } else { Err(obstacles) }
-}
-
-/// A range of a text with edits in it.
-fn edited(text: &str, range: Range<usize>, mut edits: Vec<(Range<usize>, String)>) -> String {
-    edits.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut out = String::new();
-    let mut at = range.start;
-    for (range, new) in edits {
-        out.push_str(&text[at..range.start]);
-        out.push_str(&new);
-        at = range.end;
-    }
-    out + &text[at..range.end]
-}
-
-/// Whether a literal is nought, in any of its spellings: `0`, `0.`, `.0`, `0e0`.
-fn is_zero(literal: &str) -> bool {
-    let digits = literal.split(['e', 'E']).next().unwrap_or_default();
-    digits.contains('0') && digits.chars().all(|c| matches!(c, '0' | '.' | '_'))
 }

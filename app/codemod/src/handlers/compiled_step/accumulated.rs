@@ -5,8 +5,7 @@ use super::messages as says;
 use super::normalise::{always, one_turn};
 use super::plan::Plan;
 use crate::definitions::Values;
-use python::edit::{Change, dedent, statement_end};
-use python::lines::line_indent;
+use python::edit::{Change, statement_end, unindented};
 use python::tree::{Id, kinds};
 use training::FileView;
 use training::step::{Accumulation, Counter, divides, ends_step, steps_scheduler};
@@ -67,8 +66,7 @@ pub(super) fn unwrap(plan: &mut Plan<'_, '_>, test: Id) {
             continue;
         }
         let start = index.item(statement).start;
-        let text = &index.text[start..statement_end(&file, statement)];
-        out.push(dedent(&text.replace("\r\n", "\n"), line_indent(index.text, start)));
+        out.push(unindented(index.text, start..statement_end(&file, statement)));
         if steps_scheduler(file, statement) {
             out.push(plan.block("step_rate", &Values::default().text("optimizer", plan.step.optimizer)));
         }

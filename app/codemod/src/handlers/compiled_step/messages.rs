@@ -8,10 +8,6 @@ pub(super) const IMPORT: &str = "step_import";
 /// What a ported step needs of the file: a file that defines these is ported.
 pub(super) const DEFINITIONS: &str = "step_definitions";
 
-const fn writes(name: &'static str, fills: &'static [&'static str]) -> BlockShape {
-    BlockShape { name, fills }
-}
-
 messages! {
     batch_divided(batch, number);
     clipping_missing(optimizer);
@@ -28,8 +24,8 @@ messages! {
 
 /// Blocks of Python.
 pub(super) const BLOCKS: &[BlockShape] = &[
-    writes(IMPORT, &["other_modes"]),
-    writes(
+    BlockShape::new(IMPORT, &["other_modes"]),
+    BlockShape::new(
         DEFINITIONS,
         &[
             "other_modes",
@@ -49,7 +45,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "loss",
         ],
     ),
-    writes(
+    BlockShape::new(
         "step_call",
         &[
             "set_limit",
@@ -65,16 +61,16 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "number.name",
         ],
     ),
-    writes("step_accumulation", &["opts", "count", "sums"]),
-    writes("step_limit", &["tested", "test", "optimizer", "limit"]),
-    writes("limit_argument", &["tested", "test", "limit"]),
-    writes("step_rate", &["optimizer"]),
-    writes("weights_changed", &[]),
-    writes("other_rate", &["optimizer"]),
-    writes("infers", &["model"]),
-    writes("release", &["from_inference"]),
-    writes("require_software", &[]),
-    writes("one_micro_batch", &["turns"]),
+    BlockShape::new("step_accumulation", &["opts", "count", "sums"]),
+    BlockShape::new("step_limit", &["tested", "test", "optimizer", "limit"]),
+    BlockShape::new("limit_argument", &["tested", "test", "limit"]),
+    BlockShape::new("step_rate", &["optimizer"]),
+    BlockShape::new("weights_changed", &[]),
+    BlockShape::new("other_rate", &["optimizer"]),
+    BlockShape::new("infers", &["model"]),
+    BlockShape::new("release", &["from_inference"]),
+    BlockShape::new("require_software", &[]),
+    BlockShape::new("one_micro_batch", &["turns"]),
     SCALED_STEP,
     SCALED_UPDATE,
 ];

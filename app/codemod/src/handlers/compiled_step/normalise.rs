@@ -67,6 +67,6 @@ fn body_alone(view: &FileView<'_>, at: Id) -> Option<Change> {
         let (left, whole) = (index.text_of(left), whole.join(", "));
         if left == whole { String::new() } else { format!("{left} = {whole}\n") }
     });
-    let body = dedent(&text[from..index.item(at).end].replace("\r\n", "\n"), line_indent(text, first));
+    let body = dedent(&text[from..index.item(at).end], line_indent(text, first));
     Some(Change::Replace { first: at, last: at, text: named + &body })
 }

@@ -30,7 +30,7 @@ pub(super) fn both_phases(plan: &mut Plan<'_, '_>, slice: &Slice<'_>, test: &str
                 at = model.end;
             }
             out.push_str(&index.text[at..range.end]);
-            under(&dedent(&out.replace("\r\n", "\n"), line_indent(index.text, range.start)))
+            under(&dedent(&out, line_indent(index.text, range.start)))
         })
         .collect();
     format!("if {test}:\n{}\nelse:\n{}", under(call), otherwise.join("\n"))

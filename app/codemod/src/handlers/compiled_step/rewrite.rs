@@ -9,13 +9,12 @@ use super::plan::Plan;
 use super::{Input, Wish};
 use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
-use python::edit::{Change, dedent, statement_end};
-use python::lines::line_indent;
+use python::edit::{Change, statement_end, unindented};
 use python::tree::{Id, ROOT};
 use training::step::{
     Accumulation, Known, Module, Slice, arguments, end_of_imports, is_frozen, logs_a_share, weights_changed,
 };
-use training::{FileInProject, FileView, Obstacle, TrainingStep};
+use training::{FileInProject, Obstacle, TrainingStep};
 
 /// The changes of one step, or everything that is in the way.
 pub(super) fn rewrite<'a, 't>(
@@ -85,17 +84,15 @@ fn limit(plan: &mut Plan<'_, '_>, found: &mut Vec<Obstacle>) -> Option<String> {
 impl Plan<'_, '_> {
     /// Writes all changes: a step of which a part can't be written is no step.
     fn write(&mut self, unit: &Unit<'_>) -> Result<(), Vec<Obstacle>> {
+        let view = self.step.file.view;
+        let index = &view.index;
         if !self.step.precision.unwrapped.is_empty() {
             // What is clipped in a branch that goes is clipped all the same.
             self.simpler = std::mem::take(&mut self.edits);
-            let unwrapped: Vec<Wish> = self
-                .step
-                .precision
-                .unwrapped
-                .iter()
-                .map(|(at, body)| body_alone(self.step.file.view, *at, *body))
-                .collect();
-            self.simpler.extend(unwrapped);
+            self.simpler.extend(self.step.precision.unwrapped.iter().map(|&(at, body)| {
+                let text = unindented(index.text, index.range(body));
+                Wish::new(view, at, vec![Change::Replace { first: at, last: at, text }])
+            }));
         }
         let is_branch = self.step.file.project.modes.is_some();
         if is_branch {
@@ -106,12 +103,10 @@ impl Plan<'_, '_> {
         if is_branch {
             require_package(self);
         }
-        let index = &self.step.file.view.index;
         let is_moved = |c: Id| unit.slice.statements.iter().any(|s| index.is_within(c, *s));
         infer(self, &is_moved);
         release_for_loads(self);
         self.define(unit, is_branch);
-        let view = self.step.file.view;
         let lost = |change: &&Change| change.has_no_place(view) || change.swallows_comment(view);
         let mut changes = self.simpler.iter().chain(&self.edits).flat_map(|wish| &wish.changes);
         let lost = changes.find(lost).and_then(Change::node);
@@ -272,13 +267,4 @@ impl Plan<'_, '_> {
             .flag("sums", !unit.module.divided);
         self.block("step_accumulation", &values)
     }
-}
-
-/// A block in the place of the statement around it.
-fn body_alone(view: &FileView<'_>, at: Id, body: Id) -> Wish {
-    let index = &view.index;
-    let indent = line_indent(index.text, index.item(body).start);
-    let text = dedent(&index.text_of(body).replace("\r\n", "\n"), indent);
-    let change = Change::Replace { first: at, last: at, text };
-    Wish { at: index.item(at).start, changes: vec![change], imports: Vec::new() }
 }
