@@ -23,7 +23,7 @@ pub(crate) fn run_all() -> Result<()> {
     corpus::run_part(Part::Bounded, None)?;
     step("kernels as wasm, without SIMD and with all of it", wasm_tests)?;
     step("recipes", || cargo("run --quiet --package cli -- recipes test"))?;
-    dist::build_by(surroundings::command("trunk")?)?;
+    dist::build_by(&|program| surroundings::command(program))?;
     step("sizes", || size::run(size::Limit::Ceiling))?;
     step("tests in a browser", browser_tests)?;
     println!("\nAll checks passed in {}.", seconds(start));

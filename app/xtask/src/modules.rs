@@ -6,7 +6,9 @@ use crate::setup;
 use crate::step::run;
 use crate::workspace;
 use anyhow::{Context, Result};
+use std::fs::File;
 use std::path::Path;
+use std::process::Command;
 
 /// The target of a module without threads.
 const ALONE: &str = "wasm32-unknown-unknown";
@@ -32,10 +34,9 @@ pub(crate) const MODULES: [(&str, &str, &str); 5] = [
 
 /// Builds the modules into a folder: kernels for speed, the rest for size.
 pub(crate) fn build(folder: &Path) -> Result<()> {
+    let _alone = alone()?;
     for (place, target, features) in MODULES {
-        let mut cargo = workspace::command("cargo");
-        cargo.args(["build", "--quiet", "--package", "forward", "--profile", "forward", "--target", target]);
-        run(cargo.args(["--features", features]).env(LINKED.0, LINKED.1))?;
+        run(&mut cargo(workspace::command("cargo"), target, features))?;
         let built = workspace::target().join(target).join("forward").join("forward.wasm");
         let place = folder.join(place);
         let within = place.parent().unwrap_or(folder);
@@ -44,4 +45,24 @@ pub(crate) fn build(folder: &Path) -> Result<()> {
         run(optimise.args(["-O4", "--strip-debug", "--strip-producers"]).arg(built).arg("-o").arg(place))?;
     }
     Ok(())
+}
+
+/// Compiles them for a build that comes later and finds them compiled. `command` makes a command of a program's name.
+pub(crate) fn compile(_alone: File, command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Result<()> {
+    MODULES.iter().try_for_each(|(_, target, features)| run(&mut cargo(command("cargo")?, target, features)))
+}
+
+/// Cargo puts every module into the same place, so two builds of them would take each other's.
+pub(crate) fn alone() -> Result<File> {
+    let target = workspace::target();
+    std::fs::create_dir_all(&target).with_context(|| format!("cannot create {}", target.display()))?;
+    let lock = File::create(target.join("modules.lock")).context("cannot write target/modules.lock")?;
+    lock.lock().context("cannot lock target/modules.lock")?;
+    Ok(lock)
+}
+
+fn cargo(mut cargo: Command, target: &str, features: &str) -> Command {
+    cargo.args(["build", "--quiet", "--package", "forward", "--profile", "forward", "--target", target]);
+    cargo.args(["--features", features]).env(LINKED.0, LINKED.1);
+    cargo
 }
