@@ -2,7 +2,7 @@
 // to come out with the same bytes: report (edits, messages, certificate), patch, texts.
 
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, webcrypto } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -124,6 +124,8 @@ export async function byCommand(command, projects, ways, jobs = 2) {
 
 /** The engine's module in this very process. */
 async function engineInNode() {
+  // Node 18, which Debian 12 has, does not show it by itself.
+  globalThis.crypto ??= webcrypto;
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   const [script, module] = ["engine.js", "engine_bg.wasm"].map((name) => join(dist, name));
   const copy = join(folder, "engine.mjs");
