@@ -33,20 +33,29 @@ pub(crate) fn keep_patch(patch: &str, file: &Path) -> Result<()> {
 }
 
 /// Writes every changed file back. Each is replaced as a whole or not at all; one that fails is reported, the others
-/// are still written. All new files are on the disk before the first one takes its place, so that a full disk or an
-/// interruption leaves the project as it was. What came from stdin goes to stdout, changed or not. Says whether all went
-/// well.
+/// are still written. All new files are on the disk before the first one takes its place, so that a full disk leaves the
+/// project as it was, and so does an interruption until then. What came from stdin goes to stdout, changed or not. Says
+/// whether all went well.
 pub(crate) fn write_back(project: &Project, ported: &Ported) -> Result<bool> {
     let mut fine = true;
     let mut ready = Vec::new();
+    let mut full = false;
     for (input, file) in project.inputs.iter().zip(&ported.files) {
         match &input.disk {
             None if input.text.is_ok() => print(&file.text)?,
             Some(disk) if file.changed => {
-                ready.push((input, Replacement::prepare(disk, file.text.as_bytes())));
+                let replacement = Replacement::prepare(disk, file.text.as_bytes());
+                full |= replacement.as_ref().is_err_and(|error| is_full(error.kind()));
+                ready.push((input, replacement));
             }
             _ => {}
         }
+    }
+    if full {
+        say_line!(
+            "portolan: there is no room for the ported files beside the old ones, and none was changed; make some"
+        );
+        return Ok(false);
     }
     for (input, replacement) in ready {
         if let Err(error) = replacement.and_then(Replacement::put) {
@@ -55,6 +64,11 @@ pub(crate) fn write_back(project: &Project, ported: &Ported) -> Result<bool> {
         }
     }
     Ok(fine)
+}
+
+/// Whether a file can't be written for want of room.
+fn is_full(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
 /// Writes the ported tree into `out`. When the project is a folder, everything else in it is copied as well, except

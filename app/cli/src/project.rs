@@ -265,6 +265,9 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         let message = "this is a notebook; export it first: jupyter nbconvert --to script";
         return Err(refusal(&[], "engine#input", message.into()));
     }
+    if named && file.extension().is_some_and(|ending| ending == "zip") {
+        return Err(refusal(&[], "engine#input", "this is an archive: unpack it, and name its folder".into()));
+    }
     // A script may do without an ending; a file with another one is no script.
     if named && file.exists() && !is_source(file) && file.extension().is_some() {
         let message = "this is neither Python nor requirements.txt: no recipe is about it";

@@ -1,9 +1,14 @@
 //! One file in the place of another: no reader ever sees half of it, and nothing but its bytes changes.
 
+use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{Error, ErrorKind, Result, Write};
+use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the name of a new file begins with, before the number of the process that makes it.
+const PREFIX: &str = ".portolan-";
 
 /// A new file beside the one whose place it will take; gone again when it does not come to that.
 pub(crate) struct New {
@@ -14,8 +19,9 @@ impl New {
     /// An empty file. Its name is short, since that of the other may be as long as names can be.
     pub(crate) fn beside(file: &Path) -> Result<New> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
+        sweep(file.parent().unwrap_or(Path::new("")));
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = file.with_file_name(format!(".portolan-{}-{number}", std::process::id()));
+        let path = file.with_file_name(format!("{PREFIX}{}-{number}", std::process::id()));
         File::create_new(&path)?;
         Ok(New { path })
     }
@@ -30,6 +36,27 @@ impl New {
     /// Takes the place of a file.
     pub(crate) fn rename(self, file: &Path) -> Result<()> {
         fs::rename(&self.path, file)
+    }
+}
+
+/// Removes the new files of runs that were killed, once a folder. Whether a process still runs is known where the system lists
+/// them as files.
+fn sweep(folder: &Path) {
+    static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+    let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(folder.to_path_buf()));
+    if !is_first || !Path::new("/proc/self").exists() {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let ended = numbers.is_some_and(|(process, count)| {
+            is_number(process) && is_number(count) && !Path::new("/proc").join(process).exists()
+        });
+        if ended {
+            fs::remove_file(entry.path()).ok();
+        }
     }
 }
 
@@ -67,12 +94,28 @@ impl Replacement {
         if !self.is_shared {
             return self.new.rename(&self.file);
         }
-        // The file itself has to stay: its bytes are replaced, and room for them on the disk is known to be there.
+        // The file itself has to stay, so its bytes are replaced. One that is killed while it does so leaves the new file there
+        // under a name that no later run removes.
         let bytes = fs::read(&self.new.path)?;
-        let mut file = OpenOptions::new().write(true).truncate(true).open(&self.file)?;
-        file.write_all(&bytes)?;
-        file.sync_all()
+        let whole = New { path: self.new.path.with_extension("whole") };
+        self.new.rename(&whole.path)?;
+        replace_bytes(&mut OpenOptions::new().write(true).open(&self.file)?, &bytes)
     }
+}
+
+/// Writes what reaches beyond the old end first, which alone needs room on the disk: where there is none, the file stays as it was.
+fn replace_bytes(file: &mut File, bytes: &[u8]) -> Result<()> {
+    let end = file.metadata()?.len();
+    let within = bytes.len().min(usize::try_from(end).unwrap_or(usize::MAX));
+    file.seek(SeekFrom::Start(end))?;
+    if let Err(error) = file.write_all(&bytes[within..]).and_then(|()| file.sync_all()) {
+        file.set_len(end)?;
+        return Err(error);
+    }
+    file.rewind()?;
+    file.write_all(&bytes[..within])?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
 }
 
 #[cfg(unix)]

@@ -49,16 +49,6 @@ fn a_half_pasted_file() {
 }
 
 #[test]
-fn deep_nesting_is_no_crash() {
-    let home = folder(&[]);
-    let deep = format!("import torch\nx = {}1{}\nnet.cuda()\n", "(".repeat(5_000), ")".repeat(5_000));
-    for text in [deep, "[".repeat(5_000), format!("x = {}1\n", "-".repeat(20_000))] {
-        let ran = portolan_with(home.path(), &["port", "--target", "hpu", "-"], text.as_bytes(), &[]);
-        assert!(ran.code <= 1, "{ran:?}");
-    }
-}
-
-#[test]
 fn files_that_are_not_there() {
     let home =
         folder(&[("good.py", TRAINER), ("empty/readme.md", ""), ("note.ipynb", "{}"), ("run.yaml", "a: cuda\n")]);

@@ -4,7 +4,10 @@ mod bad_input;
 mod check_port;
 mod checkpoints;
 mod forward;
+#[cfg(unix)]
+mod interrupted;
 mod launch;
+mod limits;
 mod matrix;
 mod places;
 mod recipes;

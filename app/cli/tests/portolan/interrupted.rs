@@ -1,0 +1,153 @@
+//! A port that is killed, or finds the disk full: each file is whole, the old one or the new, and the way back is open.
+
+use crate::{TRAINER, folder, ported_trainer, read};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// A project large enough that a run can be met in the middle.
+const FILES: usize = 400;
+
+fn project() -> TempDir {
+    let home = TempDir::new().unwrap();
+    for number in 0..FILES {
+        let file = home.path().join(path(number));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, TRAINER).unwrap();
+    }
+    home
+}
+
+fn path(number: usize) -> String {
+    format!("p/{:02}/{number:03}.py", number / 40)
+}
+
+fn start(home: &Path, more: &[&str]) -> Child {
+    let words = [&["port", "--target", "hpu", "--write"], more, &["p"]].concat();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+    command.current_dir(home).args(words).stderr(Stdio::null()).stdout(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// What stands beside the project's own files.
+fn left_behind(home: &Path) -> Vec<PathBuf> {
+    let folders = fs::read_dir(home.join("p")).unwrap().map(|entry| entry.unwrap().path());
+    let entries = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('.')).collect()
+}
+
+/// How many files are ported; every one has to be as it was or ported.
+fn ported(home: &Path, new: &str) -> usize {
+    let is_new = |number: usize| {
+        let text = read(home, &path(number));
+        assert!(text == TRAINER || text == new, "{} is neither the old file nor the new:\n{text}", path(number));
+        text == new
+    };
+    (0..FILES).filter(|number| is_new(*number)).count()
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_every_file_whole() {
+    let (home, new) = (project(), ported_trainer());
+    // While the new files are written none takes its place.
+    let mut run = start(home.path(), &[]);
+    while left_behind(home.path()).len() < 20 {
+        assert!(run.try_wait().unwrap().is_none(), "the run was over before it could be killed");
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(ported(home.path(), &new), 0);
+    assert!(left_behind(home.path()).len() >= 20);
+
+    // While they take their places.
+    let mut run = start(home.path(), &["--patch", "port.patch"]);
+    while read(home.path(), &path(0)) == TRAINER {
+        assert!(run.try_wait().unwrap().is_none(), "the run was over before it could be killed");
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let some = ported(home.path(), &new);
+    assert!((1..=FILES).contains(&some), "{some}");
+
+    // The same again goes on where the other ended, and takes away what both have left.
+    assert!(start(home.path(), &[]).wait().unwrap().success());
+    assert_eq!(ported(home.path(), &new), FILES);
+    if Path::new("/proc/self").exists() {
+        assert_eq!(left_behind(home.path()), [] as [PathBuf; 0]);
+    }
+    let back = Command::new("git").current_dir(home.path().join("p")).args(["apply", "-R", "../port.patch"]).status();
+    assert!(back.unwrap().success());
+    assert_eq!(ported(home.path(), &new), 0);
+}
+
+/// A folder on a disk of so many KiB, and what runs a command that sees it. A disk of one's own needs the right to mount one, or a
+/// user namespace.
+fn small_disk(kib: usize, script: &str) -> Option<std::process::Output> {
+    let home = TempDir::new().unwrap();
+    let mount = format!("mount -t tmpfs -o size={kib}k portolan '{}' && cd '{0}' && ", home.path().display());
+    let script = format!("{mount} echo mounted && {script}").replace("PORTOLAN", env!("CARGO_BIN_EXE_portolan"));
+    let output = Command::new("unshare").args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]).output();
+    let mounted = |output: &std::process::Output| output.stdout.starts_with(b"mounted\n");
+    let output = output.ok().filter(mounted);
+    let as_root = || Command::new("unshare").args(["--mount", "sh", "-c", &script]).output().ok().filter(mounted);
+    output.or_else(as_root)
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    // Where no disk can be mounted, a limit on the size of files stops the writing in the middle just so.
+    let long = format!("{TRAINER}{}", "x = 1\n".repeat(2000));
+    let home = folder(&[("p/a.py", TRAINER), ("p/b.py", &long), ("p/c.py", TRAINER)]);
+    let limited =
+        format!("trap '' XFSZ; ulimit -f 8; exec '{}' port --target hpu --write p", env!("CARGO_BIN_EXE_portolan"));
+    let ran = Command::new("sh").current_dir(home.path()).args(["-c", &limited]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    assert!(said.contains("there is no room for the ported files"), "{said}");
+    for (file, text) in [("p/a.py", TRAINER), ("p/b.py", &long), ("p/c.py", TRAINER)] {
+        assert_eq!(read(home.path(), file), text, "{file}");
+    }
+    assert_eq!(fs::read_dir(home.path().join("p")).unwrap().count(), 3, "nothing is left beside the files");
+
+    // 64 KiB: a file of 20 KiB, one with two names of 20, and room for neither beside the other two.
+    let script = "
+        mkdir p && { echo 'import torch'; yes 'x = torch.rand(4).cuda()' | head -c 20000; } > p/a.py && cp p/a.py p/b.py
+        ln p/b.py two.py && sha256sum p/a.py p/b.py two.py > sums
+        PORTOLAN port --target hpu --write p; echo status $?
+        PORTOLAN port --target hpu --write --patch port.patch p; echo status $?
+        PORTOLAN port --target hpu --out out p; echo status $?
+        sha256sum -c sums && ls -A . p && find out -type f -exec sha256sum {} +";
+    let Some(ran) = small_disk(64, script) else {
+        eprintln!("no disk can be mounted here: a full one was tried by a limit on the size of files alone");
+        return;
+    };
+    let (out, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(out.matches("status 1").count(), 3, "{out}\n{said}");
+    assert_eq!(out.matches(": OK").count(), 3, "{out}\n{said}");
+    assert!(!out.contains(".portolan-"), "{out}\n{said}");
+    assert!(!out.contains("port.patch"), "half a way back is none: {out}\n{said}");
+}
+
+#[test]
+fn a_file_with_two_names_stays_whole_on_a_full_disk() {
+    // The new file has room, and what it is longer than the old has none a second time.
+    let script = "
+        mkdir p && { echo 'import torch'; yes 'x = torch.rand(4).cuda()' | head -c 20000; } > p/a.py && ln p/a.py two.py
+        sha256sum p/a.py two.py > sums && head -c 4096 /dev/zero > fill
+        PORTOLAN port --target hpu --write p; echo status $?
+        sha256sum -c sums; ls -A . p; df -k . | tail -1";
+    let mut outcomes = Vec::new();
+    for kib in (40..=72).step_by(4) {
+        let Some(ran) = small_disk(kib, script) else { return };
+        let (out, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let written = out.contains("status 0");
+        assert!(written || out.matches(": OK").count() == 2, "{kib} KiB: {out}\n{said}");
+        assert!(!out.contains(".portolan-"), "{kib} KiB: {out}\n{said}");
+        outcomes.push((written, said.contains("the file can't be written")));
+    }
+    // No room for the new file, room for it but not for the end of the old one, room for both.
+    for outcome in [(false, false), (false, true), (true, false)] {
+        assert!(outcomes.contains(&outcome), "{outcomes:?}");
+    }
+}

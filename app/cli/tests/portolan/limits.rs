@@ -1,0 +1,68 @@
+//! More than the command takes: what is said, and that it is said before memory or patience are used up.
+
+use crate::{TRAINER, folder, portolan, portolan_with, read};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn deep_nesting_is_reported_or_ported() {
+    let home = folder(&[]);
+    let brackets = format!("import torch\nx = {}1{}\nnet.cuda()\n", "(".repeat(5_000), ")".repeat(5_000));
+    let blocks: String = (0..400).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
+    let blocks = format!("import torch\n{blocks}{}net.cuda()\n", " ".repeat(400));
+    for text in [brackets, "[".repeat(5_000), format!("x = {}1\n", "-".repeat(20_000)), blocks] {
+        let ran = portolan_with(home.path(), &["port", "--target", "hpu", "-"], text.as_bytes(), &[]);
+        let message = ran.err.lines().find(|line| line.starts_with("stdin.py:"));
+        match ran.code {
+            0 => assert!(ran.out.contains(".to(\"hpu\")") || !text.contains(".cuda()"), "{ran:?}"),
+            1 => assert!(message.is_some_and(|message| message.contains(": error[engine#")), "{ran:?}"),
+            _ => panic!("{ran:?}"),
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_deeper_than_paths_are_long() {
+    let home = folder(&[("p/a.py", TRAINER)]);
+    // 5,400 bytes, where a path may have 4,096; no shell goes there.
+    let dig =
+        "import os\nfor n in range(600): os.mkdir('folder_9'); os.chdir('folder_9')\nopen('deep.py', 'w').close()";
+    let dug = Command::new("python3").current_dir(home.path().join("p")).args(["-c", dig]).status();
+    assert!(dug.unwrap().success());
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let said = ran.err.lines().find(|line| line.contains("the folder can't be read: File name too long"));
+    assert!(said.is_some(), "{ran:?}");
+    assert!(ran.out.contains("+++ b/a.py\n"), "the rest is ported all the same: {ran:?}");
+}
+
+#[test]
+fn a_notebook_or_an_archive_of_any_size_is_not_read() {
+    let home = folder(&[("p/a.py", TRAINER)]);
+    for name in ["huge.ipynb", "huge.zip", "p/huge.ipynb"] {
+        fs::File::create(home.path().join(name)).unwrap().set_len(1 << 40).unwrap();
+    }
+    for (name, words) in
+        [("huge.ipynb", "jupyter nbconvert --to script"), ("huge.zip", "unpack it, and name its folder")]
+    {
+        let ran = portolan(home.path(), &["port", "--target", "hpu", name]);
+        assert!(ran.code == 1 && ran.err.contains(words), "{ran:?}");
+    }
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
+    assert!(ran.code == 0 && ran.err.contains("left out 1 notebook; jupyter nbconvert"), "{ran:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn out_of_memory_writes_nothing() {
+    let long = format!("{TRAINER}{}", "x = torch.rand(4).cuda()\n".repeat(40_000));
+    let home = folder(&[("p/a.py", TRAINER), ("p/long.py", &long)]);
+    let program = env!("CARGO_BIN_EXE_portolan");
+    let limited = format!("ulimit -c 0; ulimit -v 120000; exec '{program}' port --target hpu --write p");
+    let ran = Command::new("sh").current_dir(home.path()).args(["-c", &limited]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(!ran.status.success() && said.contains("alloc"), "{said}");
+    assert_eq!(read(home.path(), "p/a.py"), TRAINER);
+    assert_eq!(read(home.path(), "p/long.py"), long);
+}
