@@ -1,10 +1,12 @@
 // The site as an app: whole without a network, newer versions offered, files taken from other apps.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { faulty } from "./faults.mjs";
 import { PortPage, launch } from "./port_page.mjs";
 import { dist, pages, root, serve, withoutNetwork } from "./site.mjs";
 
@@ -124,16 +126,6 @@ onSite("a page that is never idle is kept all the same", { timeout: 60_000 }, as
   await context.close();
 });
 
-/** How often each path was asked for, and what goes wrong with those that are named. */
-function faulty(faults) {
-  const asked = new Map();
-  const fault = (path) => {
-    asked.set(path, (asked.get(path) ?? 0) + 1);
-    return faults[path]?.(asked.get(path));
-  };
-  return { asked: (path) => asked.get(path) ?? 0, options: { fault } };
-}
-
 test("a file that fails by chance is asked for again", { timeout: 120_000 }, async () => {
   // On a connection that was in use before, the browser itself asks once more for what is dropped.
   const wrong = {
@@ -204,12 +196,14 @@ async function withSite(body) {
     const file = join(folder, path);
     const html = readFileSync(file, "utf8");
     assert.ok(html.includes(before), path);
-    writeFileSync(file, html.replace(before, after));
+    const newer = html.replace(before, after);
+    writeFileSync(file, newer);
     const worker = join(folder, "sw.js");
     const listed = readFileSync(worker, "utf8");
     const at = listed.indexOf(`["${path}","`) + path.length + 5;
     assert.ok(at > path.length + 4, path);
-    writeFileSync(worker, `${listed.slice(0, at)}0123456789abcdef${listed.slice(at + 16)}`);
+    const revision = createHash("sha256").update(newer).digest("hex").slice(0, 16);
+    writeFileSync(worker, `${listed.slice(0, at)}${revision}${listed.slice(at + 16)}`);
   };
   try {
     await body(own, publish);

@@ -35,7 +35,8 @@ const isolation = { "cross-origin-opener-policy": "same-origin", "cross-origin-e
 /**
  * Serves a folder, dist/ unless told, below /sub/ unless told; resolves to the address and a function that ends it. As a
  * plain static host does, without a header that isolates a page, unless told. `fault` may say of a path what goes wrong with
- * a request: `refuse` (503), `drop` (the connection ends without an answer) or `cut` (it ends in the middle of one).
+ * a request: `refuse` (503), `drop` (the connection ends without an answer), `cut` (it ends in the middle of one) or a text,
+ * which stands in the place of the file's own.
  */
 export async function serve(folder = dist, base = "/sub/", { isolated = false, fault = () => undefined } = {}) {
   const server = createServer(async (request, response) => {
@@ -50,7 +51,8 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false, f
     if (wrong === "refuse") return void response.writeHead(503).end();
     if (wrong === "drop") return void request.socket.destroy();
     try {
-      const bytes = await readFile(join(folder, path));
+      const own = await readFile(join(folder, path));
+      const bytes = wrong && wrong !== "cut" ? Buffer.from(wrong) : own;
       const headers = { "content-type": types[extname(path)] ?? "application/octet-stream" };
       response.writeHead(200, { ...headers, ...(isolated && isolation), "content-length": bytes.length });
       if (wrong === "cut") response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());

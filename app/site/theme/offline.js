@@ -42,7 +42,8 @@ function offer(worker) {
     worker.postMessage("take over");
   });
   const bar = element("div", { id: "update", role: "status", class: "update" }, news, now, later);
-  document.body.append(bar);
+  const shelf = document.querySelector(".updates") ?? document.body.appendChild(element("div", { class: "updates" }));
+  shelf.append(bar);
 }
 
 /** A line in the footer. It is read aloud when it changes. */

@@ -22,12 +22,20 @@ function pathOf(url) {
 /** A site has hundreds of files, and one that fails by chance must not cost all of them: milliseconds before another try. */
 const pauses = [500, 1500, 4000];
 
+/** Whether an answer is the file that this version of the site has, and not one that was published since. */
+async function isOurs(path, response) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()));
+  const revision = [...digest.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return revision.join("") === files.get(path).revision;
+}
+
 async function keep(cache, path) {
   if (await cache.match(key(path))) return;
   for (const pause of [...pauses, undefined]) {
     try {
       const response = await fetch(new URL(path, scope), { cache: "no-cache" });
-      // A connection that breaks off makes this fail, too.
+      // A connection that breaks off makes this fail, too. Files of two versions would not work together.
+      if (response.ok && !(await isOurs(path, response.clone()))) throw new Refused(`${path} is of another version of the site`);
       if (response.ok) return await cache.put(key(path), response);
       if (pause === undefined || response.status < 500) throw new Refused(`${path}: ${response.status}`);
     } catch (error) {
@@ -104,13 +112,22 @@ addEventListener("fetch", (event) => {
   else if (event.request.mode === "navigate" && url.href.startsWith(scope.href)) event.respondWith(notFound(event.request));
 });
 
+/** What is kept of a file; nothing where the browser has lost its cache, or does not lend it. */
+const kept = async (path) => (await caches.open(cacheName)).match(key(path));
+
 async function serve(path, request) {
-  const cache = await caches.open(cacheName);
-  const kept = await cache.match(key(path));
-  if (kept) return withHeaders(path, kept);
+  const known = await kept(path).catch(() => undefined);
+  if (known) return withHeaders(path, known);
   const response = await fetch(request);
-  // A large file that was asked for once is kept from then on.
-  if (response.status === 200) await cache.put(key(path), response.clone());
+  if (response.status !== 200) return withHeaders(path, response);
+  if (!(await isOurs(path, response.clone()))) {
+    // Pages that are kept were made for the file as it was. Where none is, all of the site comes from the newer version.
+    const isApart = await kept("index.html").catch(() => undefined);
+    return isApart ? new Response(null, { status: 409, statusText: "A newer version of this site was published" }) : withHeaders(path, response);
+  }
+  // A large file that was asked for once is kept from then on, where there is room.
+  const keeping = response.clone();
+  await caches.open(cacheName).then((cache) => cache.put(key(path), keeping)).catch(() => undefined);
   return withHeaders(path, response);
 }
 
@@ -129,7 +146,7 @@ function withHeaders(path, response) {
 async function notFound(request) {
   const response = await fetch(request).catch(() => undefined);
   if (response !== undefined && response.status !== 404) return response;
-  const page = await (await caches.open(cacheName)).match(key("404.html"));
+  const page = await kept("404.html").catch(() => undefined);
   if (page) return new Response(page.body, { status: 404, headers: page.headers });
   return response ?? Response.error();
 }

@@ -11,6 +11,9 @@ use codemod::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The name of the sources that page and engine were built of.
+pub const SOURCES: &str = env!("PORTOLAN_SOURCES");
+
 /// A message with its head still typed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parcel<T> {
@@ -79,8 +82,8 @@ pub enum Ask {
 /// From the worker; every question gets one answer, in order. `Ready` comes unasked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// The worker has started.
-    Ready,
+    /// The worker has started; its [`SOURCES`].
+    Ready(String),
     /// Targets and recipes.
     Catalogue(Catalogue),
     /// The new files are known.

@@ -10,14 +10,18 @@ pub const MAX_FILE: usize = 4 * 1024 * 1024;
 pub const MAX_PROJECT: usize = 16 * 1024 * 1024;
 /// This many files make a project.
 pub const MAX_FILES: usize = 1000;
+/// This many folders may lie in one another. The list of files shows each, and an archive or a link may name thousands.
+pub const MAX_DEPTH: usize = 32;
 
 /// Why some bytes were not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// More bytes than [`MAX_FILE`].
+    /// More bytes than are taken.
     TooBig {
         /// Its size in bytes.
         size: usize,
+        /// What is taken, [`MAX_FILE`] or [`MAX_PROJECT`].
+        most: usize,
     },
     /// A zero byte: not a text. Line and column count from 1.
     Binary {
@@ -47,17 +51,16 @@ pub enum Refusal {
     OnlyNotebooks(usize),
     /// More files than [`MAX_FILES`] or more bytes than [`MAX_PROJECT`].
     TooMany,
+    /// More folders in one another than [`MAX_DEPTH`].
+    TooDeep,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::TooBig { size } => {
-                let (size, max) = (megabytes(*size), MAX_FILE / 1024 / 1024);
-                write!(
-                    f,
-                    "is too big for this page: {size} MB, but the limit is {max} MB. The command accepts bigger files."
-                )
+            Refusal::TooBig { size, most } => {
+                let (size, max) = (megabytes(*size), most >> 20);
+                write!(f, "is too big for this page: {size} MB, but the limit is {max} MB. {LESS}")
             }
             Refusal::Binary { line, column } => {
                 write!(f, "is a binary file (a zero byte in line {line}, column {column}).")
@@ -82,12 +85,16 @@ impl fmt::Display for Refusal {
                 if *number == 1 { "it as a script" } else { "them as scripts" }
             ),
             Refusal::TooMany => {
-                let max = MAX_PROJECT / 1024 / 1024;
-                write!(f, "is too big for this page: the limit is {MAX_FILES} files and {max} MB in total.")
+                let max = MAX_PROJECT >> 20;
+                write!(f, "is too big for this page: the limit is {MAX_FILES} files and {max} MB in total. {LESS}")
             }
+            Refusal::TooDeep => write!(f, "has more than {MAX_DEPTH} folders in one another. {LESS}"),
         }
     }
 }
+
+/// What to do where something is too much.
+const LESS: &str = "Open less of the project, or use the command.";
 
 fn megabytes(size: usize) -> String {
     format!("{}.{}", size >> 20, ((size & 0xf_ffff) * 10) >> 20)
@@ -182,7 +189,7 @@ impl LeftOut {
 /// Makes text of bytes.
 pub fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
     if bytes.len() > MAX_FILE {
-        return Err(Refusal::TooBig { size: bytes.len() });
+        return Err(Refusal::TooBig { size: bytes.len(), most: MAX_FILE });
     }
     if let Some(at) = bytes.iter().position(|b| *b == 0) {
         let (line, column) = place(&bytes[..at]);
@@ -198,7 +205,7 @@ pub fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
 /// Judges text that was pasted or came in a link.
 pub fn check_text(text: &str) -> Result<(), Refusal> {
     if text.len() > MAX_FILE {
-        return Err(Refusal::TooBig { size: text.len() });
+        return Err(Refusal::TooBig { size: text.len(), most: MAX_FILE });
     }
     match text.find('\0') {
         Some(at) => {
@@ -275,6 +282,9 @@ pub fn check_project(files: &[SourceFile]) -> Result<(), Refusal> {
     }
     if files.len() > MAX_FILES || files.iter().map(|f| f.text.len()).sum::<usize>() > MAX_PROJECT {
         return Err(Refusal::TooMany);
+    }
+    if files.iter().any(|file| file.path.matches('/').count() > MAX_DEPTH) {
+        return Err(Refusal::TooDeep);
     }
     Ok(())
 }
@@ -375,6 +385,8 @@ mod tests {
         assert_eq!(check_project(&[]), Err(Refusal::NoPython));
         assert_eq!(check_project(&[file("a.yaml")]), Err(Refusal::NoPython));
         assert_eq!(check_project(&[file("a.yaml"), file("a.py")]), Ok(()));
+        assert_eq!(check_project(&[file(&("a/".repeat(32) + "b.py"))]), Ok(()));
+        assert_eq!(check_project(&[file(&("a/".repeat(33) + "b.py"))]), Err(Refusal::TooDeep));
     }
 
     #[test]

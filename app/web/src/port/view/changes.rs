@@ -61,7 +61,7 @@ fn waiting(session: Session, phase: Phase) -> AnyView {
         Phase::Stopped => view! {
             <div class="state">
                 <h3>"Stopped"</h3>
-                <p>"You cancelled this port. Your text is unchanged."</p>
+                <p>"Your text is unchanged."</p>
                 <p>
                     <button class="button" on:click=port>"Port now"</button>
                 </p>
@@ -72,7 +72,7 @@ fn waiting(session: Session, phase: Phase) -> AnyView {
             <div class="state bad">
                 <h3>"The engine stopped"</h3>
                 <p>
-                    "It failed on this input, or could not be loaded. Your text is unchanged. "
+                    "It failed on this input, ran out of memory, or could not be loaded. Your text is unchanged. "
                     <code>{why}</code>
                 </p>
                 <p>

@@ -28,6 +28,11 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
         if entry.is_dir() {
             continue;
         }
+        // The text of a link is the path that it leads to.
+        if entry.mode().is_symlink() {
+            left_out.add("");
+            continue;
+        }
         // Also takes `..` and a leading `/` out of the path.
         let Ok(path) = entry.file_path().try_normalize() else {
             left_out.add("");

@@ -1,10 +1,11 @@
 //! The page's end of the line to the worker.
 
-use crate::port::protocol::{Answer, Ask, Parcel};
+use crate::port::protocol::{Answer, Ask, Parcel, SOURCES};
 use crate::port::work::wire;
 use crate::shared::browser;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
 
@@ -33,9 +34,19 @@ pub(super) fn start(on_ready: impl Fn() + 'static, on_broken: impl Fn(String) + 
         Ok(worker) => worker,
         Err(error) => return on_broken(browser::reason(&error)),
     };
+    let broken = Rc::new(move |why| {
+        end();
+        on_broken(why);
+    });
+    let on_broken = broken.clone();
     let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let Some(answer) = wire::unpack::<Answer>(event.data()) else { return };
-        if answer.head == Answer::Ready {
+        let answer = wire::unpack::<Answer>(event.data());
+        // An engine that is built of other sources may say what this page does not understand, or understands otherwise.
+        let is_other = |answer: &Parcel<Answer>| matches!(&answer.head, Answer::Ready(of) if of != SOURCES);
+        let Some(answer) = answer.filter(|answer| !is_other(answer)) else {
+            return on_broken("Page and engine are of different versions: reload the page.".to_owned());
+        };
+        if matches!(answer.head, Answer::Ready(_)) {
             LINE.with_borrow_mut(|line| {
                 let Some(line) = line else { return };
                 for (message, buffers) in line.early.take().unwrap_or_default() {
@@ -50,9 +61,7 @@ pub(super) fn start(on_ready: impl Fn() + 'static, on_broken: impl Fn(String) + 
         }
     });
     let error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
-        let why = browser::worker_error(&event);
-        end();
-        on_broken(why);
+        broken(browser::worker_error(&event));
     });
     worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
     worker.set_onerror(Some(error.as_ref().unchecked_ref()));

@@ -4,7 +4,6 @@
 use super::session::Session;
 use crate::port::state::State;
 use crate::port::state::fragment::Share;
-use crate::port::state::project;
 use crate::shared::browser;
 use js_sys::{Object, Reflect, Uint8Array};
 use leptos::prelude::*;
@@ -27,7 +26,6 @@ pub(in crate::port) fn offer(session: Session) {
     put("beside", bytes_of(State::beside));
     let begin = Closure::<dyn Fn(Uint8Array, Uint8Array)>::new(move |bytes: Uint8Array, beside: Uint8Array| {
         let share = Share::from_bytes(&bytes.to_vec());
-        let share = share.filter(|share| project::check_project(&share.files).is_ok());
         session.change_and_port(|state| state.restore(share, &beside.to_vec()));
         session.read_fragment();
     });

@@ -40,6 +40,8 @@ fn begin(session: Session) {
 #[derive(Default)]
 struct Found {
     files: Vec<SourceFile>,
+    /// Bytes of their texts.
+    bytes: usize,
     bad: Vec<(String, Refusal)>,
     left_out: LeftOut,
     /// Name and text of what may be the result of a twin run.
@@ -49,9 +51,17 @@ struct Found {
 impl Found {
     fn take(&mut self, path: String, text: Result<String, Refusal>) {
         match text {
-            Ok(text) => self.files.push(SourceFile { path, text }),
+            Ok(text) => {
+                self.bytes += text.len();
+                self.files.push(SourceFile { path, text });
+            }
             Err(why) => self.bad.push((path, why)),
         }
+    }
+
+    /// Whether this is more than a project may have, so that nothing else need be read: all of it might not fit into memory.
+    fn is_too_much(&self) -> bool {
+        self.files.len() > project::MAX_FILES || self.bytes > project::MAX_PROJECT
     }
 }
 
@@ -66,6 +76,9 @@ pub(in crate::port) fn open_list(session: Session, list: &FileList) {
             let path = path.ok().and_then(|path| path.as_string()).filter(|path| !path.is_empty());
             let from_folder = path.is_some();
             read(&mut found, &file, path.unwrap_or_else(|| file.name()), from_folder).await;
+            if found.is_too_much() {
+                break;
+            }
         }
         finish(session, found);
     });
@@ -98,7 +111,7 @@ pub(in crate::port) fn open_dropped(session: Session, data: &DataTransfer) {
             } else if let Ok(file) = file_of(entry.unchecked_into()).await {
                 read(&mut found, &file, path, in_folder).await;
             }
-            if found.files.len() > project::MAX_FILES {
+            if found.is_too_much() {
                 break;
             }
         }
@@ -139,7 +152,7 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     // Size first: what is too big is not even read.
     let most = if kind == Kind::Zip { project::MAX_PROJECT } else { project::MAX_FILE };
     if file.size() > most as f64 {
-        return found.bad.push((path, Refusal::TooBig { size: file.size() as usize }));
+        return found.bad.push((path, Refusal::TooBig { size: file.size() as usize, most }));
     }
     let bytes = match browser::bytes_of(file).await {
         Ok(bytes) => bytes,
@@ -162,6 +175,9 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
             for file in packed {
                 let text = unpack(&file).await;
                 found.take(file.path, text);
+                if found.is_too_much() {
+                    break;
+                }
             }
         }
         Err(why) => found.bad.push((path, why)),

@@ -21,6 +21,12 @@ const GLANCE: i32 = 10_000;
 const ROOMY: f64 = 1500.0;
 /// A port that takes longer than this is given up when a newer one is wanted.
 const PATIENCE: f64 = 1500.0;
+/// Milliseconds after which a port is given up in any case.
+const LIMIT: i32 = 120_000;
+
+/// What is wrong with a link that can't be read.
+const LINK: &str = "it was cut or altered, is too big, or was made by another version of this page. \
+                    Ask for it again, or for the project as a zip.";
 
 /// A handle on the state and on what goes on around it.
 #[derive(Clone, Copy)]
@@ -125,13 +131,20 @@ impl Session {
         self.deliver();
         let (options, show) = self.state.with_untracked(|state| (state.options(), state.selected));
         let project = self.state.with_untracked(|state| state.project);
+        let since = Some(browser::now());
         self.flight.with_value(|flight| {
-            flight.since.set(Some(browser::now()));
+            flight.since.set(since);
             flight.again.set(false);
             flight.files.replace(self.state.with_untracked(|state| state.files.clone()));
         });
         self.state.update(|state| state.run = Run::Working);
         engine::ask(engine::bare(Ask::Port { options, show }), move |answer| self.landed(project, answer));
+        browser::later(LIMIT, move || {
+            if self.flight.with_value(|flight| flight.since.get()) == since {
+                self.restart(Run::Stopped);
+                self.say(true, "The port was stopped after 2 minutes. Open less of the project, or use the command.");
+            }
+        });
     }
 
     /// A port has come back.
@@ -366,7 +379,7 @@ impl Session {
             Ok(bytes) => Share::from_bytes(&bytes),
             Err(_) => None,
         };
-        let share = share.ok_or_else(|| "it was cut, altered, or made by another version of this page".to_owned());
+        let share = share.ok_or_else(|| LINK.to_owned());
         let checked = share.and_then(|share| {
             project::check_project(&share.files).map_err(|why| format!("it {why}"))?;
             for file in &share.files {

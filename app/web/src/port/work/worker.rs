@@ -1,6 +1,6 @@
 //! The worker's loop: a question in, an answer out.
 
-use crate::port::protocol::{Answer, Parcel};
+use crate::port::protocol::{Answer, Parcel, SOURCES};
 use crate::port::work::desk::Desk;
 use crate::port::work::wire;
 use wasm_bindgen::prelude::*;
@@ -18,7 +18,7 @@ pub fn serve() {
             let _ = scope.post_message_with_transfer(&message, &buffers);
         }
     };
-    let ready = Parcel { head: Answer::Ready, texts: Vec::new(), colours: Vec::new() };
+    let ready = Parcel { head: Answer::Ready(SOURCES.to_owned()), texts: Vec::new(), colours: Vec::new() };
     let listen = {
         let post = post.clone();
         Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {

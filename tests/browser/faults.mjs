@@ -1,0 +1,69 @@
+// What goes wrong with a site, for servers of tests (`fault` of site.mjs).
+
+import { crc32 } from "node:zlib";
+
+/** How often each path was asked for, and what goes wrong with those that are named. */
+export function faulty(faults) {
+  const asked = new Map();
+  const fault = (path) => {
+    asked.set(path, (asked.get(path) ?? 0) + 1);
+    return faults[path]?.(asked.get(path));
+  };
+  return { asked: (path) => asked.get(path) ?? 0, fault, options: { fault } };
+}
+
+/** An engine that crashes at the first port that it is asked for; the next one does not. */
+export function crashes() {
+  // The page asks for the catalogue first, then sends the files.
+  const crashing = `
+    import init from "./engine.js";
+    let heard = 0;
+    addEventListener("message", () => {
+      heard += 1;
+      if (heard === 2) setTimeout(() => { throw new Error("provoked"); });
+    });
+    init();
+  `;
+  const { asked, fault } = faulty({ "start_engine.js": (time) => (time === 1 ? crashing : undefined) });
+  return { asked: () => asked("start_engine.js"), fault };
+}
+
+/** An engine that starts, then never answers, and takes all of its thread; the next one does not. */
+export function hangs() {
+  const hanging = `
+    import init from "./engine.js";
+    let heard = 0;
+    addEventListener("message", () => {
+      heard += 1;
+      while (heard === 2);
+    });
+    init();
+  `;
+  return faulty({ "start_engine.js": (time) => (time === 1 ? hanging : undefined) });
+}
+
+/** An archive whose entries are what they are said to be: `{path, data, method, crc, size, mode}`, packed already. */
+export function archiveOf(entries) {
+  const [bodies, list] = [[], []];
+  let at = 0;
+  for (const { path, data, method = 0, crc = crc32(data), size = data.length, mode = 0o100644 } of entries) {
+    const name = Buffer.from(path);
+    const about = Buffer.alloc(26);
+    [20, 0x800, method, 0, 0x21].forEach((value, index) => about.writeUInt16LE(value, 2 * index));
+    [crc, data.length, size].forEach((value, index) => about.writeUInt32LE(value, 10 + 4 * index));
+    about.writeUInt16LE(name.length, 22);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(mode * 65536, 6);
+    rest.writeUInt32LE(at, 10);
+    bodies.push(Buffer.from("PK\x03\x04"), about, name, data);
+    // Made by a Unix, which is where links are.
+    list.push(Buffer.from("PK\x01\x02\x14\x03", "latin1"), about, rest, name);
+    at += 30 + name.length + data.length;
+  }
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(entries.length, 4);
+  end.writeUInt16LE(entries.length, 6);
+  end.writeUInt32LE(Buffer.concat(list).length, 8);
+  end.writeUInt32LE(at, 12);
+  return Buffer.concat([...bodies, ...list, Buffer.from("PK\x05\x06"), end]);
+}

@@ -1,0 +1,284 @@
+// What goes wrong around an open page: nothing typed is lost, and the page says what happened.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { crashes, faulty } from "./faults.mjs";
+import { PortPage, launch, launchWith } from "./port_page.mjs";
+import { dist, root, serve } from "./site.mjs";
+
+const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
+let browser;
+
+before(async () => {
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+});
+
+/** A test with a server of its own, on which `options.fault` may say what goes wrong. */
+function onSite(name, options, body) {
+  test(name, { timeout: 120_000 }, async () => {
+    const site = await serve(undefined, "/sub/", options);
+    try {
+      await body(site);
+    } finally {
+      await site.end();
+    }
+  });
+}
+
+async function opened(context, address) {
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.locator("#target option").first().waitFor({ state: "attached" });
+  return new PortPage(page, context);
+}
+
+const withoutWorker = () => browser.newContext({ serviceWorkers: "block" });
+
+onSite("a worker that crashes is said, the text stays, and the next one ports it", crashes(), async (site) => {
+  const context = await withoutWorker();
+  const port = await opened(context, `${site.address}port/`);
+  await port.fill(trainer);
+  const state = port.page.locator(".state.bad", { hasText: "Your text is unchanged" });
+  await state.waitFor();
+  assert.match(await state.textContent(), /provoked/);
+  assert.equal(await port.source(), trainer);
+  await port.keptAsItIs();
+  await state.getByRole("button", { name: "Restart the engine" }).click();
+  assert.match(await port.ported(), /^\d+ changes/);
+  assert.equal(await port.source(), trainer);
+  await context.close();
+});
+
+const cut = faulty({ "engine_bg.wasm": (time) => (time === 1 ? "cut" : undefined) });
+onSite("a connection that ends in the middle of the engine is said, and tried again", cut.options, async (site) => {
+  const context = await withoutWorker();
+  const page = await context.newPage();
+  await page.goto(`${site.address}port/`);
+  const port = new PortPage(page, context);
+  await port.fill(trainer);
+  const state = page.locator(".state.bad", { hasText: "could not be loaded. Your text is unchanged." });
+  await state.waitFor();
+  await state.getByRole("button", { name: "Restart the engine" }).click();
+  assert.match(await port.ported(), /^\d+ changes/);
+  assert.equal(await port.source(), trainer);
+  await context.close();
+});
+
+// As the one before said that it was ready, and as one of other sources does.
+for (const [named, head] of [["without a name", [0]], ["of another name", [0, 3, 111, 108, 100]]]) {
+  const other = `postMessage([new Uint8Array(${JSON.stringify(head)}), [], []]);`;
+  const { options } = faulty({ "start_engine.js": (time) => (time === 1 ? other : undefined) });
+  onSite(`an engine of another version of the site is not listened to: ${named}`, options, async (site) => {
+    const context = await withoutWorker();
+    const page = await context.newPage();
+    await page.goto(`${site.address}port/`);
+    const port = new PortPage(page, context);
+    await port.fill(trainer);
+    await page.locator(".state.bad", { hasText: "Page and engine are of different versions: reload the page." }).waitFor();
+    await port.keptAsItIs();
+    await page.reload();
+    assert.match(await port.ported(), /^\d+ changes/);
+    assert.equal(await port.source(), trainer);
+    await context.close();
+  });
+}
+
+onSite("a tab that is closed in the middle of typing loses nothing", {}, async (site) => {
+  const context = await browser.newContext();
+  let text = "";
+  for (const line of ["import torch\n", "x = torch.zeros(1).cuda()\n", "y = x.cuda()\n"]) {
+    const port = await opened(context, `${site.address}port/`);
+    await port.page.waitForFunction((text) => document.querySelector("#source")?.value === text, text);
+    text += line;
+    await port.page.locator("#source").focus();
+    await port.page.keyboard.press("Control+End");
+    await port.page.keyboard.insertText(line);
+    // Sooner than the moment of quiet after which work is kept.
+    await port.page.close();
+  }
+  const last = await opened(context, `${site.address}port/`);
+  await last.page.waitForFunction((text) => document.querySelector("#source")?.value === text, text);
+  await context.close();
+});
+
+onSite("who types without a pause loses no more than seconds when the tab crashes", {}, async (site) => {
+  const context = await browser.newContext();
+  const port = await opened(context, `${site.address}port/`);
+  await port.page.locator("#source").focus();
+  // Longer than the page waits for a moment of quiet, of which there is none.
+  for (let n = 0; n < 80; n++) {
+    await port.page.keyboard.insertText(`x${n} = ${n}\n`);
+    await port.page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
+  }
+  const client = await context.newCDPSession(port.page);
+  await Promise.race([client.send("Page.crash").catch(() => undefined), new Promise((crashed) => port.page.once("crash", crashed))]);
+  const next = await opened(context, `${site.address}port/`);
+  await next.page.waitForFunction(() => document.querySelector("#source")?.value.includes("x10 = 10"));
+  await context.close();
+});
+
+onSite("two tabs keep their work apart, and that of a closed one can be had again", {}, async (site) => {
+  const context = await browser.newContext();
+  const address = `${site.address}port/`;
+  const first = await opened(context, address);
+  await first.fill("first = 1\n");
+  await first.keptAsItIs();
+  // A second tab begins with what is open, which is not kept twice.
+  const second = await opened(context, address);
+  await second.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 1\n");
+  await second.fill("second = 2\n");
+  await second.page.locator("#kept", { hasText: "apart from that of your other tab" }).waitFor();
+  await first.fill("first = 11\n");
+  await first.keptAsItIs();
+  for (const [port, text] of [[first, "first = 11\n"], [second, "second = 2\n"]]) {
+    await port.page.reload();
+    await port.page.waitForFunction((text) => document.querySelector("#source")?.value === text, text);
+  }
+  await second.page.close();
+  await first.page.close();
+
+  const third = await opened(context, address);
+  await third.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 11\n");
+  const other = third.page.locator("#other-work", { hasText: "The work of another tab, which was closed, is kept too." });
+  const [fourth] = await Promise.all([context.waitForEvent("page"), other.getByRole("link", { name: "Open it in a new tab" }).click()]);
+  await fourth.waitForFunction(() => document.querySelector("#source")?.value === "second = 2\n");
+  await fourth.close();
+  await third.page.reload();
+  await other.getByRole("button", { name: "Delete it" }).click();
+  await third.page.reload();
+  await third.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 11\n");
+  await third.page.evaluate(() => new Promise((over) => setTimeout(over, 1000)));
+  assert.equal(await other.count(), 0);
+  await context.close();
+});
+
+onSite("where the browser's space is used up the page says so, and keeps the work once there is some", {}, async (site) => {
+  const context = await withoutWorker();
+  const port = await opened(context, `${site.address}port/`);
+  const client = await context.newCDPSession(port.page);
+  const origin = new URL(site.address).origin;
+  await client.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1000 });
+  const text = `${trainer}${"more = 1\n".repeat(20_000)}`;
+  await port.chooseFiles([{ name: "long.py", text }]);
+  const warning = port.page.locator("#unkept", { hasText: "the space that this browser gives to sites is used up" });
+  await warning.waitFor();
+  assert.match(await port.ported(), /^\d+ changes/);
+  // Nobody closes such a page by mistake.
+  const [dialog] = await Promise.all([port.page.waitForEvent("dialog"), port.page.close({ runBeforeUnload: true })]);
+  assert.equal(dialog.type(), "beforeunload");
+  await dialog.dismiss();
+  assert.equal(await port.source(), text);
+  await client.send("Storage.overrideQuotaForOrigin", { origin });
+  await warning.getByRole("button", { name: "Try again" }).click();
+  await warning.waitFor({ state: "detached" });
+  await port.keptAsItIs();
+  await port.page.reload();
+  await port.ported();
+  assert.equal(await port.source(), text);
+  await context.close();
+});
+
+onSite("where the browser refuses to store anything the page says so, and works", {}, async (site) => {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  const blocked = 2;
+  const context = await launchWith(folder, { profile: { default_content_setting_values: { cookies: blocked } } });
+  try {
+    const port = await opened(context, `${site.address}port/`);
+    await assert.rejects(port.page.evaluate(() => localStorage.length), "storage is refused");
+    await port.fill(trainer);
+    assert.match(await port.ported(), /^\d+ changes/);
+    await port.page.locator("#unkept", { hasText: "this browser does not let this site store anything" }).waitFor();
+    await port.page.locator("#offline", { hasText: "Not available offline" }).waitFor();
+    await port.page.locator("#unkept").getByRole("button", { name: "Hide" }).click();
+    assert.equal(await port.page.locator("#unkept").count(), 0);
+    assert.equal(await port.source(), trainer);
+  } finally {
+    await context.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+onSite("a service worker that does not run takes nothing away", { fault: (path) => (path === "sw.js" ? "throw new Error('provoked');" : undefined) }, async (site) => {
+  const context = await browser.newContext();
+  const port = await opened(context, `${site.address}port/`);
+  await port.page.locator("#offline", { hasText: "Not available offline: some files could not be downloaded." }).waitFor();
+  await port.fill(trainer);
+  assert.match(await port.ported(), /^\d+ changes/);
+  await context.close();
+});
+
+test("a service worker that has lost its cache, or may not open it, brings the site from the network", { timeout: 120_000 }, async () => {
+  // Whole until it is told otherwise.
+  const losing = `
+    const open = CacheStorage.prototype.open;
+    CacheStorage.prototype.open = function (name) {
+      return self.isLost ? Promise.reject(new Error("provoked")) : open.call(this, name);
+    };
+    addEventListener("message", ({ data }) => { if (data === "lose") self.isLost = true; });
+  `;
+  const worker = readFileSync(join(dist, "sw.js"), "utf8");
+  const site = await serve(undefined, "/sub/", { fault: (path) => (path === "sw.js" ? losing + worker : undefined) });
+  const context = await browser.newContext();
+  const port = await opened(context, `${site.address}port/`);
+  await port.page.locator("#offline", { hasText: "Available offline" }).waitFor();
+  const portsAgain = async () => {
+    await port.page.reload();
+    await port.page.locator("#target option").first().waitFor({ state: "attached" });
+    await port.fill(trainer);
+    assert.match(await port.ported(), /^\d+ changes/);
+  };
+  await port.page.evaluate(async () => void (await caches.delete("portolan-site")));
+  await portsAgain();
+  await port.page.evaluate(async () => void (await navigator.serviceWorker.ready).active.postMessage("lose"));
+  await portsAgain();
+  await context.close();
+  await site.end();
+});
+
+test("a version that is published while another is downloaded is not mixed with it", { timeout: 120_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  cpSync(dist, folder, { recursive: true });
+  const file = join(folder, "guides/index.html");
+  const newer = readFileSync(file, "utf8").replace("<h1>Guides</h1>", "<h1>Newer guides</h1>");
+  writeFileSync(file, newer);
+  const { asked, options } = faulty({});
+  const site = await serve(folder, "/sub/", options);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${site.address}recipes/`);
+  await page.locator("#offline", { hasText: "Not available offline: some files could not be downloaded." }).waitFor();
+  assert.ok(asked("guides/index.html") > 0);
+  // Now all of it is there.
+  const revision = createHash("sha256").update(newer).digest("hex").slice(0, 16);
+  const worker = join(folder, "sw.js");
+  writeFileSync(worker, readFileSync(worker, "utf8").replace(/(\["guides\/index\.html",")[0-9a-f]{16}/, `$1${revision}`));
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator("#offline", { hasText: "Available offline." }).waitFor();
+  await site.stop();
+  await page.goto(`${site.address}guides/`);
+  assert.equal(await page.locator("h1").textContent(), "Newer guides");
+  await context.close();
+  await site.start();
+  await site.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const dying = faulty({ "start_forward.js": (time) => (time === 1 ? "setTimeout(() => { throw new Error('provoked'); });" : undefined) });
+onSite("the worker of the check page crashes, and the next run computes", dying.options, async (site) => {
+  const context = await withoutWorker();
+  const page = await context.newPage();
+  await page.goto(`${site.address}check/#depth=2&n_initial_filters=4&height=32&width=64`);
+  await page.locator("#run").click();
+  await page.locator("#fault-run", { hasText: "provoked" }).waitFor();
+  await page.locator("#run").click();
+  await page.waitForFunction(() => /^Done/.test(document.querySelector("#said").textContent));
+  await context.close();
+});
