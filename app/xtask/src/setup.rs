@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-pub(crate) use browser::chromium;
+pub(crate) use browser::{chromium, firefox};
 pub(crate) use cargo_tools::cache;
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
 pub(crate) use python::{NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, python_with_packages, python_with_pip};

@@ -148,6 +148,9 @@ fn stated() -> Result<Vec<(&'static str, OsString)>> {
     if let Some(chromium) = setup::chromium() {
         variables.push(("PORTOLAN_CHROMIUM", chromium.into()));
     }
+    if let Some(firefox) = setup::firefox() {
+        variables.push(("PORTOLAN_FIREFOX", firefox.into()));
+    }
     Ok(variables)
 }
 

@@ -1,4 +1,4 @@
-//! A Chromium for the browser tests, and the fonts that it sees in them.
+//! A Chromium and a Firefox for the browser tests, and the fonts that the first sees in them.
 
 use super::system::Package;
 use super::there;
@@ -6,13 +6,17 @@ use crate::step::on_path;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
-const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const CHROMIUM: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// Debian's is the one with long support.
+const FIREFOX: [&str; 2] = ["firefox-esr", "firefox"];
 
 /// Where macOS keeps applications, which are not on PATH.
-const APPLICATIONS: [&str; 2] = [
+const CHROMIUM_APPLICATIONS: [&str; 2] = [
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
+const FIREFOX_APPLICATIONS: [&str; 1] = ["/Applications/Firefox.app/Contents/MacOS/firefox"];
 
 /// The files of the fonts that every Debian has, named in `tests/browser/fonts.conf` too.
 const FONTS: [&str; 6] = [
@@ -36,6 +40,14 @@ pub(super) fn ensure() -> Result<()> {
         }
     };
     there("Chromium", found.display());
+    let found = match firefox() {
+        Some(found) => found,
+        None => {
+            Package { apt: &["firefox-esr"], brew: "--cask firefox", dnf: "firefox" }.install("Firefox")?;
+            firefox().context("the installed Firefox is not on PATH")?
+        }
+    };
+    there("Firefox", found.display());
     // Elsewhere a browser does not ask fontconfig, and has the system's fonts.
     if cfg!(target_os = "linux") { ensure_fonts() } else { Ok(()) }
 }
@@ -64,8 +76,17 @@ fn holds(folder: &Path, name: &str) -> bool {
 
 /// The browser: `PORTOLAN_CHROMIUM` when set, else the first that is found.
 pub(crate) fn chromium() -> Option<PathBuf> {
-    let chosen = std::env::var_os("PORTOLAN_CHROMIUM").map(PathBuf::from).filter(|file| file.is_file());
-    let named = PROGRAMS.iter().find_map(|program| on_path(program));
-    let application = || APPLICATIONS.iter().map(PathBuf::from).find(|file| file.is_file());
+    browser("PORTOLAN_CHROMIUM", &CHROMIUM, &CHROMIUM_APPLICATIONS)
+}
+
+/// The other browser: `PORTOLAN_FIREFOX` when set, else the first that is found.
+pub(crate) fn firefox() -> Option<PathBuf> {
+    browser("PORTOLAN_FIREFOX", &FIREFOX, &FIREFOX_APPLICATIONS)
+}
+
+fn browser(variable: &str, programs: &[&str], applications: &[&str]) -> Option<PathBuf> {
+    let chosen = std::env::var_os(variable).map(PathBuf::from).filter(|file| file.is_file());
+    let named = programs.iter().find_map(|program| on_path(program));
+    let application = || applications.iter().map(PathBuf::from).find(|file| file.is_file());
     chosen.or(named).or_else(application)
 }
