@@ -20,7 +20,7 @@ test("a target is chosen by mouse or keyboard, and stays chosen", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(site.address);
-  const shown = () => page.locator("[data-tabs] > section:visible").getAttribute("data-target");
+  const shown = () => page.locator("[data-tabs] > section:visible").getAttribute("data-for");
   assert.equal(await shown(), "hpu");
   await page.getByRole("tab", { name: "IPU" }).click();
   assert.equal(await shown(), "ipu");

@@ -47,17 +47,18 @@ fn indented(html: &str) -> String {
     }
 }
 
-/// What the engine made of `old`, as one table. `name` is for those who cannot see it.
-pub(crate) fn difference(language: &str, old: &str, new: &str, name: &str) -> String {
+/// What the engine made of `old`, as one table. `name` is for those who cannot see it, where no caption says it.
+pub(crate) fn difference(language: &str, old: &str, new: &str, name: Option<&str>) -> String {
     let (old_colours, new_colours) = (Colours::of(language, old), Colours::of(language, new));
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
     let line = |lines: &[&str], colours: &Colours, index: u32, marks: &[(u32, u32)]| {
-        colours.line(lines.get(index as usize).unwrap_or(&""), index as usize, marks)
+        let line = lines.get(index as usize).unwrap_or(&"");
+        colours.line(line, index as usize, if is_mostly(line, marks) { &[] } else { marks })
     };
     let diff = diff_texts(old, new, &[]);
 
-    let mut table = Table::new(Some(name));
+    let mut table = Table::new(name);
     let mut at = 0;
     for (index, hunk) in diff.hunks.iter().enumerate() {
         let is_first = index == 0;
@@ -76,6 +77,12 @@ pub(crate) fn difference(language: &str, old: &str, new: &str, name: &str) -> St
     let rest = (at..diff.old_lines).map(|index| line(&old_lines, &old_colours, index, &[])).collect();
     table.unchanged(rest, diff.hunks.is_empty(), true);
     table.finish()
+}
+
+/// Whether so much of a line changed that marks in it would tell nothing.
+fn is_mostly(line: &str, marks: &[(u32, u32)]) -> bool {
+    let marked: u32 = marks.iter().map(|(start, end)| end - start).sum();
+    5 * marked as usize > 2 * line.trim().len()
 }
 
 /// A patch as a guide writes it: marker, blank, code.
@@ -177,24 +184,26 @@ mod tests {
 
     #[test]
     fn a_difference_is_one_table() {
-        let html = difference("python", "a = 1\nb = 2\n", "a = 1\nb = 3\nc = 4\n", "x");
+        let html = difference("python", "a = 1\nb = 2\n", "a = 1\nb = 3\nc = 4\n", Some("x"));
         assert_eq!(rows(&html), "|a = 1\n−|b = 2\n+|b = 3\n+|c = 4\n");
         assert!(html.contains("<mark>"), "{html}");
-        let html = difference("text", "torch<2\n", "torch<3\n", "x");
+        let html = difference("text", "torch<2\n", "torch<3\n", None);
         assert!(html.contains("torch&lt;<mark>2</mark>") && !html.contains("<span"), "{html}");
+        let html = difference("text", "x.cuda(None)\n", "y.to(device)\n", None);
+        assert!(!html.contains("<mark>"), "most of the line changed: {html}");
     }
 
     #[test]
     fn long_unchanged_runs_are_folded() {
         let old: String = (0..30).map(|i| format!("x{i}\n")).collect();
-        let html = difference("text", &old, &old.replace("x15\n", "y\n"), "x");
+        let html = difference("text", &old, &old.replace("x15\n", "y\n"), None);
         assert_eq!(
             rows(&html),
             "|11 unchanged lines\n|x11\n|x12\n|x13\n|x14\n−|x15\n+|y\n|x16\n|x17\n|x18\n|x19\n|10 unchanged lines\n"
         );
-        let html = difference("text", &old, &format!("new\n{old}"), "x");
+        let html = difference("text", &old, &format!("new\n{old}"), None);
         assert_eq!(rows(&html), "+|new\n|x0\n|x1\n|x2\n|x3\n|26 unchanged lines\n");
-        let html = difference("text", "a\nb\nc\nd\ne\nf\ng", "a\nb\nc\nd\ne\nf\nh", "x");
+        let html = difference("text", "a\nb\nc\nd\ne\nf\ng", "a\nb\nc\nd\ne\nf\nh", None);
         assert_eq!(rows(&html), "|a\n|b\n|c\n|d\n|e\n|f\n−|g\n+|h\n");
     }
 

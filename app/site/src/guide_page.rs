@@ -1,12 +1,13 @@
 //! A guide as a page: its prose, and in the place of its fences what the engine does with them.
 
+use crate::example_figure::Examples;
 use crate::kit::{self, Kit};
 use crate::search::{self, Entry};
 use crate::shell::{Frame, shell};
 use crate::{badge, definition, figure, links::Map};
-use codemod::{Example, RecipeSet, port};
+use codemod::{RecipeSet, TargetInfo};
 use guide::html::{Document, Fence, Link, escape};
-use guide::{Case, Defined, Definition, Guide, GuideError, Rule, Section};
+use guide::{Defined, Definition, Guide, GuideError, Rule, Section};
 use std::collections::BTreeMap;
 
 /// A guide and the text it was parsed from.
@@ -51,6 +52,7 @@ pub(crate) fn write(
     around: &Around<'_>,
     map: &Map<'_>,
     recipes: &RecipeSet,
+    targets: &[TargetInfo],
     kit: &Kit,
 ) -> Written {
     let guide = &source.guide;
@@ -58,7 +60,7 @@ pub(crate) fn write(
     let entries = search::of_guide(guide, &document);
     let sources = document.outward();
     let faults = document.resolve_links(|link| map.resolve(&guide.name, link));
-    let fences = Fences::new(guide, recipes);
+    let fences = Fences::new(guide, &Examples::new(guide, recipes, targets));
     document.replace_fences(|fence| fences.html(fence));
     let sections: BTreeMap<&str, &Section> = guide.sections.iter().map(|section| (&*section.id, section)).collect();
     document.below_headings(|id| sections.get(id).map(|section| badge::of_section(section)).unwrap_or_default());
@@ -163,20 +165,17 @@ fn contents(guide: &Guide) -> String {
 
 /// What stands for each fence, by the line of its first body line.
 struct Fences<'a> {
-    guide: &'a Guide,
-    recipes: &'a RecipeSet,
     /// A section's rules, which are shown together where the first stands.
     rules: BTreeMap<usize, &'a [Rule]>,
-    /// The case a fence closes: an `after` or an `unchanged`, with its section and its number there.
-    cases: BTreeMap<usize, (&'a Section, Case<'a>, usize)>,
+    /// The figure of the example that a fence closes: an `after` or an `unchanged`.
+    cases: BTreeMap<usize, String>,
     /// What a fence defines.
     definitions: BTreeMap<usize, Vec<&'a Definition>>,
 }
 
 impl<'a> Fences<'a> {
-    fn new(guide: &'a Guide, recipes: &'a RecipeSet) -> Fences<'a> {
-        let mut fences =
-            Fences { guide, recipes, rules: BTreeMap::new(), cases: BTreeMap::new(), definitions: BTreeMap::new() };
+    fn new(guide: &'a Guide, examples: &Examples<'_>) -> Fences<'a> {
+        let mut fences = Fences { rules: BTreeMap::new(), cases: BTreeMap::new(), definitions: BTreeMap::new() };
         for section in &guide.sections {
             fences.rules.extend(section.rules.first().map(|rule| (rule.line, &*section.rules)));
             for definition in &section.definitions {
@@ -193,9 +192,7 @@ impl<'a> Fences<'a> {
                     None => drop(fences.definitions.insert(line, vec![definition])),
                 }
             }
-            for (index, case) in section.cases().into_iter().enumerate() {
-                fences.cases.insert(case.after.unwrap_or(case.input).line, (section, case, index + 1));
-            }
+            fences.cases.extend(examples.of_section(section));
         }
         fences
     }
@@ -204,8 +201,8 @@ impl<'a> Fences<'a> {
         if let Some(rules) = self.rules.get(&fence.line) {
             return rules_html(rules);
         }
-        if let Some((section, case, number)) = self.cases.get(&fence.line) {
-            return self.case_html(section, case, *number);
+        if let Some(figure) = self.cases.get(&fence.line) {
+            return figure.clone();
         }
         if let Some(definitions) = self.definitions.get(&fence.line) {
             return definition::html(definitions);
@@ -218,41 +215,6 @@ impl<'a> Fences<'a> {
             ("diff", _) => figure::patch(&fence.body),
             (language, _) => figure::code(language, &fence.body),
         }
-    }
-
-    fn case_html(&self, section: &Section, case: &Case<'_>, number: usize) -> String {
-        let target = self.guide.front.target.as_ref().unwrap_or(&self.guide.name);
-        let Example { file: source, options } = Example::of(target, case);
-        let ported = port(std::slice::from_ref(&source), self.recipes, &options);
-        let path = &source.path;
-        let language = &case.input.language;
-        let Some(file) = ported.files.first() else { return figure::code(language, &case.input.text) };
-
-        let mut words = vec![escape(path)];
-        words.extend(case.style.map(|style| badge::style_name(style).to_string()));
-        words.extend(case.sdk.map(|sdk| format!("SDK {sdk}")));
-        words.extend(
-            case.option.and_then(|option| option.split_once('=')).map(|(name, value)| format!("{name}: {value}")),
-        );
-        words.extend(case.is_unsafe.then(|| "with unsafe edits".to_string()));
-        let own = format!("{}#{}", self.guide.name, section.id);
-        let remarks = figure::remarks(file.diagnostics.iter().filter(|found| found.recipe == own), &section.reason);
-        let attempt = format!("href=\"../../port/#example={}/{}/{number}\"", self.guide.name, section.id);
-        let shown = if file.changed {
-            figure::difference(language, &case.input.text, &file.text, &format!("{path}, before and after"))
-        } else if remarks.is_empty() {
-            // Code that a recipe leaves alone and says nothing of is a test more than it is reading.
-            return format!("<p class=\"source\"><a {attempt}>Unchanged: example {number}</a></p>\n");
-        } else {
-            words.push("stays as it is".to_string());
-            figure::code(language, &case.input.text)
-        };
-        format!(
-            "<figure class=\"code\"><figcaption><span>{}</span>\
-             <a class=\"try\" {attempt}>Try it</a>\
-             </figcaption>\n{shown}{remarks}</figure>\n",
-            words.join(" · "),
-        )
     }
 }
 

@@ -80,18 +80,19 @@ fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {
             continue;
         }
         seen.push(target);
-        panels += &panel(guides, guide, target, recipes).unwrap_or_default();
+        let first = if panels.is_empty() { " data-first" } else { "" };
+        panels += &panel(guides, guide, target, recipes, first).unwrap_or_default();
     }
     (!panels.is_empty()).then(|| {
         format!(
             "<section class=\"wrap band\" aria-labelledby=\"example\">\n<h2 id=\"example\">See a small example</h2>\n\
-             <div data-tabs=\"Port to\">\n{panels}</div>\n</section>\n"
+             <div data-tabs=\"target\" data-label=\"Port to\">\n{panels}</div>\n</section>\n"
         )
     })
 }
 
-/// The script ported to one target, beside the reasons.
-fn panel(guides: &[Guide], guide: &Guide, target: &str, recipes: &RecipeSet) -> Option<String> {
+/// The script ported to one target, beside the reasons; `first` marks the one that is open in the beginning.
+fn panel(guides: &[Guide], guide: &Guide, target: &str, recipes: &RecipeSet, first: &str) -> Option<String> {
     let file = SourceFile { path: "train.py".to_string(), text: SCRIPT.to_string() };
     let options = Options {
         target: target.to_string(),
@@ -121,7 +122,7 @@ fn panel(guides: &[Guide], guide: &Guide, target: &str, recipes: &RecipeSet) -> 
         .collect();
     let name = named(guides, target).1;
     Some(format!(
-        "<section id=\"port-to-{target}\" data-target=\"{target}\" data-name=\"{name}\" aria-label=\"Port to {name}\">\n\
+        "<section id=\"port-to-{target}\" data-for=\"{target}\" data-name=\"{name}\" aria-label=\"Port to {name}\"{first}>\n\
          <div class=\"split\"><figure class=\"code\"><figcaption><span>train.py · {title}</span></figcaption>\n{diff}</figure>\n\
          <div><h3 class=\"visually-hidden\">Reasons</h3>\n<ul class=\"reasons\">\n{reasons}</ul></div></div>\n</section>\n",
         title = escape(&guide.front.title),
@@ -129,7 +130,7 @@ fn panel(guides: &[Guide], guide: &Guide, target: &str, recipes: &RecipeSet) -> 
             "python",
             SCRIPT,
             &ported.text,
-            &format!("train.py, before and after the port to {name}")
+            Some(&format!("train.py, before and after the port to {name}"))
         ),
     ))
 }

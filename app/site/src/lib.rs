@@ -15,6 +15,7 @@ mod check_page;
 mod definition;
 mod dotted_names;
 mod error;
+mod example_figure;
 mod example_names;
 mod examples;
 mod figure;

@@ -74,6 +74,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
         }
     };
     let map = Map::new(sources.iter().map(|source| &source.guide), input.assets);
+    let targets = recipes.targets();
     let mut pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut entries = Vec::new();
     let (mut bodies, mut uses) = (Vec::new(), Vec::new());
@@ -84,7 +85,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
             changed: (input.changed)(&source.guide.path),
             edit: input.edit,
         };
-        guide_page::write(source, &around, &map, &recipes, input.kit)
+        guide_page::write(source, &around, &map, &recipes, &targets, input.kit)
     };
     let (written, others) =
         parallel::both(|| parallel::each(&sources, write_guide), || Others::write(input, &guides, &recipes, &map));

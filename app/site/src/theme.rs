@@ -12,7 +12,17 @@ const FILES: [(&str, &str, &str); 12] = [
     ("check", "css", include_str!("../theme/check.css")),
     ("check-start", "js", include_str!("../theme/check-start.js")),
     ("search", "js", include_str!("../theme/search.js")),
-    ("painted", "js", concat!(include_str!("../theme/controls.js"), "\n", include_str!("../theme/offline.js"))),
+    (
+        "painted",
+        "js",
+        concat!(
+            include_str!("../theme/controls.js"),
+            "\n",
+            include_str!("../theme/tabs.js"),
+            "\n",
+            include_str!("../theme/offline.js")
+        ),
+    ),
     ("tabs", "js", include_str!("../theme/tabs.js")),
     ("keep", "js", include_str!("../theme/keep.js")),
     ("search", "css", include_str!("../theme/search.css")),
@@ -43,7 +53,7 @@ pub(crate) struct Names {
     pub(crate) search: String,
     /// Asked for once a page is painted: the controls that every page has, and what keeps the site for offline use.
     pub(crate) painted: String,
-    /// Where sections belong to targets.
+    /// Where tabs are among what is seen first; elsewhere they come with what is asked for once a page is painted.
     pub(crate) tabs: String,
     /// On the page that ports.
     pub(crate) keep: String,

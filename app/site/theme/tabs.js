@@ -1,30 +1,38 @@
-// Makes tabs of sections that belong to targets. The choice stands in the address and holds for every such group of the
-// site. Without this script all sections are there, one below the other.
+// Makes tabs of sections that are alternatives: the targets of a port, the versions of an SDK. What is chosen stands in the
+// address, is kept, and holds for every group of the site that asks the same, in other windows too. Without this script all
+// sections are there, one below the other.
 (() => {
-  const key = "target";
-  const asked = new URL(location.href).searchParams.get(key);
-  let chosen = asked;
-  try {
-    chosen ??= localStorage.getItem(key);
-  } catch {
-    // Storage may be forbidden; then the address alone says it.
-  }
-  const groups = [...document.querySelectorAll("[data-tabs]")].map((group) => {
-    const panels = [...group.querySelectorAll(":scope > [data-target]")];
+  const stored = (key) => {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null; // Storage may be forbidden; then the address alone says it.
+    }
+  };
+  const groups = [...document.querySelectorAll("[data-tabs]:not([data-ready])")].map((group, number) => {
+    const { tabs: key, label } = group.dataset;
+    const panels = [...group.querySelectorAll(":scope > [data-for]")];
+    // A section may stand for several versions, each of which has a tab.
+    const values = panels.flatMap((panel) => panel.dataset.for.split(" "));
+    if (!label) values.sort(new Intl.Collator("en", { numeric: true }).compare);
+    const of = (value) => panels.find((panel) => panel.dataset.for.split(" ").includes(value));
     const list = document.createElement("div");
     list.setAttribute("role", "tablist");
-    list.setAttribute("aria-label", group.dataset.tabs);
+    list.setAttribute("aria-label", label ?? "SDK version");
     list.className = "tablist";
-    const tabs = panels.map((panel) => {
+    const tabs = values.map((value) => {
+      const panel = of(value);
+      panel.id ||= `panel-${key}-${number}-${panels.indexOf(panel)}`;
       const tab = document.createElement("button");
       tab.type = "button";
-      tab.id = `tab-${panel.id}`;
-      tab.textContent = panel.dataset.name;
+      tab.value = value;
+      tab.id = `${panel.id}-${value}`;
+      tab.textContent = panel.dataset.name ?? value;
       tab.setAttribute("role", "tab");
       tab.setAttribute("aria-controls", panel.id);
       panel.setAttribute("role", "tabpanel");
-      panel.setAttribute("aria-labelledby", tab.id);
-      tab.addEventListener("click", () => choose(panel.dataset.target, true));
+      panel.removeAttribute("aria-label");
+      tab.addEventListener("click", () => keep(key, value, tab));
       return tab;
     });
     list.append(...tabs);
@@ -33,32 +41,40 @@
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
       if (at < 0 || to === undefined) return;
       event.preventDefault();
-      const next = (to + tabs.length) % tabs.length;
-      choose(panels[next].dataset.target, true);
-      tabs[next].focus();
+      const next = tabs[(to + tabs.length) % tabs.length];
+      keep(key, next.value, next);
+      next.focus();
     });
+    const first = (panels.find((panel) => "first" in panel.dataset) ?? panels[0]).dataset.for.split(" ").at(-1);
+    const show = (wanted) => {
+      const value = of(wanted) ? wanted : first;
+      for (const panel of panels) panel.hidden = panel !== of(value);
+      for (const tab of tabs) {
+        const on = tab.value === value;
+        tab.setAttribute("aria-selected", String(on));
+        tab.tabIndex = on ? 0 : -1;
+        if (on) of(value).setAttribute("aria-labelledby", tab.id);
+      }
+    };
+    show(new URL(location.href).searchParams.get(key) ?? stored(key));
     group.prepend(list);
     group.dataset.ready = "";
-    return { panels, tabs };
+    return { key, show };
   });
-  function choose(target, remember) {
-    for (const { panels, tabs } of groups) {
-      const index = Math.max(0, panels.findIndex((panel) => panel.dataset.target === target));
-      panels.forEach((panel, at) => (panel.hidden = at !== index));
-      tabs.forEach((tab, at) => {
-        tab.setAttribute("aria-selected", String(at === index));
-        tab.tabIndex = at === index ? 0 : -1;
-      });
-    }
-    if (!remember) return;
+  const show = (key, value) => groups.filter((group) => group.key === key).forEach((group) => group.show(value));
+  function keep(key, value, tab) {
+    // Groups above change their height; the one that is looked at stays where it is.
+    const before = tab.getBoundingClientRect().top;
+    show(key, value);
+    scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
     const address = new URL(location.href);
-    address.searchParams.set(key, target);
-    history.replaceState(null, "", address);
+    address.searchParams.set(key, value);
+    history.replaceState(history.state, "", address);
     try {
-      localStorage.setItem(key, target);
+      localStorage.setItem(key, value);
     } catch {
       // As above.
     }
   }
-  choose(chosen, false);
+  addEventListener("storage", ({ key, newValue }) => newValue && show(key, newValue));
 })();

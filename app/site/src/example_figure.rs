@@ -1,0 +1,176 @@
+//! A section's examples as figures: what the engine makes of each, and where that depends on the SDK, of each version.
+
+use crate::{badge, figure};
+use codemod::{Example, PortedFile, RecipeSet, TargetInfo, port};
+use guide::html::escape;
+use guide::{Case, Guide, Section};
+
+/// What examples are shown with.
+pub(crate) struct Examples<'a> {
+    guide: &'a Guide,
+    recipes: &'a RecipeSet,
+    target: &'a str,
+    /// The target's SDK versions, oldest first.
+    sdks: Vec<String>,
+}
+
+/// An example's port, and the versions that give it.
+struct Variant<'a> {
+    sdks: Vec<&'a str>,
+    file: PortedFile,
+}
+
+impl<'a> Examples<'a> {
+    /// The examples of a guide. `targets` are those that a program can be ported to.
+    pub(crate) fn new(guide: &'a Guide, recipes: &'a RecipeSet, targets: &[TargetInfo]) -> Examples<'a> {
+        let target = guide.front.target.as_ref().unwrap_or(&guide.name);
+        let sdks = targets.iter().find(|offered| offered.id == *target).map(|offered| offered.sdks.clone());
+        Examples { guide, recipes, target, sdks: sdks.unwrap_or_default() }
+    }
+
+    /// The figure of each example, with the line of the fence that it stands for.
+    pub(crate) fn of_section(&self, section: &Section) -> Vec<(usize, String)> {
+        // What one example's tabs show already is not shown again.
+        let mut shown: Vec<Case<'_>> = Vec::new();
+        let mut figures = Vec::new();
+        for (index, case) in section.cases().into_iter().enumerate() {
+            let line = case.after.unwrap_or(case.input).line;
+            let place = Place { section, number: index + 1 };
+            if shown.iter().any(|earlier| is_of_another_version(&case, earlier)) {
+                figures.push((line, String::new()));
+                continue;
+            }
+            let variants = self.variants(section, &case);
+            if variants.len() > 1 {
+                figures.push((line, self.tabs(&place, &case, &variants)));
+                shown.push(case);
+            } else {
+                figures.push((line, self.alone(&place, &case)));
+            }
+        }
+        figures
+    }
+
+    fn port(&self, case: &Case<'_>, sdk: Option<&str>) -> Option<PortedFile> {
+        let Example { file, mut options } = Example::of(self.target, case);
+        if let Some(sdk) = sdk {
+            options.sdk = Some(sdk.to_string());
+        }
+        port(&[file], self.recipes, &options).files.into_iter().next()
+    }
+
+    /// An example's ports by the versions that give them; none where this section's recipe treats all versions alike.
+    fn variants(&self, section: &Section, case: &Case<'_>) -> Vec<Variant<'_>> {
+        let told_apart = section.rules.iter().any(|rule| rule.sdk.is_some()) || case.sdk.is_some();
+        if !told_apart || case.after.is_none() {
+            return Vec::new();
+        }
+        let own = self.recipe(section);
+        let mut variants: Vec<Variant<'_>> = Vec::new();
+        let mut does = Vec::new();
+        for sdk in &self.sdks {
+            let Some(file) = self.port(case, Some(sdk)) else { return Vec::new() };
+            let edits = file.edits.iter().filter(|edit| edit.recipe == own).map(|edit| edit.text.clone());
+            let says = file.diagnostics.iter().filter(|found| found.recipe == own).map(|found| found.message.clone());
+            let here: Vec<String> = edits.chain(says).collect();
+            if !does.contains(&here) {
+                does.push(here);
+            }
+            let shown = |file: &PortedFile| (file.text.clone(), self.remarks(section, file));
+            let same = |known: &&mut Variant<'_>| shown(&known.file) == shown(&file);
+            match variants.iter_mut().find(same) {
+                Some(known) => known.sdks.push(sdk),
+                None => variants.push(Variant { sdks: vec![sdk], file }),
+            }
+        }
+        if does.len() > 1 { variants } else { Vec::new() }
+    }
+
+    /// One tab a version. Which is open in the beginning is the example's own choice, else the newest.
+    fn tabs(&self, place: &Place<'_>, case: &Case<'_>, variants: &[Variant<'_>]) -> String {
+        let own = case.sdk.or(self.sdks.last().map(String::as_str)).unwrap_or_default();
+        let mut html = format!("<div data-tabs=\"sdk-{}\">\n", self.target);
+        for Variant { sdks, file } in variants {
+            let is_first = sdks.contains(&own);
+            html += &format!(
+                "<section data-for=\"{}\"{}>{}</section>\n",
+                sdks.join(" "),
+                if is_first { " data-first" } else { "" },
+                self.figure(place, case, file, &format!("SDK {}", sdks.join(", ")), is_first)
+            );
+        }
+        html + "</div>\n"
+    }
+
+    fn alone(&self, place: &Place<'_>, case: &Case<'_>) -> String {
+        let Some(file) = self.port(case, None) else { return figure::code(&case.input.language, &case.input.text) };
+        if !file.changed && self.remarks(place.section, &file).is_empty() {
+            // Code that a recipe leaves alone and says nothing of is a test more than it is reading.
+            let attempt = place.attempt(self.guide);
+            return format!("<p class=\"source\"><a {attempt}>Unchanged: example {}</a></p>\n", place.number);
+        }
+        let sdk = case.sdk.map(|sdk| format!("SDK {sdk}")).unwrap_or_default();
+        self.figure(place, case, &file, &sdk, true)
+    }
+
+    /// An example's port; `is_first` says that no other figure has shown the example before.
+    fn figure(&self, place: &Place<'_>, case: &Case<'_>, file: &PortedFile, sdk: &str, is_first: bool) -> String {
+        let (language, text) = (&case.input.language, &case.input.text);
+        let mut words = vec![escape(&file.path)];
+        words.extend(case.style.map(|style| badge::style_name(style).to_string()));
+        words.extend(Some(sdk.to_string()).filter(|sdk| !sdk.is_empty()));
+        words.extend(
+            case.option.and_then(|option| option.split_once('=')).map(|(name, value)| format!("{name}: {value}")),
+        );
+        words.extend(case.is_unsafe.then(|| "with unsafe edits".to_string()));
+        let shown = match file.changed {
+            true => figure::difference(language, text, &file.text, None),
+            false => {
+                words.push("stays as it is".to_string());
+                // The first tab shows the code already.
+                if is_first { figure::code(language, text) } else { String::new() }
+            }
+        };
+        let attempt = match is_first {
+            true => format!("<a class=\"try\" {}>Try it</a>", place.attempt(self.guide)),
+            false => String::new(),
+        };
+        format!(
+            "<figure class=\"code\"><figcaption><span>{}</span>{attempt}</figcaption>\n{shown}{}</figure>\n",
+            words.join(" · "),
+            self.remarks(place.section, file)
+        )
+    }
+
+    /// What the section's own recipe says of a port.
+    fn remarks(&self, section: &Section, file: &PortedFile) -> String {
+        let own = self.recipe(section);
+        figure::remarks(file.diagnostics.iter().filter(|found| found.recipe == own), &section.reason)
+    }
+
+    fn recipe(&self, section: &Section) -> String {
+        format!("{}#{}", self.guide.name, section.id)
+    }
+}
+
+/// An example of a section.
+struct Place<'a> {
+    section: &'a Section,
+    number: usize,
+}
+
+impl Place<'_> {
+    /// The link that opens it on the page that ports.
+    fn attempt(&self, guide: &Guide) -> String {
+        format!("href=\"../../port/#example={}/{}/{}\"", guide.name, self.section.id, self.number)
+    }
+}
+
+/// Whether two examples differ in the SDK alone.
+fn is_of_another_version(case: &Case<'_>, other: &Case<'_>) -> bool {
+    let of = |case: &Case<'_>| {
+        let [file, style, option] = [case.file, case.style, case.option].map(|word| word.map(str::to_string));
+        (case.input.text.clone(), file, style, option, case.is_unsafe)
+    };
+    of(case) == of(other)
+}
