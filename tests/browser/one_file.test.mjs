@@ -69,7 +69,10 @@ test("guides are read from the disk, one at a time, and the way back works", { t
 
 test("what is not in the file is named in its navigation", async () => {
   const { page, faults, close } = await opened();
-  await page.locator(".site-nav").getByRole("link", { name: "Check a port" }).click();
+  // Said before somebody goes there, in the text too.
+  const said = page.locator("a[href='#elsewhere/']", { hasText: /Check a port|CPU reference/ });
+  assert.deepEqual(await said.evaluateAll((links) => links.map((link) => getComputedStyle(link, "::after").content)), Array(2).fill('" (not in this file)"'));
+  await page.getByRole("link", { name: "Check a port (not in this file)" }).click();
   assert.match(await page.locator("h1:visible").innerText(), /on the site or on the command line/);
   assert.match(await page.locator("main").innerText(), /portolan forward --config/);
   assert.deepEqual(faults, []);

@@ -34,7 +34,7 @@ const LEFT_OUT: &str = include_str!("one_file/left_out.html");
 const WITHOUT: [&str; 2] = ["check/", "print/"];
 
 /// What stands in the navigation for the view that is left out: its address leads to the leaf that speaks of it.
-const ON_THE_SITE: (&str, &str) = (address::ELSEWHERE, "Check a port");
+const ON_THE_SITE: (&str, &str) = ("check/", "Check a port");
 
 /// The page. An error when the files are not those of a whole built site.
 pub fn single_file(files: &Files) -> Result<String, SiteError> {

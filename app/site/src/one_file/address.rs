@@ -13,6 +13,11 @@ const PORT: &str = "port/";
 /// Address of the page that writes launch scripts, with ids of its program too.
 const LAUNCH: &str = "launch/";
 
+/// Address of the page that checks a port, which is not in the file.
+const CHECK: &str = "check/";
+/// What a link to that page is marked with: the style sheet says behind it that the page is not in the file.
+const LEFT_OUT: &str = "data-left-out";
+
 /// A page, and what is around it.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf<'a> {
@@ -91,6 +96,9 @@ impl Leaf<'_> {
         if path == PORT && !page.is_empty() {
             return if anchor.is_empty() { "#port".to_string() } else { format!("#{anchor}") };
         }
+        if path.starts_with(CHECK) {
+            return format!("#{ELSEWHERE}\" {LEFT_OUT}=\"");
+        }
         if !self.has(&path) {
             return format!("#{ELSEWHERE}");
         }
@@ -160,7 +168,7 @@ mod tests {
         check("", "<a href=\"./guides/\">", "<a href=\"#guides/\">");
         check("guides/", "<a href=\"../launch/\">", "<a href=\"#launch/\">");
         check("guides/", "<a href=\"../launch/#target=hpu\">", "<a href=\"#launch?target=hpu\">");
-        check("guides/", "<a href=\"../check/#seed=1\">", "<a href=\"#elsewhere/\">");
+        check("guides/", "<a href=\"../check/#seed=1\">", "<a href=\"#elsewhere/\" data-left-out=\"\">");
         check("guides/hpu/", "<a href=\"../../kit.zip\" download>", "<a href=\"#elsewhere/\">");
         check("guides/", "<a href=\"https://x.org/#a\">", "<a href=\"https://x.org/#a\">");
     }

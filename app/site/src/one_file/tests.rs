@@ -39,7 +39,7 @@ fn pages_become_leaves_and_nothing_is_loaded() {
     let page = single_file(&site()).expect("the site is whole");
     for expected in [
         "<section class=\"leaf\" id=\"guides/hpu/\" data-title=\"guides/hpu/ – Portolan\">",
-        "<h2 id=\"guides/hpu/a\">A</h2><a href=\"#elsewhere/\">x</a>",
+        "<h2 id=\"guides/hpu/a\">A</h2><a href=\"#elsewhere/\" data-left-out=\"\">x</a>",
         "<a class=\"brand\" href=\"#home/\">",
         "<a href=\"#port\">Port a script</a>",
         "data-carried=\"engine_bg.wasm\"",
