@@ -1,6 +1,6 @@
 // What goes wrong with a site, for servers of tests (`fault` of site.mjs).
 
-import { crc32 } from "node:zlib";
+import { crc32 } from "./crc32.mjs";
 
 /** How often each path was asked for, and what goes wrong with those that are named. */
 export function faulty(faults) {

@@ -136,7 +136,7 @@ inTab("two tabs keep their work apart", async (tab, user) => {
   await openPort(second);
   await second.until(() => document.querySelector("#source").value === "first = 1\n");
   await write(second, "second = 2\n");
-  await second.said("#kept", "apart from that of your other tab");
+  await second.said("#kept", "This tab’s own work is kept");
   await tab.reload();
   await tab.until(() => document.querySelector("#source").value === "first = 1\n");
   await second.close();

@@ -135,7 +135,7 @@ onSite("two tabs keep their work apart, and that of a closed one can be had agai
   const second = await opened(context, address);
   await second.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 1\n");
   await second.fill("second = 2\n");
-  await second.page.locator("#kept", { hasText: "apart from that of your other tab" }).waitFor();
+  await second.page.locator("#kept", { hasText: "This tab’s own work is kept" }).waitFor();
   await first.fill("first = 11\n");
   await first.keptAsItIs();
   for (const [port, text] of [[first, "first = 11\n"], [second, "second = 2\n"]]) {

@@ -143,7 +143,7 @@
       say("");
       return true;
     }
-    const apart = place === 0 ? "Your open work is kept in this browser. " : "This tab’s work is kept in this browser, apart from that of your other tab. ";
+    const apart = place === 0 ? "Your open work is kept in this browser. " : "This tab’s own work is kept in this browser. ";
     say(apart, button("Clear it", clearKept));
     return true;
   }

@@ -117,7 +117,9 @@ fn a_full_disk_changes_nothing() {
         PORTOLAN port --target hpu --write p; echo status $?
         PORTOLAN port --target hpu --write --patch port.patch p; echo status $?
         PORTOLAN port --target hpu --out out p; echo status $?
-        sha256sum -c sums && ls -A . p && find out -type f -exec sha256sum {} +";
+        sha256sum -c sums && ls -A . p
+        for file in $(find out -type f); do echo out $(sha256sum < $file); done
+        echo whole $(PORTOLAN port --target hpu --write - < p/a.py | sha256sum)";
     let Some(ran) = small_disk(64, script) else {
         eprintln!("no disk can be mounted here: a full one was tried by a limit on the size of files alone");
         return;
@@ -127,6 +129,10 @@ fn a_full_disk_changes_nothing() {
     assert_eq!(out.matches(": OK").count(), 3, "{out}\n{said}");
     assert!(!out.contains(".portolan-"), "{out}\n{said}");
     assert!(!out.contains("port.patch"), "half a way back is none: {out}\n{said}");
+    let hashes = |word: &str| out.lines().filter_map(|line| line.strip_prefix(word)).collect::<Vec<_>>();
+    let whole = hashes("whole ");
+    assert_eq!(whole.len(), 1, "{out}\n{said}");
+    assert!(hashes("out ").iter().all(|hash| *hash == whole[0]), "{out}\n{said}");
 }
 
 #[test]

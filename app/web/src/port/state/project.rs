@@ -88,7 +88,7 @@ impl fmt::Display for Refusal {
                 let max = MAX_PROJECT >> 20;
                 write!(f, "is too big for this page: the limit is {MAX_FILES} files and {max} MB in total. {LESS}")
             }
-            Refusal::TooDeep => write!(f, "has more than {MAX_DEPTH} folders in one another. {LESS}"),
+            Refusal::TooDeep => write!(f, "has more than {MAX_DEPTH} nested folders. {LESS}"),
         }
     }
 }
