@@ -10,10 +10,16 @@ use std::sync::Arc;
 /// A project that was replaced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Former {
+    own: Replaced,
+    twin: Option<TwinResult>,
+}
+
+/// What every version kept of a project that was replaced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Replaced {
     share: Share,
     given: bool,
     own_choice: Option<Choice>,
-    twin: Option<TwinResult>,
 }
 
 /// What the address asks for.
@@ -33,8 +39,22 @@ struct Beside {
     twin: Option<TwinResult>,
 }
 
-/// Changes when what follows it does.
+/// Changes when what follows it does; then [`as_now`] learns to read the one before.
 const VERSION: u8 = 3;
+
+/// What any version kept, as this one writes it: at first there were no ticks, and no twin runs before version 3.
+fn as_now(beside: &[u8]) -> Option<Vec<u8>> {
+    let (version, bytes) = beside.split_first()?;
+    let mut now = bytes.to_vec();
+    if matches!(version, 1 | 2) {
+        let (former, rest) = postcard::take_from_bytes::<Option<Replaced>>(bytes).ok()?;
+        if former.is_some() {
+            now.insert(bytes.len() - rest.len(), 0);
+        }
+        now.resize(now.len() + usize::from(VERSION - version), 0);
+    }
+    (1..=VERSION).contains(version).then_some(now)
+}
 
 impl State {
     /// The user did something to the project or to the choice: it is the user's own from now on.
@@ -45,19 +65,14 @@ impl State {
 
     /// The project, to be brought back.
     fn aside(&self) -> Option<Box<Former>> {
-        let former = || Former {
-            share: self.share(),
-            given: self.given,
-            own_choice: self.own_choice.clone(),
-            twin: self.kept_twin(),
-        };
-        (!self.is_empty()).then(|| Box::new(former()))
+        let own = || Replaced { share: self.share(), given: self.given, own_choice: self.own_choice.clone() };
+        (!self.is_empty()).then(|| Box::new(Former { own: own(), twin: self.kept_twin() }))
     }
 
     /// Makes the project the former one. What was given and left as it was can be had again, so it takes no place from the
     /// user's own.
     pub(super) fn set_aside(&mut self) {
-        if !self.given || self.former.as_ref().is_none_or(|former| former.given) {
+        if !self.given || self.former.as_ref().is_none_or(|former| former.own.given) {
             self.former = self.aside().or_else(|| self.former.take());
         }
     }
@@ -72,9 +87,10 @@ impl State {
         if let Some(former) = self.former.take() {
             let aside = self.aside();
             self.touch();
-            self.put(former.share);
-            (self.former, self.given, self.own_choice) = (aside, former.given, former.own_choice);
-            self.twin = former.twin.map(Arc::new);
+            let Former { own, twin } = *former;
+            self.put(own.share);
+            (self.former, self.given, self.own_choice) = (aside, own.given, own.own_choice);
+            self.twin = twin.map(Arc::new);
         }
     }
 
@@ -150,7 +166,7 @@ impl State {
             self.set_aside();
             self.put(share);
         }
-        let beside = beside.strip_prefix(&[VERSION]).and_then(|bytes| postcard::from_bytes::<Beside>(bytes).ok());
+        let beside = as_now(beside).and_then(|bytes| postcard::from_bytes::<Beside>(&bytes).ok());
         if let Some(beside) = beside {
             self.former = beside.former.or_else(|| self.former.take());
             (self.given, self.own_choice, self.ticked) = (beside.given, beside.own_choice, beside.ticked);

@@ -1,0 +1,74 @@
+// Links and kept work of older versions, opened in a browser: `tests/frozen/README.md` says where they come from.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { PortPage, launch } from "./port_page.mjs";
+import { root, serve } from "./site.mjs";
+
+const folder = join(root, "tests/frozen/work");
+const frozen = readdirSync(folder).map((name) => [name, JSON.parse(readFileSync(join(folder, name), "utf8"))]);
+let browser, site;
+
+before(async () => {
+  [browser, site] = await Promise.all([launch(), serve()]);
+});
+
+after(async () => {
+  await browser?.close();
+  site?.end();
+});
+
+/** The project of every file, with what was chosen and what was turned off. */
+async function isAsShared(port, { files, selected, choice, recipes }) {
+  await port.ported();
+  assert.equal(await port.source(), files[selected].text);
+  const value = (id) => port.page.locator(`#${id}`).inputValue();
+  assert.deepEqual([await value("target"), await value("style"), await value("sdk")], [choice.target, choice.style, choice.sdk]);
+  await port.tab("recipes");
+  const off = port.page.locator(".recipes input:not(:checked)");
+  assert.equal(await off.count(), recipes.length);
+}
+
+for (const [name, { link, share, open, beside }] of frozen) {
+  test(`the link of ${name} opens`, { timeout: 90_000 }, async () => {
+    const port = await PortPage.open(browser, site.address, { fragment: link });
+    try {
+      await isAsShared(port, share);
+      assert.deepEqual(port.errors, []);
+    } finally {
+      await port.close();
+    }
+  });
+
+  if (!open) continue;
+  test(`the work that ${name} kept is open, and the project before it comes back`, { timeout: 90_000 }, async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${site.address}glossary/`);
+    await page.evaluate(
+      (kept) =>
+        new Promise((done, fail) => {
+          const request = Object.assign(indexedDB.open("portolan", 1), { onerror: fail });
+          request.onupgradeneeded = () => request.result.createObjectStore("work");
+          request.onsuccess = () => {
+            const transaction = request.result.transaction("work", "readwrite");
+            for (const [name, bytes] of kept) transaction.objectStore("work").put(Uint8Array.from(bytes), name);
+            transaction.oncomplete = () => done(request.result.close());
+          };
+        }),
+      [["open", [...Buffer.from(open, "hex")]], ["beside", [...Buffer.from(beside, "hex")]]],
+    );
+    const port = new PortPage(page, context);
+    await page.goto(`${site.address}port/`);
+    try {
+      await isAsShared(port, share);
+      await page.getByRole("button", { name: "Previous project" }).click();
+      await page.waitForFunction(() => document.querySelector("#source").value.startsWith("import torch\nx = "));
+      await port.ported();
+    } finally {
+      await context.close();
+    }
+  });
+}
