@@ -338,3 +338,32 @@ fn pages_keep_to_their_layers() {
     let broken = circles::against_layers(&modules, PAGES, LAYERS, "shared");
     assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
 }
+
+/// Where `unsafe` may stand, each with what needs it. Everywhere else the workspace's lint denies it.
+const UNSAFE: &[(&str, &str)] = &[
+    ("app/uresnet/src/kernels.rs", "instructions of processors, and memory that threads share"),
+    ("app/forward/src/main.rs", "the interface of the modules to JavaScript"),
+    ("tests/fuzz/libfuzzer.rs", "functions that libFuzzer calls by their names"),
+];
+
+#[test]
+fn unsafe_stands_in_the_kernels_and_at_the_border_alone() {
+    let manifest = |path: &str| std::fs::read_to_string(root().join(path)).expect("a manifest is there");
+    assert!(manifest("Cargo.toml").contains("unsafe_code = \"deny\""));
+    let mut sources = Vec::new();
+    for member in the_workspace().names.keys() {
+        let folder = if member == "tests" { member.clone() } else { format!("app/{member}") };
+        assert!(manifest(&format!("{folder}/Cargo.toml")).contains("[lints]\nworkspace = true"), "{member}");
+        if member != "tests" {
+            collect(&root().join(folder), member, &mut sources);
+        }
+    }
+    for file in ["corpus", "fuzz", "rooms", "sweep"] {
+        collect(&root().join("tests").join(file), "tests", &mut sources);
+    }
+    let lifts = |text: &str| text.contains("(unsafe_code");
+    let lifted =
+        sources.iter().filter(|(_, _, text)| lifts(text)).map(|(_, path, _)| path.to_string_lossy().replace('\\', "/"));
+    let lifted: BTreeSet<String> = lifted.collect();
+    assert_eq!(lifted, UNSAFE.iter().map(|(path, _)| path.to_string()).collect());
+}

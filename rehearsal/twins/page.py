@@ -9,6 +9,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, ABOVE, BELOW = 720, 280, 96, 16, 20, 36
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Twin run: {title}</title>
 <style>
@@ -112,7 +113,7 @@ def _ran(table):
 def _row(step):
     cells = [*map(_shown, (*step["loss"], *step["norm"])), _both([rate[0] if rate else "" for rate in step["rate"]]), _both(step["samples"])]
     shown = "".join(f"<td>{html.escape(cell)}" for cell in cells)
-    return f'<tr><th scope="row">{step["step"]}{shown}</tr>'
+    return f'<tr><th scope="row">{html.escape(str(step["step"]))}{shown}</tr>'
 
 
 def _shown(value):

@@ -38,6 +38,7 @@ const views = {
   glossary: ["glossary/", async () => {}],
   sources: ["sources/", async () => {}],
   changelog: ["changelog/", async () => {}],
+  licences: ["licences/", async () => {}],
   "not found": ["/404.html", async () => {}],
   print: ["print/", async () => {}],
   search: [

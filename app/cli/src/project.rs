@@ -136,7 +136,8 @@ impl Project {
         let inside = real.as_ref().ok().and_then(|(real, root)| real.strip_prefix(root).ok());
         let whole = clean(&std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf()));
         let relative = inside.unwrap_or_else(|| whole.strip_prefix(root).unwrap_or(&whole));
-        let shown = file.strip_prefix("./").unwrap_or(file).display().to_string();
+        // A name with a line end in it would write messages of its own.
+        let shown = file.strip_prefix("./").unwrap_or(file).display().to_string().replace(['\n', '\r'], "\u{fffd}");
         let path = if relative.as_os_str().is_empty() { shown.clone() } else { slashed(relative) };
         let text = match (file.to_str(), &real) {
             (None, _) => Err(refusal(&[], "engine#input", "the file's name is not UTF-8; rename it".into())),

@@ -7,9 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Writes to stderr; [`say!`] and [`say_line!`] are the usual ways here.
+/// Writes to stderr; [`say!`] and [`say_line!`] are the usual ways here. Names of files and lines of code stand in messages: what of
+/// them would move a terminal's cursor or turn its text around is written out.
 pub(crate) fn write(text: Arguments<'_>) {
-    if std::io::stderr().lock().write_fmt(text).is_err() {
+    let text = text.to_string();
+    let mut plain = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' | '\t' => plain.push(char),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => plain.extend(char.escape_unicode()),
+            char if char.is_control() => plain.extend(char.escape_unicode()),
+            char => plain.push(char),
+        }
+    }
+    if std::io::stderr().lock().write_all(plain.as_bytes()).is_err() {
         LOST.store(true, Ordering::Relaxed);
     }
 }

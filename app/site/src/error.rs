@@ -26,6 +26,8 @@ pub enum SiteError {
     OneFile(String),
     /// The rehearsal kit can't be packed; why.
     Kit(String),
+    /// The list of licences can't be read; why.
+    Licences(String),
 }
 
 impl fmt::Display for SiteError {
@@ -39,6 +41,7 @@ impl fmt::Display for SiteError {
             SiteError::Index(why) => write!(f, "the search's file can't be written: {why}"),
             SiteError::PortPage(what) => write!(f, "app/web/index.html:1: the built page {what}"),
             SiteError::OneFile(why) => write!(f, "the site as one file: {why}"),
+            SiteError::Licences(why) => write!(f, "app/site/src/texts/licences.json: {why}"),
             SiteError::Kit(why) => write!(f, "rehearsal/: the kit can't be packed: {why}"),
         }
     }

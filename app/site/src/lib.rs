@@ -25,6 +25,7 @@ mod guide_page;
 mod home;
 mod kit;
 mod launch_page;
+mod licence_list;
 mod links;
 mod manifest;
 mod missing;

@@ -12,8 +12,18 @@ pub(crate) struct Map<'a> {
 }
 
 /// Pages that are not guides, as guides write them.
-const PLACES: [&str; 9] =
-    ["/", "/port/", "/launch/", "/guides/", "/recipes/", "/apis/", "/glossary/", "/sources/", "/changelog/"];
+const PLACES: [&str; 10] = [
+    "/",
+    "/port/",
+    "/launch/",
+    "/guides/",
+    "/recipes/",
+    "/apis/",
+    "/glossary/",
+    "/sources/",
+    "/changelog/",
+    "/licences/",
+];
 
 impl<'a> Map<'a> {
     pub(crate) fn new(guides: impl Iterator<Item = &'a Guide>, assets: &'a BTreeSet<String>) -> Map<'a> {

@@ -4,8 +4,8 @@ use crate::guide_page::{Around, Body, Source};
 use crate::kit::{self, Kit};
 use crate::search::Entry;
 use crate::{
-    SiteError, api_list, check_page, examples, guide_list, guide_page, home, launch_page, links::Map, manifest,
-    missing, parallel, port_page, print_page, recipe_list, search, source_list, text_page, theme,
+    SiteError, api_list, check_page, examples, guide_list, guide_page, home, launch_page, licence_list, links::Map,
+    manifest, missing, parallel, port_page, print_page, recipe_list, search, source_list, text_page, theme,
 };
 use codemod::RecipeSet;
 use guide::Guide;
@@ -140,6 +140,10 @@ impl Others {
             ("404.html", missing::write(input.base)),
         ] {
             others.pages.insert(path.to_string(), text.into_bytes());
+        }
+        match licence_list::write() {
+            Ok(page) => drop(others.pages.insert("licences/index.html".to_string(), page.into_bytes())),
+            Err(why) => others.faults.push(SiteError::Licences(why)),
         }
         match text_page::write(map) {
             Ok((texts, found)) => {

@@ -34,8 +34,12 @@ pub(crate) const PLACES: [(&str, &str); 7] = [
 ];
 
 /// What the footer leads to.
-pub(crate) const MORE: [(&str, &str); 3] =
-    [("sources/", "Sources"), ("changelog/", "Changelog"), ("print/", "All guides on one page")];
+pub(crate) const MORE: [(&str, &str); 4] = [
+    ("sources/", "Sources"),
+    ("changelog/", "Changelog"),
+    ("licences/", "Licences"),
+    ("print/", "All guides on one page"),
+];
 
 /// A whole page.
 pub fn shell(frame: &Frame<'_>) -> String {

@@ -297,3 +297,15 @@ fn messages_that_nobody_reads_end_nothing() {
     assert!(read(home.path(), "p/a.py").starts_with(&ported_trainer()[..20]));
     assert!(read(home.path(), "p/a.py").contains(".to(\"hpu\")"), "and the work is done");
 }
+
+#[test]
+fn a_name_moves_no_cursor_and_writes_no_message() {
+    let name = "a\u{1b}[2J\u{202e}\nportolan: nothing is left\u{9b}.py";
+    let home = folder(&[(&format!("p/{name}"), &format!("{TRAINER}x = torch.cuda.init()\n"))]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
+    assert!(ran.err.contains("a\\u{1b}[2J\\u{202e}\u{fffd}portolan: nothing is left\\u{9b}.py:"), "{ran:?}");
+    assert!(!ran.err.contains(['\u{1b}', '\u{202e}', '\u{9b}']) && !ran.err.contains("\nportolan: nothing"), "{ran:?}");
+    // Git reads the name as it is.
+    git_apply(&home.path().join("p"), &ran.out);
+    assert!(read(home.path(), &format!("p/{name}")).contains(".to(\"hpu\")"));
+}

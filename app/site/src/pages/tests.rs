@@ -87,6 +87,7 @@ fn every_page_is_there_and_comes_out_the_same() {
             "guides/writing/index.html",
             "index.html",
             "launch/index.html",
+            "licences/index.html",
             "print/index.html",
             "recipes/index.html",
             "sources/index.html",
@@ -236,5 +237,27 @@ fn all_guides_stand_on_one_page() {
         "href=\"../port/#example=hpu/move/1\"",
     ] {
         assert!(page.contains(expected), "{expected}\nis not in\n{page}");
+    }
+}
+
+#[test]
+fn a_guide_brings_no_markup_and_no_script() {
+    let hostile = "'\"></title></script><img src=x onerror=hit()><a href=\"javascript:hit()\">";
+    let head = format!("+++\ntitle = {hostile:?}\ntarget = \"hpu\"\ndescription = {hostile:?}\n+++\n");
+    let code = format!("```python before\nx = 1  # {hostile}\n```\n```python after\n```\n");
+    let guide = format!("{head}## `{hostile}` {{#move}}\nBecause of `{hostile}`.\n\n{code}```sh\n{hostile}\n```\n");
+    let pages = outcome(&[("guides/hpu.md", &guide)], None).expect("it is all text");
+    for (path, page) in pages.iter().filter(|(path, _)| path.ends_with(".html")) {
+        assert!(!page.contains("<img src=x"), "{path}: {page}");
+        assert!(!page.contains("<a href=\"javascript:"), "{path}: {page}");
+        assert_eq!(page.matches("</title>").count(), 1, "{path}");
+    }
+    assert!(pages["guides/hpu/index.html"].contains("&lt;img src=x onerror=hit()"));
+    for markup in
+        ["<img src=x onerror=hit()>", "[x](javascript:hit())", "![x](javascript:hit())", "[x](data:text/html,x)"]
+    {
+        let faults = outcome(&[("guides/hpu.md", &format!("{head}## A {{#a}}\n{markup}\n"))], None);
+        let faults = faults.expect_err("it is refused");
+        assert!(faults.contains("guides/hpu.md:7:"), "{markup}: {faults}");
     }
 }
