@@ -11,6 +11,7 @@
 mod bench;
 mod check;
 mod corpus;
+mod deny;
 mod dist;
 mod fresh;
 mod fuzz;
@@ -42,6 +43,7 @@ usage: cargo xtask VERB
   corpus        ports of all files of published packages, checked; writes docs/robustness.md  [--bounded] [--minutes N]
   same-bytes    the command, debug and release, and the engine's module under Node and in Chromium port alike  [--files N]
   fuzz          inputs that nobody wrote, to everything that reads what comes from outside  [--minutes N] [TARGET …]
+  deny          licences and sources of what others wrote, and known faults of it: needs the network
   bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         },
         ["fuzz", names @ ..] => fuzz::run_targets(1.0, names),
         ["size"] => size::run(size::Limit::Bar),
+        ["deny"] => deny::check_all(),
         ["bench", "port"] => bench::run_port(),
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),

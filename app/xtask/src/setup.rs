@@ -21,7 +21,7 @@ use std::process::Command;
 use std::time::Instant;
 
 pub(crate) use browser::{chromium, firefox};
-pub(crate) use cargo_tools::cache;
+pub(crate) use cargo_tools::{cache, cargo_deny};
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
 pub(crate) use python::{NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, python_with_packages, python_with_pip};
 pub(crate) use rust::target;

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 /// The next minor release asks for a newer compiler than `rust-version` names.
 const TRUNK: &str = "0.21.14";
 
+const CARGO_DENY: &str = "0.20.2";
+
 /// Between two lines about one tool.
 const PAUSE: Duration = Duration::from_secs(20);
 
@@ -59,6 +61,19 @@ pub(super) fn ensure() -> Result<Vec<PathBuf>> {
         folders.dedup();
         Ok(folders)
     })
+}
+
+/// The program that judges what the project takes from others. Only `cargo xtask deny` asks for it.
+pub(crate) fn cargo_deny() -> Result<PathBuf> {
+    let tool = Tool {
+        package: "cargo-deny",
+        program: "cargo-deny",
+        version: CARGO_DENY.to_owned(),
+        flags: &["--locked", "--no-default-features"],
+        optimised: "0",
+        minutes: "3 to 5 minutes on two processors",
+    };
+    Ok(tool.ensure()?.map_or_else(|| tool.program.into(), |bin| bin.join(tool.program)))
 }
 
 /// Where the compiled tools go: `bin/` inside is what PATH needs.
