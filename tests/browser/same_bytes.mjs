@@ -75,9 +75,12 @@ export function corpus(list, count, size = 25) {
     .flatMap((name) => python(join(cache, name)).map((path) => `${name}/${path}`));
   const step = Math.max(1, all.length / count);
   const chosen = Array.from({ length: Math.min(count, all.length) }, (_, at) => all[Math.floor(at * step)]);
+  // Hidden folders are no part of a project, for the page and for the command.
+  const isHidden = (path) => /(?:^|\/)\./.test(path);
   const projects = [];
   for (let at = 0; at < chosen.length; at += size) {
-    projects.push({ name: `${basename(list, ".txt")} ${at / size + 1}`, files: texts(cache, chosen.slice(at, at + size)) });
+    const paths = chosen.slice(at, at + size).filter((path) => !isHidden(path));
+    projects.push({ name: `${basename(list, ".txt")} ${at / size + 1}`, files: texts(cache, paths) });
   }
   return projects;
 }

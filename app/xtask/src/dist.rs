@@ -31,7 +31,9 @@ pub(crate) fn build_by(command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Re
                 modules::compile(modules, command)?;
                 run(command("cargo")?.args(["build", "--quiet", "--package", "cli"]))
             });
-            let built = run(command("trunk")?.args(["build", "--release", "--offline"]));
+            let mut trunk = command("trunk")?;
+            let built =
+                modules::keep_paths_out(&mut trunk).and_then(|()| run(trunk.args(["build", "--release", "--offline"])));
             ahead.join().unwrap_or_else(|_| bail!("the thread that compiles the modules ended early")).and(built)
         })
     })

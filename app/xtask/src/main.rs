@@ -16,6 +16,8 @@ mod dist;
 mod fresh;
 mod fuzz;
 mod modules;
+mod paths;
+mod reproduce;
 mod same_bytes;
 mod serve;
 mod setup;
@@ -44,6 +46,7 @@ usage: cargo xtask VERB
   same-bytes    the command, debug and release, and the engine's module under Node and in Chromium port alike  [--files N]
   fuzz          inputs that nobody wrote, to everything that reads what comes from outside  [--minutes N] [TARGET …]
   deny          licences and sources of what others wrote, and known faults of it: needs the network
+  reproduce     the site twice, in folders of their own: the same bytes, or the files that differ
   bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         ["fuzz", names @ ..] => fuzz::run_targets(1.0, names),
         ["size"] => size::run(size::Limit::Bar),
         ["deny"] => deny::check_all(),
+        ["reproduce"] => reproduce::build_twice(),
         ["bench", "port"] => bench::run_port(),
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),

@@ -2,6 +2,7 @@
 //! them: wasm-bindgen doesn't bind the target of those with threads, and none needs it. Trunk's hook calls this
 //! (`Trunk.toml`).
 
+use crate::paths;
 use crate::setup;
 use crate::step::run;
 use crate::workspace;
@@ -36,7 +37,7 @@ pub(crate) const MODULES: [(&str, &str, &str); 5] = [
 pub(crate) fn build(folder: &Path) -> Result<()> {
     let _alone = alone()?;
     for (place, target, features) in MODULES {
-        run(&mut cargo(workspace::command("cargo"), target, features))?;
+        run(&mut cargo(workspace::command("cargo"), target, features)?)?;
         let built = workspace::target().join(target).join("forward").join("forward.wasm");
         let place = folder.join(place);
         let within = place.parent().unwrap_or(folder);
@@ -49,7 +50,7 @@ pub(crate) fn build(folder: &Path) -> Result<()> {
 
 /// Compiles them for a build that comes later and finds them compiled. `command` makes a command of a program's name.
 pub(crate) fn compile(_alone: File, command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Result<()> {
-    MODULES.iter().try_for_each(|(_, target, features)| run(&mut cargo(command("cargo")?, target, features)))
+    MODULES.iter().try_for_each(|(_, target, features)| run(&mut cargo(command("cargo")?, target, features)?))
 }
 
 /// Cargo puts every module into the same place, so two builds of them would take each other's.
@@ -61,8 +62,22 @@ pub(crate) fn alone() -> Result<File> {
     Ok(lock)
 }
 
-fn cargo(mut cargo: Command, target: &str, features: &str) -> Command {
+fn cargo(mut cargo: Command, target: &str, features: &str) -> Result<Command> {
     cargo.args(["build", "--quiet", "--package", "forward", "--profile", "forward", "--target", target]);
-    cargo.args(["--features", features]).env(LINKED.0, LINKED.1);
-    cargo
+    cargo.args(["--features", features]);
+    keep_paths_out(&mut cargo)?;
+    Ok(cargo)
+}
+
+/// Has a command that compiles modules keep the paths of this machine out of them, where they are published; and hands it the options of
+/// the linker that modules with threads need.
+pub(crate) fn keep_paths_out(command: &mut Command) -> Result<()> {
+    let flags = paths::flags()?;
+    // Cargo puts them behind those of its configuration file.
+    if !flags.is_empty() {
+        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", &flags);
+    }
+    let (name, linked) = LINKED;
+    command.env(name, [linked, &flags].join(" ").trim_end());
+    Ok(())
 }
