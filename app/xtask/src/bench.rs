@@ -1,10 +1,12 @@
 //! `cargo xtask bench …`: starts the benchmarks, which live beside the code they measure.
 
 mod forward;
+mod pages;
 mod port;
 mod site;
 
 pub(crate) use forward::compare;
+pub(crate) use pages::{run_lighthouse, run_typing};
 pub(crate) use port::run_port;
 pub(crate) use site::run_site;
 

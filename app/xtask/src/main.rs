@@ -50,6 +50,8 @@ usage: cargo xtask VERB
   bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
   bench site    time of the pages, and of 10,000 made up ones
+  bench typing  from a key to its picture, and large projects, in the built page
+  bench lighthouse  Lighthouse over the built pages, or those named  [PAGE …]
   bench forward the forward pass beside onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
   modules       the modules that compute the network, into a folder: a part of build  FOLDER
   env           the shell variables for calling cargo on wasm32 by hand
@@ -93,6 +95,8 @@ fn main() -> ExitCode {
         ["bench", "port"] => bench::run_port(),
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),
+        ["bench", "typing"] => bench::run_typing(),
+        ["bench", "lighthouse", pages @ ..] => bench::run_lighthouse(pages),
         ["bench", "forward", "--runs", runs, sizes @ ..] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::compare(sizes, runs),
             _ => return usage(&format!("`{runs}` is not a number of runs")),

@@ -1,0 +1,161 @@
+// `cargo xtask bench typing`: from a key to the picture that shows it, in files of 1,000 and 10,000 lines, and how long a
+// project of 1,000 files keeps the page from answering. In a real Chromium, by the browser's own clocks: Event Timing for
+// keys, Long Tasks for the project.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PortPage, launch } from "../../../tests/browser/port_page.mjs";
+import { root, serve } from "../../../tests/browser/site.mjs";
+
+/** Lines, and milliseconds from a key to its picture that the median key may take. */
+const FILES = [
+  [1_000, 16],
+  [10_000, 50],
+];
+/** Keys that are measured in each file. */
+const KEYS = 150;
+/** What a person types; every few words a pause, in which a port goes off and comes back. */
+const TYPED = "loss = criterion(net(x.cuda()), y)  # ";
+const LONGEST_TASK = 50;
+const PROJECT = 1_000;
+/** Milliseconds for a port of all that on a slow machine. */
+const PATIENCE = 180_000;
+
+const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
+
+/** A script of so many lines: the trainer's, again and again, its names numbered so that nothing is said twice. */
+function script(lines) {
+  const text = [];
+  for (let copy = 0; text.length < lines; copy++) {
+    text.push(...trainer.replaceAll(/^(class|def) (\w+)/gm, `$1 $2_${copy}`).split("\n"));
+  }
+  return text.slice(0, lines).join("\n") + "\n";
+}
+
+const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
+const share = (numbers, part) => sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))];
+const ms = (number) => `${number.toFixed(1)} ms`.padStart(9);
+
+/** In the page: notes every key with what the browser measured of it, and with the time at which a frame was made of it. */
+function watch() {
+  window.keys = [];
+  window.frames = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (entry.name === "keydown") window.keys.push(entry.duration);
+    }
+  }).observe({ type: "event", durationThreshold: 16 });
+  addEventListener(
+    "keydown",
+    (event) => {
+      const channel = new MessageChannel();
+      // A message that is sent while a frame is made arrives when it is made.
+      channel.port1.onmessage = () => window.frames.push(performance.now() - event.timeStamp);
+      requestAnimationFrame(() => channel.port2.postMessage(null));
+    },
+    true,
+  );
+  window.tasks = [];
+  new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((task) => task.duration))).observe({ type: "longtask" });
+}
+
+/** Seconds that the page's own thread computed, by what: on a busy machine the clock says more about the others. */
+async function cpu(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return Object.fromEntries(metrics.filter(({ name }) => /^(?:Task|Script|Layout|RecalcStyle)Duration$/.test(name)).map(({ name, value }) => [name, value]));
+  };
+}
+
+/** Types into the middle of a file as a person does, and gives what each key took. */
+async function typing(browser, address, lines) {
+  // So wide that source and port have room beside each other.
+  const port = await PortPage.open(browser, address, { width: 1600, height: 900 });
+  const { page } = port;
+  page.setDefaultTimeout(PATIENCE);
+  await port.chooseFiles([{ name: "train.py", text: script(lines) }]);
+  await port.ported();
+  const middle = script(lines).split("\n").slice(0, lines / 2).join("\n").length;
+  await page.locator("#source").evaluate((field, middle) => {
+    field.focus();
+    field.setSelectionRange(middle, middle);
+    document.querySelector("#editor-scroll").scrollTop = (field.value.slice(0, middle).split("\n").length - 8) * 20;
+  }, middle);
+  await page.evaluate(watch);
+  const busy = await cpu(page);
+  const before = await busy();
+  await page.keyboard.press("Enter");
+  for (let key = 0; key < KEYS; key++) {
+    await page.keyboard.press(TYPED[key % TYPED.length] === " " ? "Space" : TYPED[key % TYPED.length]);
+    // No rhythm that frames might keep to; behind every twelfth key a rest in which the port is made anew.
+    await page.waitForTimeout(key % 12 === 11 ? 1200 : 60 + ((key * 37) % 50));
+  }
+  const after = await busy();
+  await port.settled();
+  const measured = await page.evaluate(() => ({ keys: window.keys, frames: window.frames, tasks: window.tasks }));
+  await port.close();
+  // A key that took less than the browser notes, 16 ms, is not in the list.
+  const each = Object.fromEntries(Object.entries(after).map(([name, seconds]) => [name, (1000 * (seconds - before[name])) / (KEYS + 1)]));
+  return { ...measured, each, keys: [...measured.keys, ...Array(Math.max(0, KEYS + 1 - measured.keys.length)).fill(8)] };
+}
+
+/** Opens a project, walks through it, and gives the tasks that kept the page busy for 50 ms or longer. */
+async function project(browser, address) {
+  const port = await PortPage.open(browser, address);
+  const { page } = port;
+  page.setDefaultTimeout(PATIENCE);
+  await page.evaluate(watch);
+  // Files of a disk: the driver would read others in the page itself.
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  for (let number = 0; number < PROJECT; number++) {
+    const place = join(folder, "project", `package_${number % 20}`);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, `module_${number}.py`), trainer.replaceAll("spectra", `spectra_${number}`));
+  }
+  const [dialog] = await Promise.all([page.waitForEvent("filechooser"), page.getByRole("button", { name: "Open folder…" }).click()]);
+  await dialog.setFiles(join(folder, "project"));
+  await port.ported();
+  await page.waitForTimeout(2000);
+  const opened = await page.evaluate(() => window.tasks.splice(0));
+  const others = {};
+  const walk = async (name, steps) => {
+    await steps();
+    await page.waitForTimeout(1500);
+    others[name] = await page.evaluate(() => window.tasks.splice(0));
+  };
+  await walk("another file", () => page.locator("#file-5").click());
+  for (const tab of ["needs", "recipes", "certificate", "matrix"]) await walk(`the tab ${tab}`, () => port.tab(tab));
+  await port.close();
+  rmSync(folder, { recursive: true });
+  return { opened, others };
+}
+
+const [browser, site] = await Promise.all([launch(), serve()]);
+const over = [];
+try {
+  console.log(`    ${"a key".padEnd(16)}    median       95 %       most   by Event Timing: median, 95 %; long tasks`);
+  for (const [lines, bar] of FILES) {
+    const { frames, keys, tasks, each } = await typing(browser, site.address, lines);
+    const [median, most] = [share(frames, 0.5), Math.max(...frames)];
+    console.log(
+      `    ${`${lines} lines`.padEnd(16)} ${ms(median)} ${ms(share(frames, 0.95))} ${ms(most)}   ` +
+        `${ms(share(keys, 0.5))} ${ms(share(keys, 0.95))}   ${tasks.map(Math.round).join(", ") || "none"}`,
+    );
+    const shares = ["Script", "RecalcStyle", "Layout"].map((name) => `${name} ${each[`${name}Duration`].toFixed(1)}`).join(", ");
+    console.log(`      computing, a key with its share of the ports: ${each.TaskDuration.toFixed(1)} ms of processor time (${shares})`);
+    if (median > bar) over.push(`a key in ${lines} lines takes ${ms(median).trim()}, more than ${bar} ms`);
+  }
+  const { opened, others } = await project(browser, site.address);
+  console.log(`    ${PROJECT} files opened: tasks of 50 ms or longer: ${opened.map(Math.round).join(", ") || "none"}`);
+  for (const [name, tasks] of Object.entries(others)) console.log(`      ${name}: ${tasks.map(Math.round).join(", ") || "none"}`);
+  const longest = Math.max(0, ...opened, ...Object.values(others).flat());
+  if (longest > LONGEST_TASK) over.push(`${PROJECT} files keep the page busy for ${Math.round(longest)} ms, more than ${LONGEST_TASK} ms`);
+} finally {
+  await browser.close();
+  site.end();
+}
+for (const fault of over) console.error(`    over: ${fault}`);
+process.exitCode = over.length ? 1 : 0;
