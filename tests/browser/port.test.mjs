@@ -433,7 +433,7 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   }
   // The table follows the text, which is folded away in a project until somebody asks for it.
   await page.tab("changes");
-  await page.page.locator("#wide[aria-pressed=true]").click();
+  await page.page.locator("#show-source").click();
   await page.tab("matrix");
   await matrix.waitFor();
   await page.page.locator("#source").fill("x = 1\n");
@@ -903,7 +903,7 @@ onPage("a project: the entry program first, a tree with counts, and what is remo
   // At this width the source gives its room to the diff, and comes back.
   assert.equal(await page.page.locator("#source").isVisible(), false);
   assert.ok((await page.page.locator("#diff-scroll").evaluate((box) => box.clientWidth)) > 900);
-  await page.page.locator("#wide").click();
+  await page.page.locator("#show-source").click();
   assert.equal(await page.page.locator("#source").isVisible(), true);
   await page.page.locator("#changed-only").check();
   assert.equal(await page.page.locator(".files .file", { hasText: "util.py" }).count(), 0);
@@ -912,6 +912,21 @@ onPage("a project: the entry program first, a tree with counts, and what is remo
   await page.page.locator(".port-notice", { hasText: "Removed util.py" }).getByRole("button", { name: "Undo" }).click();
   await page.settled();
   assert.equal(await page.page.locator(".files .file", { hasText: "util.py" }).count(), 1);
+});
+
+onPage("a pasted script that names itself gives its room to the diff until its source is asked for", {}, async (page) => {
+  await page.paste("# tools/train.py\nimport torch\nx = torch.zeros(1).cuda()\n");
+  await page.page.locator("#source").waitFor({ state: "hidden" });
+  const active = () => page.page.evaluate(() => document.activeElement.id);
+  assert.equal(await active(), "result-head");
+  assert.ok((await page.page.locator("#diff-scroll").evaluate((box) => box.clientWidth)) > 1200);
+  await page.page.getByRole("button", { name: "Show source" }).click();
+  await page.page.waitForFunction(() => document.activeElement.id === "source");
+  await page.page.keyboard.type("# typed\n");
+  await page.settled();
+  assert.equal(await page.page.locator("#source").isVisible(), true, "what is typed does not fold it again");
+  await page.page.getByRole("button", { name: "Hide source" }).click();
+  await page.page.waitForFunction(() => document.activeElement.id === "show-source");
 });
 
 onPage("the last good port stays while the code does not parse", {}, async (page) => {

@@ -1,5 +1,7 @@
 //! Texts as the pages show them: code between backticks, addresses as links, counted things.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -42,6 +44,13 @@ fn linked(text: &str) -> Vec<Piece> {
         pieces.push(Piece::Words(rest.to_owned()));
     }
     pieces
+}
+
+/// A number that things which look the same share.
+pub fn hash_of(thing: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// `1 change`, `2 changes`, `1,000 changes`.

@@ -1,6 +1,9 @@
 //! One field of the form: its label, its control, what it is about, what is wrong with it.
 
+mod control;
+
 use crate::launch::work::Session;
+use control::{Control, kind_of};
 use launch::form::{FieldKind, FormField};
 use leptos::prelude::*;
 
@@ -60,136 +63,4 @@ fn field_named(session: Session, name: String) -> Memo<FormField> {
             .with(|groups| groups.iter().flat_map(|group| &group.fields).find(|field| field.name == name).cloned());
         found.or_else(|| last.cloned()).unwrap_or_else(|| missing.clone())
     })
-}
-
-/// Which control a field has.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Choice,
-    Number,
-    Text,
-    Lines,
-    Switch,
-}
-
-fn kind_of(kind: &FieldKind) -> Kind {
-    match kind {
-        FieldKind::Choice(_) => Kind::Choice,
-        FieldKind::Number => Kind::Number,
-        FieldKind::Text => Kind::Text,
-        FieldKind::Lines => Kind::Lines,
-        FieldKind::Switch => Kind::Switch,
-    }
-}
-
-impl Kind {
-    fn class(self) -> &'static str {
-        match self {
-            Kind::Switch => "field switched",
-            Kind::Number => "field narrow",
-            _ => "field",
-        }
-    }
-}
-
-#[component]
-fn Control(
-    kind: Kind,
-    id: String,
-    name: String,
-    field: Memo<FormField>,
-    problem: Memo<String>,
-    #[prop(into)] about: Signal<String>,
-) -> impl IntoView {
-    let session: Session = expect_context();
-    // A whole file is read in its field; variables and directives are a few lines.
-    let rows = if name == "site-file" { "9" } else { "3" };
-    let value = Memo::new(move |_| session.state.with(|state| field.with(|field| state.value(field))));
-    let invalid = move || if problem.with(String::is_empty) { "false" } else { "true" };
-    let required = move || field.with(|field| field.required).then_some("true");
-    let default = move || field.with(|field| field.default.clone());
-    let edit = {
-        let name = name.clone();
-        move |value: String, finished| session.edit(&name, value, finished)
-    };
-    let (typed, done) = (edit.clone(), edit.clone());
-    let typed = move |event| typed(event_target_value(&event), false);
-    let done = move |event| done(event_target_value(&event), true);
-    match kind {
-        Kind::Choice => view! {
-            <select id=id name=name aria-describedby=about aria-invalid=invalid on:change=done>
-                <Options field value/>
-            </select>
-        }
-        .into_any(),
-        Kind::Switch => view! {
-            <input
-                type="checkbox"
-                id=id
-                name=name
-                value="on"
-                aria-describedby=about
-                aria-invalid=invalid
-                prop:checked=move || value.with(|value| value == "on")
-                on:change=move |event| {
-                    let on = if event_target_checked(&event) { "on" } else { "" };
-                    edit(on.to_owned(), true);
-                }
-            />
-        }
-        .into_any(),
-        Kind::Lines => view! {
-            <textarea
-                id=id
-                name=name
-                rows=rows
-                spellcheck="false"
-                aria-describedby=about
-                aria-invalid=invalid
-                aria-required=required
-                prop:value=value
-                on:input=typed
-                on:change=done
-            ></textarea>
-        }
-        .into_any(),
-        Kind::Number | Kind::Text => view! {
-            <input
-                type="text"
-                id=id
-                name=name
-                inputmode=(kind == Kind::Number).then_some("numeric")
-                size=(kind == Kind::Number).then_some("6")
-                autocomplete="off"
-                autocapitalize="off"
-                spellcheck="false"
-                placeholder=default
-                aria-describedby=about
-                aria-invalid=invalid
-                aria-required=required
-                prop:value=value
-                on:input=typed
-                on:change=done
-            />
-        }
-        .into_any(),
-    }
-}
-
-/// The entries of a list. A value that it lacks came with a link: it is shown, and the problem beside it says more.
-#[component]
-fn Options(field: Memo<FormField>, value: Memo<String>) -> impl IntoView {
-    let options = move || {
-        let FieldKind::Choice(mut options) = field.with(|field| field.kind.clone()) else { return Vec::new() };
-        let value = value.get();
-        if !options.iter().any(|(known, _)| *known == value) {
-            options.insert(0, (value.clone(), value));
-        }
-        options
-    };
-    view! {
-        <For each=options key=|option| option.clone() let((known, label))>
-            <option value=known.clone() prop:selected=move || value.with(|value| *value == known)>{label}</option>
-        </For>
-    }
 }

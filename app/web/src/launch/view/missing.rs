@@ -38,7 +38,9 @@ fn Entry(problem: Problem) -> impl IntoView {
         }
         None => view! { <code>{field}</code> }.into_any(),
     };
-    view! { <li>{name} ": " <Prose text=message/></li> }
+    // A sentence that the field's name begins.
+    let join = if message.starts_with("is ") { " " } else { ": " };
+    view! { <li>{name} {join} <Prose text=message/></li> }
 }
 
 /// Puts the focus into a field, out of a folded group too.

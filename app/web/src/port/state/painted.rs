@@ -1,7 +1,7 @@
 //! The lines of the source that are in sight, with their colours and with what the port has to say of them.
 
 use crate::port::state::{State, needs_person};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::shared::text::hash_of;
 use std::ops::Range;
 
 /// A line of the source.
@@ -38,9 +38,8 @@ impl State {
             };
             let here = messages.iter().filter(|d| old.is_some_and(|old| d.original.line == old + 1));
             let mark = here.map(needs_person).reduce(|a, b| a || b);
-            let mut hasher = DefaultHasher::new();
-            (number, text, &colours, mark).hash(&mut hasher);
-            PaintedLine { number, text: text.to_owned(), colours, mark, key: hasher.finish() }
+            let key = hash_of(&(number, text, &colours, mark));
+            PaintedLine { number, text: text.to_owned(), colours, mark, key }
         };
         (window.start..window.end.min(lines.len())).map(line).collect()
     }

@@ -26,7 +26,7 @@ pub struct Look {
 }
 
 /// One place and what is to be done there.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Entry {
     /// Stays the same while the line, the message and the file do.
     pub key: u64,
@@ -51,7 +51,7 @@ pub struct Entry {
 }
 
 /// Entries that belong together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Group {
     /// What they have in common: the title of a recipe, or a path.
     pub title: String,

@@ -14,7 +14,7 @@ pub struct Look {
 }
 
 /// What the port makes of a file, or of all in a folder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sums {
     /// Changed places.
     pub changes: usize,
@@ -25,7 +25,7 @@ pub struct Sums {
 }
 
 /// A line of the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// A folder, and all that is in it.
     Folder {

@@ -8,6 +8,9 @@ use crate::shared::text::count;
 use codemod::{Certificate, FileHashes, Style};
 use leptos::prelude::*;
 
+/// More files than this, or programs, are in the report alone: a page is not laid out with thousands of rows at once.
+const MANY: usize = 100;
+
 /// The batch summary, and the checks below it.
 #[component]
 pub(super) fn Checks() -> impl IntoView {
@@ -33,7 +36,7 @@ fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
         state.target_name(&outcome.target),
         count(certificate.rounds, "pass").replace("passs", "passes")
     );
-    let ledgers = outcome.ledgers.clone();
+    let ledgers = outcome.ledgers.iter().take(MANY / 5).cloned().collect();
     Some(view! {
         <BatchSummary ledgers/>
         <h3>"Checks"</h3>
@@ -94,6 +97,7 @@ fn Versions(certificate: Certificate) -> impl IntoView {
             </tr>
         }
     };
+    let number = certificate.files.len();
     view! {
         <dl>
             <dt>"Engine"</dt>
@@ -110,7 +114,8 @@ fn Versions(certificate: Certificate) -> impl IntoView {
                     <th scope="col">"Port"</th>
                 </tr>
             </thead>
-            <tbody>{certificate.files.into_iter().map(file).collect_view()}</tbody>
+            <tbody>{certificate.files.into_iter().take(MANY).map(file).collect_view()}</tbody>
         </table>
+        {(number > MANY).then(|| view! { <p class="fine">{format!("The first {MANY} of {number} files; the report has all.")}</p> })}
     }
 }

@@ -3,18 +3,18 @@
 //! The field is as large as its text and scrolls with what is painted, so both always stand at the same place; only the
 //! lines in sight are painted. Its undo is the browser's own: the page sets its value only when another file is shown.
 
-use crate::port::state::lines::{as_field_text, columns, field_offset, take_typed};
-use crate::port::state::project::check_text;
+mod painted;
+mod typing;
+
+use crate::port::state::lines::{as_field_text, columns, field_offset};
 use crate::port::state::rows::TAB;
-use crate::port::state::{Jump, PaintedLine, State};
-use crate::port::work::{Session, open_list};
+use crate::port::state::{Jump, State};
+use crate::port::work::Session;
 use crate::shared::browser;
-use crate::shared::view::{Code, coloured};
-use leptos::ev::{ClipboardEvent, KeyboardEvent};
 use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
-use wasm_bindgen::prelude::*;
-use web_sys::HtmlDocument;
+use painted::Painted;
+use typing::{key, paste, type_in};
 
 /// Height of a line, as in the style sheet.
 const LINE: usize = 20;
@@ -87,36 +87,6 @@ fn sheet(state: &State) -> (usize, usize) {
     (lines.len().max(1), long.map(|line| columns(line, TAB)).max().unwrap_or(60) + 8)
 }
 
-/// The lines in sight, in their colours.
-#[component]
-fn Painted(window: RwSignal<(usize, usize)>) -> impl IntoView {
-    let session: Session = expect_context();
-    let lines = Memo::new(move |_| {
-        let (first, count) = window.get();
-        session.state.with(|state| state.painted(first..first + count))
-    });
-    let above = move || format!("{}px", lines.with(|lines| lines.first().map_or(0, |line| line.number)) * LINE);
-    view! {
-        <div class="painted" id="painted" aria-hidden="true">
-            <div style:height=above></div>
-            <For each=move || lines.get() key=|line| line.key let(line)>
-                {painted_line(line)}
-            </For>
-        </div>
-    }
-}
-
-fn painted_line(line: PaintedLine) -> impl IntoView {
-    let PaintedLine { number, text, colours, mark, .. } = line;
-    let class = mark.map_or("ln", |urgent| if urgent { "ln urgent" } else { "ln noted" });
-    view! {
-        <div class=class>
-            <b class="number">{number + 1}</b>
-            <Code line=coloured(&text, &colours, &[])/>
-        </div>
-    }
-}
-
 /// The one place that writes into the field: another file, or the same one from elsewhere.
 fn give(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>, given: StoredValue<Option<(u64, usize)>>) {
     let shown = session.memo(|state| (state.project, state.selected));
@@ -156,51 +126,4 @@ fn follow(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>) {
             scroller.set_scroll_left(0);
         });
     });
-}
-
-/// Something was typed.
-fn type_in(session: Session, value: &str, given: StoredValue<Option<(u64, usize)>>) {
-    let splice = session.state.with_untracked(|state| {
-        let stored = state.file().map(|file| file.lines.text().clone());
-        take_typed(stored.as_deref().unwrap_or(""), value)
-    });
-    let Some(splice) = splice else { return };
-    session.state.update(|state| {
-        state.type_text(&splice);
-        // The field has this text already.
-        given.set_value(Some((state.project, state.selected)));
-    });
-    session.port_soon();
-}
-
-/// Tab writes spaces; Escape gives it back to walking through the page.
-fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
-    match event.key().as_str() {
-        "Escape" => tab_walks.set_value(true),
-        "Tab" if event.shift_key() || event.ctrl_key() || event.alt_key() || tab_walks.get_value() => {
-            tab_walks.set_value(false);
-        }
-        "Tab" => {
-            event.prevent_default();
-            // As if typed, so that the browser can undo it.
-            let document: HtmlDocument = browser::document().unchecked_into();
-            let _ = document.exec_command_with_show_ui_and_value("insertText", false, "    ");
-        }
-        "Shift" | "Control" | "Alt" | "Meta" => {}
-        _ => tab_walks.set_value(false),
-    }
-}
-
-/// Files are opened; text goes into the field if it can be ported at all.
-fn paste(session: Session, event: &ClipboardEvent) {
-    let Some(data) = event.clipboard_data() else { return };
-    if let Some(files) = data.files().filter(|files| files.length() > 0) {
-        event.prevent_default();
-        return open_list(session, &files);
-    }
-    let text = data.get_data("text/plain").unwrap_or_default();
-    if let Err(why) = check_text(&text) {
-        event.prevent_default();
-        session.say(true, format!("The pasted text {why} Nothing was changed."));
-    }
 }

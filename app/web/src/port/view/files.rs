@@ -3,11 +3,16 @@
 use crate::port::state::State;
 use crate::port::state::tree::{Node, Sums};
 use crate::port::work::Session;
-use crate::shared::text::count;
+use crate::shared::browser;
+use crate::shared::text::{count, hash_of};
 use leptos::html::Ul;
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::HtmlUListElement;
+
+/// A list longer than this has elements for the lines in sight alone.
+const MANY: usize = 200;
+/// Lines made above and below those in sight.
+const SPARE: usize = 20;
 
 /// The tree; nothing for a single file.
 #[component]
@@ -28,7 +33,29 @@ fn Tree() -> impl IntoView {
     let label = session.memo(|state| count(state.files.len(), "file"));
     let changed_only = session.memo(|state| state.tree.changed_only);
     let list = NodeRef::<Ul>::new();
-    scroll_to_selected(session, list);
+    // Of a long list, the first line in sight, and how many there are.
+    let window = RwSignal::new((0usize, MANY));
+    let look = move || {
+        if let Some(list) = list.try_get_untracked().flatten() {
+            let row = row_height(&list);
+            let first = (list.scroll_top().max(0) / row) as usize;
+            let now = (first.saturating_sub(SPARE), (list.client_height() / row) as usize + 2 * SPARE);
+            if window.get_untracked() != now {
+                window.set(now);
+            }
+        }
+    };
+    list.on_load(move |list| browser::when_resized(&list, look));
+    let shown = Memo::new(move |_| {
+        let length = nodes.with(Vec::len);
+        let (first, count) = if length > MANY { window.get() } else { (0, length) };
+        first.min(length)..(first + count).min(length)
+    });
+    let rows = move || nodes.with(|nodes| nodes.get(shown.get()).map(<[Node]>::to_vec).unwrap_or_default());
+    let space = |lines: usize| view! { <li aria-hidden="true" style:height=format!("{}rem", 1.9 * lines as f64)></li> };
+    let above = move || Some(shown.get().start).filter(|lines| *lines > 0).map(space);
+    let below = move || Some(nodes.with(Vec::len) - shown.get().end).filter(|lines| *lines > 0).map(space);
+    scroll_to_selected(session, nodes, list);
     view! {
         <div class="files-head">
             <span>{label}</span>
@@ -45,17 +72,19 @@ fn Tree() -> impl IntoView {
                 "Changed only"
             </label>
         </div>
-        <ul class="files scroll" aria-label=label node_ref=list>
-            <For each=move || nodes.get() key=key let(node)>
+        <ul class="files scroll" aria-label=label node_ref=list on:scroll=move |_| look()>
+            {above}
+            <For each=rows key=key let(node)>
                 {line(node)}
             </For>
+            {below}
         </ul>
     }
 }
 
 /// A line is made anew when anything in it changes.
-fn key(node: &Node) -> String {
-    format!("{node:?}")
+fn key(node: &Node) -> u64 {
+    hash_of(node)
 }
 
 fn line(node: Node) -> AnyView {
@@ -121,21 +150,28 @@ fn Numbers(sums: Sums) -> impl IntoView {
 }
 
 /// Scrolls the list, and nothing around it, to the file shown.
-fn scroll_to_selected(session: Session, list: NodeRef<Ul>) {
+fn scroll_to_selected(session: Session, nodes: Memo<Vec<Node>>, list: NodeRef<Ul>) {
     let selected = session.memo(|state| state.selected);
     Effect::new(move |before: Option<usize>| {
         let selected = selected.get();
         if before != Some(selected) {
             request_animation_frame(move || {
                 let Some(list) = list.try_get_untracked().flatten() else { return };
-                let Some(file) = list.query_selector("[aria-current]").ok().flatten() else { return };
-                let file: HtmlElement = file.unchecked_into();
-                let (top, bottom) = (file.offset_top(), file.offset_top() + file.offset_height());
-                if top < list.scroll_top() || bottom > list.scroll_top() + list.client_height() {
-                    list.set_scroll_top(top - list.client_height() / 2);
+                let is_it = |node: &Node| matches!(node, Node::File { index, .. } if *index == selected);
+                let Some(place) = nodes.with_untracked(|nodes| nodes.iter().position(is_it)) else { return };
+                let (top, row) = (list.scroll_top(), row_height(&list));
+                let at = place as i32 * row;
+                if at < top || at + row > top + list.client_height() {
+                    list.set_scroll_top(at - list.client_height() / 2);
                 }
             });
         }
         selected
     });
+}
+
+/// Height of a line, pixels: all have the same.
+fn row_height(list: &HtmlUListElement) -> i32 {
+    let row = list.query_selector("li:not([aria-hidden])").ok().flatten();
+    row.map_or(0, |row| row.client_height()).max(16)
 }

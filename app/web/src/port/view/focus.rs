@@ -47,3 +47,12 @@ pub(super) fn keep(session: Session) {
         });
     });
 }
+
+/// Moves the focus to a control that is about to be shown.
+pub(super) fn go_to(id: &'static str) {
+    browser::later(0, move || {
+        if let Some(control) = browser::element(id) {
+            let _ = control.focus();
+        }
+    });
+}

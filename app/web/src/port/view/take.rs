@@ -1,5 +1,6 @@
 //! What can be copied and downloaded.
 
+use super::focus;
 use crate::port::state::State;
 use crate::port::work::{Session, copy, file, patch, report, share, zip};
 use leptos::ev;
@@ -14,9 +15,21 @@ pub(super) fn Take() -> impl IntoView {
     let any = session.memo(|state| state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|file| file.changed)));
     let ported = session.memo(|state| state.outcome.is_some());
     let empty = session.memo(State::is_empty);
+    let hidden = session.memo(|state| state.source_hidden);
     let launch = session.memo(|state| state.outcome.as_ref().map(|outcome| format!("../launch/#{}", outcome.launch)));
     view! {
         <div class="take" id="take" role="group" aria-label="Copy and download">
+            <button
+                class="button quiet small"
+                id="show-source"
+                hidden=move || !hidden.get()
+                on:click=move |_| {
+                    session.state.update(|state| state.source_hidden = false);
+                    focus::go_to("source");
+                }
+            >
+                "Show source"
+            </button>
             <button class="button quiet small" id="copy" prop:disabled=move || !changed.get() on:click=move |_| copy(session)>
                 "Copy port"
             </button>

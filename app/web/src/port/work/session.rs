@@ -19,6 +19,8 @@ const PAUSE: i32 = 250;
 const GLANCE: i32 = 10_000;
 /// On a page as wide as this, CSS pixels, source and diff both have room.
 const ROOMY: f64 = 1500.0;
+/// On a page as wide as this, CSS pixels, source and port stand side by side, as the style sheet has it.
+const ABREAST: f64 = 900.0;
 /// A port that takes longer than this is given up when a newer one is wanted.
 const PATIENCE: f64 = 1500.0;
 /// Milliseconds after which a port is given up in any case.
@@ -92,11 +94,10 @@ impl Session {
     /// Ports when typing pauses.
     pub(in crate::port) fn port_soon(self) {
         self.stop_timer();
-        self.state.update(|state| {
-            if state.run != Run::Working {
-                state.run = Run::Waiting;
-            }
-        });
+        // Whatever follows the state is asked with every change of it, and keys come fast.
+        if self.state.with_untracked(|state| !matches!(state.run, Run::Working | Run::Waiting)) {
+            self.state.update(|state| state.run = Run::Waiting);
+        }
         let timer = browser::later(PAUSE, move || self.port_now());
         self.flight.with_value(|flight| flight.timer.set(timer));
     }
@@ -161,9 +162,13 @@ impl Session {
                 return false;
             }
             state.set_outcome(Some(Arc::new(*outcome)));
-            // Beside the files of a project and a diff of two columns there is no room for the source as well.
-            if state.unread && state.files.len() > 1 && browser::page_width() < ROOMY {
+            // Beside a diff of two columns there is no room for the source as well. What a single file is called stands above
+            // its source, and is asked for first.
+            let width = browser::page_width();
+            let readable = state.files.len() > 1 || (width >= ABREAST && state.is_named() && state.totals().0 > 0);
+            if state.unread && readable && width < ROOMY {
                 state.source_hidden = true;
+                leave_source();
             }
             state.show_worthy();
             if state.selected == view.shown.index {
@@ -509,5 +514,13 @@ impl Session {
             let new_colours = next().unwrap_or_else(|| old_colours.clone());
             View { serial: flight.serial.get(), shown, old, new, old_colours, new_colours }
         })
+    }
+}
+
+/// The source is put away: whoever was in it goes on at the port.
+fn leave_source() {
+    let is_there = browser::document().active_element().is_some_and(|element| element.id() == "source");
+    if let Some(head) = browser::element("result-head").filter(|_| is_there) {
+        let _ = head.focus();
     }
 }

@@ -1,3 +1,4 @@
+use super::super::focus;
 use super::find;
 use crate::port::state::State;
 use crate::port::work::Session;
@@ -56,8 +57,11 @@ pub(super) fn Tools() -> impl IntoView {
             <button
                 class="button quiet small"
                 id="wide"
-                aria-pressed=move || hidden.get().to_string()
-                on:click=move |_| state.update(|state| state.source_hidden ^= true)
+                hidden=hidden
+                on:click=move |_| {
+                    state.update(|state| state.source_hidden = true);
+                    focus::go_to("show-source");
+                }
             >
                 "Hide source"
             </button>

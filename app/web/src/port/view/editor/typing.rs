@@ -1,0 +1,61 @@
+//! What keys and the clipboard do to the field's text.
+
+use crate::port::state::lines::take_typed;
+use crate::port::state::project::check_text;
+use crate::port::work::{Session, open_list};
+use crate::shared::browser;
+use leptos::ev::{ClipboardEvent, KeyboardEvent};
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+use web_sys::HtmlDocument;
+
+/// Something was typed.
+pub(super) fn type_in(session: Session, value: &str, given: StoredValue<Option<(u64, usize)>>) {
+    let splice = session.state.with_untracked(|state| {
+        let stored = state.file().map(|file| file.lines.text().clone());
+        take_typed(stored.as_deref().unwrap_or(""), value)
+    });
+    let Some(splice) = splice else { return };
+    session.state.update(|state| {
+        state.type_text(&splice);
+        // The field has this text already.
+        given.set_value(Some((state.project, state.selected)));
+    });
+    session.port_soon();
+}
+
+/// Tab writes spaces; Escape gives it back to walking through the page.
+pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
+    match event.key().as_str() {
+        "Escape" => tab_walks.set_value(true),
+        "Tab" if event.shift_key() || event.ctrl_key() || event.alt_key() || tab_walks.get_value() => {
+            tab_walks.set_value(false);
+        }
+        "Tab" => {
+            event.prevent_default();
+            // As if typed, so that the browser can undo it.
+            let document: HtmlDocument = browser::document().unchecked_into();
+            let _ = document.exec_command_with_show_ui_and_value("insertText", false, "    ");
+        }
+        "Shift" | "Control" | "Alt" | "Meta" => {}
+        _ => tab_walks.set_value(false),
+    }
+}
+
+/// Files are opened; text goes into the field if it can be ported at all.
+pub(super) fn paste(session: Session, event: &ClipboardEvent) {
+    let Some(data) = event.clipboard_data() else { return };
+    if let Some(files) = data.files().filter(|files| files.length() > 0) {
+        event.prevent_default();
+        return open_list(session, &files);
+    }
+    let text = data.get_data("text/plain").unwrap_or_default();
+    match check_text(&text) {
+        Err(why) => {
+            event.prevent_default();
+            session.say(true, format!("The pasted text {why} Nothing was changed."));
+        }
+        // A script is pasted to be read as a port; a line is pasted to go on with.
+        Ok(()) => session.state.update_untracked(|state| state.unread |= state.is_empty()),
+    }
+}

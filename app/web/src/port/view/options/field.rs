@@ -1,0 +1,76 @@
+//! The field of one option, with a line of help.
+
+use crate::port::work::Session;
+use codemod::{OptionKind, TargetOption};
+use leptos::prelude::*;
+
+/// The field; empty, the option has its default.
+#[component]
+pub(super) fn Field(asked: TargetOption, default: String) -> impl IntoView {
+    let session: Session = expect_context();
+    let TargetOption { name, label, kind, .. } = asked;
+    let chosen = {
+        let name = name.clone();
+        session.memo(move |state| state.choice.options.get(&name).cloned().unwrap_or_default())
+    };
+    let id = format!("option-{name}");
+    let about = format!("about-{name}");
+    let help = format!("{kind}. Default: {default}. ");
+    let choose = {
+        let name = name.clone();
+        move |event| {
+            let value = event_target_value(&event);
+            session.change_and_port(|state| {
+                state.choose(|choice| match value.is_empty() {
+                    true => drop(choice.options.remove(&name)),
+                    // A value that the option doesn't have falls back to the default.
+                    false => drop(choice.options.insert(name.clone(), value.clone())),
+                });
+            });
+        }
+    };
+    let control = match kind {
+        OptionKind::OneOf(values) => {
+            let option = move |value: String| {
+                let this = value.clone();
+                view! { <option value=value.clone() prop:selected=move || chosen.with(|c| *c == this)>{value.clone()}</option> }
+            };
+            view! {
+                <select id=id.clone() aria-describedby=about.clone() on:change=choose>
+                    <option value="" prop:selected=move || chosen.with(String::is_empty)>{format!("default ({default})")}</option>
+                    {values.into_iter().map(option).collect_view()}
+                </select>
+            }
+            .into_any()
+        }
+        OptionKind::Number => view! {
+            <input
+                type="number"
+                min="1"
+                max="999999999"
+                step="1"
+                inputmode="numeric"
+                placeholder=default
+                id=id.clone()
+                aria-describedby=about.clone()
+                prop:value=chosen
+                on:change=choose
+            />
+        }
+        .into_any(),
+        OptionKind::Text => view! {
+            <input type="text" placeholder=default id=id.clone() aria-describedby=about.clone() prop:value=chosen on:change=choose/>
+        }
+        .into_any(),
+    };
+    view! {
+        <div class="field">
+            <label for=id>{label}</label>
+            {control}
+            <small id=about>
+                {help}
+                <code>{format!("--option {name}=…")}</code>
+            </small>
+        </div>
+    }
+}

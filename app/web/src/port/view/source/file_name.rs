@@ -1,0 +1,35 @@
+//! The name of the file shown.
+
+use crate::port::work::Session;
+use leptos::prelude::*;
+
+/// Its field; recipes and the patch go by it.
+#[component]
+pub(super) fn FileName() -> impl IntoView {
+    let session: Session = expect_context();
+    let name = session.memo(|state| state.file().map(|file| file.path.clone()));
+    let unnamed = session.memo(|state| state.file().is_some_and(|file| file.unnamed));
+    let rename = move |event| {
+        let value = event_target_value(&event);
+        session.change_and_port(|state| state.rename(&value));
+    };
+    view! {
+        <Show when=move || name.with(Option::is_some)>
+            <label class="name">
+                <span>"File name"</span>
+                <input
+                    type="text"
+                    id="file-name"
+                    spellcheck="false"
+                    autocomplete="off"
+                    aria-describedby="name-hint"
+                    prop:value=move || name.get().unwrap_or_default()
+                    on:change=rename
+                />
+            </label>
+            <p class="name-hint" id="name-hint" hidden=move || !unnamed.get()>
+                "Enter its path in your project, so that the patch applies there."
+            </p>
+        </Show>
+    }
+}

@@ -1,0 +1,64 @@
+//! How the list of what is to do is looked at, and how far it is.
+
+use crate::port::state::todo::Grouping;
+use crate::port::work::Session;
+use leptos::prelude::*;
+
+/// Grouping, filter, and what is done of all.
+#[component]
+pub(super) fn Controls() -> impl IntoView {
+    let session: Session = expect_context();
+    let state = session.state;
+    let progress = session.memo(|state| match state.progress() {
+        (0, _) => "Nothing to do".to_owned(),
+        (1, done) => format!("{done} of 1 entry done"),
+        (all, done) => format!("{done} of {all} entries done"),
+    });
+    let grouping = session.memo(|state| state.todo.grouping);
+    let filter = session.memo(|state| state.todo.filter.clone());
+    let open_only = session.memo(|state| state.todo.open_only);
+    view! {
+        <div class="todo-controls">
+            <label class="field">
+                <span>"Group by"</span>
+                <select
+                    id="todo-grouping"
+                    on:change=move |event| {
+                        let by_file = event_target_value(&event) == "file";
+                        state.update(|state| {
+                            state.todo.grouping = if by_file { Grouping::File } else { Grouping::Recipe };
+                        });
+                    }
+                >
+                    <option value="recipe" prop:selected=move || grouping.get() == Grouping::Recipe>"Task"</option>
+                    <option value="file" prop:selected=move || grouping.get() == Grouping::File>"File"</option>
+                </select>
+            </label>
+            <label class="field">
+                <span>"Filter"</span>
+                <input
+                    type="search"
+                    id="todo-filter"
+                    prop:value=filter
+                    on:input=move |event| {
+                        let text = event_target_value(&event);
+                        state.update(|state| state.todo.filter = text);
+                    }
+                />
+            </label>
+            <label class="switch">
+                <input
+                    type="checkbox"
+                    id="todo-open"
+                    prop:checked=open_only
+                    on:change=move |event| {
+                        let on = event_target_checked(&event);
+                        state.update(|state| state.todo.open_only = on);
+                    }
+                />
+                "Hide done"
+            </label>
+            <span class="summary" role="status">{progress}</span>
+        </div>
+    }
+}
