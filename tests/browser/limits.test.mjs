@@ -146,6 +146,9 @@ test("a port without an end is stopped after two minutes, and the next one runs"
   // The page's clock is the test's.
   await page.clock.install();
   await page.goto(`${slow.address}port/`);
+  await page.locator("#target option").first().waitFor({ state: "attached" });
+  // What is kept is opened last, and ports too.
+  await page.waitForFunction(() => window.portolanKeep);
   const port = new PortPage(page, context);
   await port.fill(trainer);
   await page.clock.runFor(1000);
