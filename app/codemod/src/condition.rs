@@ -22,7 +22,7 @@ use crate::template::variable_name;
 use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
-use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword, trains, unused};
+use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword, is_tested, trains, unused};
 use tensor_device::goes_to_a_tensor;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
@@ -56,6 +56,7 @@ enum Test {
     OnlyWithCuda,
     InsideLoop,
     InsideComparison,
+    IsTested,
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
@@ -191,6 +192,7 @@ impl Compiler<'_> {
             "only CUDA reaches it" => Test::OnlyWithCuda,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
+            "inside a test" => Test::IsTested,
             "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
@@ -365,6 +367,7 @@ impl Condition {
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
             Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
+            Test::IsTested => is_tested(view, found.node),
             Test::InsideComparison => view.index.ancestors(found.node).any(|a| {
                 view.index.kind(a) == kinds().comparison_operator
                     || (view.index.kind(a) == kinds().call

@@ -22,6 +22,7 @@ mod programs;
 pub mod project;
 pub mod reach;
 pub mod readers;
+pub mod program_start;
 pub mod requirements;
 pub mod roles;
 pub mod run_facts;

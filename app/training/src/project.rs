@@ -5,6 +5,7 @@ use crate::given::Given;
 use crate::keras::Keras;
 use crate::model_inputs::{InputUse, drops, model_inputs};
 use crate::modes::{Modes, Region};
+use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
 use crate::target::TargetFacts;
@@ -23,13 +24,26 @@ fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
 /// or says the name of the target's own device, as a port does that asks only whether there is one.
 fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     // A device type alone is what an autocast is for, and moves nothing.
-    let says = |word: &str| word == "cuda" || (word.contains("device") && word != "device_type");
+    let says = |word: &str| word == "cuda" || (has_part(word, "device") && word != "device_type");
     let is_type =
         |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
     let moves = |call: &Id| view.index.arguments(*call).positional().any(|argument| !is_type(argument));
     let says_own = own.is_some_and(|device| view.has_word(device));
     let chooses = |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id));
     view.words().any(|(word, ids)| says(word) && chooses(ids)) || view.calls("to").iter().any(moves) || says_own
+}
+
+/// Whether a word is made of others among which is this one, alone or in the plural: `use_device`, `useDevices`, not `sounddevice`.
+fn has_part(word: &str, part: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    lower.match_indices(part).any(|(at, _)| {
+        let begins = at == 0
+            || !word.as_bytes()[at - 1].is_ascii_alphabetic()
+            || (word.as_bytes()[at].is_ascii_uppercase() && word.as_bytes()[at - 1].is_ascii_lowercase());
+        let rest = &word[at + part.len()..];
+        let rest = rest.strip_prefix(['s', 'S']).unwrap_or(rest);
+        begins && !rest.starts_with(|c: char| c.is_ascii_lowercase())
+    })
 }
 
 /// Whether a word stands in a call without arguments that gives nothing: `torch.cuda.empty_cache()` chooses no device.
@@ -92,6 +106,8 @@ pub struct ProjectFacts {
     pub names_device: bool,
     /// Whether some file moves a model, in a project that names no device: see [`unmoved`](crate::unmoved).
     pub moves_models: bool,
+    /// Whether a module that another file imports, or a program with a main block, reads the command line while it is loaded.
+    pub parses_on_load: bool,
     /// Whether some file has a PyTorch training step and nothing of the target in it.
     pub step_is_left: bool,
     /// Modules that some file imports, or imports something of.
@@ -144,6 +160,16 @@ impl ProjectFacts {
         self.leading_to_target.contains(view.path)
     }
 
+    fn parses_when_loaded(&self, view: &FileView<'_>) -> bool {
+        let main = main_block(view);
+        let is_outside = |call: &Id| {
+            view.function_of(*call).is_none() && !main.is_some_and(|main| view.index.is_within(*call, main))
+        };
+        let parses = ["parse_args", "parse_known_args"].iter().any(|name| view.calls(name).iter().any(is_outside));
+        let is_imported = || places(view.path).next_back().is_some_and(|stem| self.imported_words.contains(stem));
+        parses && (main.is_some() || is_imported())
+    }
+
     /// Reads all files of a project.
     pub fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
         let k = kinds();
@@ -175,6 +201,7 @@ impl ProjectFacts {
             target_modules: target.modules.clone(),
             names_device: views.iter().any(|view| names_device(view, own_device)),
             moves_models: false,
+            parses_on_load: false,
             step_is_left: views.iter().any(|view| {
                 let ported = target.modules.iter().any(|module| view.names.imports(module));
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
@@ -190,6 +217,7 @@ impl ProjectFacts {
             given: Given::collect(&views),
             reach: Reach::collect(&views),
         };
+        facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
         let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();
         facts.roles.models = classes
             .into_iter()

@@ -44,7 +44,7 @@ pub(crate) use changing::given;
 pub use clipping::{Clipping, Norm};
 pub use count::Known;
 pub use dataflow::{assigned, leaves, reads, reads_name};
-pub use evaluation::{evaluates, is_frozen};
+pub use evaluation::evaluates;
 pub use extraction::Extraction;
 pub use forward::{in_model, is_model_call, model_calls};
 pub use forward_function::ForwardFunction;

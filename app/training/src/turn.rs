@@ -8,13 +8,11 @@ mod around;
 mod data;
 mod inputs;
 mod loss_output;
-mod start;
 mod touched;
 
 pub use data::data_above;
 pub use inputs::ModelInput;
 pub use loss_output::LossOutput;
-pub use start::{Start, command_line, starts};
 
 use crate::FileInProject;
 use crate::counting::counted;

@@ -26,6 +26,25 @@ pub(super) fn assigns(view: &FileView<'_>, name: &str) -> bool {
         .any(|a| view.index.target(*a).is_some_and(|l| view.index.text_of(l) == name))
 }
 
+/// Whether an `if`, a `while` or an `assert` asks whether an expression is true: by itself, compared, negated, converted to a number, or
+/// joined with others.
+pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let joins = [k.not_operator, k.boolean_operator, k.comparison_operator, k.parenthesized_expression, k.argument_list];
+    let converts = |call: Id| matches!(python::names::called_name(index, call), Some("bool" | "int" | "float" | "item"));
+    let mut below = id;
+    for at in index.ancestors(id) {
+        let kind = index.kind(at);
+        let is_part = joins.contains(&kind) || kind == k.attribute || (kind == k.call && converts(at));
+        if !is_part {
+            let tests = [k.if_statement, k.elif_clause, k.while_statement, k.conditional_expression].contains(&kind);
+            return kind == k.assert_statement || (tests && index.condition(at) == Some(below));
+        }
+        below = at;
+    }
+    false
+}
+
 /// Whether the file has a training step or chooses a device: then it needs the target's runtime.
 pub(super) fn trains(s: &Situation<'_, '_>) -> bool {
     let view = s.view;

@@ -30,13 +30,11 @@ pub(super) const HANDLER: Handler = Handler {
 fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
     let is_ported = input.settings.definitions.defined_by(RUNTIME).iter().all(|name| view.defines(name));
-    if input.project.modes.is_some() {
-        if let Some(wish) = entry::wish(input, view) {
-            return vec![wish];
-        }
-        if is_ported {
-            note_limits(input, view);
-        }
+    if let Some(wish) = entry::wish(input, view) {
+        return vec![wish];
+    }
+    if is_ported && input.project.modes.is_some() {
+        note_limits(input, view);
     }
     // A step that has the target's modules is somebody's own port.
     let by_hand = input.settings.target.modules.iter().any(|module| view.names.imports(module));

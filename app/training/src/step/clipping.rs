@@ -1,10 +1,10 @@
 //! Gradients that are clipped to a limit.
 
-use super::calls::arguments;
 use super::fixed::is_constant;
 use crate::project::FileInProject;
 use python::PythonFile;
 use python::names::called_name;
+use python::syntax::Argument;
 use python::tree::{Id, kinds};
 
 /// How gradients are measured.
@@ -30,23 +30,35 @@ pub struct Clipping {
 
 /// The first call of each kind in a step.
 pub(crate) fn read(file: FileInProject<'_, '_>, optimizer: &str, whole: Id, body: Id) -> Vec<Clipping> {
-    let k = kinds();
     let index = &file.index;
     let here = |c: &Id| index.is_within(*c, whole) && file.is_reached(*c);
     let names = ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"];
     let calls = names.iter().filter_map(|name| file.calls(name).iter().copied().find(here));
     calls
         .map(|call| {
-            let given = arguments(&file, call);
-            let by_norm = matches!(called_name(index, call), Some("clip_grad_norm_" | "clip_grad_norm"));
-            let limit = given.get(1).map(|a| {
-                let named = index.kind(*a) == k.keyword_argument;
-                if named { index.value(*a).unwrap_or(*a) } else { *a }
-            });
-            let norm = if by_norm && given.len() == 2 { Norm::Two } else { Norm::Other };
-            Clipping { call, norm, limit, test: fixed_test(file, optimizer, body, call) }
+            let limit = argument(file, call, 1, "max_norm").or_else(|| argument(file, call, 1, "clip_value"));
+            Clipping { call, norm: norm(file, call), limit, test: fixed_test(file, optimizer, body, call) }
         })
         .collect()
+}
+
+/// An argument by its place or by its name.
+fn argument(file: FileInProject<'_, '_>, call: Id, place: usize, name: &str) -> Option<Id> {
+    let given = file.index.arguments(call);
+    given.keyword(name).or_else(|| given.positional().nth(place))
+}
+
+/// By the 2-norm, unless `norm_type` says otherwise. What else can be said changes no gradient.
+fn norm(file: FileInProject<'_, '_>, call: Id) -> Norm {
+    let index = &file.index;
+    let by_norm = matches!(called_name(index, call), Some("clip_grad_norm_" | "clip_grad_norm"));
+    let of_two = argument(file, call, 2, "norm_type").is_none_or(|kind| matches!(index.text_of(kind), "2" | "2." | "2.0"));
+    let known = index.arguments(call).iter().all(|given| match given {
+        Argument::Positional(_) => true,
+        Argument::Keyword { name, .. } => matches!(name, "parameters" | "max_norm" | "norm_type" | "foreach"),
+        Argument::Unpacked(_) | Argument::UnpackedTable(_) => false,
+    });
+    if by_norm && of_two && known { Norm::Two } else { Norm::Other }
 }
 
 /// The test around a call, without an `else`, that goes the same way at every step.

@@ -3,7 +3,6 @@
 use super::calls::loop_around;
 use super::host::runs_without_gradients;
 use crate::project::FileInProject;
-use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
@@ -20,15 +19,3 @@ pub fn evaluates(file: FileInProject<'_, '_>, whole: Id, call: Id) -> bool {
     file.steps.in_validation(&file, call) || around.is_some() && index.is_within(call, whole) || without_gradients
 }
 
-/// Whether the function of the step puts a part into evaluation mode, itself or what it belongs to, and never out of it.
-pub fn is_frozen(view: &FileView<'_>, step: Id, part: &str) -> bool {
-    let index = &view.index;
-    let calls = |name: &str| {
-        view.calls(name).iter().filter(|c| index.is_within(**c, step)).any(|call| {
-            view.index.receiver(*call).map(|o| index.text_of(o)).is_some_and(|owner| {
-                part.strip_prefix(owner).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
-        })
-    };
-    calls("eval") && !calls("train")
-}

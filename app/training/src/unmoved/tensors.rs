@@ -84,6 +84,9 @@ impl Scope<'_, '_> {
                 }
                 for name in parts.names {
                     match self.source(name, *call) {
+                        Source::Moved { at, .. } if self.is_table(index.text_of(name)) => {
+                            add(&mut moves.tables, at, false, [index.text_of(name).to_owned()]);
+                        }
                         Source::Moved { by, at } => {
                             let name = index.text_of(name).to_owned();
                             match own.iter_mut().find(|one| one.by == by) {
@@ -145,6 +148,17 @@ impl Scope<'_, '_> {
             Source::Unknown | Source::NotFollowed => return false,
         }
         true
+    }
+
+    /// Whether the function looks something up by a key in what a name holds, `batch["label"]`, or gives it one. Graphs of PyTorch Geometric
+    /// have keys, too, and move by themselves.
+    fn is_table(&self, name: &str) -> bool {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let has_key = |s: &Id| index.parts(*s).nth(1).is_some_and(|key| index.kind(key) == k.string);
+        let of_name = |s: &Id| index.value(*s).is_some_and(|value| index.text_of(value) == name);
+        let is_here = |s: &Id| file.function_of(*s) == self.function;
+        let graphs = file.names.modules.iter().any(|module| module.starts_with("torch_geometric"));
+        !graphs && index.of_kind(k.subscript).iter().any(|s| is_here(s) && of_name(s) && has_key(s))
     }
 
     /// Parts of the same values that are read beside what a model gave: `pair[1]` where the model is given `pair[0]`.

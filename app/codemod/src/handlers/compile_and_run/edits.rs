@@ -3,7 +3,7 @@
 use super::super::Wish;
 use super::messages::{HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
 use super::optimizer::Optimizer;
-use super::plan::Plan;
+use super::plan::{Plan, reads_here};
 use crate::definitions::Values;
 use crate::step_parts::{Part, StepParts, of_call, of_step};
 use python::edit::{Change, dedent};
@@ -13,7 +13,8 @@ use python::tree::{Id, ROOT};
 use training::Obstacle;
 use training::roles::Role;
 use training::step::{first_code, host_uses};
-use training::turn::{command_line, data_above};
+use training::program_start::command_line;
+use training::turn::data_above;
 
 /// What becomes of the file: one fix of a plain script, and of a project with compute modes one for each place, since the target's
 /// test is put around them.
@@ -75,7 +76,10 @@ impl StepParts for Plan<'_, '_> {
             Part::Scaler => turn.scaler_statements().into_iter().collect(),
             Part::Save => turn.weight_uses(self.optimizers.first().map(|o| o.call)).into_iter().collect(),
             Part::Optimizer => self.optimizers.iter().map(|o| o.statement).collect(),
-            Part::Start => self.optimizers.first().map(|o| self.start(o)).into_iter().collect(),
+            Part::Start => {
+                let here = self.optimizers.first().filter(|o| reads_here(file, o.call));
+                here.map(|o| self.start(o)).into_iter().collect()
+            }
             Part::Loss | Part::Backward | Part::Schedule => of_step(file, step, part),
         }
     }

@@ -1,13 +1,15 @@
-//! Where a project with compute modes starts: the target's part of the command line is taken off before the program reads its own.
+//! Where a project starts whose trainer is in another file: the target's part of the command line is taken off before the program reads its
+//! own.
 
 use super::super::{Input, Wish};
 use super::messages::{ENTRY, RUNTIME};
 use crate::definitions::Values;
-use python::edit::Change;
+use python::edit::{Change, dedent};
 use training::FileView;
-use training::turn::starts;
+use training::program_start::starts;
 
-/// Reads the command line in a program whose trainer has been ported: above its main block, which stays as it is for every other mode.
+/// Reads the command line in a program whose trainer has been ported: at the beginning of its main block, or above it, where that stays as it is
+/// for other modes.
 pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let defined = input.settings.definitions.defined_by(RUNTIME);
     let class = format!("class {}:", defined.first()?);
@@ -16,17 +18,29 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
         .into_iter()
         .find_map(|(path, _)| starts(input.files, path).into_iter().find(|s| s.path == view.path))?;
     let index = &view.index;
-    let mut at = index.item(start.main(view)?).start;
+    let main = start.main(view)?;
     let module = start.module.as_deref();
-    let values = Values::default().flag("imported", module.is_some()).text("module", module.unwrap_or_default());
-    let reads = input.block(view, ENTRY, &values)?;
-    if reads.lines().last().is_some_and(|call| index.text.contains(call.trim())) {
+    let other_modes = input.project.modes.is_some();
+    let values = Values::default()
+        .flag("other_modes", other_modes)
+        .flag("imported", module.is_some())
+        .text("module", module.unwrap_or_default());
+    let text = input.block(view, ENTRY, &values)?;
+    if text.lines().last().is_some_and(|call| index.text.contains(call.trim())) {
         return None;
     }
+    if !other_modes {
+        // The block is written as it stands in the main block.
+        let first = index.if_statement(main).and_then(|main| index.parts(main.body()?).next())?;
+        let text = dedent(text.trim_start(), &view.layout.indent);
+        let change = Change::Insert { at: first, after: false, text };
+        return module.map(|_| Wish::new(view, first, vec![change]));
+    }
+    let mut at = index.item(main).start;
     // Above its comments.
     while let Some(line) = index.text[..at].lines().next_back().filter(|l| l.starts_with('#')) {
         at -= line.len() + view.layout.newline.len();
     }
-    let text = format!("{reads}\n\n").replace('\n', view.layout.newline);
+    let text = format!("{text}\n\n").replace('\n', view.layout.newline);
     Some(Wish { at, changes: vec![Change::Raw { range: at..at, text }], imports: vec!["import sys".to_owned()] })
 }

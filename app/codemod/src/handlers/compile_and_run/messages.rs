@@ -56,7 +56,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
         ],
     ),
     BlockShape::new(INSTANCE, &[]),
-    BlockShape::new(ENTRY, &["module", "imported"]),
+    BlockShape::new(ENTRY, &["other_modes", "module", "imported"]),
     BlockShape::new(UNLESS_COMPILING, &[]),
     BlockShape::new(CLIP, &["limit"]),
     BlockShape::new(MISSING, &["optimizer"]),

@@ -6,7 +6,8 @@ use super::optimizer::{self, Optimizer};
 use crate::definitions::Values;
 use python::tree::{Id, kinds};
 use training::step::{Norm, OptimizerMade, is_optional, is_statement, optimizers_made, qualified, unlike_others};
-use training::turn::{Turn, command_line, starts};
+use training::program_start::{command_line, starts};
+use training::turn::Turn;
 use training::{FileInProject, Obstacle};
 
 /// A step whose model, optimizer and turns were all followed.
@@ -121,18 +122,24 @@ fn is_chosen(file: FileInProject<'_, '_>, call: Id) -> bool {
     tests.into_iter().any(|a| [k.if_statement, k.elif_clause, k.else_clause].contains(&file.index.kind(a)))
 }
 
-/// A program whose start is not among the files: the target's part of the command line has to be taken off there.
+/// A program whose start is not among the files, or that reads its command line while another file is loaded: the target's part of it
+/// has to be taken off before.
 fn starts_elsewhere(
     input: &Input<'_, '_>,
     file: FileInProject<'_, '_>,
     optimizers: &[Optimizer<'_>],
     whole: Id,
 ) -> Option<Obstacle> {
-    if input.project.modes.is_some() {
-        let none = starts(input.files, file.view.path).is_empty();
-        return none.then(|| says::starts_elsewhere().at(whole));
+    let other_modes = input.project.modes.is_some();
+    let call = optimizers.first().map(|o| o.call).filter(|_| !other_modes);
+    if !other_modes && call.is_none_or(|call| reads_here(file, call)) {
+        return None;
     }
-    let call = optimizers.first()?.call;
-    let none = file.function_of(call).is_some() && command_line(file.view, call).is_none();
-    none.then(|| says::starts_elsewhere().at(call))
+    let none = starts(input.files, file.view.path).is_empty() || (!other_modes && input.project.parses_on_load);
+    none.then(|| says::starts_elsewhere().at(call.unwrap_or(whole)))
+}
+
+/// Whether the program of the file that makes an optimizer is the file itself.
+pub(super) fn reads_here(file: FileInProject<'_, '_>, optimizer: Id) -> bool {
+    file.function_of(optimizer).is_none() || command_line(file.view, optimizer).is_some()
 }

@@ -30,7 +30,6 @@ pub(super) const BLOCKS: &[BlockShape] = &[
         &[
             "other_modes",
             "infers",
-            "trains",
             "tells_rates",
             "carries",
             "opts",

@@ -12,7 +12,7 @@ use crate::definitions::Values;
 use python::edit::{Change, statement_end, unindented};
 use python::tree::{Id, ROOT};
 use training::step::{
-    Accumulation, Known, Module, Slice, arguments, end_of_imports, is_frozen, logs_a_share, weights_changed,
+    Accumulation, Known, Module, Slice, arguments, end_of_imports, logs_a_share, weights_changed,
 };
 use training::{FileInProject, Obstacle, TrainingStep};
 
@@ -222,11 +222,9 @@ impl Plan<'_, '_> {
         let base = view.names.spelling(&view.index, whole, "torch.nn.Module");
         let joined = |list: &[(String, String)]| list.iter().map(|a| a.0.as_str()).collect::<Vec<_>>().join(", ");
         let accumulation = self.step.accumulation().filter(|a| matches!(a.known, Known::FromStart));
-        let is_frozen = extraction.attributes.iter().any(|a| is_frozen(view, whole, &a.1));
         let values = Values::default()
             .flag("other_modes", is_branch)
             .flag("infers", self.infers)
-            .flag("trains", !is_frozen)
             .flag("tells_rates", self.tells_rates)
             .flag("carries", !unit.module.carried.is_empty())
             .text("opts", self.options_name())
