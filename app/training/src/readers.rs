@@ -20,8 +20,10 @@ pub fn only_evaluation_reads(view: &FileView<'_>, call: Id) -> bool {
     let Some(target) = target(view, call) else { return false };
     let name = view.index.text_of(target);
     let scope = if name.starts_with("self.") { view.class_of(call) } else { view.function_of(call) };
-    let uses: Vec<Use> =
-        mentions(view, name, scope.unwrap_or(ROOT)).filter(|m| *m != target).map(|m| use_of(view, m, 3)).collect();
+    let is_earlier = |m: Id| m <= target && view.function_of(m) == view.function_of(target);
+    let is_own = |m: Id| view.function_of(m).is_none_or(|f| Some(f) == scope || !takes(view, f, name));
+    let meant = mentions(view, name, scope.unwrap_or(ROOT)).filter(|m| !is_earlier(*m) && is_own(*m));
+    let uses: Vec<Use> = meant.map(|m| use_of(view, m, 3)).collect();
     uses.contains(&Use::Evaluates) && !uses.contains(&Use::Trains) && !uses.contains(&Use::Unknown)
 }
 
@@ -51,9 +53,19 @@ fn mentions<'v>(view: &'v FileView<'_>, name: &'v str, scope: Id) -> impl Iterat
     index.of_kind_in(kind, scope).iter().copied().filter(move |i| index.text_of(*i) == name && !view.index.is_label(*i))
 }
 
+/// Whether a function has a parameter of that name, so that what stands in it is another object.
+fn takes(view: &FileView<'_>, function: Id, name: &str) -> bool {
+    view.index.function(function).is_some_and(|f| f.parameters().any(|parameter| parameter.name == name))
+}
+
 fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
     let k = kinds();
     let index = &view.index;
+    // Given another value, or asked whether there is one.
+    let asked = [k.comparison_operator, k.not_operator, k.if_statement];
+    if index.is_stored(mention) || index.parent(mention).is_some_and(|p| asked.contains(&index.kind(p))) {
+        return Use::Asks;
+    }
     let looped = index.ancestors(mention).find(|a| {
         [k.for_statement, k.for_in_clause].contains(&index.kind(*a))
             && index.source(*a).is_some_and(|r| index.is_within(mention, r))

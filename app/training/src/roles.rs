@@ -421,6 +421,26 @@ fn hinted(name: &str) -> Option<Role> {
     let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
     let words: Vec<&str> =
         last.split('_').map(|w| w.trim_end_matches(|c: char| c.is_ascii_digit())).filter(|w| !w.is_empty()).collect();
+    // `get_model` and `evaluate_net` name what a function does.
+    const DOES: [&str; 14] = [
+        "build",
+        "count",
+        "create",
+        "define",
+        "evaluate",
+        "get",
+        "init",
+        "initialize",
+        "instantiate",
+        "load",
+        "make",
+        "prepare",
+        "save",
+        "select",
+    ];
+    if words.len() > 1 && DOES.contains(&words[0]) {
+        return None;
+    }
     let any = |set: &[&str]| words.iter().any(|w| set.contains(w));
     if any(&["scheduler", "sched", "schedule"]) || last.contains("scheduler") {
         Some(Role::Scheduler)

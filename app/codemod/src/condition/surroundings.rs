@@ -30,8 +30,10 @@ pub(super) fn assigns(view: &FileView<'_>, name: &str) -> bool {
 /// joined with others.
 pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
     let (index, k) = (&view.index, kinds());
-    let joins = [k.not_operator, k.boolean_operator, k.comparison_operator, k.parenthesized_expression, k.argument_list];
-    let converts = |call: Id| matches!(python::names::called_name(index, call), Some("bool" | "int" | "float" | "item"));
+    let joins =
+        [k.not_operator, k.boolean_operator, k.comparison_operator, k.parenthesized_expression, k.argument_list];
+    let converts =
+        |call: Id| matches!(python::names::called_name(index, call), Some("bool" | "int" | "float" | "item"));
     let mut below = id;
     for at in index.ancestors(id) {
         let kind = index.kind(at);

@@ -52,7 +52,8 @@ fn argument(file: FileInProject<'_, '_>, call: Id, place: usize, name: &str) -> 
 fn norm(file: FileInProject<'_, '_>, call: Id) -> Norm {
     let index = &file.index;
     let by_norm = matches!(called_name(index, call), Some("clip_grad_norm_" | "clip_grad_norm"));
-    let of_two = argument(file, call, 2, "norm_type").is_none_or(|kind| matches!(index.text_of(kind), "2" | "2." | "2.0"));
+    let of_two =
+        argument(file, call, 2, "norm_type").is_none_or(|kind| matches!(index.text_of(kind), "2" | "2." | "2.0"));
     let known = index.arguments(call).iter().all(|given| match given {
         Argument::Positional(_) => true,
         Argument::Keyword { name, .. } => matches!(name, "parameters" | "max_norm" | "norm_type" | "foreach"),

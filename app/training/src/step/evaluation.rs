@@ -18,4 +18,3 @@ pub fn evaluates(file: FileInProject<'_, '_>, whole: Id, call: Id) -> bool {
     let without_gradients = around.is_some() && !counts && runs_without_gradients(&file, call);
     file.steps.in_validation(&file, call) || around.is_some() && index.is_within(call, whole) || without_gradients
 }
-

@@ -33,6 +33,13 @@ pub fn model_calls<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> 
             let is_class = n.starts_with(|c: char| c.is_ascii_uppercase()) && !is_made(n);
             is_class || file.defines(n)
         });
+        // `model = factory(8)` makes one, too, if `model` is called.
+        let target = file.index.parent(*call).and_then(|p| file.index.assignment(p)).and_then(|a| a.target());
+        let is_called = |text: &str| {
+            let mut callees = file.index.of_kind(kinds().call).iter().filter_map(|c| file.index.callee(*c));
+            callees.any(|callee| file.index.text_of(callee) == text)
+        };
+        let makes = makes || target.is_some_and(|target| is_called(file.index.text_of(target)));
         let of_torch = qualified(&file, *call).is_some_and(|q| q.starts_with("torch."));
         !makes && !of_torch && is_model_call(file, *call) && !in_model(file, *call)
     })

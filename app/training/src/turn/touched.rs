@@ -1,6 +1,8 @@
 //! Weights and their gradients that the host reads or changes during the step.
 
+use crate::roles::Role;
 use crate::step::{Obstacle, TrainingStep, qualified, why};
+use python::PythonFile;
 use python::tree::{Id, kinds};
 
 /// Reads and changes in the step, beside the clipping that [`TrainingStep::clipping`] has.
@@ -10,8 +12,10 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
     let here = |id: Id| index.is_within(id, step.whole) && step.is_alive(id);
     let is_known = |call: Id| {
         index.ancestors(call).take_while(|a| index.kind(*a) != kinds().block).any(|a| {
-            let makes_optimizer = qualified(&file, a).is_some_and(|q| q.starts_with("torch.optim."));
-            makes_optimizer || step.clipping.iter().any(|c| c.call == a)
+            let of_torch = qualified(&file, a).is_some_and(|q| q.starts_with("torch.optim."));
+            let target = index.assignment(a).and_then(|assignment| assignment.target());
+            let makes_optimizer = target.is_some_and(|t| file.role(t) == Some(Role::Optimizer));
+            of_torch || makes_optimizer || only_counts(&file, a) || step.clipping.iter().any(|c| c.call == a)
         })
     };
     let words = ["parameters", "named_parameters", "register_hook"];
@@ -20,4 +24,21 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
     let grads = index.attributes().filter(|a| a.name() == Some("grad") && here(a.id()));
     out.extend(grads.map(|a| why::gradient_read(a.id())));
     out
+}
+
+/// Whether a loop inside an expression asks weights for their numbers alone: `sum(p.numel() for p in net.parameters())`.
+fn only_counts(file: &PythonFile<'_>, around: Id) -> bool {
+    const ASKS: [&str; 7] = ["dim", "dtype", "nelement", "numel", "requires_grad", "shape", "size"];
+    let (index, k) = (&file.index, kinds());
+    if ![k.generator_expression, k.list_comprehension].contains(&index.kind(around)) {
+        return false;
+    }
+    let clause = index.of_kind_in(k.for_in_clause, around).first().copied();
+    let Some(name) = clause.and_then(|c| index.target(c)).map(|target| index.text_of(target)) else { return false };
+    let clause = clause.unwrap_or(around);
+    let mentions = index.of_kind_in(k.identifier, around).iter().filter(|id| index.text_of(**id) == name);
+    mentions.filter(|id| !index.is_within(**id, clause)).all(|id| {
+        let asked = index.parent(*id).and_then(|p| index.attribute(p)).and_then(|attribute| attribute.name());
+        asked.is_some_and(|asked| ASKS.contains(&asked))
+    })
 }

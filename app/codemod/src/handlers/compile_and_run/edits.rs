@@ -11,9 +11,9 @@ use python::lines::line_indent;
 use python::names::dotted;
 use python::tree::{Id, ROOT};
 use training::Obstacle;
+use training::program_start::command_line;
 use training::roles::Role;
 use training::step::{first_code, host_uses};
-use training::program_start::command_line;
 use training::turn::data_above;
 
 /// What becomes of the file: one fix of a plain script, and of a project with compute modes one for each place, since the target's

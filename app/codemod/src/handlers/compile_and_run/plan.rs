@@ -5,8 +5,8 @@ use super::messages::{self as says, INSTANCE, OPTIMIZERS, PROCESSES};
 use super::optimizer::{self, Optimizer};
 use crate::definitions::Values;
 use python::tree::{Id, kinds};
-use training::step::{Norm, OptimizerMade, is_optional, is_statement, optimizers_made, qualified, unlike_others};
 use training::program_start::{command_line, starts};
+use training::step::{Norm, OptimizerMade, is_optional, is_statement, optimizers_made, qualified, unlike_others};
 use training::turn::Turn;
 use training::{FileInProject, Obstacle};
 

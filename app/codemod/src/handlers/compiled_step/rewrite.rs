@@ -11,9 +11,7 @@ use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
 use python::edit::{Change, statement_end, unindented};
 use python::tree::{Id, ROOT};
-use training::step::{
-    Accumulation, Known, Module, Slice, arguments, end_of_imports, logs_a_share, weights_changed,
-};
+use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports, logs_a_share, weights_changed};
 use training::{FileInProject, Obstacle, TrainingStep};
 
 /// The changes of one step, or everything that is in the way.
