@@ -8,7 +8,8 @@ use crate::reached;
 use guide::ListedName;
 use python::names::Names;
 use python::strings::joined_string;
-use python::tree::{Id, kinds};
+use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use training::modes::Region;
 use training::{FileView, ProjectFacts};
@@ -29,6 +30,7 @@ pub(crate) fn residue(
     project: &ProjectFacts,
     branch: bool,
     harmless: &[ListedName],
+    foreign_modules: &BTreeMap<String, String>,
 ) -> Vec<Found> {
     let k = kinds();
     let index = &view.index;
@@ -93,6 +95,16 @@ pub(crate) fn residue(
             let module: String = index.text_of(part).split_whitespace().collect();
             if module == "torch.cuda" || module.starts_with("torch.cuda.") {
                 found.push((part, Severity::Info, messages::cuda_import_left(&module)));
+            }
+        }
+    }
+    if !branch {
+        for &statement in index.of_kind(k.import_statement).iter().chain(index.of_kind(k.import_from_statement)) {
+            let module = index.children(statement).find(|part| index.kind(*part) == k.dotted_name);
+            let head = module.map_or("", |part| index.text_of(part)).split('.').next().unwrap_or_default();
+            // What is tried or asked for first, or in a function, may be another machine's business.
+            if let Some(target) = foreign_modules.get(head).filter(|_| index.parent(statement) == Some(ROOT)) {
+                found.push((statement, Severity::Warning, messages::other_software_left(head, target)));
             }
         }
     }

@@ -14,6 +14,8 @@ pub struct TargetFacts {
     pub number: Option<i64>,
     /// Heads of the modules that only the target's machine has.
     pub modules: Vec<String>,
+    /// Heads of the modules that only other targets' machines have, each with what people call that target.
+    pub foreign_modules: BTreeMap<String, String>,
     /// The module that loads the target's software, and its usual local name.
     pub bridge: Option<guide::Bridge>,
     /// SDK versions whose `import torch` loads what the target needs.

@@ -44,12 +44,13 @@ const ASKS: [&str; 14] = [
     "not_equal",
 ];
 /// Methods that leave the values as they are.
-const KEEPS: [&str; 12] = [
+const KEEPS: [&str; 14] = [
     "clone",
     "contiguous",
     "cuda",
     "detach",
     "expand",
+    "expand_as",
     "flatten",
     "repeat",
     "reshape",
@@ -57,6 +58,7 @@ const KEEPS: [&str; 12] = [
     "to",
     "unsqueeze",
     "view",
+    "view_as",
 ];
 
 fn holds_truth(view: &FileView<'_>, id: Id, steps: u8) -> bool {

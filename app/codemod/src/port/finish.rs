@@ -60,7 +60,8 @@ pub(super) fn finish(
             }
             let covered = Covered::by(manual.iter().map(|remark| &remark.range));
             let harmless = plan.settings.definitions.names(HARMLESS);
-            for Found { range, severity, message } in residue(view, facts, plan.branch, harmless) {
+            let foreign = &plan.settings.target.foreign_modules;
+            for Found { range, severity, message } in residue(view, facts, plan.branch, harmless, foreign) {
                 let told = covered.has(&range);
                 let text = &view.index.text[range.clone()];
                 let remark = Remark::of_engine(range, severity, message);

@@ -60,6 +60,12 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
     }
     let modes = compute_modes(guides);
     targets.values_mut().for_each(|target| target.facts.compute_modes.clone_from(&modes));
+    let modules: Vec<(String, String)> =
+        targets.values().flat_map(|t| t.facts.modules.iter().map(|module| (module.clone(), t.name.clone()))).collect();
+    for target in targets.values_mut() {
+        let own = target.facts.modules.clone();
+        target.facts.foreign_modules = modules.iter().filter(|(module, _)| !own.contains(module)).cloned().collect();
+    }
     errors.extend(own.unasked(&targets, &wanted));
     if !errors.is_empty() {
         return Err(errors);

@@ -219,11 +219,26 @@ impl Scope<'_, '_> {
         if self.is_computed(node) {
             return true;
         }
+        if self.is_option(node) {
+            return true;
+        }
         let is_tensor = [k.subscript, k.attribute].contains(&kind);
         if is_tensor {
             out.expressions.push(node);
         }
         is_tensor
+    }
+
+    /// Whether an expression is an option of the command line, `args.beta`: an attribute of what `parse_args` gave, by the name that it has
+    /// somewhere in the file.
+    fn is_option(&self, node: Id) -> bool {
+        let (file, index) = (self.file, &self.file.view.index);
+        let Some(owner) = index.attribute(node).and_then(|attribute| attribute.owner()) else { return false };
+        let parses = |call: &Id| {
+            let assignment = index.parent(*call).and_then(|parent| index.assignment(parent));
+            assignment.is_some_and(|a| a.assigns(index.text_of(owner)))
+        };
+        file.calls("parse_args").iter().any(parses)
     }
 
     /// Whether an expression is computed of what a model gave.
