@@ -176,11 +176,9 @@ fn a_tensor_of_the_host_in_a_forward_pass() {
             format!("\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        {line}\n\n\nmodel = Net()\n");
         STEP.replace("\nmodel = torch.nn.Linear(3, 3)\n", &class)
     };
-    for line in [
-        "return x * torch.Tensor([2.0, 3.0])",
-        "return x @ torch.eye(3)",
-        "return x + torch.zeros(3, device=\"cpu\")",
-    ] {
+    for line in
+        ["return x * torch.Tensor([2.0, 3.0])", "return x @ torch.eye(3)", "return x + torch.zeros(3, device=\"cpu\")"]
+    {
         check_said("ipu", &net(line), ": Make tensors on the IPU");
     }
     let (after, _) = ported("ipu", &[("a.py", &net("return x + torch.zeros(3, device=self.device)"))]);

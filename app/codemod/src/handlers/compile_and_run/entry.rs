@@ -13,14 +13,17 @@ use training::program_start::starts;
 pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let defined = input.settings.definitions.defined_by(RUNTIME);
     let class = format!("class {}:", defined.first()?);
+    let other_modes = input.project.modes.is_some();
     let trainers = input.files.iter().filter(|(_, text)| text.contains(&class));
-    let start = trainers
-        .into_iter()
-        .find_map(|(path, _)| starts(input.files, path).into_iter().find(|s| s.path == view.path))?;
+    let start = trainers.into_iter().find_map(|(path, _)| {
+        let starts = starts(input.files, path);
+        // A file with a main block of its own trains by itself; others that import it do something else.
+        let by_itself = !other_modes && starts.iter().any(|s| s.module.is_none());
+        starts.into_iter().find(|s| s.path == view.path && !by_itself)
+    })?;
     let index = &view.index;
     let main = start.main(view)?;
     let module = start.module.as_deref();
-    let other_modes = input.project.modes.is_some();
     let values = Values::default()
         .flag("other_modes", other_modes)
         .flag("imported", module.is_some())
