@@ -42,7 +42,11 @@ test("each kind of font is the one that is stated for it", async () => {
   const { root } = await session.send("DOM.getDocument");
   const { nodeId } = await session.send("DOM.querySelector", { nodeId: root.nodeId, selector: "h1" });
   for (const [kind, font] of [["sans-serif", "DejaVu Sans"], ["serif", "DejaVu Serif"], ["monospace", "DejaVu Sans Mono"], ["Arial", "DejaVu Sans"]]) {
-    await page.locator("h1").first().evaluate((heading, kind) => heading.style.setProperty("font-family", kind, "important"), kind);
+    await page.locator("h1").first().evaluate(async (heading, kind) => {
+      heading.style.setProperty("font-family", kind, "important");
+      // The fonts that are told are those of the last picture.
+      await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+    }, kind);
     const { fonts } = await session.send("CSS.getPlatformFontsForNode", { nodeId });
     assert.deepEqual(fonts.map(({ familyName }) => familyName), [font], kind);
   }
