@@ -335,6 +335,7 @@ onPage("line ends, tabs and the byte order mark stay", {}, async (page) => {
   await page.chooseFiles([{ name: "t.py", bytes }]);
   await page.ported();
   // Typing into it changes what was typed only.
+  await page.showSource();
   await page.page.locator("#source").focus();
   await page.page.keyboard.press("Control+End");
   await page.page.keyboard.insertText("# end\n");

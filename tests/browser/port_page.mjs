@@ -173,6 +173,12 @@ export class PortPage {
     return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
   }
 
+  /** Shows the source where it has given its room to the diff, as a person who goes on with it does. */
+  async showSource() {
+    const show = this.page.locator("#show-source");
+    if (await show.isVisible()) await show.click();
+  }
+
   /** Opens files as a person does, with the button and the browser's own dialog: `{name, text}` or `{name, bytes}`. */
   async chooseFiles(files) {
     const payload = files.map(({ name, text, bytes }) => ({
@@ -180,6 +186,7 @@ export class PortPage {
       mimeType: "application/octet-stream",
       buffer: Buffer.from(bytes ?? text),
     }));
+    await this.showSource();
     const [dialog] = await Promise.all([
       this.page.waitForEvent("filechooser"),
       this.page.getByRole("button", { name: "Open files…" }).click(),
