@@ -202,7 +202,8 @@ export class PortPage {
   /** Waits until what is kept is what is open. */
   async keptAsItIs() {
     const open = () => this.page.evaluate(() => String([...window.portolanWork.bytes()]));
-    while (String(await this.kept()) !== (await open())) await this.page.evaluate(() => new Promise(requestAnimationFrame));
+    // By the clock: a page that is not in front may get no pictures.
+    while (String(await this.kept()) !== (await open())) await this.page.waitForTimeout(20);
   }
 
   /** Makes a shared link. */
