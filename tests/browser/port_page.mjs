@@ -202,8 +202,12 @@ export class PortPage {
   /** Waits until what is kept is what is open. */
   async keptAsItIs() {
     const open = () => this.page.evaluate(() => String([...window.portolanWork.bytes()]));
+    const end = Date.now() + 30_000;
     // By the clock: a page that is not in front may get no pictures.
-    while (String(await this.kept()) !== (await open())) await this.page.waitForTimeout(20);
+    while (String(await this.kept()) !== (await open())) {
+      if (Date.now() > end) throw new Error("what is open is not kept");
+      await this.page.waitForTimeout(20);
+    }
   }
 
   /** Makes a shared link. */

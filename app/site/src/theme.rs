@@ -16,6 +16,8 @@ const FILES: [(&str, &str, &str); 12] = [
         "painted",
         "js",
         concat!(
+            include_str!("../theme/elements.js"),
+            "\n",
             include_str!("../theme/controls.js"),
             "\n",
             include_str!("../theme/tabs.js"),
@@ -24,7 +26,12 @@ const FILES: [(&str, &str, &str); 12] = [
         ),
     ),
     ("tabs", "js", include_str!("../theme/tabs.js")),
-    ("keep", "js", include_str!("../theme/keep.js")),
+    // No module: its names would be everybody's.
+    (
+        "keep",
+        "js",
+        concat!("(() => {\n", include_str!("../theme/elements.js"), "\n", include_str!("../theme/keep.js"), "})();\n"),
+    ),
     ("search", "css", include_str!("../theme/search.css")),
     ("parts", "css", include_str!("../theme/parts.css")),
 ];

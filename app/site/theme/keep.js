@@ -1,266 +1,251 @@
 // On the page that ports: keeps the open work in this browser, brings it back, and takes files that other apps hand over.
-(() => {
-  // The page waits with what its address names until what is kept is open, so that it can be brought back.
-  window.portolanKeeps = true;
-  let opened;
-  /** The database, which stays open: a page that is being closed has no time to open it. */
-  const open = () =>
-    (opened ??= new Promise((done, fail) => {
-      const request = indexedDB.open("portolan", 1);
-      request.onupgradeneeded = () => request.result.createObjectStore("work");
-      request.onsuccess = () => {
-        const database = request.result;
-        // Somebody deletes the site's data, or wants to.
-        database.onclose = () => (opened = undefined);
-        database.onversionchange = () => {
-          database.close();
-          opened = undefined;
-        };
-        done(database);
+// The page waits with what its address names until what is kept is open, so that it can be brought back.
+window.portolanKeeps = true;
+let opened;
+/** The database, which stays open: a page that is being closed has no time to open it. */
+const open = () =>
+  (opened ??= new Promise((done, fail) => {
+    const request = indexedDB.open("portolan", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("work");
+    request.onsuccess = () => {
+      const database = request.result;
+      // Somebody deletes the site's data, or wants to.
+      database.onclose = () => (opened = undefined);
+      database.onversionchange = () => {
+        database.close();
+        opened = undefined;
       };
-      request.onerror = () => fail(request.error);
-    }).catch((error) => {
-      opened = undefined;
-      throw error;
-    }));
-  const store = async (mode, act) => {
-    const database = await open();
-    return new Promise((done, fail) => {
-      const transaction = database.transaction("work", mode);
-      const request = act(transaction.objectStore("work"));
-      // What was asked for is on the disk only then: a full disk shows itself at the end.
-      transaction.oncomplete = () => done(request.result);
-      transaction.onabort = () => fail(transaction.error ?? request.error);
-      // A page that is being closed does not live to hear of its requests, which is what a transaction otherwise waits for.
-      if (document.visibilityState === "hidden") transaction.commit?.();
+      done(database);
+    };
+    request.onerror = () => fail(request.error);
+  }).catch((error) => {
+    opened = undefined;
+    throw error;
+  }));
+const store = async (mode, act) => {
+  const database = await open();
+  return new Promise((done, fail) => {
+    const transaction = database.transaction("work", mode);
+    const request = act(transaction.objectStore("work"));
+    // What was asked for is on the disk only then: a full disk shows itself at the end.
+    transaction.oncomplete = () => done(request.result);
+    transaction.onabort = () => fail(transaction.error ?? request.error);
+    // Otherwise it waits until the page has heard of its requests, and a page that is being left does not live that long.
+    transaction.commit?.();
+  });
+};
+
+// Each of several open tabs keeps its work in a place of its own, or the one that was changed last would win over the others.
+let place = 0;
+const named = (name, at = place) => (at === 0 ? name : `${name} ${at}`);
+const lockOf = (at) => `portolan-work-${at}`;
+/** Takes a place until the tab is closed, and waits for it so many milliseconds; says whether no other tab has it. */
+const occupy = (at, patience) =>
+  new Promise((tell) => {
+    const held = () => {
+      tell(true);
+      // Let go of before the page is gone, for the page that is loaded in its stead.
+      return new Promise((leave) => addEventListener("pagehide", leave, { once: true }));
+    };
+    const signal = AbortSignal.timeout(patience);
+    // A browser that forbids storage forbids this too, and no tab has anything kept.
+    navigator.locks.request(lockOf(at), { signal }, held).catch(() => tell(!signal.aborted));
+  });
+/** The first place that is free. A page that is loaded anew waits for its former self to let go of its own. */
+async function findPlace() {
+  if (!navigator.locks) return;
+  let own;
+  try {
+    own = sessionStorage.portolanPlace;
+  } catch {
+    // Storage may be forbidden.
+  }
+  if (own !== undefined && (await occupy(Number(own), 2000))) return void (place = Number(own));
+  for (place = 0; place < 50 && !(await occupy(place, 400)); ) place += 1;
+  try {
+    sessionStorage.portolanPlace = place;
+  } catch {
+    // The next load looks for a place again.
+  }
+}
+const same = (one, other) => one.length === other?.length && one.every((byte, at) => byte === other[at]);
+/** Places of closed tabs whose work is another than this. */
+async function others(bytes) {
+  if (!navigator.locks) return [];
+  const keys = await store("readonly", (work) => work.getAllKeys());
+  const { held } = await navigator.locks.query();
+  const taken = new Set(held.map((lock) => lock.name));
+  const found = [];
+  for (const key of keys.filter((key) => /^open\b/.test(key))) {
+    const at = Number(key.slice("open".length));
+    if (!taken.has(lockOf(at)) && !same(await store("readonly", (work) => work.get(key)), bytes)) found.push(at);
+  }
+  return found;
+}
+
+let line;
+function say(...parts) {
+  const foot = document.querySelector(".site-foot .wrap");
+  if (!foot) return;
+  if (!line) {
+    line = element("p", { id: "kept", role: "status" });
+    foot.insertBefore(line, foot.querySelector(".theme"));
+  }
+  line.replaceChildren(...parts);
+}
+
+let timer;
+let since;
+let saved = 0;
+// The work as it was when the reader cleared it: it stays gone until it is changed, also when the page is left. A copy of
+// another tab's is not kept either until it is changed.
+let cleared;
+const isCleared = (bytes) => same(bytes, cleared);
+const rest = () => {
+  clearTimeout(timer);
+  since = undefined;
+};
+/** Keeps the work as it is now, unless the reader cleared it; says whether nothing stood in the way. What is asked for first is written first. */
+async function save() {
+  rest();
+  const bytes = window.portolanWork?.bytes();
+  if (!bytes || isCleared(bytes)) return true;
+  cleared = undefined;
+  const beside = window.portolanWork.beside();
+  try {
+    await store("readwrite", (work) => {
+      const put = (bytes, name) => (bytes.length === 0 ? work.delete(named(name)) : work.put(bytes, named(name)));
+      put(beside, "beside");
+      return put(bytes, "open");
     });
-  };
-
-  // Each of several open tabs keeps its work in a place of its own, or the one that was changed last would win over the others.
-  let place = 0;
-  const named = (name, at = place) => (at === 0 ? name : `${name} ${at}`);
-  const lockOf = (at) => `portolan-work-${at}`;
-  /** Takes a place until the tab is closed, and waits for it so many milliseconds; says whether no other tab has it. */
-  const occupy = (at, patience) =>
-    new Promise((tell) => {
-      const held = () => {
-        tell(true);
-        // Let go of before the page is gone, for the page that is loaded in its stead.
-        return new Promise((leave) => addEventListener("pagehide", leave, { once: true }));
-      };
-      const signal = AbortSignal.timeout(patience);
-      // A browser that forbids storage forbids this too, and no tab has anything kept.
-      navigator.locks.request(lockOf(at), { signal }, held).catch(() => tell(!signal.aborted));
-    });
-  /** The first place that is free. A page that is loaded anew waits for its former self to let go of its own. */
-  async function findPlace() {
-    if (!navigator.locks) return;
-    let own;
-    try {
-      own = sessionStorage.portolanPlace;
-    } catch {
-      // Storage may be forbidden.
-    }
-    if (own !== undefined && (await occupy(Number(own), 2000))) return void (place = Number(own));
-    for (place = 0; place < 50 && !(await occupy(place, 400)); ) place += 1;
-    try {
-      sessionStorage.portolanPlace = place;
-    } catch {
-      // The next load looks for a place again.
-    }
+  } catch (error) {
+    // The work is on the page still.
+    warn(bytes.length > 0, error?.name);
+    return false;
   }
-  const same = (one, other) => one.length === other?.length && one.every((byte, at) => byte === other[at]);
-  /** Places of closed tabs whose work is another than this. */
-  async function others(bytes) {
-    if (!navigator.locks) return [];
-    const keys = await store("readonly", (work) => work.getAllKeys());
-    const { held } = await navigator.locks.query();
-    const taken = new Set(held.map((lock) => lock.name));
-    const found = [];
-    for (const key of keys.filter((key) => /^open\b/.test(key))) {
-      const at = Number(key.slice("open".length));
-      if (!taken.has(lockOf(at)) && !same(await store("readonly", (work) => work.get(key)), bytes)) found.push(at);
-    }
-    return found;
-  }
-
-  function element(tag, attributes, ...children) {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  }
-  function button(text, act) {
-    const made = element("button", { type: "button", class: "button quiet small" }, text);
-    made.addEventListener("click", act);
-    return made;
-  }
-  let line;
-  function say(...parts) {
-    const foot = document.querySelector(".site-foot .wrap");
-    if (!foot) return;
-    if (!line) {
-      line = element("p", { id: "kept", role: "status" });
-      foot.insertBefore(line, foot.querySelector(".theme"));
-    }
-    line.replaceChildren(...parts);
-  }
-
-  let timer;
-  let since;
-  let saved = 0;
-  // The work as it was when the reader cleared it: it stays gone until it is changed, also when the page is left. A copy of
-  // another tab's is not kept either until it is changed.
-  let cleared;
-  const isCleared = (bytes) => same(bytes, cleared);
-  const rest = () => {
-    clearTimeout(timer);
-    since = undefined;
-  };
-  /** Keeps the work as it is now, unless the reader cleared it; says whether nothing stood in the way. What is asked for first is written first. */
-  async function save() {
-    rest();
-    const bytes = window.portolanWork?.bytes();
-    if (!bytes || isCleared(bytes)) return true;
-    cleared = undefined;
-    const beside = window.portolanWork.beside();
-    try {
-      await store("readwrite", (work) => {
-        const put = (bytes, name) => (bytes.length === 0 ? work.delete(named(name)) : work.put(bytes, named(name)));
-        put(beside, "beside");
-        return put(bytes, "open");
-      });
-    } catch (error) {
-      // The work is on the page still.
-      warn(bytes.length > 0, error?.name);
-      return false;
-    }
-    warn(false);
-    const size = bytes.length + beside.length;
-    if (size === saved) return true;
-    saved = size;
-    if (saved === 0) {
-      say("");
-      return true;
-    }
-    const apart = place === 0 ? "Your open work is kept in this browser. " : "This tab’s own work is kept in this browser. ";
-    say(apart, button("Clear it", clearKept));
+  warn(false);
+  const size = bytes.length + beside.length;
+  if (size === saved) return true;
+  saved = size;
+  if (saved === 0) {
+    say("");
     return true;
   }
-  /** Shows news over the page. */
-  function show(id, role, text, ...controls) {
-    const news = element("div", { id, role, class: "update" }, element("p", {}, text), ...controls);
-    const shelf = document.querySelector(".updates") ?? document.body.appendChild(element("div", { class: "updates" }));
-    shelf.append(news);
-    return news;
+  const apart = place === 0 ? "Your open work is kept in this browser. " : "This tab’s own work is kept in this browser. ";
+  say(apart, button("Clear it", clearKept));
+  return true;
+}
+/** Shows news over the page. */
+function show(id, role, text, ...controls) {
+  return announce({ id, role }, element("p", {}, text), ...controls);
+}
+let bar;
+const ask = (event) => event.preventDefault();
+/** Says that the work would be lost with the page, and has the browser ask before it is closed; or takes that back. */
+function warn(isLost, why) {
+  if (isLost === (bar !== undefined)) return;
+  if (!isLost) {
+    bar.remove();
+    bar = undefined;
+    return removeEventListener("beforeunload", ask);
   }
-  let bar;
-  const ask = (event) => event.preventDefault();
-  /** Says that the work would be lost with the page, and has the browser ask before it is closed; or takes that back. */
-  function warn(isLost, why) {
-    if (isLost === (bar !== undefined)) return;
-    if (!isLost) {
-      bar.remove();
-      bar = undefined;
-      return removeEventListener("beforeunload", ask);
-    }
-    addEventListener("beforeunload", ask);
-    saved = 0;
-    say("");
-    const reason = why === "QuotaExceededError" ? "the space that this browser gives to sites is used up" : "this browser does not let this site store anything";
-    const text = `Your open work is not kept: ${reason}. Download it, or copy its link, before you close this page.`;
-    bar = show("unkept", "alert", text, button("Try again", save), button("Hide", () => bar.remove()));
+  addEventListener("beforeunload", ask);
+  saved = 0;
+  say("");
+  const reason = why === "QuotaExceededError" ? "the space that this browser gives to sites is used up" : "this browser does not let this site store anything";
+  const text = `Your open work is not kept: ${reason}. Download it, or copy its link, before you close this page.`;
+  bar = show("unkept", "alert", text, button("Try again", save), button("Hide", () => bar.remove()));
+}
+async function clearKept() {
+  rest();
+  cleared = window.portolanWork?.bytes();
+  try {
+    await store("readwrite", (work) => {
+      work.delete(named("beside"));
+      return work.delete(named("open"));
+    });
+  } catch {
+    return say("This browser did not let the kept work be cleared: clear the site's data in its settings.");
   }
-  async function clearKept() {
-    rest();
-    cleared = window.portolanWork?.bytes();
-    try {
-      await store("readwrite", (work) => {
-        work.delete(named("beside"));
-        return work.delete(named("open"));
-      });
-    } catch {
-      return say("This browser did not let the kept work be cleared: clear the site's data in its settings.");
-    }
-    saved = 0;
-    window.portolanWork?.forget();
-    say("Saved work deleted.");
+  saved = 0;
+  window.portolanWork?.forget();
+  say("Saved work deleted.");
+}
+/** Saves in a moment of quiet, but does not wait for one for long. */
+const soon = () => {
+  since ??= Date.now();
+  clearTimeout(timer);
+  timer = setTimeout(save, Math.max(0, Math.min(800, since + 5000 - Date.now())));
+};
+
+/** Files of another app go the way of files that are chosen. */
+function take(files) {
+  const field = document.getElementById("open-files");
+  if (!field || files.length === 0) return;
+  const chosen = new DataTransfer();
+  for (const file of files) chosen.items.add(file);
+  field.files = chosen.files;
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+  soon();
+}
+
+async function shared() {
+  const waiting = await caches.open("portolan-shared");
+  const files = [];
+  for (const request of await waiting.keys()) {
+    const name = decodeURIComponent(new URL(request.url).pathname.split("/").pop());
+    files.push(new File([await (await waiting.match(request)).blob()], name));
   }
-  /** Saves in a moment of quiet, but does not wait for one for long. */
-  const soon = () => {
-    since ??= Date.now();
-    clearTimeout(timer);
-    timer = setTimeout(save, Math.max(0, Math.min(800, since + 5000 - Date.now())));
+  await caches.delete("portolan-shared");
+  history.replaceState(null, "", location.pathname);
+  take(files);
+}
+
+async function start() {
+  const nothing = new Uint8Array();
+  await findPlace();
+  const kept = (name, at) => store("readonly", (work) => work.get(named(name, at))).catch(() => undefined);
+  const both = async (at) => (await Promise.all([kept("open", at), kept("beside", at)])).map((bytes) => bytes ?? nothing);
+  const own = await both(place);
+  const isOwn = place === 0 || own.some((bytes) => bytes.length > 0);
+  // A second tab begins with what the first has.
+  const [bytes, beside] = isOwn ? own : await both(0);
+  window.portolanWork.begin(bytes, beside);
+  if (!isOwn) cleared = window.portolanWork.bytes();
+  // Something may have been typed before this page listened.
+  else soon();
+  if (location.search === "?shared") await shared();
+  window.launchQueue?.setConsumer(async ({ files = [] }) => take(await Promise.all(files.map((handle) => handle.getFile()))));
+  for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
+  // Before the page is loaded anew: what it asked for in its address would go before the work.
+  window.portolanKeep = async () => {
+    // What was cleared is open still, and the reader is told that it comes back.
+    cleared = undefined;
+    const kept = await save();
+    if (kept && saved > 0) history.replaceState(null, "", location.pathname);
+    return kept;
   };
+  // Brought back as it was left, the page has let go of its place.
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+  addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
+  const left = await others(bytes).catch(() => []);
+  if (left.length > 0) offer(left);
+}
 
-  /** Files of another app go the way of files that are chosen. */
-  function take(files) {
-    const field = document.getElementById("open-files");
-    if (!field || files.length === 0) return;
-    const chosen = new DataTransfer();
-    for (const file of files) chosen.items.add(file);
-    field.files = chosen.files;
-    field.dispatchEvent(new Event("change", { bubbles: true }));
-    soon();
-  }
-
-  async function shared() {
-    const waiting = await caches.open("portolan-shared");
-    const files = [];
-    for (const request of await waiting.keys()) {
-      const name = decodeURIComponent(new URL(request.url).pathname.split("/").pop());
-      files.push(new File([await (await waiting.match(request)).blob()], name));
-    }
-    await caches.delete("portolan-shared");
-    history.replaceState(null, "", location.pathname);
-    take(files);
-  }
-
-  async function start() {
-    const nothing = new Uint8Array();
-    await findPlace();
-    const kept = (name, at) => store("readonly", (work) => work.get(named(name, at))).catch(() => undefined);
-    const both = async (at) => (await Promise.all([kept("open", at), kept("beside", at)])).map((bytes) => bytes ?? nothing);
-    const own = await both(place);
-    const isOwn = place === 0 || own.some((bytes) => bytes.length > 0);
-    // A second tab begins with what the first has.
-    const [bytes, beside] = isOwn ? own : await both(0);
-    window.portolanWork.begin(bytes, beside);
-    if (!isOwn) cleared = window.portolanWork.bytes();
-    else if (bytes.length + beside.length > 0) soon();
-    if (location.search === "?shared") await shared();
-    window.launchQueue?.setConsumer(async ({ files = [] }) => take(await Promise.all(files.map((handle) => handle.getFile()))));
-    for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
-    // Before the page is loaded anew: what it asked for in its address would go before the work.
-    window.portolanKeep = async () => {
-      // What was cleared is open still, and the reader is told that it comes back.
-      cleared = undefined;
-      const kept = await save();
-      if (kept && saved > 0) history.replaceState(null, "", location.pathname);
-      return kept;
-    };
-    // Brought back as it was left, the page has let go of its place.
-    addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
-    addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
-    const left = await others(bytes).catch(() => []);
-    if (left.length > 0) offer(left);
-  }
-
-  /** Tabs that were closed had other work. */
-  function offer(left) {
-    const forget = () =>
-      store("readwrite", (work) => {
-        for (const at of left) work.delete(named("beside", at));
-        return left.map((at) => work.delete(named("open", at))).pop();
-      });
-    const away = (act) => () => {
-      news.remove();
-      act?.();
-    };
-    const open = element("a", { class: "button quiet small", href: location.pathname, target: "_blank" }, "Open it in a new tab");
-    open.addEventListener("click", away());
-    const text = "The work of another tab, which was closed, is kept too.";
-    const news = show("other-work", "status", text, open, button("Delete it", away(forget)), button("Later", away()));
-  }
-  addEventListener("TrunkApplicationStarted", () => start(), { once: true });
-})();
+/** Tabs that were closed had other work. */
+function offer(left) {
+  const forget = () =>
+    store("readwrite", (work) => {
+      for (const at of left) work.delete(named("beside", at));
+      return left.map((at) => work.delete(named("open", at))).pop();
+    });
+  const away = (act) => () => {
+    news.remove();
+    act?.();
+  };
+  const open = element("a", { class: "button quiet small", href: location.pathname, target: "_blank" }, "Open it in a new tab");
+  open.addEventListener("click", away());
+  const text = "The work of another tab, which was closed, is kept too.";
+  const news = show("other-work", "status", text, open, button("Delete it", away(forget)), button("Later", away()));
+}
+addEventListener("TrunkApplicationStarted", () => start(), { once: true });

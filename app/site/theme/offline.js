@@ -2,19 +2,6 @@
 
 const root = new URL(".", import.meta.url);
 
-function element(tag, attributes, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-
-function button(text, act) {
-  const made = element("button", { type: "button", class: "button quiet small" }, text);
-  made.addEventListener("click", act);
-  return made;
-}
-
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /** Asks the worker and waits for its answer. */
@@ -41,9 +28,7 @@ function offer(worker) {
     navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
     worker.postMessage("take over");
   });
-  const bar = element("div", { id: "update", role: "status", class: "update" }, news, now, later);
-  const shelf = document.querySelector(".updates") ?? document.body.appendChild(element("div", { class: "updates" }));
-  shelf.append(bar);
+  const bar = announce({ id: "update", role: "status" }, news, now, later);
 }
 
 /** A line in the footer. It is read aloud when it changes. */

@@ -26,7 +26,7 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
 
 /// This program's file. Tests compile it anew while it runs, and its own idea of where it lies is of the file that was there before.
 pub(crate) fn own_program() -> Result<PathBuf> {
-    let running = std::env::current_exe().context("this system does not say where the program lies")?;
+    let running = std::env::current_exe().context("this system does not say where the program is")?;
     Ok(running.with_file_name(format!("xtask{}", std::env::consts::EXE_SUFFIX)))
 }
 
