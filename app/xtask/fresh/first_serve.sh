@@ -13,7 +13,8 @@ until grep -q '^Serving ' "$said"; do
   fi
   sleep 1
 done
-curl --noproxy '*' --fail --silent --show-error --output /dev/null "http://127.0.0.1:$1/"
+# It says so a moment before it listens.
+curl --noproxy '*' --retry 30 --retry-delay 1 --retry-connrefused --fail --silent --show-error --output /dev/null "http://127.0.0.1:$1/"
 # The last lines have been said by then.
 sleep 2
 kill "$server"
