@@ -110,6 +110,11 @@ mod tests {
             &["1 call .cuda()", "2 name torch.cuda.is_available"],
         );
         check("import torch.cuda.amp\ntorch.cuda.amp.GradScaler(enabled=False)\n", &["1 import torch.cuda.amp"]);
+        // What a function imports is known in that function alone.
+        check(
+            "def f():\n    from torch.cuda import Stream\n    g = lambda: Stream()\ndef g():\n    Stream()\n",
+            &["2 import torch.cuda.Stream", "3 name torch.cuda.Stream"],
+        );
     }
 
     #[test]

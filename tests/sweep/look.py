@@ -21,6 +21,21 @@ WORDS = set(
 KEYWORDS = set("dest help metavar title description label name key".split())
 
 
+def imported_in(around):
+    """What names stand for that a function imports, or the module outside of its functions."""
+    names, todo = {}, list(around.body) if isinstance(around.body, list) else []
+    for node in todo:
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                head = one.name.split(".")[0]
+                names[one.asname or head] = one.name if one.asname else head
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.update((one.asname or one.name, f"{node.module}.{one.name}") for one in node.names)
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            todo.extend(ast.iter_child_nodes(node))
+    return names
+
+
 def bound_in(function):
     """The names that a function binds itself, which are not the module's there."""
     arguments = function.args
@@ -43,15 +58,15 @@ class Mentions(ast.NodeVisitor):
     """Every place that asks for CUDA: `(kind, first line, last line, what it is)`."""
 
     def __init__(self, tree):
-        self.found, self.names, self.hidden, self.parents = [], {}, [], []
+        # Of each function around, from the outside in: what it binds, and what it imports.
+        self.found, self.functions, self.parents = [], [], []
+        self.names = imported_in(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for one in node.names:
-                    self.names[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
                     self.imported(node, one.name)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 for one in node.names:
-                    self.names[one.asname or one.name] = f"{node.module}.{one.name}"
                     self.imported(node, f"{node.module}.{one.name}")
         self.visit(tree)
 
@@ -73,20 +88,24 @@ class Mentions(ast.NodeVisitor):
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
-        if not isinstance(node, ast.Name) or any(node.id in names for names in self.hidden):
+        if not isinstance(node, ast.Name):
             return None
         # A fragment says `torch` without importing it.
         head = self.names.get(node.id, "torch" if node.id == "torch" else None)
+        for bound, imported in reversed(self.functions):
+            if node.id in bound or node.id in imported:
+                head = None if node.id in bound else imported[node.id]
+                break
         return head and ".".join([head, *reversed(parts)])
 
     def visit(self, node):
         self.parents.append(node)
         hides = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         if hides:
-            self.hidden.append(bound_in(node))
+            self.functions.append((bound_in(node), imported_in(node)))
         super().visit(node)
         if hides:
-            self.hidden.pop()
+            self.functions.pop()
         self.parents.pop()
 
     def name(self, node):

@@ -355,7 +355,7 @@ impl Condition {
             Test::InsideWith(pattern) => inside_with(view, found.node, pattern),
             Test::ForwardReaches => s.project.reach.by_forward(view, found.node),
             Test::StepReaches => s.project.reach.by_step(view, found.node),
-            Test::OnlyWithCuda => only_with_cuda(view, found.node),
+            Test::OnlyWithCuda => only_with_cuda(view, found.node).is_some(),
             Test::ProjectGives(name, text) => {
                 captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))
             }

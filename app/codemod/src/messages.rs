@@ -37,6 +37,7 @@ messages! {
     no_branch_here(mode);
     asks_for_cuda(name);
     asks_for_cuda_in_a_branch(name);
+    only_with_cuda(test);
     cuda_name_left(name);
     cuda_call_left();
     cuda_name_harmless(name);

@@ -4,21 +4,19 @@ use python::names::dotted;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
-/// Whether a place is reached only where there is CUDA, so that nothing of it runs on the target.
-pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> bool {
+/// The test that a place is reached behind only where there is CUDA, so that nothing of it runs on the target.
+pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     let k = kinds();
     let index = &view.index;
-    index.ancestors(id).any(|a| {
+    let guarded = index.ancestors(id).filter_map(|a| {
         if [k.if_statement, k.elif_clause].contains(&index.kind(a)) {
-            let inside = index.consequence(a).is_some_and(|body| index.is_within(id, body));
-            return inside && index.condition(a).is_some_and(|test| means_cuda(view, test, 3));
+            return Some((index.consequence(a)?, index.condition(a)?));
         }
-        if index.kind(a) == k.conditional_expression {
-            let parts: Vec<Id> = index.parts(a).collect();
-            return matches!(parts.as_slice(), [body, test, _] if index.is_within(id, *body) && means_cuda(view, *test, 3));
-        }
-        false
-    })
+        let mut parts = index.parts(a).filter(|_| index.kind(a) == k.conditional_expression);
+        Some((parts.next()?, parts.next()?))
+    });
+    let mut tests = guarded.filter(|(body, _)| index.is_within(id, *body)).map(|(_, test)| test);
+    tests.find(|test| means_cuda(view, *test, 3))
 }
 
 /// Whether a question for CUDA needs nothing: "no" chooses what runs without it. Where it ends the program, it does.

@@ -140,7 +140,13 @@ pub(crate) fn residue(
     if branch && let Some(modes) = &project.modes {
         found.retain(|(id, ..)| !matches!(modes.region(index, *id), Region::Foreign | Region::Vendor { .. }));
     }
-    found.retain(|(id, ..)| !reached::only_with_cuda(view, *id));
+    found.retain_mut(|(id, severity, message)| {
+        let Some(test) = reached::only_with_cuda(view, *id) else { return true };
+        let test = index.text_of(test).split_whitespace().collect::<Vec<_>>().join(" ");
+        (*severity, *message) = (Severity::Info, messages::only_with_cuda(&test));
+        // A test that says CUDA itself needs no word at what it keeps from running.
+        !test.to_ascii_lowercase().contains("cuda")
+    });
     found.sort_by_key(|(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
     let mut out: Vec<Found> = Vec::new();
     for (id, severity, message) in found {

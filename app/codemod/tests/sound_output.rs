@@ -141,6 +141,11 @@ fn names_and_strings_in_any_spelling_are_found() {
     check("hpu", "x.to(\"cu\" \"da\")\nx.to(\"\"\"cuda\"\"\")\n", "x.to(\"hpu\")\nx.to(\"hpu\")\n");
     check_told("ipu", "import torch\nok = (torch.cuda.\n      is_available())\n", 2, "NVIDIA");
     check_told("ipu", "from common import *\ntorch.cuda.set_device(0)\n", 2, "`torch.cuda.set_device`");
+    // What keeps it from running is said by a name that does not say CUDA.
+    let head = "import torch\ncan = fast and torch.cuda.is_available()\n";
+    check_told("ipu", &format!("{head}if can:\n    x = x.cuda()\n"), 4, "`can` is true only with an NVIDIA GPU");
+    let lines = format!("{head}def f(x):\n    return x.cuda() if (can and\n  big) else x\n");
+    check_told("ipu", &lines, 4, "`(can and big)` is true only");
     check_told("rdu", "backend = 'NCCL'\n", 1, "nccl");
     check_told("rdu", "backend = 'cpu:gloo,cuda:nccl'\n", 1, "nccl");
     check_told("hpu", "import tensorflow as tf\nwith tf.device('/gpu:0'):\n    pass\n", 2, "tf.device");
