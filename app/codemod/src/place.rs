@@ -148,9 +148,10 @@ pub(crate) fn prints_into_a_stream(index: &Index<'_>, statement: Id) -> bool {
     index.children(statement).next().is_some_and(|first| index.kind(first) == kinds().chevron)
 }
 
-/// Where a line ends in CR alone. Python begins a new line there; the parser reads on, into the next line of a comment too.
+/// Where a line ends in CR alone, as the first of the two lines of `\r\r\n` does. Python begins a new line there; the parser reads
+/// on, into the next line of a comment too.
 fn lone_return(text: &str, tree: &Tree) -> Option<usize> {
-    let ends = |at: &usize| !text[*at..].trim_start_matches('\r').starts_with('\n');
+    let ends = |at: &usize| !text[at + 1..].starts_with('\n');
     let mut lone = text.match_indices('\r').map(|(at, _)| at).filter(ends).peekable();
     lone.peek()?;
     let index = tree.index();

@@ -153,6 +153,23 @@ fn names_and_strings_in_any_spelling_are_found() {
 }
 
 #[test]
+fn a_carriage_return_alone_ends_a_line_of_python() {
+    let told = "a line ends in a carriage return alone";
+    check_refused("rdu", "net = net.cuda()\r\r\nopt.step()  # a\r\r\n", 1, told);
+    check_refused("rdu", "net = net.cuda()  # a\rb\n", 1, told);
+    // In a string it is a character like others, and its bytes stay.
+    assert_eq!(run("rdu", "a = '''b\r\r\nc'''\nd = e.cuda()\n").files[0].text, "a = '''b\r\r\nc'''\nd = e\n");
+    // With ends of both kinds every line keeps its own.
+    assert_eq!(run("rdu", "a = b.cuda()\r\nc = d.cuda()\n").files[0].text, "a = b\r\nc = d\n");
+}
+
+#[test]
+fn indentation_begins_behind_a_form_feed() {
+    check("rdu", "\u{c}a = b.cuda()\n\u{c}\nc = d.cuda()\u{c}\n", "\u{c}a = b\n\u{c}\nc = d\u{c}\n");
+    check("rdu", "if a:\n    b()\n  \u{c}    c = d.cuda()\n", "if a:\n    b()\n  \u{c}    c = d\n");
+}
+
+#[test]
 fn a_file_without_a_last_newline_gets_none() {
     for blank in ["\n", "\n\n"] {
         check("rdu", &format!("import torch\nx = 1{blank}torch.cuda.synchronize()"), "import torch\nx = 1");

@@ -18,8 +18,9 @@ pub fn line_indent(text: &str, offset: usize) -> &str {
     let start = text[..offset].rfind('\n').map_or(0, |n| n + 1);
     let start = if start == 0 && text.starts_with('\u{feff}') { 3 } else { start };
     let line = &text[start..];
-    let end = line.find(|c| c != ' ' && c != '\t').unwrap_or(line.len());
-    &line[..end]
+    let end = line.find(|c| !" \t\u{c}".contains(c)).unwrap_or(line.len());
+    // Python counts from the last form feed.
+    line[..end].rsplit('\u{c}').next().unwrap_or_default()
 }
 
 /// Byte offset to row and column.

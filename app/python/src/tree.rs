@@ -288,7 +288,7 @@ impl Tree {
                 let shares = row.replace(child.end_position().row) == Some(child.start_position().row);
                 if holds && !shares {
                     let line = line_start(text, child.start_byte());
-                    let before = text[line..child.start_byte()].trim_start_matches('\u{c}');
+                    let before = text[line..child.start_byte()].rsplit('\u{c}').next().unwrap_or_default();
                     let leads = before.trim().is_empty() && !text[..line].trim_end().ends_with('\\');
                     if leads && *margin.get_or_insert(before) != before {
                         return Some(child.byte_range());
