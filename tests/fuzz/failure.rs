@@ -46,7 +46,7 @@ pub(crate) fn small(target: &Target, input: &[u8], said: &str) -> Vec<u8> {
     if !fails(input) {
         return small;
     }
-    if let (Mutator::Program, Ok(text)) = (target.mutator, std::str::from_utf8(input)) {
+    if let (Mutator::Program | Mutator::Project, Ok(text)) = (target.mutator, std::str::from_utf8(input)) {
         small = shrink::shrink(text, |text| fails(text.as_bytes())).into_bytes();
     }
     let (mut size, mut tries) = (small.len().div_ceil(2), 0);

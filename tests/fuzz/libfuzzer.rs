@@ -18,6 +18,7 @@ mod failure;
 #[path = "../sweep/faults.rs"]
 mod faults;
 mod mutate;
+mod projects;
 mod random;
 mod seeds;
 #[path = "../sweep/shrink.rs"]
@@ -100,7 +101,7 @@ fuzz_target!(init: begin(), |input: &[u8]| {
 fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
     let mut random = Random::new(u64::from(seed));
     let own = match RUN.target.mutator {
-        Mutator::Program => !random.one_in(16),
+        Mutator::Program | Mutator::Project => !random.one_in(16),
         Mutator::Bytes => random.one_in(4),
     };
     if !own {

@@ -16,6 +16,7 @@ mod failure;
 #[path = "../sweep/faults.rs"]
 mod faults;
 mod mutate;
+mod projects;
 mod random;
 mod seeds;
 #[path = "../sweep/shrink.rs"]
@@ -63,7 +64,7 @@ macro_rules! short_runs {
 }
 
 short_runs!(
-    checkpoint guide_page hdf5 highlight launch_form launch_script lifting notebook npy port_bytes port_program safetensors
+    checkpoint guide_page hdf5 highlight launch_form launch_script lifting notebook npy port_bytes port_program port_project safetensors
     semantic_patch share_link site_file zip
 );
 

@@ -3,6 +3,7 @@
 mod bytes;
 mod expressions;
 mod layout;
+mod project;
 mod statements;
 
 use crate::random::Random;
@@ -10,6 +11,7 @@ use python::{Index, Tree};
 use std::ops::Range;
 
 pub(crate) use bytes::bytes;
+pub(crate) use project::project;
 
 /// One way to change a program, which may borrow from another one; none where the program has no place for it.
 type Change = fn(&Index<'_>, &Index<'_>, &mut Random) -> Option<String>;

@@ -1,5 +1,6 @@
 //! What inputs are made of: files of the repository, read where they lie, and the few in `seeds/`.
 
+use crate::projects;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,31 @@ pub(crate) fn programs() -> Vec<Seed> {
         found.extend(examples.map(|one| (format!("{}-{}.py", guide.name, one.line), one.text.clone().into_bytes())));
     }
     found
+}
+
+/// Projects: parts of the fixture's, and programs side by side.
+pub(crate) fn projects() -> Vec<Seed> {
+    const ROOT: &str = "tests/fixtures/projects/cristae";
+    const CONFIG: [&str; 4] =
+        ["requirements.txt", "cristae/config/__init__.py", "cristae/config/mode.py", "cristae/config/run.py"];
+    const PARTS: [&[&str]; 4] = [
+        &["cristae/core/base_trainer.py", "cristae/core/ranks.py", "cristae/torch_backend/distributed.py"],
+        &["bin/segment.py", "cristae/torch_backend/unet.py", "cristae/torch_backend/loss.py"],
+        &["cristae/config/data.py", "cristae/config/config.yaml", "cristae/tf_backend/trainer.py"],
+        &["cristae/torch_backend/trainer.py"],
+    ];
+    const PATHS: [&str; 3] = ["train.py", "net.py", "data.py"];
+    let read = |path: &str| Some((path.to_owned(), fs::read_to_string(root().join(ROOT).join(path)).ok()?));
+    let parts = PARTS.iter().map(|part| CONFIG.iter().chain(*part).filter_map(|path| read(path)).collect());
+    let programs = programs();
+    let besides = programs.chunks(PATHS.len()).map(|chunk| {
+        let texts = chunk.iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned());
+        let files = PATHS.iter().map(|path| (*path).to_owned()).zip(texts);
+        files.chain([("requirements.txt".to_owned(), "torch==2.1\ntensorflow\n".to_owned())]).collect()
+    });
+    let all: Vec<Vec<(String, String)>> = parts.chain(besides).collect();
+    let joined = all.iter().enumerate().map(|(n, files)| (format!("{n}.txt"), projects::join(files).into_bytes()));
+    joined.filter(|(_, text)| text.len() < 24 << 10).collect()
 }
 
 /// The guides with their examples.

@@ -11,6 +11,7 @@ mod notebook;
 mod npy;
 mod port_bytes;
 mod port_program;
+mod port_project;
 mod safetensors;
 mod semantic_patch;
 mod share_link;
@@ -41,6 +42,8 @@ pub(crate) struct Target {
 pub(crate) enum Mutator {
     Bytes,
     Program,
+    /// Several files, as [`crate::projects`] writes them down.
+    Project,
 }
 
 /// How much is done with one input.
@@ -64,6 +67,7 @@ pub(crate) const TARGETS: &[Target] = &[
     npy::TARGET,
     port_bytes::TARGET,
     port_program::TARGET,
+    port_project::TARGET,
     safetensors::TARGET,
     semantic_patch::TARGET,
     share_link::TARGET,
@@ -80,9 +84,9 @@ impl Target {
     pub(crate) fn mutate(&self, input: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
         match self.mutator {
             Mutator::Bytes => mutate::bytes(input, other, random),
-            Mutator::Program => {
-                let (input, other) = (String::from_utf8_lossy(input), String::from_utf8_lossy(other));
-                mutate::program(&input, &other, random).into_bytes()
+            Mutator::Program | Mutator::Project => {
+                let change = if self.mutator == Mutator::Program { mutate::program } else { mutate::project };
+                change(&String::from_utf8_lossy(input), &String::from_utf8_lossy(other), random).into_bytes()
             }
         }
     }

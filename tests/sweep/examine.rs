@@ -107,7 +107,7 @@ pub(crate) fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Opti
 }
 
 /// The edits lead from the original to the port, and what they bring ends its lines as the file does.
-fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
+pub(crate) fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
     let lost = |class: &str, detail: String| Some(Fault::new(Kind::LostBytes, class, detail));
     let (mut text, mut at) = (String::new(), 0);
     for edit in &file.edits {
@@ -145,7 +145,7 @@ fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
 }
 
 /// A comment of the original that the port lacks.
-fn comment_lost(original: &Said, ported: &Said) -> Option<Fault> {
+pub(crate) fn comment_lost(original: &Said, ported: &Said) -> Option<Fault> {
     let (Some(before), Some(after)) = (&original.comments, &ported.comments) else { return None };
     let count = |all: &[String], one: &String| {
         all.partition_point(|comment| comment <= one) - all.partition_point(|comment| comment < one)

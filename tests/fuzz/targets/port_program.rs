@@ -20,7 +20,7 @@ pub(super) const TARGET: Target = Target {
 pub(super) static RECIPES: LazyLock<RecipeSet> = LazyLock::new(RecipeSet::embedded);
 
 thread_local! {
-    static CPYTHON: RefCell<CPython> = RefCell::new(CPython::new("python3"));
+    pub(super) static CPYTHON: RefCell<CPython> = RefCell::new(CPython::new("python3"));
 }
 
 /// What no port may do; of what CPython refuses, only that no bytes are lost. That a port leaves nothing of CUDA untold is asked of programs that people wrote.
@@ -44,7 +44,7 @@ pub(super) fn ports(text: &str, recipes: &RecipeSet, ways: Ways) {
 }
 
 /// Both styles, with unsafe changes and without, for the newest SDK; and for the oldest.
-fn options(target: TargetInfo) -> Vec<Options> {
+pub(super) fn options(target: TargetInfo) -> Vec<Options> {
     let newest = [(Style::InPlace, false), (Style::InPlace, true), (Style::Auto, false), (Style::Branch, true)];
     let newest = newest.map(|(style, allow_unsafe)| (style, allow_unsafe, None));
     let oldest = (Style::Auto, true, target.sdks.first().cloned());
@@ -60,6 +60,6 @@ fn options(target: TargetInfo) -> Vec<Options> {
 }
 
 /// What CPython says; a text that it cannot even be asked about is none that it compiles.
-fn look(cpython: &mut CPython, text: &str) -> Said {
+pub(super) fn look(cpython: &mut CPython, text: &str) -> Said {
     cpython.look(text, true).unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() })
 }

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 /// The heading of [`Followed::row`].
 pub(super) const HEAD: &str = "\
-| target | executions | a second | minutes | edges of the seeds | edges at the end | last new edge after | failures |
-|---|--:|--:|--:|--:|--:|--:|--:|";
+| target | executions | a second | minutes | edges of the seeds | edges at the end | new in the last half | last new edge after | failures |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|";
 
 /// A run, as its lines tell it.
 pub(super) struct Followed {
@@ -17,8 +17,8 @@ pub(super) struct Followed {
     /// Edges that were reached: by what it began with, and by now.
     began: u64,
     edges: u64,
-    /// Seconds until the last edge that was new.
-    last_new: f64,
+    /// When there were more edges than before, in seconds, and how many.
+    grown: Vec<(f64, u64)>,
     pub(super) failures: usize,
 }
 
@@ -31,7 +31,7 @@ impl Followed {
             executions: 0,
             began: 0,
             edges: 0,
-            last_new: 0.0,
+            grown: Vec::new(),
             failures: 0,
         }
     }
@@ -52,21 +52,34 @@ impl Followed {
                 self.began = edges;
             }
             if edges > self.edges {
-                (self.edges, self.last_new) = (edges, self.seconds);
+                self.edges = edges;
+                self.grown.push((self.seconds, edges));
             }
         }
         false
     }
 
+    /// Seconds until the last edge that was new.
+    fn last_new(&self) -> f64 {
+        self.grown.last().map_or(0.0, |(seconds, _)| *seconds)
+    }
+
+    /// Edges that the second half of the time brought: none, and the target has come to where it goes on slowly.
+    fn in_last_half(&self) -> u64 {
+        let before = self.grown.iter().take_while(|(seconds, _)| *seconds <= self.seconds / 2.0).last();
+        self.edges - before.map_or(self.began, |(_, edges)| *edges)
+    }
+
     /// The run in a sentence.
     pub(super) fn told(&self) -> String {
         format!(
-            "{} executions, {:.0} a second; {} edges, {} of them new; the last new one after {:.0} s; {} failures",
+            "{} executions, {:.0} a second; {} edges, {} of them new, {} in the last half; the last new one after {:.0} s; {} failures",
             self.executions,
             self.executions as f64 / self.seconds,
             self.edges,
             self.edges - self.began,
-            self.last_new,
+            self.in_last_half(),
+            self.last_new(),
             self.failures
         )
     }
@@ -74,14 +87,15 @@ impl Followed {
     /// The run as a row of a table.
     pub(super) fn row(&self) -> String {
         format!(
-            "| {} | {} | {:.0} | {:.1} | {} | {} | {:.0} s | {} |",
+            "| {} | {} | {:.0} | {:.1} | {} | {} | {} | {:.0} s | {} |",
             self.name,
             self.executions,
             self.executions as f64 / self.seconds,
             self.seconds / 60.0,
             self.began,
             self.edges,
-            self.last_new,
+            self.in_last_half(),
+            self.last_new(),
             self.failures
         )
     }
@@ -101,5 +115,17 @@ mod tests {
         assert!(run.read("FAILURE panicked at x.rs:1"));
         run.read("stat::number_of_executed_units: 31");
         assert_eq!((run.executions, run.began, run.edges), (31, 400, 404));
+    }
+
+    #[test]
+    fn edges_of_the_last_half() {
+        let check = |grown: &[(f64, u64)], new: u64| {
+            let edges = grown.last().map_or(400, |(_, edges)| *edges);
+            let run = Followed { began: 400, edges, seconds: 60.0, grown: grown.to_vec(), ..Followed::begin("port") };
+            assert_eq!(run.in_last_half(), new);
+        };
+        check(&[(1.0, 400), (20.0, 404), (31.0, 405), (59.0, 407)], 3);
+        check(&[(1.0, 400), (20.0, 404)], 0);
+        check(&[(1.0, 400), (40.0, 401)], 1);
     }
 }

@@ -1,0 +1,33 @@
+//! Projects of several files as one text, as libFuzzer wants its inputs: before each file stands a line with its path.
+
+/// What the line before a file begins with.
+const MARK: &str = "#=# ";
+
+/// The path of what stands before the first such line.
+const FIRST: &str = "train.py";
+
+/// The files one behind the other. Each gets a newline of its own at its end, so that one without a last newline stays so.
+pub(crate) fn join(files: &[(String, String)]) -> String {
+    files.iter().map(|(path, text)| format!("{MARK}{path}\n{text}\n")).collect()
+}
+
+/// The paths and texts of a project; of two files with one path, the first.
+pub(crate) fn split(text: &str) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if let Some(path) = line.strip_prefix(MARK) {
+            files.push((path.trim().to_owned(), String::new()));
+        } else {
+            if files.is_empty() {
+                files.push((FIRST.to_owned(), String::new()));
+            }
+            files.last_mut().into_iter().for_each(|(_, text)| text.push_str(line));
+        }
+    }
+    let mut known = std::collections::BTreeSet::new();
+    files.retain(|(path, _)| !path.is_empty() && known.insert(path.clone()));
+    for (_, text) in &mut files {
+        text.truncate(text.strip_suffix('\n').unwrap_or(text).len());
+    }
+    files
+}

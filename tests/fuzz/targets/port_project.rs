@@ -1,0 +1,70 @@
+//! The port of a project of several files: every port compiles that did before, a second port changes nothing, and a file's bytes stay
+//! but for its own edits.
+
+use super::port_program::{CPYTHON, RECIPES, look, options};
+use super::{Mutator, Target, Ways, chosen};
+use crate::cpython::{CPython, Said};
+use crate::examine::{bytes_kept, comment_lost};
+use crate::faults::{Fault, Kind};
+use crate::{projects, seeds};
+use codemod::{Options, Ported, SourceFile, port};
+
+pub(super) const TARGET: Target =
+    Target { name: "port_project", check, seeds: seeds::projects, mutator: Mutator::Project, short: 60 };
+
+fn check(input: &[u8], ways: Ways) {
+    let parts = projects::split(&String::from_utf8_lossy(input)).into_iter();
+    let files: Vec<SourceFile> = parts.map(|(path, text)| SourceFile { path, text }).collect();
+    let all: Vec<Options> = RECIPES.targets().into_iter().flat_map(options).collect();
+    CPYTHON.with_borrow_mut(|cpython| {
+        let said: Vec<Said> = files.iter().map(|file| look(cpython, &file.text)).collect();
+        for options in chosen(&all, input, ways) {
+            if let Some((path, Fault { kind, class, detail })) = fault(&files, &said, &options, cpython) {
+                panic!("{}: {class} [{options:?}] {path}: {detail}", kind.name());
+            }
+        }
+    });
+}
+
+fn is_python(file: &SourceFile) -> bool {
+    file.path.ends_with(".py")
+}
+
+/// The first thing that does not hold for a port, with the file.
+fn fault(files: &[SourceFile], said: &[Said], options: &Options, cpython: &mut CPython) -> Option<(String, Fault)> {
+    let lost = |class: &str| Fault::new(Kind::LostBytes, class, class);
+    let Ported { files: ported, certificate, .. } = port(files, &RECIPES, options);
+    let paths = ported.iter().map(|file| &file.path);
+    if !paths.eq(files.iter().map(|file| &file.path)) {
+        return Some((String::new(), lost("the files are others")));
+    }
+    for ((file, after), said) in files.iter().zip(&ported).zip(said) {
+        let told = |fault| Some((file.path.clone(), fault));
+        if let Some(fault) = bytes_kept(&file.text, after) {
+            return told(fault);
+        }
+        // Other files are read, and some are written to: those that say what is installed.
+        if after.changed && !is_python(file) && !file.path.ends_with(".txt") {
+            return told(lost("a file that a port has no business with"));
+        }
+        // Of what CPython refuses only the bytes are asked.
+        if !after.changed || !is_python(file) || said.refused.is_some() {
+            continue;
+        }
+        let now = look(cpython, &after.text);
+        if let Some(why) = &now.refused {
+            return told(Fault::new(Kind::DoesNotParse, "CPython", why.clone()));
+        }
+        if let Some(fault) = comment_lost(said, &now).filter(|_| certificate.comments_kept) {
+            return told(fault);
+        }
+    }
+    if files.iter().zip(said).any(|(file, said)| is_python(file) && said.refused.is_some()) {
+        return None;
+    }
+    let texts = ported.iter().map(|file| SourceFile { path: file.path.clone(), text: file.text.clone() });
+    let again = port(&texts.collect::<Vec<_>>(), &RECIPES, options);
+    let differs = again.files.iter().zip(&ported).find(|(again, ported)| again.text != ported.text)?.0;
+    let recipe = differs.edits.first().map_or("", |edit| edit.recipe.as_str());
+    Some((differs.path.clone(), Fault::new(Kind::SecondPort, recipe, format!("{recipe} changes the port again"))))
+}
