@@ -13,6 +13,19 @@ pub fn line_start(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |n| n + 1)
 }
 
+/// Start of the comments that stand directly above a line and are not indented; the line's own start where there are none.
+pub fn above_comments(text: &str, line: usize) -> usize {
+    let mut at = line;
+    while let Some(above) = text[..at].strip_suffix('\n') {
+        let start = line_start(text, above.len());
+        if !above[start..].starts_with('#') {
+            break;
+        }
+        at = start;
+    }
+    at
+}
+
 /// The white space at the start of the line that holds an offset.
 pub fn line_indent(text: &str, offset: usize) -> &str {
     let start = text[..offset].rfind('\n').map_or(0, |n| n + 1);
@@ -45,5 +58,24 @@ impl LineStarts {
     pub(crate) fn point(&self, offset: usize) -> Point {
         let (row, start) = self.row(offset);
         Point::new(row, offset - start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::above_comments;
+
+    #[test]
+    fn comments_above_a_line_belong_to_it_whatever_ends_their_lines() {
+        for (text, start) in [
+            ("x = 1\n# é\r\n# b\nclass A: ...\r\n", "# é"),
+            ("# é\n# b\r\nclass A: ...\n", "# é"),
+            ("# a\n\nclass A: ...\n", "class"),
+            ("\u{feff}# a\nclass A: ...\n", "class"),
+            ("class A: ...\n", "class"),
+        ] {
+            let found = above_comments(text, text.find("class").unwrap());
+            assert!(text[found..].starts_with(start), "{text:?}: {:?}", &text[found..]);
+        }
     }
 }

@@ -39,6 +39,24 @@ pub struct Names {
     pub wildcards: Vec<String>,
 }
 
+/// An expression as it can stand before a dot or beside an operator: in brackets, unless it is a name.
+pub fn as_operand(index: &Index<'_>, id: Id) -> String {
+    let text = index.text_of(id);
+    if dotted(index, id).is_some() { text.to_owned() } else { format!("({text})") }
+}
+
+/// Every module that an import statement names, with the statement; `.net` of `from .net import Net`.
+pub fn imported_modules<'i, 't>(index: &'i Index<'t>) -> impl Iterator<Item = (Id, &'t str)> + use<'i, 't> {
+    let (k, f) = (kinds(), fields());
+    let by_name = index.of_kind(k.import_statement).iter().flat_map(move |&statement| {
+        let parts = index.children(statement).filter(move |part| index.item(*part).field == f.name);
+        parts.map(move |part| (statement, index.field(part, f.name).unwrap_or(part)))
+    });
+    let of_module = index.of_kind(k.import_from_statement).iter();
+    let of_module = of_module.filter_map(move |&from| Some((from, index.field(from, f.module_name)?)));
+    by_name.chain(of_module).map(move |(statement, module)| (statement, index.text_of(module)))
+}
+
 impl Names {
     /// Reads the imports and bindings of a file.
     pub fn collect(index: &Index<'_>) -> Self {

@@ -9,11 +9,12 @@ mod messages;
 mod optimizer;
 mod plan;
 
-use super::named_loss::{port_step, refuse, write_out_scaler};
+use super::named_loss::{Planned, port_step, refuse, write_out_scaler};
 use super::{Handler, Input, Wish};
 use messages::{self as says, BLOCKS, COMPILES, MESSAGES, NAMES, RUNS_MODEL, RUNTIME};
 use plan::Plan;
 use python::syntax::Call;
+use python::tree::Id;
 use training::step::{OF_OPTIMIZERS, OF_STEPS, OF_TURNS};
 use training::{FileInProject, FileView, Obstacle};
 
@@ -41,18 +42,16 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if is_ported || by_hand || view.names.is_of_other_framework() {
         return Vec::new();
     }
-    let rewrite =
-        |input: &Input<'_, '_>, file: FileInProject<'_, '_>, whole| edits::wishes(&Plan::read(input, file, whole)?);
-    let whole = match view.steps.training.as_slice() {
-        [] => return write_out_scaler(input, view, rewrite).unwrap_or_default(),
-        [whole] => *whole,
-        several => {
-            let several = several[1..].iter().map(|step| Obstacle::several_steps(*step)).collect();
-            refuse(input, view, several);
-            return Vec::new();
-        }
-    };
-    port_step(input, view, whole, rewrite)
+    match view.steps.training.as_slice() {
+        [] => write_out_scaler(input, view, &rewrite).unwrap_or_default(),
+        [whole] => port_step(input, view, *whole, &rewrite),
+        [_, others @ ..] => refuse(input, view, others.iter().map(|step| Obstacle::several_steps(*step)).collect()),
+    }
+}
+
+/// The changes of one step, or everything that is in the way.
+fn rewrite(input: &Input<'_, '_>, file: FileInProject<'_, '_>, whole: Id) -> Planned {
+    edits::wishes(&Plan::read(input, file, whole)?)
 }
 
 /// What a ported trainer of a project with compute modes leaves to a person: it is told where it happens.

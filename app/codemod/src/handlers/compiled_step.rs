@@ -43,7 +43,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         return Vec::new();
     }
     if view.calls("backward").is_empty() {
-        if let Some(wishes) = write_out_scaler(input, view, rewrite::rewrite) {
+        if let Some(wishes) = write_out_scaler(input, view, &rewrite::rewrite) {
             return wishes;
         }
         elsewhere::note_step(input, file);
@@ -51,13 +51,12 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
     let &[step] = view.steps.training.as_slice() else {
         let found = |step: &Id| made_elsewhere(file, *step).unwrap_or_else(|| Obstacle::several_steps(*step));
-        refuse(input, view, view.steps.training.iter().map(found).collect());
-        return Vec::new();
+        return refuse(input, view, view.steps.training.iter().map(found).collect());
     };
     if input.project.is_lightning(view, step) {
         return Vec::new();
     }
-    port_step(input, view, step, rewrite::rewrite)
+    port_step(input, view, step, &rewrite::rewrite)
 }
 
 /// The module that the target's software is imported as.

@@ -6,7 +6,7 @@ use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values};
 use python::edit::{Change, Splice, dedent, place_without, spliced, splices, unindented};
 use python::lines::line_indent;
-use python::names::dotted;
+use python::names::as_operand;
 use python::tree::{Id, Tree, kinds};
 use std::ops::Range;
 use training::step::{handed_losses, unnamed_loss};
@@ -30,17 +30,18 @@ pub(super) type Planned = Result<Vec<Wish>, Vec<Obstacle>>;
 
 type Ported = Result<Vec<Wish>, Vec<Reason>>;
 
+/// How a verb plans a step.
+type Planner = dyn for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, Id) -> Planned;
+
+/// What a verb makes of a step, or why nothing.
+fn planned(plan: &Planner, input: &Input<'_, '_>, view: &FileView<'_>, whole: Id) -> Ported {
+    let file = FileInProject { view, project: input.project };
+    plan(input, file, whole).map_err(|obstacles| reasons(input, view, obstacles))
+}
+
 /// Ports the step that `whole` holds as `plan` says, once it is simple enough; otherwise says all that is in the way.
-pub(super) fn port_step(
-    input: &Input<'_, '_>,
-    view: &FileView<'_>,
-    whole: Id,
-    plan: impl for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, Id) -> Planned,
-) -> Vec<Wish> {
-    let planned = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| {
-        let file = FileInProject { view, project: input.project };
-        plan(input, file, whole).map_err(|obstacles| reasons(input, view, obstacles))
-    };
+pub(super) fn port_step(input: &Input<'_, '_>, view: &FileView<'_>, whole: Id, plan: &Planner) -> Vec<Wish> {
+    let planned = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| planned(plan, input, view, whole);
     let ported = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| {
         let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &planned);
         let named = name_loss(input, view, whole, &refused);
@@ -50,30 +51,18 @@ pub(super) fn port_step(
         let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &ported);
         split_lines(input, view, whole, &refused).map_or(Err(reasons), |split| split.map(|wish| vec![wish]))
     });
-    done.unwrap_or_else(|reasons| {
-        tell(input, reasons);
-        Vec::new()
-    })
+    done.unwrap_or_else(|reasons| tell(input, reasons))
 }
 
 /// Writes out what a scaler does that is handed the loss and the optimizer, if the step is ported then; none where there is no one such
 /// call. What is in the way then is told.
-pub(super) fn write_out_scaler(
-    input: &Input<'_, '_>,
-    view: &FileView<'_>,
-    plan: impl for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, Id) -> Planned,
-) -> Option<Vec<Wish>> {
+pub(super) fn write_out_scaler(input: &Input<'_, '_>, view: &FileView<'_>, plan: &Planner) -> Option<Vec<Wish>> {
     let file = FileInProject { view, project: input.project };
     let found = handed_losses(file);
     let [handed] = found.as_slice() else { return None };
     let index = &view.index;
     let clip = view.names.spelling(index, handed.statement, "torch.nn.utils.clip_grad_norm_")?;
     let text = |id: Id| index.text_of(id);
-    let loss = if dotted(index, handed.loss).is_some() {
-        text(handed.loss).to_owned()
-    } else {
-        format!("({})", text(handed.loss))
-    };
     let update = Values::default()
         .text("optimizer", text(handed.optimizer))
         .flag("clips", handed.clips.is_some())
@@ -85,24 +74,16 @@ pub(super) fn write_out_scaler(
         .text("limit", handed.clips.map_or("", |(limit, _)| text(limit)))
         .text("weights", handed.clips.map_or("", |(_, weights)| text(weights)));
     let step = Values::default()
-        .text("loss", loss)
+        .text("loss", as_operand(index, handed.loss))
         .flag("counts", handed.when.is_some())
         .text("test", handed.when.map_or("", text))
         .text("update", input.block(view, SCALED_UPDATE.name, &update)?);
     let text = input.block(view, SCALED_STEP.name, &step)?;
     let change = Change::Replace { first: handed.statement, last: handed.statement, text };
-    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| {
-        let file = FileInProject { view, project: input.project };
-        plan(input, file, whole).map_err(|obstacles| reasons(input, view, obstacles))
-    };
+    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| planned(plan, input, view, whole);
     let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &ported);
-    match if_ported(input, view, handed.statement, vec![change], &refused)? {
-        Ok(wish) => Some(vec![wish]),
-        Err(reasons) => {
-            tell(input, reasons);
-            Some(Vec::new())
-        }
-    }
+    let ported = if_ported(input, view, handed.statement, vec![change], &refused)?;
+    Some(ported.map_or_else(|reasons| tell(input, reasons), |wish| vec![wish]))
 }
 
 /// What is against the one step of a file.
@@ -117,9 +98,9 @@ fn refusals(
     }
 }
 
-/// Tells of obstacles, once each, in the order of the text.
-pub(super) fn refuse(input: &Input<'_, '_>, view: &FileView<'_>, obstacles: Vec<Obstacle>) {
-    tell(input, reasons(input, view, obstacles));
+/// Tells of obstacles, once each, in the order of the text; nothing is changed then.
+pub(super) fn refuse(input: &Input<'_, '_>, view: &FileView<'_>, obstacles: Vec<Obstacle>) -> Vec<Wish> {
+    tell(input, reasons(input, view, obstacles))
 }
 
 fn reasons(input: &Input<'_, '_>, view: &FileView<'_>, mut obstacles: Vec<Obstacle>) -> Vec<Reason> {
@@ -132,10 +113,9 @@ fn reasons(input: &Input<'_, '_>, view: &FileView<'_>, mut obstacles: Vec<Obstac
     obstacles.into_iter().map(reason).collect()
 }
 
-fn tell(input: &Input<'_, '_>, reasons: Vec<Reason>) {
-    for Reason { at, text } in reasons {
-        input.refuse_step_at(at, &text);
-    }
+fn tell(input: &Input<'_, '_>, reasons: Vec<Reason>) -> Vec<Wish> {
+    reasons.into_iter().for_each(|Reason { at, text }| input.refuse_step_at(at, &text));
+    Vec::new()
 }
 
 /// What is against a step as it reads in a view.

@@ -7,8 +7,8 @@ use super::plan::{Plan, reads_here};
 use crate::definitions::Values;
 use crate::step_parts::{Part, StepParts, of_call, of_step};
 use python::edit::{Change, dedent};
-use python::lines::line_indent;
-use python::names::dotted;
+use python::lines::{above_comments, line_indent};
+use python::names::as_operand;
 use python::tree::{Id, ROOT};
 use training::Obstacle;
 use training::program_start::command_line;
@@ -45,10 +45,7 @@ pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
         let at = plan.optimizers.first().map_or(step.whole, |o| o.statement);
         return Ok(vec![Wish { at: index.item(at).start, changes, imports }]);
     }
-    let wish = |change: Change| {
-        let at = change.node().unwrap_or(step.whole);
-        Wish { at: index.item(at).start, changes: vec![change], imports: Vec::new() }
-    };
+    let wish = |change: Change| Wish::new(step.file.view, change.node().unwrap_or(step.whole), vec![change]);
     let mut wishes: Vec<Wish> = changes.into_iter().map(wish).collect();
     wishes[0].imports.push("import sys".to_owned());
     Ok(wishes)
@@ -91,10 +88,7 @@ impl StepParts for Plan<'_, '_> {
         match (name, made) {
             ("step.optimizer", made) => Some(made.map_or(step.optimizer, |o| o.name).to_owned()),
             ("step.model", Some(made)) => Some(made.model.to_owned()),
-            ("step.loss", _) => {
-                let text = view.index.text_of(step.loss);
-                Some(if dotted(&view.index, step.loss).is_some() { text.to_owned() } else { format!("({text})") })
-            }
+            ("step.loss", _) => Some(as_operand(&view.index, step.loss)),
             _ => of_call(view, node, name),
         }
     }
@@ -138,11 +132,7 @@ fn runtime(plan: &Plan<'_, '_>) -> Change {
         return Change::Insert { at, after: false, text: format!("{}{text}\n\n", gap(index.item(at).start)) };
     }
     let trainer = index.parts(ROOT).find(|s| index.is_within(plan.turn.step.whole, *s)).unwrap_or(ROOT);
-    // Comments above the trainer stay with it.
-    let mut at = index.item(trainer).start;
-    while let Some(line) = index.text[..at].lines().next_back().filter(|l| l.starts_with('#')) {
-        at -= line.len() + view.layout.newline.len();
-    }
+    let at = above_comments(index.text, index.item(trainer).start);
     let text = format!("{}{text}\n\n\n", gap(at)).replace('\n', view.layout.newline);
     Change::Raw { range: at..at, text }
 }

@@ -5,6 +5,7 @@ use super::super::{Input, Wish};
 use super::messages::{ENTRY, RUNTIME};
 use crate::definitions::Values;
 use python::edit::{Change, dedent};
+use python::lines::above_comments;
 use training::FileView;
 use training::program_start::starts;
 
@@ -39,11 +40,7 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
         let change = Change::Insert { at: first, after: false, text };
         return module.map(|_| Wish::new(view, first, vec![change]));
     }
-    let mut at = index.item(main).start;
-    // Above its comments.
-    while let Some(line) = index.text[..at].lines().next_back().filter(|l| l.starts_with('#')) {
-        at -= line.len() + view.layout.newline.len();
-    }
+    let at = above_comments(index.text, index.item(main).start);
     let text = format!("{text}\n\n").replace('\n', view.layout.newline);
     Some(Wish { at, changes: vec![Change::Raw { range: at..at, text }], imports: vec!["import sys".to_owned()] })
 }

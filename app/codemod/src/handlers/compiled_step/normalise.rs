@@ -2,8 +2,7 @@
 
 use super::{Input, Wish};
 use python::edit::{Change, dedent};
-use python::lines::line_end;
-use python::lines::line_indent;
+use python::lines::{line_end, line_indent};
 use python::tree::{Id, kinds};
 use training::FileView;
 use training::counting::chunks;
@@ -43,9 +42,7 @@ pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish>
         done = done.max(index.item(*at).end);
         free
     });
-    let wish =
-        |at: Id| Some(Wish { at: index.item(at).start, changes: vec![body_alone(view, at)?], imports: Vec::new() });
-    found.into_iter().filter_map(wish).collect()
+    found.into_iter().filter_map(|at| Some(Wish::new(view, at, vec![body_alone(view, at)?]))).collect()
 }
 
 /// A compound statement's body in its place, comments above it included.

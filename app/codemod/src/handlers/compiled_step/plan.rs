@@ -30,8 +30,7 @@ impl<'a, 't> Plan<'a, 't> {
     }
 
     pub(super) fn edit(&mut self, at: Id, change: Change) {
-        let at = self.step.file.index.item(at).start;
-        self.edits.push(Wish { at, changes: vec![change], imports: Vec::new() });
+        self.edits.push(Wish::new(self.step.file.view, at, vec![change]));
     }
 
     pub(super) fn insert(&mut self, at: Id, after: bool, text: &str) {
