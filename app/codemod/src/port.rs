@@ -9,6 +9,7 @@ mod matched;
 mod merged;
 mod overlap;
 mod plan;
+mod repeated;
 mod round;
 mod state;
 mod wishes;

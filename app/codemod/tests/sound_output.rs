@@ -224,3 +224,15 @@ fn a_coroutine_keeps_its_block() {
     assert!(run("hpu", &body("")).files[0].text.contains("@torch.no_grad()\ndef validate"));
     assert!(run("hpu", &body("async ")).files[0].text.contains("    with torch.no_grad():\n        return net(batch)"));
 }
+
+#[test]
+fn an_import_is_put_into_a_block_once() {
+    let before = "import lightning as L\n\none = L.Trainer(gpus=2)\nother = L.Trainer()\n\n\ndef make():\n    return L.Trainer()\n";
+    let text = &run("hpu", before).files[0].text;
+    let line = "from lightning_habana.pytorch.accelerator import HPUAccelerator\n";
+    let lines: Vec<&str> = text.split_inclusive('\n').filter(|l| l.trim_start() == line).collect();
+    assert_eq!(lines, [line, &format!("    {line}")], "once a block, and no block reads another's: {text}");
+    // What the program itself says twice is its own.
+    let own = "import torch\nimport torch\nnet = torch.nn.Linear(2, 1).cuda()\n";
+    assert!(run("xpu", own).files[0].text.starts_with("import torch\nimport torch\n"));
+}

@@ -5,6 +5,7 @@ use super::emptied::emptied;
 use super::merged::merged;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
+use super::repeated::repeated;
 use super::state::State;
 use super::wishes::wishes;
 use crate::fix::Fix;
@@ -78,7 +79,7 @@ pub(super) fn round(
                 fixes.sort_by_key(|f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
                 let replacements = written(plan, view, facts, fixes);
-                let after = [emptied, merged].iter().map(|tidy| tidy(view, &state.rope));
+                let after = [emptied, merged, repeated].iter().map(|tidy| tidy(view, &state.rope));
                 if replacements.is_empty() {
                     after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_default()
                 } else {

@@ -1,0 +1,31 @@
+//! Imports that a port has written twice into one block: two recipes brought them in different rounds, or around two calls.
+
+use crate::rope::{Replacement, Rope};
+use python::edit::{Change, splices};
+use python::tree::{Id, ROOT, kinds};
+use training::FileView;
+
+/// Takes away each import of the port's, in a `try` or not, that a statement above it in its block makes already.
+pub(super) fn repeated(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
+    let (index, k) = (&view.index, kinds());
+    let is_import = |s: Id| [k.import_statement, k.import_from_statement].contains(&index.kind(s));
+    let tries_import = |s: Id| index.body(s).is_some_and(|body| index.parts(body).all(is_import));
+    let tries = index.of_kind(k.try_statement).iter().copied().filter(|s| tries_import(*s));
+    let imports =
+        [k.import_statement, k.import_from_statement].into_iter().flat_map(|kind| index.of_kind(kind)).copied();
+    let mut statements: Vec<Id> = tries.chain(imports).collect();
+    statements.sort_unstable();
+    let mut out: Vec<Replacement> = Vec::new();
+    for s in statements {
+        let start = index.item(s).start;
+        let Some(by) = rope.author(start).filter(|_| out.last().is_none_or(|last| last.range.end <= start)) else {
+            continue;
+        };
+        let mut above = index.parts(index.parent(s).unwrap_or(ROOT)).take_while(|other| *other < s);
+        if above.any(|other| index.text_of(other) == index.text_of(s)) {
+            let gone = splices(view, &Change::Replace { first: s, last: s, text: String::new() });
+            out.extend(gone.into_iter().map(|g| Replacement { range: g.range, text: g.text, by: by.clone() }));
+        }
+    }
+    out
+}
