@@ -6,7 +6,7 @@ use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
 use guide::ListedName;
-use python::names::Names;
+use python::names::{Names, imported_modules};
 use python::strings::joined_string;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeMap;
@@ -99,11 +99,11 @@ pub(crate) fn residue(
         }
     }
     if !branch {
-        for &statement in index.of_kind(k.import_statement).iter().chain(index.of_kind(k.import_from_statement)) {
-            let module = index.children(statement).find(|part| index.kind(*part) == k.dotted_name);
-            let head = module.map_or("", |part| index.text_of(part)).split('.').next().unwrap_or_default();
-            // What is tried or asked for first, or in a function, may be another machine's business.
-            if let Some(target) = foreign_modules.get(head).filter(|_| index.parent(statement) == Some(ROOT)) {
+        // What is tried or asked for first, or in a function, may be meant for another machine.
+        let at_top = |statement: &Id| index.parent(*statement) == Some(ROOT);
+        for (statement, module) in imported_modules(index).filter(|(statement, _)| at_top(statement)) {
+            let head = module.split('.').next().unwrap_or_default();
+            if let Some(target) = foreign_modules.get(head) {
                 found.push((statement, Severity::Warning, messages::other_software_left(head, target)));
             }
         }

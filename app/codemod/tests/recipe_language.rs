@@ -108,7 +108,7 @@ fn a_step_is_ported_or_all_that_is_in_its_way_is_told() {
     let twice = format!("        loss.backward(retain_graph=True)\n{logged}");
     check_port(
         &STEP.replace("        loss.backward()\n", &twice),
-        "7*: not ported: the step calls `backward()` more than once. Sum the losses, or keep one branch of the test, then port \
-         again\n13*: loss.item() is printed\n13*: A. Why.\n14*: A. Why.\n",
+        "7*: Not ported: the step calls `backward()` more than once. Sum the losses, or keep one branch of the test, then port \
+         again.\n13*: loss.item() is printed\n13*: A. Why.\n14*: A. Why.\n",
     );
 }

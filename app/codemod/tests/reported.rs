@@ -49,7 +49,7 @@ fn what_cuda_alone_reaches_is_not_told() {
 
 #[test]
 fn a_question_that_ends_the_program_is_told() {
-    let asks = "asks for an NVIDIA GPU, and the answer is no";
+    let asks = "finds no NVIDIA GPU on this target. Check";
     check_said("ipu", "import torch\n\nif not torch.cuda.is_available():\n    raise SystemExit\n", asks);
     check_said("ipu", "import torch\n\nhas = torch.cuda.is_available()\nif not has:\n    exit()\n", asks);
     check_said("ipu", "import torch\n\nif torch.cuda.is_available():\n    go()\nelse:\n    raise SystemExit\n", asks);
@@ -308,4 +308,26 @@ fn a_backend_that_the_port_has_written() {
     check_in_project("hpu", &files("settings = Settings(dist_backend='nccl')\n"), words, false);
     check_in_project("hpu", &files("parser.add_argument('--dist-backend', '-b', default='nccl')\n"), words, false);
     check_in_project("hpu", &files("if settings.kind == 'nccl':\n    other = 'nccl'\n"), words, true);
+}
+
+#[test]
+fn software_of_another_accelerator_is_named_however_it_is_imported() {
+    let said = |imports: &str| ported("xpu", &[("a.py", &format!("{imports}\nimport torch\n\nnet.cuda()\n"))]).1;
+    for imports in [
+        "import habana_frameworks.torch.core as htcore",
+        "import os, habana_frameworks.torch.core",
+        "from habana_frameworks.torch import core",
+        "from habana_frameworks.torch.core import *",
+    ] {
+        assert!(said(imports).contains("1: `habana_frameworks` belongs to another accelerator (HPU)"), "{imports}");
+    }
+    // Two targets have it; it is called by the name of the one that the other extends.
+    assert!(said("import poptorch as pt").contains("`poptorch` belongs to another accelerator (IPU)"));
+    for imports in [
+        "from . import habana_frameworks",
+        "from .poptorch import net",
+        "try:\n    import poptorch\nexcept ImportError:\n    poptorch = None",
+    ] {
+        assert_eq!(said(imports), "", "{imports}");
+    }
 }

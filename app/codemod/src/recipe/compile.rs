@@ -2,8 +2,7 @@
 
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeSet, Target, embedded_guides};
-use crate::condition::WITHOUT_TORCH;
-use crate::condition::{Compiler, Condition};
+use crate::condition::{Compiler, Condition, WITHOUT_TORCH};
 use crate::definitions::{Definitions, Wanted};
 use crate::error::RecipeError;
 use crate::handlers;
@@ -60,8 +59,11 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
     }
     let modes = compute_modes(guides);
     targets.values_mut().for_each(|target| target.facts.compute_modes.clone_from(&modes));
+    let mut owners: Vec<&Target> = targets.values().collect();
+    // What a target takes over from the one that it extends bears that one's name: later names win below.
+    owners.sort_by_key(|target| target.extends.is_none());
     let modules: Vec<(String, String)> =
-        targets.values().flat_map(|t| t.facts.modules.iter().map(|module| (module.clone(), t.name.clone()))).collect();
+        owners.iter().flat_map(|t| t.facts.modules.iter().map(|module| (module.clone(), t.name.clone()))).collect();
     for target in targets.values_mut() {
         let own = target.facts.modules.clone();
         target.facts.foreign_modules = modules.iter().filter(|(module, _)| !own.contains(module)).cloned().collect();
