@@ -5,8 +5,8 @@ use python::names::called_name;
 use python::tree::{Id, kinds};
 
 /// Methods that `torch.nn.Module` gives every model and that compute nothing of a batch
-/// (<https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html>).
-pub(crate) const MODULE_METHODS: [&str; 37] = [
+/// (<https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html>), without those named after other vendors' devices.
+pub(crate) const MODULE_METHODS: [&str; 46] = [
     "add_module",
     "apply",
     "bfloat16",
@@ -20,6 +20,7 @@ pub(crate) const MODULE_METHODS: [&str; 37] = [
     "extra_repr",
     "float",
     "get_buffer",
+    "get_extra_state",
     "get_parameter",
     "get_submodule",
     "half",
@@ -35,14 +36,22 @@ pub(crate) const MODULE_METHODS: [&str; 37] = [
     "register_forward_hook",
     "register_forward_pre_hook",
     "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+    "register_load_state_dict_post_hook",
+    "register_load_state_dict_pre_hook",
     "register_module",
     "register_parameter",
+    "register_state_dict_post_hook",
+    "register_state_dict_pre_hook",
     "requires_grad_",
+    "set_extra_state",
+    "set_submodule",
     "share_memory",
     "state_dict",
     "to",
     "to_empty",
     "train",
+    "type",
     "zero_grad",
 ];
 

@@ -23,24 +23,25 @@ pub fn in_model(file: FileInProject<'_, '_>, id: Id) -> bool {
 
 /// Every call of a model in a file, outside the classes of models.
 pub fn model_calls<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
-    file.view.index.of_kind(kinds().call).iter().copied().filter(move |call| {
-        // `Net()` makes a model, and `self.init_network()` is a method; `G = Net()` makes `G` a model that is called.
-        let is_made = |n: &str| {
-            let makes = |value: Id| file.index.kind(value) == kinds().call;
-            file.index.assignments().any(|a| a.assigns(n) && a.value().is_some_and(makes))
-        };
-        let makes = called_name(&file.index, *call).is_some_and(|n| {
-            let is_class = n.starts_with(|c: char| c.is_ascii_uppercase()) && !is_made(n);
-            is_class || file.defines(n)
-        });
-        // `model = factory(8)` makes one, too, if `model` is called.
-        let target = file.index.parent(*call).and_then(|p| file.index.assignment(p)).and_then(|a| a.target());
-        let is_called = |text: &str| {
-            let mut callees = file.index.of_kind(kinds().call).iter().filter_map(|c| file.index.callee(*c));
-            callees.any(|callee| file.index.text_of(callee) == text)
-        };
-        let makes = makes || target.is_some_and(|target| is_called(file.index.text_of(target)));
-        let of_torch = qualified(&file, *call).is_some_and(|q| q.starts_with("torch."));
-        !makes && !of_torch && is_model_call(file, *call) && !in_model(file, *call)
+    let of_torch = move |call: Id| qualified(&file, call).is_some_and(|q| q.starts_with("torch."));
+    file.view.index.of_kind(kinds().call).iter().copied().filter(move |&call| {
+        // What asks the whole file comes last: few calls get so far.
+        is_model_call(file, call) && !of_torch(call) && !in_model(file, call) && !makes_model(file, call)
     })
+}
+
+/// Whether a call makes a model instead of running one. `Net()` does, unless `Net` is assigned a call: `G = Net()` makes `G` a model that
+/// is called. So does a function of the file, such as `self.init_network()`, and `model = factory(8)`, if `model` is called.
+fn makes_model(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let index = &file.view.index;
+    let makes = called_name(index, call).is_some_and(|name| {
+        let is_call = |value: Id| index.kind(value) == kinds().call;
+        let is_made = || index.assignments().any(|a| a.assigns(name) && a.value().is_some_and(is_call));
+        file.defines(name) || (name.starts_with(|c: char| c.is_ascii_uppercase()) && !is_made())
+    });
+    let target = index.parent(call).and_then(|p| index.assignment(p)).and_then(|a| a.target());
+    makes
+        || target.is_some_and(|target| {
+            index.calls().any(|c| c.callee().is_some_and(|g| index.is_text(g, index.text_of(target))))
+        })
 }

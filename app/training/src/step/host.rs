@@ -9,6 +9,7 @@ use crate::roles::Role;
 use python::PythonFile;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
 
 /// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define,
 /// themselves or as a `partial` that has the model already, and the model's own methods.
@@ -22,12 +23,12 @@ pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Ite
         file.role(value) == Some(Role::Model)
     };
     let is_handed = move |call: Id| arguments(&file, call).into_iter().any(is_model);
-    let is_partial = move |name: &str| {
-        index.of_kind(k.assignment).iter().any(|a| {
-            index.target(*a).is_some_and(|l| index.text_of(l) == name)
-                && index.source(*a).is_some_and(|r| called_name(index, r) == Some("partial") && is_handed(r))
-        })
+    let assigned = |partial: &Id| {
+        let assignment = index.parent(*partial).and_then(|parent| index.assignment(parent))?;
+        assignment.target().map(|target| index.text_of(target))
     };
+    let partials: BTreeSet<&str> =
+        file.calls("partial").iter().filter(|partial| is_handed(**partial)).filter_map(assigned).collect();
     // What a model does with its weights beside `forward`: `model.decode(z)`.
     let is_method = move |call: Id, name: &str| {
         let prepares = ["init", "reset", "set_", "load"].iter().any(|p| name.starts_with(p));
@@ -45,7 +46,7 @@ pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Ite
             && called_name(index, *call).is_some_and(|n| {
                 !n.starts_with(char::is_uppercase)
                     && !asks(n)
-                    && (is_method(*call, n) || !file.defines(n) && (is_handed(*call) || is_partial(n)))
+                    && (is_method(*call, n) || !file.defines(n) && (is_handed(*call) || partials.contains(n)))
             })
             && is_late(&file, *call, step, 3)
     })
