@@ -40,18 +40,18 @@ usage: cargo xtask VERB
   serve         build, then http://127.0.0.1:8080, built again when a source changes  [--port N]
   test          setup, then every check and test, the browser's too
                 [--fresh: serve, then this, of HEAD on a bare Debian in target/fresh, with root's rights  --keep: leave it there]
-  as-tested     runs a command in the surroundings of the tests: its own HOME, PATH, language, …  COMMAND …
+  as-tested     runs a command in the environment of the tests: their own HOME, PATH, language, …  COMMAND …
   size          gzip sizes of what dist/ holds against the bars
-  corpus        ports of all files of published packages, checked; writes docs/robustness.md  [--bounded] [--minutes N]
-  same-bytes    the command, debug and release, and the engine's module under Node and in Chromium port alike  [--files N]
-  fuzz          inputs that nobody wrote, to everything that reads what comes from outside  [--minutes N] [TARGET …]
-  deny          licences and sources of what others wrote, and known faults of it: needs the network
-  reproduce     the site twice, in folders of their own: the same bytes, or the files that differ
+  corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded] [--minutes N]
+  same-bytes    checks that the command (debug, release) and the engine under Node and in Chromium give the same bytes  [--files N]
+  fuzz          fuzzes everything that reads input from outside  [--minutes N] [TARGET …]
+  deny          licences, sources and known vulnerabilities of dependencies; needs the network
+  reproduce     builds the site twice, in different folders, and lists the files that differ
   bench port    time of a port beside a parse, ast-grep and TorchFix
   bench diff    time of a diff
-  bench site    time of the pages, and of 10,000 made up ones
-  bench typing  from a key to its picture, and large projects, in the built page
-  bench lighthouse  Lighthouse over the built pages, or those named  [PAGE …]
+  bench site    time to build the pages, and 10,000 made-up ones
+  bench typing  time from a keypress to the painted frame, and for large projects, in the built page
+  bench lighthouse  Lighthouse on the built pages, or on those named  [PAGE …]
   bench forward the forward pass beside onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
   modules       the modules that compute the network, into a folder: a part of build  FOLDER
   env           the shell variables for calling cargo on wasm32 by hand
