@@ -53,7 +53,7 @@ pub(crate) fn write_back(project: &Project, ported: &Ported) -> Result<bool> {
     }
     if full {
         say_line!(
-            "portolan: there is no room for the ported files beside the old ones, and none was changed; make some"
+            "portolan: not enough disk space for the ported files, so no file was changed; free some and run it again"
         );
         return Ok(false);
     }

@@ -267,7 +267,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         return Err(refusal(&[], "engine#input", message.into()));
     }
     if named && file.extension().is_some_and(|ending| ending == "zip") {
-        return Err(refusal(&[], "engine#input", "this is an archive: unpack it, and name its folder".into()));
+        return Err(refusal(&[], "engine#input", "this is a zip archive: unpack it and give the folder".into()));
     }
     // A script may do without an ending; a file with another one is no script.
     if named && file.exists() && !is_source(file) && file.extension().is_some() {

@@ -30,17 +30,17 @@ pub(crate) fn write() -> Result<String, String> {
     let count: usize = groups.iter().map(|group| group.packages.len()).sum();
     let groups: String = groups.iter().map(Group::html).collect();
     let main = format!(
-        "<div class=\"wrap band\">\n<article class=\"prose\">\n<h1>Licences</h1>\n<p class=\"lead\">Portolan is under MIT or Apache-2.0, \
-         at your option. Its programs have {count} packages of others compiled in; each is listed with its licence. Where a package \
-         offers several, this site takes the first whose text is printed here.</p>\n\
-         <p>The search is <a href=\"https://github.com/lucaong/minisearch\">MiniSearch</a>, under MIT; \
-         its text is the site’s file <code>minisearch-LICENSE.txt</code>. Rust’s standard library is under MIT or Apache-2.0.</p>\n\
+        "<div class=\"wrap band\">\n<article class=\"prose\">\n<h1>Licences</h1>\n<p class=\"lead\">Portolan is licensed under MIT or \
+         Apache-2.0, at your option. {count} packages by others are compiled into its programs; each is listed with its licence. Where a \
+         package offers a choice, this site uses the licence whose text is shown.</p>\n\
+         <p>Search uses <a href=\"https://github.com/lucaong/minisearch\">MiniSearch</a>, licensed under MIT; \
+         the text is in the site’s file <code>minisearch-LICENSE.txt</code>. Rust’s standard library is licensed under MIT or Apache-2.0.</p>\n\
          {groups}</article>\n</div>\n"
     );
     Ok(shell(&Frame {
         path: "licences/",
         title: "Licences",
-        description: "The packages that this site’s programs are made of, and their licences.",
+        description: "The packages that are compiled into this site’s programs, and their licences.",
         main: &main,
         ..Frame::default()
     }))
@@ -51,8 +51,8 @@ impl Group {
         let packages: String = self.packages.iter().map(Package::html).collect();
         let paragraphs = self.text.lines().map(|line| format!("<p>{}</p>\n", escape(line)));
         let text = match self.text.as_str() {
-            "" => "<p>These packages hold no text of their licence; it is the one that they name.</p>\n".to_owned(),
-            _ => format!("<details>\n<summary>The licence</summary>\n{}</details>\n", paragraphs.collect::<String>()),
+            "" => "<p>These packages come without a licence text; the licence is the one named.</p>\n".to_owned(),
+            _ => format!("<details>\n<summary>Licence text</summary>\n{}</details>\n", paragraphs.collect::<String>()),
         };
         format!("<section>\n<ul>\n{packages}</ul>\n{text}</section>\n")
     }

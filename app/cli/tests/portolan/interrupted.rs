@@ -104,7 +104,7 @@ fn a_full_disk_changes_nothing() {
     let ran = Command::new("sh").current_dir(home.path()).args(["-c", &limited]).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert_eq!(ran.status.code(), Some(1), "{said}");
-    assert!(said.contains("there is no room for the ported files"), "{said}");
+    assert!(said.contains("not enough disk space for the ported files"), "{said}");
     for (file, text) in [("p/a.py", TRAINER), ("p/b.py", &long), ("p/c.py", TRAINER)] {
         assert_eq!(read(home.path(), file), text, "{file}");
     }

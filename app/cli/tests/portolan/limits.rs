@@ -44,7 +44,7 @@ fn a_notebook_or_an_archive_of_any_size_is_not_read() {
         fs::File::create(home.path().join(name)).unwrap().set_len(1 << 40).unwrap();
     }
     for (name, words) in
-        [("huge.ipynb", "jupyter nbconvert --to script"), ("huge.zip", "unpack it, and name its folder")]
+        [("huge.ipynb", "jupyter nbconvert --to script"), ("huge.zip", "unpack it and give the folder")]
     {
         let ran = portolan(home.path(), &["port", "--target", "hpu", name]);
         assert!(ran.code == 1 && ran.err.contains(words), "{ran:?}");

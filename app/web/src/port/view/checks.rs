@@ -8,8 +8,10 @@ use crate::shared::text::count;
 use codemod::{Certificate, FileHashes, Style};
 use leptos::prelude::*;
 
-/// More files than this, or programs, are in the report alone: a page is not laid out with thousands of rows at once.
-const MANY: usize = 100;
+/// More files than this are in the report alone: a page is not laid out with thousands of rows at once.
+const FILES: usize = 100;
+/// The same of programs with a batch summary: each has a table.
+const PROGRAMS: usize = 20;
 
 /// The batch summary, and the checks below it.
 #[component]
@@ -36,9 +38,11 @@ fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
         state.target_name(&outcome.target),
         count(certificate.rounds, "pass").replace("passs", "passes")
     );
-    let ledgers = outcome.ledgers.iter().take(MANY / 5).cloned().collect();
+    let ledgers = outcome.ledgers.iter().take(PROGRAMS).cloned().collect();
+    let cut = cut(PROGRAMS, outcome.ledgers.len(), "programs");
     Some(view! {
         <BatchSummary ledgers/>
+        {cut}
         <h3>"Checks"</h3>
         <p>{under}</p>
         <List certificate=certificate.clone()/>
@@ -97,7 +101,7 @@ fn Versions(certificate: Certificate) -> impl IntoView {
             </tr>
         }
     };
-    let number = certificate.files.len();
+    let cut = cut(FILES, certificate.files.len(), "files");
     view! {
         <dl>
             <dt>"Engine"</dt>
@@ -114,8 +118,14 @@ fn Versions(certificate: Certificate) -> impl IntoView {
                     <th scope="col">"Port"</th>
                 </tr>
             </thead>
-            <tbody>{certificate.files.into_iter().take(MANY).map(file).collect_view()}</tbody>
+            <tbody>{certificate.files.into_iter().take(FILES).map(file).collect_view()}</tbody>
         </table>
-        {(number > MANY).then(|| view! { <p class="fine">{format!("The first {MANY} of {number} files; the report has all.")}</p> })}
+        {cut}
     }
+}
+
+/// Says that a list is longer than what is shown of it.
+fn cut(shown: usize, all: usize, things: &str) -> Option<impl IntoView + use<>> {
+    let text = format!("The first {shown} of {all} {things}; the report has all.");
+    (all > shown).then(|| view! { <p class="fine">{text}</p> })
 }
