@@ -169,7 +169,10 @@ fn lone_return(text: &str, tree: &Tree) -> Option<usize> {
 pub(crate) fn comments(index: &Index<'_>) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for id in index.of_kind(kinds().comment) {
-        *counts.entry(index.text_of(*id).trim_end().to_owned()).or_default() += 1;
+        // Many lines of comments are one to the tree.
+        for line in index.text_of(*id).lines().map(str::trim).filter(|line| !line.is_empty()) {
+            *counts.entry(line.to_owned()).or_default() += 1;
+        }
     }
     counts
 }

@@ -153,6 +153,14 @@ fn names_and_strings_in_any_spelling_are_found() {
 }
 
 #[test]
+fn many_lines_of_comments_stay() {
+    let many = "    # a\n\n    #  b\n".repeat(40);
+    let text = |call: &str| format!("def f():\n{many}    x = y{call}\n{many}{many}");
+    check("rdu", &text(".cuda()"), &text(""));
+    assert!(run("rdu", &text(".cuda()")).certificate.comments_kept);
+}
+
+#[test]
 fn a_carriage_return_alone_ends_a_line_of_python() {
     let told = "a line ends in a carriage return alone";
     check_refused("rdu", "net = net.cuda()\r\r\nopt.step()  # a\r\r\n", 1, told);

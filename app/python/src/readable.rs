@@ -10,7 +10,36 @@
 //!             else c)
 //! ```
 //!
+//! At every comment line it looks ahead to the next code, so many of them take a time that grows with the square.
+//!
 //! And of a tuple without brackets it knows only such starred parts that begin with a name: `return a, *b`, but not `return a, *[b]`.
+
+/// Comment lines one behind the other that are read as one comment.
+const MANY: usize = 32;
+
+/// The text with such comments joined, with every byte at its place; none where there are not so many.
+pub(crate) fn joined_comments(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |n| at + n);
+    let mut out: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while at < bytes.len() {
+        let (first, margin) = next_code(bytes, at);
+        let (mut count, mut end) = (0, first);
+        // One that stands further left belongs to another block.
+        let mut next = (first, margin);
+        while bytes.get(next.0) == Some(&b'#') && next.1 >= margin {
+            (count, end) = (count + 1, line_end(next.0));
+            next = next_code(bytes, end);
+        }
+        if count > MANY {
+            let out = out.get_or_insert_with(|| bytes.to_vec());
+            out[first..end].iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+        }
+        at = line_end(end) + 1;
+    }
+    out.and_then(|out| String::from_utf8(out).ok())
+}
 
 /// The text as the grammar can read it, with every byte at its place: such a line joined to the one before it, such a star left out.
 /// None where there is neither.
@@ -137,6 +166,28 @@ mod tests {
         check("def f():\n    return a, *(b for b in c)\n", Some("def f():\n    return a,  (b for b in c)\n"));
         check("x = *[a], *b, *await c\n", Some("x =  [a], *b,  await c\n"));
         check("x = a, *b.c(), 2 ** (3), f(*(d)), [1, *(e)]\nfrom a import *\n", None);
+    }
+
+    #[test]
+    fn many_comments_are_one() {
+        let check = |before: &str, count: usize, after: &str| {
+            let text = format!("def f():\n{}{after}", before.repeat(count));
+            let joined = joined_comments(&text);
+            assert_eq!(joined.is_some(), count > MANY);
+            let tree = Tree::parse(&text);
+            assert!(!tree.has_error() && tree.text() == text, "{text}");
+            let index = tree.index();
+            assert_eq!(index.of_kind(crate::tree::kinds().comment).len(), if count > MANY { 1 } else { count });
+            joined.unwrap_or(text)
+        };
+        assert_eq!(
+            check("    # ä\r\n\n", 40, "    x()\n").lines().map(str::len).collect::<Vec<_>>(),
+            [8, 40 * 11 - 3, 0, 7]
+        );
+        assert_eq!(check("    # b\n", 32, "    x()\n").lines().count(), 34);
+        // One further left ends the block.
+        let text = format!("def f():\n    x\n{}{}y\n", "    # a\n".repeat(33), "  # b\n".repeat(33));
+        assert_eq!(joined_comments(&text).map(|text| text.lines().count()), Some(5));
     }
 
     #[test]

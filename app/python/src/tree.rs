@@ -1,7 +1,7 @@
 //! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
 
 use crate::lines::{LineStarts, line_start};
-use crate::readable::readable;
+use crate::readable::{joined_comments, readable};
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
@@ -192,6 +192,8 @@ pub fn kinds() -> &'static Kinds {
 /// A text and its syntax tree.
 pub struct Tree {
     root: Root,
+    /// Whether the text was parsed as it is, and not one that the grammar can read better.
+    as_it_is: bool,
 }
 
 /// Trees that live as long as whoever reads a project: what is read off a file before a change can be used after it.
@@ -219,6 +221,9 @@ impl Tree {
     /// Parses `text`, which is this tree's text with ranges of bytes replaced: each range, in order, and the length of what
     /// stands there now.
     pub fn reparse(&self, text: &str, replaced: &[(Range<usize>, usize)]) -> Self {
+        if !self.as_it_is {
+            return Self::parse(text);
+        }
         let mut old = self.doc().tree.clone();
         let starts = LineStarts::new(self.text());
         // From the back, so that earlier ranges stay valid.
@@ -244,16 +249,23 @@ impl Tree {
         parser.set_language(&language()).expect("the Python grammar fits the parser");
         let mut parse =
             |text: &str, old| parser.parse(text, old).expect("a parser with a grammar and no timeout returns a tree");
-        let mut tree = parse(text, old);
+        let joined = joined_comments(text);
+        let source = joined.as_deref().unwrap_or(text);
+        let mut as_it_is = joined.is_none();
+        let mut tree = parse(source, old.filter(|_| as_it_is));
+        // What was kept of another tree may be what is wrong.
+        if tree.root_node().has_error() && old.is_some() {
+            tree = parse(source, None);
+        }
         if tree.root_node().has_error()
-            && let Some(readable) = readable(text)
+            && let Some(readable) = readable(source)
         {
             let again = parse(&readable, None);
             if !again.root_node().has_error() {
-                tree = again;
+                (tree, as_it_is) = (again, false);
             }
         }
-        Self { root: Root::doc(StrDoc { src: text.to_owned(), lang: Python, tree }) }
+        Self { root: Root::doc(StrDoc { src: text.to_owned(), lang: Python, tree }), as_it_is }
     }
 
     fn doc(&self) -> &Doc {

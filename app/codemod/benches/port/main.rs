@@ -19,6 +19,9 @@ const RATIO: f64 = 3.0;
 /// A port of 50,000 lines may take this long.
 const LONG: Duration = Duration::from_secs(1);
 
+/// Four times the lines may take as much longer as this.
+const GROWTH: f64 = 6.0;
+
 /// The project, the trainer first.
 const PIECES: [&str; 7] = [
     include_str!("../../../../tests/fixtures/projects/cristae/cristae/torch_backend/trainer.py"),
@@ -69,7 +72,22 @@ fn main() -> std::io::Result<()> {
         return peer_input::write(folder.as_ref());
     }
     measure();
+    measure_growth();
     Ok(())
+}
+
+/// Lines of which there may be very many, each read once: comments at the end of a block.
+fn measure_growth() {
+    let recipes = RecipeSet::embedded();
+    let options = Options { target: "hpu".to_owned(), style: Style::InPlace, ..Options::default() };
+    let [short, long] = [10_000, 40_000].map(|lines| {
+        let text = format!("def f():\n    net.cuda()\n{}", "    # why this is as it is\n".repeat(lines));
+        let files = [SourceFile { path: "trainer.py".to_owned(), text }];
+        median(|| drop(black_box(port(black_box(&files), &recipes, &options))))
+    });
+    let growth = long.as_secs_f64() / short.as_secs_f64();
+    let held = if growth <= GROWTH { "held" } else { "MISSED" };
+    println!("40,000 lines of comments take {growth:.2} times 10,000, {long:.1?}  bar {GROWTH}: {held}");
 }
 
 fn measure() {
