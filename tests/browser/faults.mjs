@@ -1,6 +1,9 @@
 // What goes wrong with a site, for servers of tests (`fault` of site.mjs).
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { crc32 } from "./crc32.mjs";
+import { dist } from "./site.mjs";
 
 /** How often each path was asked for, and what goes wrong with those that are named. */
 export function faulty(faults) {
@@ -40,6 +43,42 @@ export function hangs() {
     init();
   `;
   return faulty({ "start_engine.js": (time) => (time === 1 ? hanging : undefined) });
+}
+
+/** A WebAssembly module whose memory grows to no more than so many pages of 64 KiB. */
+export function withMemory(module, pages) {
+  const number = (at) => {
+    let value = 0;
+    for (let weight = 1; ; weight *= 128, at++) {
+      value += (module[at] & 127) * weight;
+      if (module[at] < 128) return { value, next: at + 1 };
+    }
+  };
+  const bytes = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...bytes(value >> 7)]);
+  for (let at = 8; at < module.length; ) {
+    const { value: size, next: body } = number(at + 1);
+    if (module[at] === 5) {
+      // One memory that has a limit: what it begins with, and the limit.
+      const memory = [1, 1, ...bytes(number(body + 2).value), ...bytes(pages)];
+      return Buffer.concat([module.subarray(0, at), Buffer.from([5, ...bytes(memory.length), ...memory]), module.subarray(body + size)]);
+    }
+    at = body + size;
+  }
+  throw new Error("the module has no memory of its own");
+}
+
+const worker = readFileSync(join(dist, "sw.js"), "utf8");
+
+/** A service worker that is whole until a page posts `lose` to it, and from then on may not open its cache. */
+export function losing(path) {
+  const lost = `
+    const open = CacheStorage.prototype.open;
+    CacheStorage.prototype.open = function (name) {
+      return self.isLost ? Promise.reject(new Error("provoked")) : open.call(this, name);
+    };
+    addEventListener("message", ({ data }) => { if (data === "lose") self.isLost = true; });
+  `;
+  return path === "sw.js" ? lost + worker : undefined;
 }
 
 /** An archive whose entries are what they are said to be: `{path, data, method, crc, size, mode}`, packed already. */

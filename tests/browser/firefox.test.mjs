@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Firefox } from "./firefox.mjs";
+import { choose, openPort, ported, source, write } from "./firefox_port.mjs";
 import { crashes } from "./faults.mjs";
 import { root, serve } from "./site.mjs";
 
@@ -37,40 +38,9 @@ function inTab(name, body) {
   });
 }
 
-async function openPort(tab, fragment = "", address = site.address) {
-  await tab.goto(`${address}port/${fragment}`);
-  await tab.until(() => document.querySelector("#target option") !== null);
-}
-
-/** Types, with what is there replaced, as far as the page can tell. */
-const write = (tab, text) =>
-  tab.run((text) => {
-    const source = document.querySelector("#source");
-    source.focus();
-    source.select();
-    document.execCommand("insertText", false, text);
-  }, text);
-
-const source = (tab) => tab.run(() => document.querySelector("#source").value);
-
-/** Waits for a port of what is in the source now; resolves to its summary. */
-const ported = (tab) =>
-  tab.until(() => document.querySelector("#result-pane")?.ariaBusy === "false" && document.querySelector("#summary").textContent);
-
-const choose = (tab, id, value) =>
-  tab.run(
-    (id, value) => {
-      const list = document.querySelector(`#${id}`);
-      list.value = value;
-      list.dispatchEvent(new Event("change", { bubbles: true }));
-    },
-    id,
-    value,
-  );
-
 inTab("pasted text is ported to the bytes of the command", async (tab) => {
   assert.ok(command, "target/ has no portolan; build the command first");
-  await openPort(tab);
+  await openPort(tab, site.address);
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   try {
     for (const [name, target] of [["spectra_trainer.py", "hpu"], ["spectra_trainer.py", "xpu"], ["plankton.py", "hpu"]]) {
@@ -92,7 +62,7 @@ inTab("pasted text is ported to the bytes of the command", async (tab) => {
 });
 
 inTab("files are opened with their line ends, and a link brings all of it to another tab", async (tab) => {
-  await openPort(tab);
+  await openPort(tab, site.address);
   await tab.choose("#open-files", join(root, "tests/fixtures/scripts/tabs_crlf_bom.py"));
   await tab.until(() => document.querySelector("#file-name")?.value === "tabs_crlf_bom.py");
   const summary = await ported(tab);
@@ -103,7 +73,7 @@ inTab("files are opened with their line ends, and a link brings all of it to ano
   const link = await tab.run(() => location.hash);
   assert.match(link, /^#s=/);
   const other = await firefox.tab(await firefox.user());
-  await openPort(other, link);
+  await openPort(other, site.address, link);
   assert.equal(await ported(other), summary);
   const same = await firefox.download(() => other.click("#download-file"));
   assert.deepEqual(same.bytes, file.bytes);
@@ -111,7 +81,7 @@ inTab("files are opened with their line ends, and a link brings all of it to ano
 });
 
 inTab("open work is there after a reload, and in the next tab once the first is closed in the middle", async (tab, user) => {
-  await openPort(tab);
+  await openPort(tab, site.address);
   await write(tab, trainer);
   const summary = await ported(tab);
   await tab.said("#kept", "kept in this browser");
@@ -123,16 +93,16 @@ inTab("open work is there after a reload, and in the next tab once the first is 
   await write(tab, longer);
   const next = await firefox.tab(user);
   await tab.close();
-  await openPort(next);
+  await openPort(next, site.address);
   await next.until((longer) => document.querySelector("#source").value === longer, longer);
 });
 
 inTab("two tabs keep their work apart", async (tab, user) => {
-  await openPort(tab);
+  await openPort(tab, site.address);
   await write(tab, "first = 1\n");
   await tab.said("#kept", "kept in this browser");
   const second = await firefox.tab(user);
-  await openPort(second);
+  await openPort(second, site.address);
   await second.until(() => document.querySelector("#source").value === "first = 1\n");
   await write(second, "second = 2\n");
   await second.said("#kept", "This tab’s own work is kept");
@@ -148,7 +118,7 @@ test("a worker that crashes is said, the text stays, and the next one ports it",
   const own = await serve(undefined, "/sub/", { fault });
   const user = await firefox.user();
   const tab = await firefox.tab(user);
-  await openPort(tab, "", own.address);
+  await openPort(tab, own.address);
   await write(tab, trainer);
   await tab.said(".state.bad", "Your text is unchanged");
   assert.equal(await source(tab), trainer);
@@ -165,7 +135,7 @@ test("where storage is refused the page says so, ports, and asks before it is cl
   const strict = await Firefox.launch({ "network.cookie.cookieBehavior": 2 });
   try {
     const tab = await strict.tab();
-    await openPort(tab);
+    await openPort(tab, site.address);
     await write(tab, trainer);
     assert.match(await ported(tab), /^\d+ changes/);
     await tab.said("#unkept", "this browser does not let this site store anything");
@@ -188,7 +158,7 @@ test("after one visit the site is there without a network", { timeout: 60_000 },
   try {
     await tab.goto(`${own.address}guides/hpu/`);
     assert.ok((await tab.said("main")).length > 1000);
-    await openPort(tab, "", own.address);
+    await openPort(tab, own.address);
     await write(tab, trainer);
     assert.match(await ported(tab), /^\d+ changes/);
   } finally {

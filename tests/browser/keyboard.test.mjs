@@ -66,7 +66,11 @@ test("a script is ported, read, narrowed and taken away by keyboard alone", { ti
   await tabTo(page, "#tab-changes");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowLeft");
-  while (!(await page.evaluate(() => document.activeElement.id === "tab-recipes"))) await page.keyboard.press("ArrowRight");
+  const focused = () => page.evaluate(() => document.activeElement.id);
+  for (let presses = 0; (await focused()) !== "tab-recipes"; presses++) {
+    assert.ok(presses < 10, `the arrow leads to ${await focused()}`);
+    await page.keyboard.press("ArrowRight");
+  }
   await page.keyboard.press("Enter");
   await tabTo(page, ".recipes .switch input");
   await page.keyboard.press("Space");

@@ -1,14 +1,13 @@
 // The site as an app: whole without a network, newer versions offered, files taken from other apps.
 
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { faulty } from "./faults.mjs";
 import { PortPage, launch } from "./port_page.mjs";
 import { dist, pages, root, serve, withoutNetwork } from "./site.mjs";
+import { withVersions } from "./versions.mjs";
 
 let browser;
 const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
@@ -187,34 +186,8 @@ test("a site that can't be kept says so, and is tried again", { timeout: 120_000
   await site.end();
 });
 
-/** A site of one's own, and a function that publishes a newer version of it: one page reads otherwise. */
-async function withSite(body) {
-  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
-  cpSync(dist, folder, { recursive: true });
-  const own = await serve(folder);
-  const publish = (path, before, after) => {
-    const file = join(folder, path);
-    const html = readFileSync(file, "utf8");
-    assert.ok(html.includes(before), path);
-    const newer = html.replace(before, after);
-    writeFileSync(file, newer);
-    const worker = join(folder, "sw.js");
-    const listed = readFileSync(worker, "utf8");
-    const at = listed.indexOf(`["${path}","`) + path.length + 5;
-    assert.ok(at > path.length + 4, path);
-    const revision = createHash("sha256").update(newer).digest("hex").slice(0, 16);
-    writeFileSync(worker, `${listed.slice(0, at)}${revision}${listed.slice(at + 16)}`);
-  };
-  try {
-    await body(own, publish);
-  } finally {
-    own.end();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 test("a newer version is offered, not forced", { timeout: 120_000 }, () =>
-  withSite(async (own, publish) => {
+  withVersions(async (own, { publish }) => {
     const { context, page } = await visited(own.address, "guides/");
     publish("guides/index.html", "<h1>Guides</h1>", "<h1>Newer guides</h1>");
     await page.reload();
@@ -232,7 +205,7 @@ test("a newer version is offered, not forced", { timeout: 120_000 }, () =>
 );
 
 test("a newer version takes no open work away, whether it is refused or loaded", { timeout: 120_000 }, () =>
-  withSite(async (own, publish) => {
+  withVersions(async (own, { publish }) => {
     // An example out of a guide, which a reload alone would open afresh.
     const guide = readFileSync(join(dist, "guides/hpu/index.html"), "utf8");
     const { context, page } = await visited(own.address, `port/${/port\/(#example=[^"]+)"/.exec(guide)[1]}`);
@@ -279,7 +252,7 @@ test("a newer version takes no open work away, whether it is refused or loaded",
 );
 
 test("work that can't be kept is not given up for a newer version", { timeout: 120_000 }, () =>
-  withSite(async (own, publish) => {
+  withVersions(async (own, { publish }) => {
     const { context, page } = await visited(own.address, "port/");
     const port = new PortPage(page, context);
     await page.locator("#target option").first().waitFor({ state: "attached" });
@@ -288,6 +261,7 @@ test("work that can't be kept is not given up for a newer version", { timeout: 1
     await page.evaluate(() => {
       window.same = true;
       // As a full disk does it: the request succeeds, and its transaction does not.
+      IDBTransaction.prototype.commit = () => undefined; // what is committed can't be aborted from here
       const put = IDBObjectStore.prototype.put;
       IDBObjectStore.prototype.put = function (...given) {
         const request = put.apply(this, given);

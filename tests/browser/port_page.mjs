@@ -32,13 +32,13 @@ export async function launchWith(folder, preferences) {
   return chromium.launchPersistentContext(folder, { ...chosen, args: flags });
 }
 
-/** In the page: what is kept, as numbers. */
-const kept = async () => {
+/** In the page: what is kept under a name, as numbers. */
+const kept = async (name) => {
   if (!(await indexedDB.databases()).some(({ name }) => name === "portolan")) return undefined;
   const result = (request) =>
     new Promise((done, fail) => Object.assign(request, { onsuccess: () => done(request.result), onerror: () => fail(request.error) }));
   const database = await result(indexedDB.open("portolan", 1));
-  const bytes = await result(database.transaction("work").objectStore("work").get("open"));
+  const bytes = await result(database.transaction("work").objectStore("work").get(name));
   database.close();
   return bytes && [...bytes];
 };
@@ -195,16 +195,19 @@ export class PortPage {
   }
 
   /** The work that this browser keeps. It answers in the order of the asking, so what the page wrote before is in it. */
-  kept() {
-    return this.page.evaluate(kept);
+  kept(name = "open") {
+    return this.page.evaluate(kept, name);
   }
 
-  /** Waits until what is kept is what is open. */
+  /** Waits until what is kept is what is open, with all that is kept beside it. */
   async keptAsItIs() {
-    const open = () => this.page.evaluate(() => String([...window.portolanWork.bytes()]));
+    const isKept = async () => {
+      const [open, beside] = await this.page.evaluate(() => [[...window.portolanWork.bytes()], [...window.portolanWork.beside()]]);
+      return String(await this.kept()) === String(open) && String((await this.kept("beside")) ?? "") === String(beside);
+    };
     const end = Date.now() + 30_000;
     // By the clock: a page that is not in front may get no pictures.
-    while (String(await this.kept()) !== (await open())) {
+    while (!(await isKept())) {
       if (Date.now() > end) throw new Error("what is open is not kept");
       await this.page.waitForTimeout(20);
     }

@@ -115,7 +115,7 @@ onPort("a result stays through a reload, and is stale once the port is another",
   await page.tab("twin");
   await page.page.locator("#twin-file").setInputFiles({ name: "twin.json", mimeType: "application/json", buffer: Buffer.from(result) });
   await verdict(page).waitFor();
-  await page.page.waitForTimeout(1500); // until the work is kept
+  await page.keptAsItIs();
   await page.page.reload();
   await page.ported();
   assert.match(await page.page.locator("#twin-strip").textContent(), /to the same losses/);

@@ -24,14 +24,24 @@ const open = () =>
   }));
 const store = async (mode, act) => {
   const database = await open();
-  return new Promise((done, fail) => {
+  const written = new Promise((done, fail) => {
     const transaction = database.transaction("work", mode);
     const request = act(transaction.objectStore("work"));
     // What was asked for is on the disk only then: a full disk shows itself at the end.
     transaction.oncomplete = () => done(request.result);
-    transaction.onabort = () => fail(transaction.error ?? request.error);
-    // Otherwise it waits until the page has heard of its requests, and a page that is being left does not live that long.
-    transaction.commit?.();
+    // Of a transaction that was committed Firefox says no more than that it was aborted; its requests say why.
+    let why;
+    transaction.onerror = ({ target }) => (why ??= target.error);
+    transaction.onabort = () => fail(why ?? transaction.error);
+    // Otherwise it waits until the page has heard of its requests, and a page that is being left does not live that long. One that
+    // reads has to wait: Chromium may end it before it has brought a large value.
+    if (mode === "readwrite") transaction.commit?.();
+  });
+  return written.catch((error) => {
+    // Firefox writes nothing more through a database once there was no room, however much there is later.
+    database.close();
+    opened = undefined;
+    throw error;
   });
 };
 

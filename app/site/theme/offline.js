@@ -85,15 +85,28 @@ async function keep() {
   document.head.append(element("link", { rel: "manifest", href: new URL("manifest.webmanifest", root).href }));
   let again;
   const retry = button("Try again", () => again());
+  let said;
+  // The line stays as it is from one try to the next, or it would be read aloud each time.
+  const fail = (why) => {
+    if (said !== why) say(`Not available offline: ${why}.`, retry);
+    said = why;
+  };
+  const noRoom = "the space that this browser gives to sites is used up";
+  let isFull;
+  // The worker says so, before or after the browser says that it has failed.
+  navigator.serviceWorker.addEventListener("message", ({ data }) => {
+    isFull ||= data === "no room";
+    if (isFull && said) fail(noRoom);
+  });
   for (let tries = 0; ; tries++) {
     retry.disabled = true;
+    isFull = false;
     let refused;
     const worker = await installed().catch(({ name }) => void (refused = ["SecurityError", "NotSupportedError"].includes(name)));
     if (worker) return tell(worker);
     if (refused) return say("Not available offline: this browser does not let the site be kept.");
     retry.disabled = false;
-    // The line stays as it is from one try to the next, or it would be read aloud each time.
-    if (!retry.isConnected) say("Not available offline: some files could not be downloaded.", retry);
+    fail(isFull ? noRoom : "some files could not be downloaded");
     await new Promise((go) => {
       again = go;
       addEventListener("online", go, { once: true });

@@ -29,17 +29,21 @@ async function isOurs(path, response) {
   return revision.join("") === files.get(path).revision;
 }
 
+/** Keeps a file; says whether it was not kept before. */
 async function keep(cache, path) {
-  if (await cache.match(key(path))) return;
+  if (await cache.match(key(path))) return false;
   for (const pause of [...pauses, undefined]) {
     try {
       const response = await fetch(new URL(path, scope), { cache: "no-cache" });
       // A connection that breaks off makes this fail, too. Files of two versions would not work together.
       if (response.ok && !(await isOurs(path, response.clone()))) throw new Refused(`${path} is of another version of the site`);
-      if (response.ok) return await cache.put(key(path), response);
+      if (response.ok) {
+        await cache.put(key(path), response);
+        return true;
+      }
       if (pause === undefined || response.status < 500) throw new Refused(`${path}: ${response.status}`);
     } catch (error) {
-      if (pause === undefined || error instanceof Refused) throw error;
+      if (pause === undefined || error instanceof Refused || isFull(error)) throw error;
     }
     await new Promise((go) => setTimeout(go, pause));
   }
@@ -48,19 +52,29 @@ async function keep(cache, path) {
 /** The server's answer, which another try would not change. */
 class Refused extends Error {}
 
+/** The browser has no more room for this site. Firefox names that otherwise. */
+const isFull = (error) => /quota|no_device_space/i.test(error?.name);
+
 /** All of the paths, a few at a time. */
 async function keepAll(paths) {
   const cache = await caches.open(cacheName);
   const queue = [...paths];
+  const added = [];
   const next = async () => {
-    for (let path = queue.shift(); path !== undefined; path = queue.shift()) await keep(cache, path);
+    for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+      if (await keep(cache, path)) added.push(path);
+    }
   };
-  try {
-    await Promise.all(Array.from({ length: 6 }, next));
-  } finally {
-    // Where one is given up, so are those that were not begun.
-    queue.length = 0;
+  // Where one is given up, so are those that were not begun.
+  const each = Array.from({ length: 6 }, () => next().finally(() => (queue.length = 0)));
+  const failed = (await Promise.allSettled(each)).find(({ reason }) => reason);
+  if (!failed) return;
+  if (isFull(failed.reason)) {
+    // A part of the site is of no use, and takes the room that the reader's work needs.
+    await Promise.all(added.map((path) => cache.delete(key(path))));
+    for (const client of await clients.matchAll({ includeUncontrolled: true })) client.postMessage("no room");
   }
+  throw failed.reason;
 }
 
 async function missing() {
