@@ -15,15 +15,32 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("frozen")
 }
 
-/// The files of `work/`, by name.
-fn frozen() -> BTreeMap<String, Value> {
-    let entries = std::fs::read_dir(folder().join("work")).expect("the folder is there").flatten();
+/// The files of a folder, by name.
+fn files_of(kind: &str) -> BTreeMap<String, Value> {
+    let entries = std::fs::read_dir(folder().join(kind)).expect("the folder is there").flatten();
     let files = entries.map(|entry| {
         let text = std::fs::read_to_string(entry.path()).expect("a frozen file is text");
         let value = serde_json::from_str(&text).expect("a frozen file is JSON");
         (entry.file_name().to_string_lossy().into_owned(), value)
     });
     files.collect()
+}
+
+/// The files of `work/`, by name.
+fn frozen() -> BTreeMap<String, Value> {
+    files_of("work")
+}
+
+/// The links of a page, with where each comes from, and what it carries.
+fn links_of(page: &str, carries: &str) -> Vec<(String, BTreeMap<String, String>)> {
+    let files = files_of(page);
+    assert!(files.len() >= 2, "{page}");
+    let entries = files.values().flat_map(|file| file.as_array().expect("a list of links"));
+    let links = entries.map(|entry| {
+        let link = entry["link"].as_str().expect("a link").to_owned();
+        (link, serde_json::from_value(entry[carries].clone()).expect("names and values"))
+    });
+    links.collect()
 }
 
 fn bytes(hex: &Value) -> Vec<u8> {
@@ -99,6 +116,45 @@ fn kept_work_comes_back_with_all_that_was_kept_beside_it() {
     }
     versions.sort_unstable();
     assert_eq!(versions, [1, 2, 3]);
+}
+
+#[test]
+fn old_links_of_launches_open() {
+    for (link, mut fields) in links_of("launch", "fields") {
+        // What the field is called now.
+        if let Some(devices) = fields.remove("ipus-per-replica") {
+            fields.insert("devices-per-replica".to_owned(), devices);
+        }
+        let mut state = web::launch::state::State::at(&link);
+        assert_eq!(state.fields, fields, "{link}");
+        if let Some(text) = state.site_file_to_read().map(str::to_owned) {
+            let site = launch::read_site(&text);
+            state.site_file_read(text, site);
+        }
+        let form: Vec<_> = state.form().into_iter().flat_map(|group| group.fields).map(|field| field.name).collect();
+        let lost: Vec<_> = fields.keys().filter(|name| !form.contains(name)).collect();
+        assert!(lost.is_empty(), "{link}: no field of today's form takes {lost:?}");
+        let problems = state.written().err().unwrap_or_default();
+        // A site file has a format of its own: what is not in it any more is named.
+        let is_named = |problem: &launch::Problem| problem.message.starts_with("line 15: unknown field `mpirun`");
+        let is_right =
+            if fields.contains_key("site-file") { problems.iter().all(is_named) } else { problems.is_empty() };
+        assert!(is_right, "{link}: {problems:?}");
+    }
+}
+
+#[test]
+fn old_links_of_checks_open() {
+    for (link, values) in links_of("check", "choice") {
+        let (choice, faults) = web::check::state::choice::Choice::from_fragment(&link);
+        assert_eq!(faults, Vec::<String>::new(), "{link}");
+        for (key, value) in &values {
+            // The one thing that changed: see README.md.
+            let is_first = link == "#height=128&seed=11";
+            let value = if is_first && key == "weights" { "sample" } else { value };
+            assert_eq!(choice.get(key).as_deref(), Some(value), "{link}: {key}");
+        }
+    }
 }
 
 /// Ids of recipes, and what is said of those that are gone.

@@ -31,6 +31,43 @@ async function isAsShared(port, { files, selected, choice, recipes }) {
   assert.equal(await off.count(), recipes.length);
 }
 
+/** The links of a page, with what each carries. */
+const linksOf = (page) => {
+  const folder = join(root, "tests/frozen", page);
+  return readdirSync(folder).flatMap((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
+};
+
+test("links of the page for launch scripts open", { timeout: 90_000 }, async () => {
+  const page = await browser.newPage();
+  for (const { link, fields } of linksOf("launch")) {
+    // Another address of the same page would not load it anew.
+    await page.goto("about:blank");
+    await page.goto(`${site.address}launch/${link}`);
+    await page.locator("#field-target").waitFor();
+    for (const [name, value] of Object.entries(fields)) {
+      const field = page.locator(`#field-${name.replace(/^ipus-per/, "devices-per")}`);
+      const found = await field.evaluate((field) => (field.type === "checkbox" ? (field.checked ? "on" : "") : field.value));
+      assert.equal(found, value, `${link}: ${name}`);
+    }
+    if (!("site-file" in fields)) await page.waitForFunction(() => document.querySelector("#script").textContent.startsWith("#!"));
+  }
+  await page.close();
+});
+
+test("links of the page that checks a port open", { timeout: 90_000 }, async () => {
+  const page = await browser.newPage();
+  for (const { link, choice } of linksOf("check")) {
+    await page.goto("about:blank");
+    await page.goto(`${site.address}check/${link}`);
+    await page.locator("#run").waitFor();
+    for (const name of ["depth", "n_initial_filters", "connections", "height", "event"]) {
+      const found = await page.locator(`#f-${name}`).evaluate((field) => field.value);
+      assert.equal(found, choice[name], `${link}: ${name}`);
+    }
+  }
+  await page.close();
+});
+
 for (const [name, { link, share, open, beside }] of frozen) {
   test(`the link of ${name} opens`, { timeout: 90_000 }, async () => {
     const port = await PortPage.open(browser, site.address, { fragment: link });

@@ -23,12 +23,16 @@ pub fn write(fields: &Fields) -> String {
     pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect::<Vec<_>>().join("&")
 }
 
+/// The end of a name under which older links have the devices of a replica, after what the target calls them, and the name now.
+const FORMERLY: (&str, &str) = ("s-per-replica", "devices-per-replica");
+
 /// The fields of a fragment, with or without a view. What is no pair is passed over; the last of two values holds.
 pub fn read(fragment: &str) -> Fields {
     let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
     let fragment = fragment.trim_start_matches('#');
     let pairs = fragment.strip_prefix(VIEW).unwrap_or(fragment).split('&').filter_map(|pair| pair.split_once('='));
-    pairs.map(|(name, value)| (decode(name), decode(value))).collect()
+    let present = |name: String| if name.ends_with(FORMERLY.0) { FORMERLY.1.to_owned() } else { name };
+    pairs.map(|(name, value)| (present(decode(name)), decode(value))).collect()
 }
 
 #[cfg(test)]
