@@ -88,7 +88,7 @@ pub(crate) fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Opti
             faults.push(Fault::new(Kind::DoesNotParse, without_numbers(why), why.clone()));
         }
         if certificate.comments_kept {
-            faults.extend(comment_lost(&subject.original, &said));
+            faults.extend(comment_lost(&subject.original, &said, &certificate.comments_removed));
         }
         let again = SourceFile { path: file.path.clone(), text: file.text.clone() };
         let again = port(&[again], recipes, options);
@@ -98,10 +98,10 @@ pub(crate) fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Opti
         }
         // What other modes run stays on purpose, and only the engine knows which lines these are.
         if style == Style::InPlace && error.is_none() {
-            faults.extend(residue_missed(file, &said.mentions));
+            faults.extend(residue_missed(before, file, &said.mentions));
         }
     } else if style == Style::InPlace && error.is_none() {
-        faults.extend(residue_missed(file, &subject.original.mentions));
+        faults.extend(residue_missed(before, file, &subject.original.mentions));
     }
     Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults }
 }
@@ -145,17 +145,19 @@ pub(crate) fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
 }
 
 /// A comment of the original that the port lacks.
-pub(crate) fn comment_lost(original: &Said, ported: &Said) -> Option<Fault> {
+pub(crate) fn comment_lost(original: &Said, ported: &Said, removed: &[String]) -> Option<Fault> {
     let (Some(before), Some(after)) = (&original.comments, &ported.comments) else { return None };
     let count = |all: &[String], one: &String| {
         all.partition_point(|comment| comment <= one) - all.partition_point(|comment| comment < one)
     };
-    let lost = before.iter().find(|comment| count(after, comment) < count(before, comment))?;
+    // `path:line # text`
+    let told = |comment: &String| removed.iter().filter(|line| line.ends_with(comment.as_str())).count();
+    let lost = before.iter().find(|comment| count(after, comment) + told(comment) < count(before, comment))?;
     Some(Fault::new(Kind::LostComment, "lost", lost.clone()))
 }
 
 /// Places that ask for CUDA on lines that the port neither edited nor reported, one of each class.
-fn residue_missed(file: &PortedFile, mentions: &[Mention]) -> Vec<Fault> {
+fn residue_missed(before: &str, file: &PortedFile, mentions: &[Mention]) -> Vec<Fault> {
     let mut told: Vec<(usize, usize)> = Vec::new();
     let line_at = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
     let mut shift = 0_isize;
@@ -171,6 +173,17 @@ fn residue_missed(file: &PortedFile, mentions: &[Mention]) -> Vec<Fault> {
         told.push((d.ported.line, d.ported.end_line));
         if !file.changed {
             told.push((d.original.line, d.original.end_line));
+        }
+        // One note for code that nothing uses: `line 9 (engine#residue), line 12 (…)`, lines of the original.
+        for line in d.message.split("line ").skip(1).filter(|_| d.recipe == "engine#unused") {
+            let Some(line) = line.split(' ').next().and_then(|number| number.parse::<usize>().ok()) else { continue };
+            let at: usize = before.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let breaks = |text: &str| text.matches('\n').count();
+            let above = file.edits.iter().filter(|edit| edit.end <= at);
+            let (new, old) = above.fold((0, 0), |(new, old), edit| {
+                (new + breaks(&edit.text), old + breaks(&before[edit.start..edit.end]))
+            });
+            told.push((line + new - old, line + new - old));
         }
     }
     let mut faults: Vec<Fault> = Vec::new();
@@ -232,9 +245,10 @@ mod tests {
             comments: Some(comments.iter().map(|comment| (*comment).to_owned()).collect()),
             ..Said::default()
         };
-        assert_eq!(comment_lost(&said(&["# a", "# b"]), &said(&["# a", "# b", "# c"])), None);
-        let lost = comment_lost(&said(&["# a", "# a"]), &said(&["# a"]));
+        assert_eq!(comment_lost(&said(&["# a", "# b"]), &said(&["# a", "# b", "# c"]), &[]), None);
+        let lost = comment_lost(&said(&["# a", "# a"]), &said(&["# a"]), &[]);
         assert_eq!(lost.map(|fault| fault.detail).as_deref(), Some("# a"));
+        assert_eq!(comment_lost(&said(&["# a", "# a"]), &said(&["# a"]), &["t.py:3 # a".to_owned()]), None);
     }
 
     #[test]
@@ -242,8 +256,8 @@ mod tests {
         let mention = |line: usize| Mention { kind: "call".into(), lines: (line, line), text: ".cuda()".into() };
         let before = "a\nb.cuda()\nc.cuda()\n";
         let file = ported(before, (2, 3, "d\nb"));
-        assert_eq!(residue_missed(&file, &[mention(3)]), []);
-        let missed = residue_missed(&file, &[mention(4)]);
+        assert_eq!(residue_missed(before, &file, &[mention(3)]), []);
+        let missed = residue_missed(before, &file, &[mention(4)]);
         assert_eq!(missed.first().map(|fault| fault.detail.as_str()), Some("line 4: `c.cuda()`"));
     }
 }

@@ -47,4 +47,5 @@ messages! {
     cuda_device_left();
     gpu_device_left();
     nccl_left();
+    code_not_used(names, messages);
 }

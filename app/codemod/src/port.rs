@@ -7,10 +7,12 @@ mod finish;
 mod gate;
 mod matched;
 mod merged;
+mod orphaned;
 mod overlap;
 mod plan;
 mod repeated;
 mod round;
+mod set_aside;
 mod state;
 mod wishes;
 
@@ -28,7 +30,7 @@ use state::{Origin, State, views};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use training::{FileInProject, FileView, ProjectFacts, unmoved};
+use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
 /// Rounds after which a port that still changes is given up.
 const MOST_ROUNDS: usize = 10;
@@ -99,6 +101,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         branch: options.style == Style::Branch,
         own_mode: false,
         names_device: None,
+        unused: None,
         moves_models: None,
         trace: &trace,
         origins: Vec::new(),
@@ -127,6 +130,8 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         let mut facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
         // What the project itself says: a device that the port names is none of its own.
         facts.names_device = *plan.names_device.get_or_insert(facts.names_device);
+        let unused = || Unused::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &facts.places);
+        facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(unused())));
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {

@@ -163,8 +163,10 @@ pub struct Certificate {
     pub idempotent: bool,
     /// Bytes outside the edits are the original's.
     pub untouched_bytes_equal: bool,
-    /// Every comment of the original is in the output.
+    /// Every comment of the original is in the output, but for those that went with what they speak of.
     pub comments_kept: bool,
+    /// Comments that went with the statements below or in front of them, as `path:line text`, the line in the original.
+    pub comments_removed: Vec<String>,
     /// Rounds until nothing changed any more.
     pub rounds: usize,
     /// What is left of the source vendor, as `path:line:column text`, the place in the original; empty means nothing was found.

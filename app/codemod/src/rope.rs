@@ -84,6 +84,14 @@ pub(crate) struct Replacement {
     pub(crate) by: Provenance,
 }
 
+/// What became of a part of the original.
+pub(crate) struct Fate<'r> {
+    /// Who took it away.
+    pub(crate) by: &'r Provenance,
+    /// Whether something stands in its place.
+    pub(crate) written: bool,
+}
+
 /// A text in pieces.
 #[derive(Clone, Debug)]
 pub(crate) struct Rope<'a> {
@@ -207,6 +215,40 @@ impl<'a> Rope<'a> {
             }
             _ => Source::Near(near),
         }
+    }
+
+    /// Where a byte of the original is in the current text; none where it is gone.
+    pub(crate) fn place(&self, original: usize) -> Option<usize> {
+        self.pieces.iter().zip(&self.ends).find_map(|(piece, end)| match piece {
+            Piece::Kept(range) if range.contains(&original) => Some(end - (range.end - original)),
+            _ => None,
+        })
+    }
+
+    /// What became of a range of the original of which only white space is left; none where more of it is.
+    pub(crate) fn fate(&self, gone: &Range<usize>) -> Option<Fate<'_>> {
+        let (mut by, mut written) = (None, false);
+        for piece in &self.pieces {
+            match piece {
+                Piece::New { text, by: author } => {
+                    by = by.or(Some(author));
+                    written |= !text.trim().is_empty();
+                }
+                Piece::Kept(range) => {
+                    if range.start < gone.start {
+                        (by, written) = (None, false);
+                    }
+                    let inside = range.start.max(gone.start)..range.end.min(gone.end);
+                    if inside.start < inside.end && !self.original[inside].trim().is_empty() {
+                        return None;
+                    }
+                    if range.end > gone.end {
+                        break;
+                    }
+                }
+            }
+        }
+        by.map(|by| Fate { by, written })
     }
 
     /// Who wrote the byte at an offset of the current text; none for the original's.

@@ -384,6 +384,42 @@ fn project(files: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
+fn a_gradient_that_is_given_is_no_loss() {
+    let given = step("2", 1).replace("loss.backward()", "loss.backward(error)");
+    let text = format!("{HEAD}for x, y in loader:\n{given}");
+    let (ported, said) = to_ipu(&text);
+    assert!(ported == text && said.contains("`backward` is given a gradient"), "{said}{ported}");
+}
+
+#[test]
+fn clipping_behind_the_update_clips_nothing() {
+    let clip = "optimizer.step()\n    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n";
+    let late = step("2", 1).replace("optimizer.step()\n", clip);
+    let (ported, said) = to_ipu(&format!("{HEAD}for x, y in loader:\n    optimizer.zero_grad()\n{late}"));
+    assert!(ported.contains("training_step(x, y)") && !ported.contains("max_grad_norm"), "{said}{ported}");
+}
+
+#[test]
+fn steps_of_one_file_get_modules_of_their_own() {
+    let function = |name: &str, loss: &str| {
+        let body = step(loss, 1).replace('\n', "\n    ");
+        let body = body.trim_end();
+        format!("def {name}(model, optimizer, loader):\n    for x, y in loader:\n    {body}\n\n\n")
+    };
+    let (first, second, third) = (function("warm_up", "1"), function("train", "2"), function("left", "3"));
+    let calls = "warm_up(model, optimizer, loader)\ntrain(model, optimizer, loader)\n";
+    let (ported, said) = to_ipu(&format!("{HEAD}\n\n{first}{second}{third}{calls}"));
+    assert!(ported.contains("class WarmUpStep(") && ported.contains("class TrainStep("), "{said}{ported}");
+    assert!(ported.contains("ipu_training_step(TrainStep, optimizer, ") && !ported.contains("LeftStep"), "{ported}");
+    assert!(ported.contains(third.trim_end()), "{ported}");
+    // One that is refused keeps the others: they may train the same weights.
+    let refused = second.replace("loss.backward()", "loss.backward(error)");
+    let text = format!("{HEAD}\n\n{first}{refused}{calls}");
+    let (ported, said) = to_ipu(&text);
+    assert!(ported == text && said.contains("another training step of this file is not"), "{said}{ported}");
+}
+
+#[test]
 fn an_optimizer_of_another_file_keeps_its_state() {
     let making = "import torch\n\n\ndef make(model):\n    return torch.optim.Adam(model.parameters(), lr=1e-3)\n";
     let head = HEAD.replace("torch.optim.Adam(model.parameters(), lr=1e-3)", "make(model)");

@@ -83,8 +83,22 @@ fn a_list_keeps_different_values() {
 }
 
 #[test]
-fn comments_of_removed_statements_stay() {
-    check("run()\ntorch.cuda.empty_cache()  # room for the next\n", "run()\n# room for the next\n");
+fn comments_go_with_all_that_they_speak_of() {
+    check("run()\ntorch.cuda.empty_cache()  # room for the next\n", "run()\n");
+    check("run()\n# room for the next\ntorch.cuda.empty_cache()\n\ngo()\n", "run()\n\ngo()\n");
+    check("run()\n\n# room for\n# the next\ntorch.cuda.empty_cache()\n\ngo()\n", "run()\n\ngo()\n");
+    // They head what stays, too, or nothing that went.
+    check("run()\n# the next\ntorch.cuda.empty_cache()\ngo()\n", "run()\n# the next\ngo()\n");
+    check("run()\n# the next\n\ntorch.cuda.empty_cache()\ngo()\n", "run()\n# the next\n\ngo()\n");
+    check("run()\n# %% the next\ntorch.cuda.empty_cache()\n\ngo()\n", "run()\n# %% the next\n\ngo()\n");
+    check("# A program.\ntorch.cuda.empty_cache()\n\ngo()\n", "# A program.\n\ngo()\n");
+    check("run()\n# Empty the cache\ntorch.cuda.empty_cache()\ngo()\n", "run()\ngo()\n");
+    check(
+        "run()\n# Empty the cache and go\ntorch.cuda.empty_cache()\ngo(cache)\n",
+        "run()\n# Empty the cache and go\ngo(cache)\n",
+    );
+    let ported = run(&[("a.py", "run()\n# room\ntorch.cuda.empty_cache()  # now\n")], &hpu());
+    assert_eq!(ported.certificate.comments_removed, ["a.py:2 # room", "a.py:3 # now"]);
 }
 
 #[test]

@@ -363,6 +363,26 @@ pub fn statement_end(file: &PythonFile<'_>, id: Id) -> usize {
     }
 }
 
+/// The lines of comments directly above a statement, and the comment behind it with the white space between.
+pub fn remarks_on<'t>(file: &PythonFile<'t>, statement: Id) -> (Vec<&'t str>, &'t str) {
+    let index = &file.index;
+    let (text, start, end) = (index.text, index.item(statement).start, index.item(statement).end);
+    let mut above = Vec::new();
+    let mut at = line_start(text, start);
+    while let Some(line) = text[..at].lines().next_back() {
+        let remark = line.trim();
+        let same = line.len() - line.trim_start().len() == start - line_start(text, start);
+        if !(same && remark.starts_with('#') && text[line_start(text, start)..start].trim().is_empty()) {
+            break;
+        }
+        above.insert(0, remark);
+        at = line_start(text, at - 1);
+    }
+    let line = line_end(text, end);
+    let behind = if text[end..line].trim_start().starts_with('#') { text[end..line].trim_end() } else { "" };
+    (above, behind)
+}
+
 /// Removes statements with their lines; a block that would be empty keeps `pass`, and comments stay.
 fn deletion(file: &PythonFile<'_>, first: Id, last: Id) -> Splice {
     let text = file.index.text;

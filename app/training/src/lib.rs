@@ -32,6 +32,7 @@ pub mod target;
 mod training_loader;
 pub mod turn;
 pub mod unmoved;
+pub mod unused;
 pub mod view;
 
 pub use ledger::{Quantity, Words};
@@ -42,4 +43,5 @@ pub use run_facts::{
 };
 pub use step::{Obstacle, TrainingStep};
 pub use target::TargetFacts;
+pub use unused::Unused;
 pub use view::FileView;

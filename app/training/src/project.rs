@@ -9,11 +9,13 @@ use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
 use crate::target::TargetFacts;
+use crate::unused::Unused;
 use crate::view::FileView;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
+use std::rc::Rc;
 
 /// Folders of a path, and the module that its file is.
 fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
@@ -130,6 +132,8 @@ pub struct ProjectFacts {
     pub given: Given,
     /// What its forward passes and training steps come to.
     pub reach: Reach,
+    /// What none of its programs comes to; read by who asks for it, of the project as it was given.
+    pub unused: Rc<Unused>,
 }
 
 impl ProjectFacts {
@@ -216,6 +220,7 @@ impl ProjectFacts {
             given_by_place,
             given: Given::collect(&views),
             reach: Reach::collect(&views),
+            unused: Rc::default(),
         };
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
         let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();

@@ -34,6 +34,7 @@ mod precision;
 mod saves;
 mod schedule;
 mod slice;
+mod that_train;
 mod update;
 mod weights;
 
@@ -63,6 +64,7 @@ pub use precision::MixedPrecision;
 pub use saves::{Saves, saves};
 pub use schedule::{Schedules, schedules, steps_scheduler};
 pub use slice::Slice;
+pub use that_train::steps_that_train;
 pub use update::{Update, ends_step, updates};
 pub use weights::weights_changed;
 
@@ -147,7 +149,11 @@ impl<'a, 't> TrainingStep<'a, 't> {
         let before: Vec<Id> =
             units(file, optimizer, body, &before).into_iter().filter(|u| !index.is_within(end, *u)).collect();
         let accumulates = accumulation::read(file, whole, around, optimizer);
-        let clipping = clipping::read(file, optimizer, whole, body);
+        let mut clipping = clipping::read(file, optimizer, whole, body);
+        // Behind the update it does nothing to gradients that are cleared before there are new ones.
+        let clears = file.calls("zero_grad").iter().any(|c| index.is_within(*c, body));
+        let last = updates.iter().map(|update| update.call).max();
+        clipping.retain(|c| !(clears && last.is_some_and(|last| last < c.call)));
         // Clipped before there are gradients: what that does at the next turn, nobody can tell from here.
         let first = file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole)).min();
         let early = clipping.iter().find(|c| {

@@ -55,7 +55,9 @@ fn fault(files: &[SourceFile], said: &[Said], options: &Options, cpython: &mut C
         if let Some(why) = &now.refused {
             return told(Fault::new(Kind::DoesNotParse, "CPython", why.clone()));
         }
-        if let Some(fault) = comment_lost(said, &now).filter(|_| certificate.comments_kept) {
+        if let Some(fault) =
+            comment_lost(said, &now, &certificate.comments_removed).filter(|_| certificate.comments_kept)
+        {
             return told(fault);
         }
     }

@@ -164,7 +164,18 @@ impl Block {
                 Piece::Slot(_) => None,
             }
         }
-        self.parts.iter().filter_map(|part| name(line(part)?)).collect()
+        fn all(parts: &[Part]) -> Vec<&str> {
+            fn of(part: &Part) -> Vec<&str> {
+                // What is there either way.
+                if let Part::If { then, otherwise, .. } = part {
+                    let others = all(otherwise);
+                    return all(then).into_iter().filter(|name| others.contains(name)).collect();
+                }
+                line(part).and_then(name).into_iter().collect()
+            }
+            parts.iter().flat_map(of).collect()
+        }
+        all(&self.parts)
     }
 
     /// The Python, without a line end behind its last line; none where a value is missing.

@@ -9,13 +9,13 @@ mod messages;
 mod optimizer;
 mod plan;
 
-use super::named_loss::{Planned, port_step, refuse, write_out_scaler};
+use super::named_loss::{Planned, port_steps, write_out_scaler};
 use super::{Handler, Input, Wish};
 use messages::{self as says, BLOCKS, COMPILES, MESSAGES, NAMES, RUNS_MODEL, RUNTIME};
 use plan::Plan;
 use python::syntax::Call;
 use python::tree::Id;
-use training::step::{OF_OPTIMIZERS, OF_STEPS, OF_TURNS};
+use training::step::{OF_OPTIMIZERS, OF_STEPS, OF_TURNS, steps_that_train};
 use training::{FileInProject, FileView, Obstacle};
 
 /// The verb.
@@ -42,16 +42,19 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if is_ported || by_hand || view.names.is_of_other_framework() {
         return Vec::new();
     }
-    match view.steps.training.as_slice() {
-        [] => write_out_scaler(input, view, &rewrite).unwrap_or_default(),
-        [whole] => port_step(input, view, *whole, &rewrite),
-        [_, others @ ..] => refuse(input, view, others.iter().map(|step| Obstacle::several_steps(*step)).collect()),
+    let steps = steps_that_train(FileInProject { view, project: input.project });
+    if steps.is_empty() {
+        return write_out_scaler(input, view, &rewrite).unwrap_or_default();
     }
+    port_steps(input, view, &steps, &rewrite)
 }
 
-/// The changes of one step, or everything that is in the way.
-fn rewrite(input: &Input<'_, '_>, file: FileInProject<'_, '_>, whole: Id) -> Planned {
-    edits::wishes(&Plan::read(input, file, whole)?)
+/// The changes of the one step, or everything that is in the way.
+fn rewrite(input: &Input<'_, '_>, file: FileInProject<'_, '_>, wholes: &[Id]) -> Planned {
+    match wholes {
+        [whole] => edits::wishes(&Plan::read(input, file, *whole)?),
+        several => Err(several.iter().map(|step| Obstacle::several_steps(*step)).collect()),
+    }
 }
 
 /// What a ported trainer of a project with compute modes leaves to a person: it is told where it happens.

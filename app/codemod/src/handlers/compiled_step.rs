@@ -11,13 +11,12 @@ mod phases;
 mod plan;
 mod rewrite;
 
-use super::named_loss::{port_step, refuse, write_out_scaler};
+use super::named_loss::{port_steps, write_out_scaler};
 use super::{Handler, Input, Wish};
 use crate::definitions::Values;
 use messages::{BLOCKS, DEFINITIONS, IMPORT, MESSAGES, NAMES};
-use python::tree::Id;
-use training::step::{OF_SLICES, OF_STEPS, made_elsewhere};
-use training::{FileInProject, FileView, Obstacle};
+use training::step::{OF_SLICES, OF_STEPS, steps_that_train};
+use training::{FileInProject, FileView};
 
 /// The verb.
 pub(super) const HANDLER: Handler = Handler {
@@ -49,14 +48,9 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         elsewhere::note_step(input, file);
         return Vec::new();
     }
-    let &[step] = view.steps.training.as_slice() else {
-        let found = |step: &Id| made_elsewhere(file, *step).unwrap_or_else(|| Obstacle::several_steps(*step));
-        return refuse(input, view, view.steps.training.iter().map(found).collect());
-    };
-    if input.project.is_lightning(view, step) {
-        return Vec::new();
-    }
-    port_step(input, view, step, &rewrite::rewrite)
+    let mut steps = steps_that_train(file);
+    steps.retain(|step| !input.project.is_lightning(view, *step));
+    port_steps(input, view, &steps, &rewrite::rewrite)
 }
 
 /// The module that the target's software is imported as.

@@ -9,7 +9,7 @@ use python::lines::line_indent;
 use python::names::as_operand;
 use python::tree::{Id, Tree, kinds};
 use std::ops::Range;
-use training::step::{handed_losses, unnamed_loss};
+use training::step::{handed_losses, steps_that_train, unnamed_loss};
 use training::{FileInProject, FileView, Obstacle};
 
 /// What a scaler does that is handed the loss, and the part of it that updates the weights.
@@ -30,26 +30,29 @@ pub(super) type Planned = Result<Vec<Wish>, Vec<Obstacle>>;
 
 type Ported = Result<Vec<Wish>, Vec<Reason>>;
 
-/// How a verb plans a step.
-type Planner = dyn for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, Id) -> Planned;
+/// How a verb plans the steps of a file.
+type Planner = dyn for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, &[Id]) -> Planned;
 
-/// What a verb makes of a step, or why nothing.
-fn planned(plan: &Planner, input: &Input<'_, '_>, view: &FileView<'_>, whole: Id) -> Ported {
+/// What a verb makes of steps, or why nothing.
+fn planned(plan: &Planner, input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]) -> Ported {
     let file = FileInProject { view, project: input.project };
-    plan(input, file, whole).map_err(|obstacles| reasons(input, view, obstacles))
+    plan(input, file, wholes).map_err(|obstacles| reasons(input, view, obstacles))
 }
 
-/// Ports the step that `whole` holds as `plan` says, once it is simple enough; otherwise says all that is in the way.
-pub(super) fn port_step(input: &Input<'_, '_>, view: &FileView<'_>, whole: Id, plan: &Planner) -> Vec<Wish> {
-    let planned = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| planned(plan, input, view, whole);
-    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| {
+/// Ports the steps that `wholes` hold as `plan` says, once they are simple enough; otherwise says all that is in the way.
+pub(super) fn port_steps(input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id], plan: &Planner) -> Vec<Wish> {
+    let planned = |input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]| planned(plan, input, view, wholes);
+    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]| {
         let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &planned);
-        let named = name_loss(input, view, whole, &refused);
-        named.map_or_else(|| planned(input, view, whole), |named| named.map(|wish| vec![wish]))
+        let named = name_loss(input, view, wholes, &refused);
+        named.map_or_else(|| planned(input, view, wholes), |named| named.map(|wish| vec![wish]))
     };
-    let done = ported(input, view, whole).or_else(|reasons| {
+    if wholes.is_empty() {
+        return Vec::new();
+    }
+    let done = ported(input, view, wholes).or_else(|reasons| {
         let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &ported);
-        split_lines(input, view, whole, &refused).map_or(Err(reasons), |split| split.map(|wish| vec![wish]))
+        split_lines(input, view, wholes, &refused).map_or(Err(reasons), |split| split.map(|wish| vec![wish]))
     });
     done.unwrap_or_else(|reasons| tell(input, reasons))
 }
@@ -80,29 +83,23 @@ pub(super) fn write_out_scaler(input: &Input<'_, '_>, view: &FileView<'_>, plan:
         .text("update", input.block(view, SCALED_UPDATE.name, &update)?);
     let text = input.block(view, SCALED_STEP.name, &step)?;
     let change = Change::Replace { first: handed.statement, last: handed.statement, text };
-    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, whole: Id| planned(plan, input, view, whole);
+    let ported = |input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]| planned(plan, input, view, wholes);
     let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &ported);
     let ported = if_ported(input, view, handed.statement, vec![change], &refused)?;
     Some(ported.map_or_else(|reasons| tell(input, reasons), |wish| vec![wish]))
 }
 
-/// What is against the one step of a file.
+/// What is against the steps of a file.
 fn refusals(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
-    port: &dyn Fn(&Input<'_, '_>, &FileView<'_>, Id) -> Ported,
+    port: &dyn Fn(&Input<'_, '_>, &FileView<'_>, &[Id]) -> Ported,
 ) -> Vec<Reason> {
-    match view.steps.training.as_slice() {
-        &[whole] => port(input, view, whole).err().unwrap_or_default(),
-        _ => Vec::new(),
-    }
+    let steps = steps_that_train(FileInProject { view, project: input.project });
+    if steps.is_empty() { Vec::new() } else { port(input, view, &steps).err().unwrap_or_default() }
 }
 
-/// Tells of obstacles, once each, in the order of the text; nothing is changed then.
-pub(super) fn refuse(input: &Input<'_, '_>, view: &FileView<'_>, obstacles: Vec<Obstacle>) -> Vec<Wish> {
-    tell(input, reasons(input, view, obstacles))
-}
-
+/// Obstacles, once each, in the order of the text.
 fn reasons(input: &Input<'_, '_>, view: &FileView<'_>, mut obstacles: Vec<Obstacle>) -> Vec<Reason> {
     obstacles.sort_by_key(|o| o.at);
     obstacles.dedup();
@@ -121,18 +118,25 @@ fn tell(input: &Input<'_, '_>, reasons: Vec<Reason>) -> Vec<Wish> {
 /// What is against a step as it reads in a view.
 type Refused<'r> = dyn Fn(&Input<'_, '_>, &FileView<'_>) -> Vec<Reason> + 'r;
 
-/// Gives the loss of a step its name, if `refused` has nothing against the step as it reads then. None where the loss has a
+/// Gives the losses of steps their names, if `refused` has nothing against the steps as they read then. None where all have a
 /// name, and in a project with compute modes, whose other modes keep their code.
 fn name_loss(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
-    step: Id,
+    steps: &[Id],
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
     if input.project.modes.is_some() {
         return None;
     }
-    let (statement, loss) = unnamed_loss(view, step)?;
+    let mut unnamed = steps.iter().filter_map(|step| unnamed_loss(view, *step)).peekable();
+    let at = unnamed.peek()?.0;
+    let changes: Option<Vec<Change>> = unnamed.map(|(statement, loss)| named(view, statement, loss)).collect();
+    if_ported(input, view, at, changes?, refused)
+}
+
+/// The statement that differentiates a loss without a name, with one above it that gives it one; none where there is no place.
+fn named(view: &FileView<'_>, statement: Id, loss: Id) -> Option<Change> {
     let index = &view.index;
     let mut bracketed = loss;
     while let Some(outer) = index.parent(bracketed).filter(|p| index.kind(*p) == kinds().parenthesized_expression) {
@@ -146,10 +150,7 @@ fn name_loss(
     let rest = [whole.start..part.start, part.end..whole.end].map(plain).join(&name);
     let text = format!("{name} = {}\n{rest}", plain(given));
     let change = Change::Replace { first: statement, last: statement, text };
-    if change.has_no_place(view) {
-        return None;
-    }
-    if_ported(input, view, statement, vec![change], refused)
+    (!change.has_no_place(view)).then_some(change)
 }
 
 /// Changes, in the order of the text, that make a step simpler to read, if the step is ported then.
@@ -178,17 +179,18 @@ fn if_ported(
     Some(Err(reasons))
 }
 
-/// Gives each statement of a step that shares its line a line of its own, if the step is ported then; none where all have one.
+/// Gives each statement of the steps that shares its line a line of its own, if the step is ported then; none where all have one.
 fn split_lines(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
-    step: Id,
+    steps: &[Id],
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
     let index = &view.index;
     let plain = |id: &Id| unindented(index.text, index.range(*id));
     let mut changes = Vec::new();
-    for &block in index.of_kind_in(kinds().block, step).iter().filter(|_| input.project.modes.is_none()) {
+    let blocks = steps.iter().flat_map(|step| index.of_kind_in(kinds().block, *step));
+    for &block in blocks.filter(|_| input.project.modes.is_none()) {
         let statements: Vec<Id> = index.parts(block).collect();
         let shares = |a: &Id, b: &Id| !index.text[index.item(*a).end..index.item(*b).start].contains('\n');
         for line in statements.chunk_by(shares).filter(|line| line.len() > 1) {

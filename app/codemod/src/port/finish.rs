@@ -2,7 +2,9 @@
 
 use super::MOST_ROUNDS;
 use super::matched::matched;
+use super::orphaned;
 use super::plan::{Notes, Plan};
+use super::set_aside::set_aside;
 use super::state::State;
 use crate::condition::Situation;
 use crate::definitions::Sentence;
@@ -36,7 +38,7 @@ pub(super) fn finish(
     let mut files = Vec::new();
     let mut left = Vec::new();
     let mut hashes = BTreeMap::new();
-    let (mut parses, mut untouched, mut comments) = (true, true, true);
+    let (mut parses, mut untouched, mut comments, mut removed) = (true, true, true, Vec::new());
     let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
@@ -78,6 +80,8 @@ pub(super) fn finish(
             let said = |Unread { range, message }| Remark::of_engine(range, Severity::Warning, message);
             remarks.extend(unread.map(said));
         }
+        let unused = views[n].as_ref().and_then(|view| set_aside(&mut remarks, view, &facts.unused, &places));
+        remarks.extend(unused);
         let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(|remark| places.diagnostic(remark)).collect();
         let types = views[n].as_ref().and_then(|view| precision(plan, state, view, n));
         diagnostics.extend(types.map(|(at, remark)| places.of_original(at, remark)));
@@ -90,7 +94,12 @@ pub(super) fn finish(
         untouched &= apply_edits(&state.source.text, &edits) == state.text;
         if let (true, Some(view), Some(origin)) = (changed, &views[n], plan.origins.get(n)) {
             let after = place::comments(&view.index);
-            comments &= origin.comments.iter().all(|(c, n)| after.get(c).is_some_and(|m| m >= n));
+            let mut gone = state.both_views().0.map_or_else(Vec::new, |given| orphaned::gone(&given, &state.rope));
+            let left = |c: &str| after.get(c).copied().unwrap_or(0);
+            gone.retain(|(_, c)| origin.comments.get(c).is_some_and(|n| left(c) < *n));
+            let went = |comment: &str| gone.iter().filter(|(_, c)| c == comment).count();
+            comments &= origin.comments.iter().all(|(c, n)| left(c) + went(c) >= *n);
+            removed.extend(gone.iter().map(|(line, c)| format!("{}:{line} {c}", state.source.path)));
         }
         diagnostics.sort_by(|a, b| {
             let key = |d: &Diagnostic| (d.original.line, d.original.column, d.ported.line, d.ported.column);
@@ -124,6 +133,7 @@ pub(super) fn finish(
             idempotent: rounds.is_some(),
             untouched_bytes_equal: untouched,
             comments_kept: comments,
+            comments_removed: removed,
             rounds: rounds.unwrap_or(MOST_ROUNDS),
             residue: left,
         },

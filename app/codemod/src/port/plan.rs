@@ -12,9 +12,10 @@ use crate::settings::Settings;
 use python::tree::Id;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 use training::modes::Region;
-use training::{FileView, ProjectFacts};
+use training::{FileView, ProjectFacts, Unused};
 
 /// Remarks by file.
 pub(super) type Notes = BTreeMap<usize, Vec<Remark>>;
@@ -29,6 +30,8 @@ pub(super) struct Plan<'a> {
     pub(super) own_mode: bool,
     /// Whether a file names a device, as the project was given; known from the first round on.
     pub(super) names_device: Option<bool>,
+    /// What none of the project's programs comes to, as it was given.
+    pub(super) unused: Option<Rc<Unused>>,
     /// Whether the port moves models of a project that names no device.
     pub(super) moves_models: Option<bool>,
     pub(super) trace: &'a RefCell<Trace>,

@@ -3,6 +3,7 @@
 use super::doubled::drop_doubled;
 use super::emptied::emptied;
 use super::merged::merged;
+use super::orphaned::orphaned;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
 use super::repeated::repeated;
@@ -79,9 +80,13 @@ pub(super) fn round(
                 fixes.sort_by_key(|f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
                 let replacements = written(plan, view, facts, fixes);
-                let after = [emptied, merged, repeated].iter().map(|tidy| tidy(view, &state.rope));
+                let comments = || {
+                    let given = state.both_views().0.filter(|_| !plan.branch && state.is_changed());
+                    given.map_or_else(Vec::new, |given| orphaned(&given, &state.text, &state.rope))
+                };
                 if replacements.is_empty() {
-                    after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_default()
+                    let after = [emptied, merged, repeated].iter().map(|tidy| tidy(view, &state.rope));
+                    after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_else(comments)
                 } else {
                     replacements
                 }

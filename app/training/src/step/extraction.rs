@@ -175,6 +175,13 @@ impl Frame<'_, '_> {
         let taken_by_function = self.function.is_some_and(|g| file.binds(g, name));
         let enclosing =
             index.ancestors(id).filter(|a| index.kind(*a) == k.function_definition).any(|g| file.binds(g, name));
+        // A function inside the one that trains is known only there.
+        let nested = || {
+            let around = index.ancestors(id).filter(|a| index.kind(*a) == k.function_definition);
+            let defined =
+                |g: Id| index.of_kind_in(k.function_definition, g).iter().any(|d| *d != g && file.name_of(*d) == name);
+            around.into_iter().any(defined)
+        };
         let at_top = || file.binds_at_top(name, 0, true) && !file.names.by_import(name) && !file.defines(name);
         if let Some(part) = part.filter(|_| is_self || taken_by_function || enclosing || at_top()) {
             return Ok(Source::Attribute(part));
@@ -195,7 +202,7 @@ impl Frame<'_, '_> {
         Ok(if is_data && file.role(id) != Some(Role::Device) {
             let unpacked = index.parent(id).is_some_and(|p| index.text_of(p) == format!("**{name}"));
             if unpacked { Source::Unpacked } else { Source::Parameter(reference(&file, id)) }
-        } else if taken_by_function || enclosing {
+        } else if taken_by_function || enclosing || nested() {
             Source::Attribute(reference(&file, id))
         } else {
             Source::Unchanged

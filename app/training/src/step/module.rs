@@ -9,6 +9,7 @@ use super::obstacle::{self as why, Obstacle};
 use super::origins::learns_before;
 use super::slice::Slice;
 use python::PythonFile;
+use python::edit::remarks_on;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
@@ -99,7 +100,12 @@ fn extracted(
         let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
         let (text, cut) = undivided.unwrap_or((Some(text), false));
         divided |= cut;
-        out.body.extend(text);
+        if let Some(text) = text {
+            // What becomes of its place keeps the remarks of the last one.
+            let (above, behind) = if s == slice.at { (Vec::new(), "") } else { remarks_on(&file, s) };
+            out.body.extend(above.into_iter().map(str::to_owned));
+            out.body.push(text + behind);
+        }
         known.extend(assigned(&file, s).into_iter().map(str::to_owned));
     }
     if step.name_of_loss().is_none() {

@@ -92,6 +92,7 @@ obstacles! {
     conditional_update();
     control_flow_before_loss();
     count_unknown();
+    gradient_given();
     input_learns(call);
     loader_elsewhere();
     loss_without_name();

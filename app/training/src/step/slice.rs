@@ -55,6 +55,9 @@ impl<'t> Slice<'t> {
         let in_step = |s: &Id| *s > from || (*s == from && forward_function.is_none());
         let statements: Vec<Id> = slice.into_iter().filter(in_step).collect();
         let mut obstacles = leaves_tensors(step, &statements);
+        if index.arguments(step.backward).get(0, "gradient").is_some() {
+            obstacles.push(why::gradient_given(step.backward));
+        }
         let called_here = forward_function.is_none() && loss_function.is_none();
         let phase = learns_always(step, from, called_here, &mut obstacles);
         match place(step, from, &statements, forward_function.is_some()) {

@@ -29,9 +29,11 @@ pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
 }
 
 /// Before the host puts other weights in the place of those that learnt, the target lets go of them: it would go on with its own.
-pub(super) fn release_for_loads(plan: &mut Plan<'_, '_>) {
-    let text = plan.block("release", &Values::default().flag("from_inference", plan.infers));
-    for at in saves(plan.step.file, plan.step.whole).loaded {
+pub(super) fn release_for_loads(plan: &mut Plan<'_, '_>, infers: bool) {
+    let text = plan.block("release", &Values::default().flag("from_inference", infers));
+    let wholes = std::iter::once(plan.step.whole).chain(plan.others.iter().copied());
+    let loaded: BTreeSet<Id> = wholes.flat_map(|whole| saves(plan.step.file, whole).loaded).collect();
+    for at in loaded {
         plan.insert(at, false, &text);
     }
 }
@@ -54,7 +56,11 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
     let asked = clipping.condition(&file).map(|t| index.text_of(t));
     let values =
         Values::default().flag("tested", asked.is_some()).text("test", asked.unwrap_or("")).text("limit", limit);
-    if built.is_empty() || !built.iter().all(|b| clipping.is_known_at(file, plan.step.whole, *b)) {
+    // Optimizers of other steps keep their gradients as they are.
+    if !plan.others.is_empty()
+        || built.is_empty()
+        || !built.iter().all(|b| clipping.is_known_at(file, plan.step.whole, *b))
+    {
         if plan.step.precision.unwrapped.iter().any(|(whole, _)| index.is_within(clipping.call, *whole)) {
             return Err(says::limit_unknown().at(clipping.call));
         }
@@ -111,7 +117,7 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, step: Option<Id>, is_aliv
     // What is not known to be a scheduler is followed where it stands beside the step; to tell a rate that is what it was does no harm.
     let others = schedules.others.iter().filter(|call| file.index.is_within(**call, whole));
     let others: Vec<(Id, String)> = others.map(|call| (*call, optimizer.to_owned())).collect();
-    for (call, of) in by_scheduler.chain(others) {
+    for (call, of) in by_scheduler.chain(others).filter(|(call, _)| plan.sees_to(*call)).collect::<Vec<_>>() {
         let Some(statement) = file.statement_of(call).filter(|_| is_alive(call)) else { continue };
         let text = if in_loop(call) {
             plan.block("step_rate", &Values::default().text("optimizer", optimizer))
@@ -120,7 +126,7 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, step: Option<Id>, is_aliv
         };
         plan.insert(statement, true, &text);
     }
-    for (statement, owner) in schedules.assigned {
+    for (statement, owner) in schedules.assigned.into_iter().filter(|(at, _)| plan.sees_to(*at)).collect::<Vec<_>>() {
         let text = plan.other_rate(owner);
         plan.insert(statement, true, &text);
     }
@@ -131,7 +137,8 @@ pub(super) fn infer(plan: &mut Plan<'_, '_>, is_moved: &dyn Fn(Id) -> bool) {
     let (file, whole) = (plan.step.file, plan.step.whole);
     for &call in file.index.of_kind(kinds().call) {
         let is_model = is_model_call(file, call) && !in_model(file, call);
-        if is_model && !is_moved(call) && plan.step.is_alive(call) && evaluates(file, whole, call) {
+        if is_model && !is_moved(call) && plan.sees_to(call) && plan.step.is_alive(call) && evaluates(file, whole, call)
+        {
             plan.infer(call);
         }
     }

@@ -24,7 +24,11 @@ pub(super) fn note_step(input: &Input<'_, '_>, file: FileInProject<'_, '_>) {
 /// An optimizer of the compiled step that is of no kind that the target can compile.
 pub(super) fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
     let index = &view.index;
-    let given = |call: &Id| arguments(view, *call).first().map(|o| index.text_of(*o));
+    // Behind the step's own class, where a file has several.
+    let given = |call: &Id| {
+        let mut given = arguments(view, *call).into_iter().map(|o| index.text_of(o));
+        given.find(|name| !view.defines(name))
+    };
     let defined = input.settings.definitions.defined_by(DEFINITIONS);
     let compiled: Vec<&str> = defined.iter().flat_map(|name| view.calls(name)).filter_map(given).collect();
     for &assignment in index.of_kind(kinds().assignment) {

@@ -7,8 +7,11 @@ use crate::definitions::{BlockShape, messages};
 pub(super) const IMPORT: &str = "step_import";
 /// What a ported step needs of the file: a file that defines these is ported.
 pub(super) const DEFINITIONS: &str = "step_definitions";
+/// The module of one step.
+pub(super) const CLASS: &str = "step_class";
 
 messages! {
+    accumulates_alone();
     batch_divided(batch, number);
     clipping_missing(optimizer);
     limit_unknown();
@@ -20,6 +23,7 @@ messages! {
     other_optimizer(optimizer);
     several_processes();
     step_elsewhere();
+    takes_turns();
 }
 
 /// Blocks of Python.
@@ -27,22 +31,11 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     BlockShape::new(IMPORT, &["other_modes"]),
     BlockShape::new(
         DEFINITIONS,
-        &[
-            "other_modes",
-            "infers",
-            "tells_rates",
-            "carries",
-            "opts",
-            "accumulation",
-            "module",
-            "attributes",
-            "attribute",
-            "attribute.name",
-            "parameters",
-            "body",
-            "results",
-            "loss",
-        ],
+        &["other_modes", "several", "infers", "tells_rates", "carries", "opts", "accumulation", "classes"],
+    ),
+    BlockShape::new(
+        CLASS,
+        &["class", "module", "attributes", "attribute", "attribute.name", "parameters", "body", "results", "loss"],
     ),
     BlockShape::new(
         "step_call",

@@ -10,6 +10,9 @@ use training::TrainingStep;
 pub(super) struct Plan<'a, 't> {
     pub(super) input: &'a Input<'a, 't>,
     pub(super) step: TrainingStep<'a, 't>,
+    /// The other steps of the file that are ported with it, and whether it is the first, which sees to what is outside of all.
+    pub(super) others: Vec<Id>,
+    pub(super) is_first: bool,
     /// Statements around or beside the step that have to be simpler first.
     pub(super) simpler: Vec<Wish>,
     pub(super) edits: Vec<Wish>,
@@ -20,13 +23,25 @@ pub(super) struct Plan<'a, 't> {
 
 impl<'a, 't> Plan<'a, 't> {
     /// No changes yet.
-    pub(super) fn new(input: &'a Input<'a, 't>, step: TrainingStep<'a, 't>) -> Self {
-        Self { input, step, simpler: Vec::new(), edits: Vec::new(), infers: false, tells_rates: false }
+    pub(super) fn new(input: &'a Input<'a, 't>, step: TrainingStep<'a, 't>, others: Vec<Id>) -> Self {
+        let is_first = others.iter().all(|other| step.whole < *other);
+        Self {
+            input,
+            step,
+            others,
+            is_first,
+            simpler: Vec::new(),
+            edits: Vec::new(),
+            infers: false,
+            tells_rates: false,
+        }
     }
 
-    /// The changes of this round.
-    pub(super) fn wishes(self) -> Vec<Wish> {
-        if self.simpler.is_empty() { self.edits } else { self.simpler }
+    /// Whether this step sees to a place: it is its own, or no step's and this is the first.
+    pub(super) fn sees_to(&self, id: Id) -> bool {
+        let index = &self.step.file.view.index;
+        let in_other = || self.others.iter().any(|other| index.is_within(id, *other));
+        index.is_within(id, self.step.whole) || self.is_first && !in_other()
     }
 
     pub(super) fn edit(&mut self, at: Id, change: Change) {

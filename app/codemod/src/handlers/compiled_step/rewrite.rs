@@ -2,7 +2,7 @@
 
 use super::accumulated::{at_every_turn, lengths, unwrap};
 use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
-use super::messages::{self as says, DEFINITIONS, IMPORT};
+use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT};
 use super::obstacles::obstacles;
 use super::phases::both_phases;
 use super::plan::Plan;
@@ -14,22 +14,14 @@ use python::tree::{Id, ROOT};
 use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports, logs_a_share, weights_changed};
 use training::{FileInProject, Obstacle, TrainingStep};
 
-/// The changes of one step, or everything that is in the way.
+/// The changes of a file's steps, or everything that is in the way of any of them: those that are left would train the weights beside the
+/// others.
 pub(super) fn rewrite<'a, 't>(
     input: &'a Input<'a, 't>,
     file: FileInProject<'a, 't>,
-    whole: Id,
+    wholes: &[Id],
 ) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let mut found = obstacles(input, file);
-    let step = match TrainingStep::read(file, whole) {
-        Ok(step) => step,
-        Err(more) => {
-            found.extend(more);
-            return Err(found);
-        }
-    };
-    found.extend(step.obstacles.iter().cloned());
-    found.extend(step.accumulates.as_ref().err().cloned());
     let situation = Situation {
         view: file.view,
         project: file.project,
@@ -40,22 +32,89 @@ pub(super) fn rewrite<'a, 't>(
     let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let torch = torch.filter(|t| file.index.parent(*t) == Some(ROOT));
     if torch.is_none() {
-        found.push(says::no_torch_import().at(whole));
+        found.extend(wholes.first().map(|whole| says::no_torch_import().at(*whole)));
+    }
+    let read = wholes.iter().map(|whole| read(input, file, *whole, wholes));
+    let (parts, more): (Vec<_>, Vec<_>) = read.partition(Result::is_ok);
+    found.extend(more.into_iter().filter_map(Result::err).flatten());
+    match torch {
+        Some(torch) if found.is_empty() => write(parts.into_iter().filter_map(Result::ok).collect(), torch),
+        _ => {
+            let others = parts.into_iter().filter_map(Result::ok).filter(|_| wholes.len() > 1);
+            found.extend(others.map(|(plan, _)| Obstacle::several_steps(plan.step.whole)));
+            Err(found)
+        }
+    }
+}
+
+/// Reads one of the steps that are ported together.
+fn read<'a, 't>(
+    input: &'a Input<'a, 't>,
+    file: FileInProject<'a, 't>,
+    whole: Id,
+    wholes: &[Id],
+) -> Result<(Plan<'a, 't>, Unit<'t>), Vec<Obstacle>> {
+    let step = TrainingStep::read(file, whole)?;
+    let mut found = step.obstacles.clone();
+    found.extend(step.accumulates.as_ref().err().cloned());
+    let others: Vec<Id> = wholes.iter().copied().filter(|other| *other != whole).collect();
+    if !others.is_empty() {
+        found.extend(step.accumulation().map(|_| says::accumulates_alone().at(whole)));
+        // Steps that take turns at every batch would be compiled anew as often.
+        found.extend(step.around.is_none().then(|| says::takes_turns().at(whole)));
+        found.extend(file.project.modes.as_ref().map(|_| Obstacle::several_steps(whole)));
     }
     let unit = step.slice().and_then(|slice| Ok((Module::of(&step, &slice)?, slice)));
-    let mut plan = Plan::new(input, step);
+    let mut plan = Plan::new(input, step, others);
     let limit = limit(&mut plan, &mut found);
-    match (unit, torch) {
-        (Ok((module, slice)), Some(torch)) if found.is_empty() => {
-            let unit = Unit { slice, module, limit, torch };
-            plan.write(&unit)?;
-            Ok(plan.wishes())
+    match unit {
+        Ok((module, slice)) if found.is_empty() => {
+            let class = class_name(file, whole, &plan.others);
+            Ok((plan, Unit { slice, module, limit, class }))
         }
-        (unit, _) => {
+        unit => {
             found.extend(unit.err().into_iter().flatten());
             Err(found)
         }
     }
+}
+
+/// What the module of a step is called: after the function that trains, where there are others.
+fn class_name(file: FileInProject<'_, '_>, whole: Id, others: &[Id]) -> String {
+    let words = file.name_of(whole).split('_').filter(|word| !word.is_empty());
+    let camel: String = words
+        .flat_map(|word| word.chars().enumerate().map(|(n, c)| if n == 0 { c.to_ascii_uppercase() } else { c }))
+        .collect();
+    // Methods of two classes may have one name, and loops at the top have none.
+    let is_taken = |other: &Id| *other < whole && file.name_of(*other) == file.name_of(whole);
+    let before = others.iter().filter(|other| is_taken(other)).count();
+    let name = if others.is_empty() || camel.is_empty() {
+        "TrainingStep".to_owned()
+    } else {
+        file.free_name(&[&format!("{camel}Step")])
+    };
+    if before > 0 { format!("{name}{}", before + 1) } else { name }
+}
+
+/// Writes the changes of steps that are ported together.
+fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, torch: Id) -> Result<Vec<Wish>, Vec<Obstacle>> {
+    let moved: Vec<Id> = parts.iter().flat_map(|(_, unit)| unit.slice.statements.clone()).collect();
+    for (plan, unit) in &mut parts {
+        plan.write(unit, &moved)?;
+    }
+    let infers = parts.iter().any(|(plan, _)| plan.infers);
+    if let Some((plan, _)) = parts.iter_mut().find(|(plan, _)| plan.is_first) {
+        release_for_loads(plan, infers);
+    }
+    let definitions = definitions(&parts, torch);
+    let mut simpler = Vec::new();
+    let mut edits = definitions;
+    for (plan, _) in parts {
+        plan.keeps_all()?;
+        simpler.extend(plan.simpler);
+        edits.extend(plan.edits);
+    }
+    Ok(if simpler.is_empty() { edits } else { simpler })
 }
 
 /// What is compiled, and what its call needs.
@@ -64,7 +123,8 @@ struct Unit<'t> {
     module: Module,
     /// The statement that tells the optimizer the limit of its gradients.
     limit: Option<String>,
-    torch: Id,
+    /// What the module is called.
+    class: String,
 }
 
 /// The limit that gradients are clipped to, where the optimizer is to be told beside the step.
@@ -80,8 +140,8 @@ fn limit(plan: &mut Plan<'_, '_>, found: &mut Vec<Obstacle>) -> Option<String> {
 }
 
 impl Plan<'_, '_> {
-    /// Writes all changes: a step of which a part can't be written is no step.
-    fn write(&mut self, unit: &Unit<'_>) -> Result<(), Vec<Obstacle>> {
+    /// Writes the changes of the step and of what it sees to; `moved` are the statements of all steps that go into modules.
+    fn write(&mut self, unit: &Unit<'_>, moved: &[Id]) -> Result<(), Vec<Obstacle>> {
         let view = self.step.file.view;
         let index = &view.index;
         if !self.step.precision.unwrapped.is_empty() {
@@ -101,10 +161,14 @@ impl Plan<'_, '_> {
         if is_branch {
             require_package(self);
         }
-        let is_moved = |c: Id| unit.slice.statements.iter().any(|s| index.is_within(c, *s));
+        let is_moved = |c: Id| moved.iter().any(|s| index.is_within(c, *s));
         infer(self, &is_moved);
-        release_for_loads(self);
-        self.define(unit, is_branch);
+        Ok(())
+    }
+
+    /// A step of which a part can't be written is no step.
+    fn keeps_all(&self) -> Result<(), Vec<Obstacle>> {
+        let view = self.step.file.view;
         let lost = |change: &&Change| change.has_no_place(view) || change.swallows_comment(view);
         let mut changes = self.simpler.iter().chain(&self.edits).flat_map(|wish| &wish.changes);
         let lost = changes.find(lost).and_then(Change::node);
@@ -128,7 +192,8 @@ impl Plan<'_, '_> {
         let (states, batch): (Vec<&str>, Vec<&str>) =
             extraction.parameters.iter().map(|p| p.1.as_str()).partition(|given| is_state(given));
         let names: Vec<String> = extraction.attributes.iter().map(|a| a.1.clone()).collect();
-        let parts = std::iter::once(step.optimizer.to_owned()).chain(names).collect::<Vec<_>>().join(", ");
+        let class = (!self.others.is_empty()).then(|| unit.class.clone());
+        let parts = class.into_iter().chain([step.optimizer.to_owned()]).chain(names).collect::<Vec<_>>().join(", ");
         let arguments = extraction.parameters.iter().map(|p| p.1.clone()).collect::<Vec<_>>().join(", ");
         let targets: String = results.iter().map(|r| format!("{r}, ")).collect();
         let undone = step.accumulation().filter(|a| logs_a_share(step, &unit.module, a));
@@ -212,21 +277,14 @@ impl Plan<'_, '_> {
         Ok(())
     }
 
-    /// The definitions that the step needs, behind the imports.
-    fn define(&mut self, unit: &Unit<'_>, is_branch: bool) {
-        let (file, whole) = (self.step.file, self.step.whole);
-        let view = file.view;
+    /// The module of the step.
+    fn class(&self, unit: &Unit<'_>) -> String {
+        let view = self.step.file.view;
         let Module { extraction, loss, results, .. } = &unit.module;
-        let base = view.names.spelling(&view.index, whole, "torch.nn.Module");
+        let base = view.names.spelling(&view.index, self.step.whole, "torch.nn.Module");
         let joined = |list: &[(String, String)]| list.iter().map(|a| a.0.as_str()).collect::<Vec<_>>().join(", ");
-        let accumulation = self.step.accumulation().filter(|a| matches!(a.known, Known::FromStart));
         let values = Values::default()
-            .flag("other_modes", is_branch)
-            .flag("infers", self.infers)
-            .flag("tells_rates", self.tells_rates)
-            .flag("carries", !unit.module.carried.is_empty())
-            .text("opts", self.options_name())
-            .text("accumulation", accumulation.map_or(String::new(), |a| self.accumulation(a, unit)))
+            .text("class", &unit.class)
             .text("module", base.unwrap_or_else(|| "torch.nn.Module".to_owned()))
             .text("attributes", joined(&extraction.attributes))
             .list("attribute", extraction.attributes.iter().map(|a| Values::default().text("name", &a.0)))
@@ -234,17 +292,34 @@ impl Plan<'_, '_> {
             .text("body", extraction.body.join("\n"))
             .text("results", results.iter().map(|r| format!("{r}, ")).collect::<String>())
             .text("loss", extraction.local(loss));
-        let line_after = |at: Id, text: String| {
-            let end = statement_end(view, at);
-            Change::Raw { range: end..end, text: format!("\n{text}").replace('\n', view.layout.newline) }
-        };
-        let torch = unit.torch;
-        let header = end_of_imports(file, whole).map_or(torch, |end| end.max(torch));
-        let text = format!("\n\n{}", self.block(DEFINITIONS, &values));
-        let import = self.block(IMPORT, &Values::default().flag("other_modes", is_branch));
-        self.edit(torch, line_after(torch, import));
-        self.edit(header, line_after(header, text));
+        self.block(CLASS, &values)
     }
+}
+
+/// The definitions that the steps need, behind the imports.
+fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
+    let Some((first, unit)) = parts.iter().find(|(plan, _)| plan.is_first) else { return Vec::new() };
+    let (file, view) = (first.step.file, first.step.file.view);
+    let is_branch = file.project.modes.is_some();
+    let accumulation = first.step.accumulation().filter(|a| matches!(a.known, Known::FromStart));
+    let values = Values::default()
+        .flag("other_modes", is_branch)
+        .flag("several", parts.len() > 1)
+        .flag("infers", parts.iter().any(|(plan, _)| plan.infers))
+        .flag("tells_rates", parts.iter().any(|(plan, _)| plan.tells_rates))
+        .flag("carries", parts.iter().any(|(_, unit)| !unit.module.carried.is_empty()))
+        .text("opts", first.options_name())
+        .text("accumulation", accumulation.map_or(String::new(), |a| first.accumulation(a, unit)))
+        .text("classes", parts.iter().map(|(plan, unit)| plan.class(unit)).collect::<Vec<_>>().join("\n\n\n"));
+    let line_after = |at: Id, text: String| {
+        let end = statement_end(view, at);
+        let change = Change::Raw { range: end..end, text: format!("\n{text}").replace('\n', view.layout.newline) };
+        Wish { at: view.index.item(at).start, changes: vec![change], imports: Vec::new() }
+    };
+    let header = end_of_imports(file, first.step.whole).map_or(torch, |end| end.max(torch));
+    let text = format!("\n\n{}", first.block(DEFINITIONS, &values));
+    let import = first.block(IMPORT, &Values::default().flag("other_modes", is_branch));
+    vec![line_after(torch, import), line_after(header, text)]
 }
 
 impl Plan<'_, '_> {

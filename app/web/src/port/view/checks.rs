@@ -70,7 +70,7 @@ fn List(certificate: Certificate) -> impl IntoView {
             "Unedited code is byte-identical.",
             "Code outside the edits differs from the original.",
         ),
-        (c.comments_kept, "Every comment is kept.", "A comment of the original is missing."),
+        (c.comments_kept, "Every comment is kept or went with its line.", "A comment of the original is missing."),
         (c.residue.is_empty(), "No CUDA or NVIDIA references remain.", "CUDA or NVIDIA references remain:"),
     ];
     let check = |(good, yes, no): (bool, &'static str, &'static str)| {

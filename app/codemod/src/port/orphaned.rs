@@ -1,0 +1,144 @@
+//! Comments on statements that a port has taken away: a remark on what is no longer there goes, too.
+
+use crate::rope::{Fate, Replacement, Rope};
+use python::lines::{line_end, line_indent, line_start};
+use python::tree::{Id, ROOT, kinds};
+use training::FileView;
+
+/// Words of comments that tools read, or that head a part of the file, whatever stands below them.
+const FOR_TOOLS: &[&str] =
+    &["%%", "region", "fmt:", "type:", "noqa", "pylint", "pragma", "isort:", "mypy", "coding", "TODO", "FIXME"];
+
+/// Takes away comments whose statements are gone without anything in their place, and an empty line of two that would meet.
+pub(super) fn orphaned(original: &FileView<'_>, text: &str, rope: &Rope<'_>) -> Vec<Replacement> {
+    let mut out: Vec<Replacement> = Vec::new();
+    for (lines, fate) in on_what_went(original, rope).into_iter().filter(|(_, fate)| !fate.written) {
+        let place = |c: &Id| rope.place(original.index.item(*c).start);
+        let (Some(first), Some(last)) = (lines.first().and_then(place), lines.last().and_then(place)) else { continue };
+        let start = line_start(text, first);
+        let mut end = next_line(text, last);
+        if !text[start..first].trim().is_empty() {
+            continue;
+        }
+        let above = text[..start].trim_end_matches([' ', '\t']);
+        if above.ends_with("\n\n") || above.ends_with("\n\r\n") || above.trim_end().ends_with(':') {
+            while end < text.len() && text[end..line_end(text, end)].trim().is_empty() {
+                end = next_line(text, end);
+            }
+        }
+        out.push(Replacement { range: start..end, text: String::new(), by: fate.by.clone() });
+    }
+    out.sort_by_key(|r| r.range.start);
+    let mut done = 0;
+    out.retain(|r| {
+        let free = r.range.start >= done;
+        done = done.max(r.range.end);
+        free
+    });
+    out
+}
+
+fn next_line(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
+}
+
+/// Comments that went with their statements: the line of each, and what it says.
+pub(super) fn gone(original: &FileView<'_>, rope: &Rope<'_>) -> Vec<(usize, String)> {
+    let index = &original.index;
+    let went = on_what_went(original, rope).into_iter().flat_map(|(lines, _)| lines);
+    let missing = went.filter(|c| rope.place(index.item(*c).start).is_none());
+    missing.map(|c| (index.line(c), index.text_of(c).trim_end().to_owned())).collect()
+}
+
+/// Comments of the original whose statements are gone from the text, with what became of these.
+///
+/// Lines of comments speak of the statements below them, as far as no empty line, comment or end of the block comes between; a
+/// comment behind a statement speaks of that.
+fn on_what_went<'r>(original: &FileView<'_>, rope: &'r Rope<'_>) -> Vec<(Vec<Id>, Fate<'r>)> {
+    let index = &original.index;
+    let is_line =
+        |c: Id| index.text[line_start(index.text, index.item(c).start)..index.item(c).start].trim().is_empty();
+    let comments = index.of_kind(kinds().comment);
+    let mut out: Vec<(Vec<Id>, Fate<'r>)> = Vec::new();
+    let mut lines: Vec<Id> = Vec::new();
+    for (n, &comment) in comments.iter().enumerate() {
+        if !is_line(comment) {
+            let fate = statement_before(original, comment).and_then(|s| rope.fate(&index.range(s)));
+            out.extend(fate.map(|fate| (vec![comment], fate)));
+            continue;
+        }
+        lines.push(comment);
+        let goes_on = comments.get(n + 1).is_some_and(|next| {
+            is_line(*next) && index.row(*next) == index.row(comment) + 1 && index.column(*next) == index.column(comment)
+        });
+        if goes_on {
+            continue;
+        }
+        let block = std::mem::take(&mut lines);
+        let words = || block.iter().map(|c| index.text_of(*c));
+        let for_tools = words().any(|w| FOR_TOOLS.iter().any(|tool| w.contains(tool)));
+        if words().any(|w| w.contains(char::is_alphanumeric)) && !for_tools {
+            let group = group_below(original, comment);
+            let bytes = |n: usize| index.item(group[0]).start..index.item(group[n - 1]).end;
+            // All that is gone of it, from its beginning; what stays behind that is spoken of, or not.
+            let all = (1..=group.len()).rev().find_map(|n| Some((n, rope.fate(&bytes(n))?)));
+            let fate = all.filter(|(n, _)| {
+                *n == group.len()
+                    || speaks_of(words(), &index.text[bytes(*n)], &index.text[bytes(group.len())][bytes(*n).len()..])
+            });
+            let fate = fate.map(|(_, fate)| fate);
+            out.extend(fate.map(|fate| (block, fate)));
+        }
+    }
+    out
+}
+
+/// The statement that a comment on its last line stands behind.
+fn statement_before(original: &FileView<'_>, comment: Id) -> Option<Id> {
+    let index = &original.index;
+    let start = index.item(comment).start;
+    let code = line_start(index.text, start) + line_indent(index.text, start).len();
+    let end = index.text[..start].trim_end().len();
+    let statement = index.innermost(&(code..code)).and_then(|id| original.statement_of(id))?;
+    (index.item(statement).end == end).then_some(statement)
+}
+
+/// Whether words of comments stand in the statements that went, and none of them in those that stay.
+fn speaks_of<'c>(mut comments: impl Iterator<Item = &'c str>, went: &str, stays: &str) -> bool {
+    let (went, stays) = (went.to_ascii_lowercase(), stays.to_ascii_lowercase());
+    let mut found = false;
+    let other = comments.any(|comment| {
+        let words = comment.to_ascii_lowercase();
+        let mut words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
+        words.any(|word| {
+            found |= went.contains(word);
+            stays.contains(word)
+        })
+    });
+    found && !other
+}
+
+/// The statements below a comment; none at the top of the file, where it speaks of the whole.
+fn group_below(original: &FileView<'_>, comment: Id) -> Vec<Id> {
+    let index = &original.index;
+    let below = next_line(index.text, index.item(comment).end);
+    let start = below + line_indent(index.text, below).len();
+    let first = index.innermost(&(start..start)).and_then(|id| original.statement_of(id));
+    let Some((first, block)) = first.and_then(|first| Some((first, index.parent(first)?))) else { return Vec::new() };
+    let begins = index.item(first).start == start && index.column(first) == index.column(comment);
+    if !begins || block == ROOT && index.parts(ROOT).next() == Some(first) {
+        return Vec::new();
+    }
+    let mut group = vec![first];
+    for next in index.children(block).filter(|c| *c > first) {
+        let last = group[group.len() - 1];
+        if index.kind(next) == kinds().comment && index.row(next) == index.last_row(last) {
+            continue;
+        }
+        if index.kind(next) == kinds().comment || index.row(next) > index.last_row(last) + 1 {
+            break;
+        }
+        group.push(next);
+    }
+    group
+}

@@ -1,0 +1,36 @@
+//! Messages on code that nothing uses: one note of a file in place of them.
+
+use crate::messages;
+use crate::place::{Places, Remark};
+use crate::ported::Severity;
+use std::collections::BTreeSet;
+use training::{FileView, Unused};
+
+/// Takes what warns of unused code out of the remarks of a file, and says in one remark where it was and what section explains it.
+pub(super) fn set_aside(
+    remarks: &mut Vec<Remark>,
+    view: &FileView<'_>,
+    unused: &Unused,
+    places: &Places<'_>,
+) -> Option<Remark> {
+    let index = &view.index;
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut told: BTreeSet<(usize, String)> = BTreeSet::new();
+    let mut first = None;
+    remarks.retain(|remark| {
+        let at = remark.range.start;
+        let around = index.innermost(&(at..at)).and_then(|id| unused.around(view, id));
+        let Some((definition, name)) = around.filter(|_| remark.severity == Severity::Warning) else { return true };
+        let said = places.diagnostic(remark.clone());
+        told.insert((said.original.line, said.recipe));
+        names.insert(format!("`{name}`"));
+        first = Some(first.map_or(definition, |first: python::Id| first.min(definition)));
+        false
+    });
+    let start = index.item(first?).start;
+    let header = start..python::lines::line_end(index.text, start);
+    let told: Vec<String> = told.into_iter().map(|(line, section)| format!("line {line} ({section})")).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    let said = messages::code_not_used(names.join(", "), told.join(", "));
+    Some(Remark::of_engine(header, Severity::Info, said))
+}

@@ -1,0 +1,17 @@
+//! Which of a file's training steps there is something to port of.
+
+use super::made_elsewhere;
+use super::update::updates;
+use crate::project::FileInProject;
+use python::tree::Id;
+
+/// The training steps of a file; as far as there are others without those that nothing uses, which never run, and those that only
+/// differentiate, which learn nothing.
+pub fn steps_that_train(file: FileInProject<'_, '_>) -> Vec<Id> {
+    let only = |steps: &[Id], keeps: &dyn Fn(Id) -> bool| {
+        let kept: Vec<Id> = steps.iter().copied().filter(|step| keeps(*step)).collect();
+        if kept.is_empty() { steps.to_vec() } else { kept }
+    };
+    let used = only(&file.steps.training, &|step| file.project.unused.around(file.view, step).is_none());
+    only(&used, &|step| !updates(file, step).is_empty() || made_elsewhere(file, step).is_some())
+}
