@@ -258,6 +258,35 @@ fn what_a_function_calls_is_a_part_and_no_input() {
 }
 
 #[test]
+fn a_batch_is_an_input_whatever_it_is_called() {
+    let step = "    optimizer.zero_grad()\n    out = model(INPUT)\n    loss = F.mse_loss(out, y)\n    loss.backward()\n    optimizer.step()\n";
+    for name in ["model_input", "encoder_features"] {
+        let step = step.replace("INPUT", name);
+        let (ported, said) = to_ipu(&format!("{HEAD}for batch in loader:\n    {name}, y = split(batch)\n{step}"));
+        assert!(ported.contains(&format!("training_step({name}, y)")), "{said}{ported}");
+    }
+    // What the loop gives a value at every turn is no state, also where the step replaces it.
+    let step = step
+        .replace("INPUT", "batch")
+        .replace("    loss", "    batch = shrink(batch)\n    loss")
+        .replace("y)", "batch)");
+    let (ported, said) = to_ipu(&format!(
+        "{HEAD}for batch in loader:\n    batch = {{k: torch.as_tensor(v) for k, v in batch.items()}}\n{step}"
+    ));
+    assert!(!ported.contains("require_batch_first"), "{said}{ported}");
+}
+
+#[test]
+fn weights_that_the_host_reads_are_fetched_first() {
+    let text = format!(
+        "{HEAD}for x, y in loader:\n{}left = model.weight.detach().numpy()\nbias = model.bias.data.cpu()\n",
+        step("2", 1)
+    );
+    let (ported, said) = to("rdu", &text);
+    assert!(ported.contains("rdu.fetch()\nleft = model") && ported.contains("rdu.fetch()\nbias"), "{said}{ported}");
+}
+
+#[test]
 fn functions_of_other_files_get_the_weights_of_the_moment() {
     let (head, body) =
         (HEAD.replace("import torch\n", "import torch\nfrom others import evaluate, start, tiles\n"), step("2", 2));

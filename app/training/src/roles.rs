@@ -441,6 +441,28 @@ fn hinted(name: &str) -> Option<Role> {
     if words.len() > 1 && DOES.contains(&words[0]) {
         return None;
     }
+    // `model_input` and `encoder_outputs` are tensors: the last word of a name says what it is.
+    const DATA: [&str; 16] = [
+        "batch",
+        "embedding",
+        "embeddings",
+        "feature",
+        "features",
+        "hidden",
+        "in",
+        "input",
+        "inputs",
+        "logits",
+        "mask",
+        "out",
+        "output",
+        "outputs",
+        "target",
+        "targets",
+    ];
+    if words.len() > 1 && words.last().is_some_and(|word| DATA.contains(word)) {
+        return None;
+    }
     let any = |set: &[&str]| words.iter().any(|w| set.contains(w));
     if any(&["scheduler", "sched", "schedule"]) || last.contains("scheduler") {
         Some(Role::Scheduler)

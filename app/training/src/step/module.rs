@@ -194,6 +194,12 @@ fn results(
 /// and the next turn reads that before it gives it another.
 fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extraction: &Extraction) -> bool {
     let file = step.file;
+    // The loop itself gives it a value at every turn.
+    let header = step.around.and_then(|loop_| file.index.target(loop_));
+    let names = header.map(|target| file.index.of_kind_in(kinds().identifier, target));
+    if names.is_some_and(|names| names.iter().any(|id| file.index.text_of(*id) == name)) {
+        return false;
+    }
     let head = |expression: &str| expression.split(['.', '[', '(']).next() == Some(name);
     let goes_in = extraction.parameters.iter().any(|(_, given)| given == name || head(given));
     let mut above = step.statements.iter().copied().filter(|s| *s < slice.from && !slice.contains(step, *s));

@@ -7,6 +7,9 @@ use python::names::dotted;
 use python::tree::Id;
 use std::collections::BTreeSet;
 
+/// Methods by which the host reads a tensor, such as a weight.
+const READS: [&str; 6] = ["clone", "cpu", "detach", "item", "numpy", "tolist"];
+
 impl Turn<'_, '_> {
     /// Statements that clear gradients.
     pub fn clears(&self) -> BTreeSet<Id> {
@@ -48,7 +51,12 @@ impl Turn<'_, '_> {
         let made = made.unwrap_or(whole);
         let other_modes = file.project.modes.is_some();
         let is_behind = |c: &Id| *c > made || file.function_of(*c) != file.function_of(made);
-        let reached = of_model.chain(saves).filter(|c| if other_modes { file.is_reached(*c) } else { is_behind(c) });
+        let reads = READS.iter().flat_map(|name| file.calls(name)).copied().filter(|call| {
+            let whole = index.receiver(*call).filter(|of| dotted(index, *of).is_some());
+            std::iter::successors(whole, |part| index.owner(*part)).skip(1).any(is_model)
+        });
+        let reached =
+            of_model.chain(saves).chain(reads).filter(|c| if other_modes { file.is_reached(*c) } else { is_behind(c) });
         let mut out: BTreeSet<Id> = reached.filter_map(|c| file.statement_of(c)).collect();
         if !other_modes {
             out.extend(host_uses(file, whole).filter_map(|call| outermost_without(&file, call, whole)));
