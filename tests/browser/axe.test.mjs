@@ -1,4 +1,4 @@
-// Every kind of page held against axe's rules, best practices included: light and dark, wide and as narrow as WCAG asks.
+// Every kind of page held against axe's rules, best practices included: light and dark, on a large screen, a tablet, and as narrow as WCAG asks.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -87,7 +87,7 @@ for (const [name, [path, prepare]] of Object.entries(views)) {
   // Every guide on one page: 47,000 elements, a minute and more for each look on a busy machine.
   test(`axe finds nothing: ${name}`, { timeout: name === "print" ? 900_000 : 240_000 }, async () => {
     const found = [];
-    for (const width of [1280, 320]) {
+    for (const width of [1920, 768, 320]) {
       const context = await browser.newContext({ colorScheme: "light", viewport: { width, height: 800 }, serviceWorkers: "block" });
       const page = await context.newPage();
       await page.goto(path.startsWith("/") ? rooted.address + path.slice(1) : site.address + path);

@@ -1,36 +1,8 @@
 // The page that ports, as a person sees it: what tests do and read goes through here, so that they name no elements.
 
-import { chromium } from "playwright-core";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-const flags = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-// Which fonts a machine has decides how wide a page is: the browser sees those of `fonts.conf` alone.
-const environment = { ...process.env, FONTCONFIG_FILE: fileURLToPath(new URL("fonts.conf", import.meta.url)) };
-const chosen = { executablePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", env: environment };
-
-/** A browser; `PORTOLAN_CHROMIUM` says which. */
-export async function launch(more = []) {
-  return chromium.launch({ ...chosen, args: [...flags, ...more] });
-}
-
-/** A browser with a profile of its own, in a folder, as `preferences` want it; resolves to its one context. */
-export async function launchWith(folder, preferences) {
-  mkdirSync(join(folder, "Default"), { recursive: true });
-  writeFileSync(join(folder, "Default/Preferences"), JSON.stringify(preferences));
-  return chromium.launchPersistentContext(folder, { ...chosen, args: flags });
-}
+export { launch, launchWith } from "./browser.mjs";
 
 /** In the page: what is kept under a name, as numbers. */
 const kept = async (name) => {

@@ -82,6 +82,16 @@ test("a message that is pasted leads to its section, and to few others", async (
   }
 });
 
+test("a message that no guide knows finds nothing, and it is said where to look", async () => {
+  const { context, page, field } = await open();
+  await page.keyboard.press("Control+K");
+  await field.fill("frobnicator: could not grobble the quux of this wibble, for it is in the way");
+  await page.locator(".search-status", { hasText: "Nothing found" }).waitFor();
+  assert.equal(await page.locator(".search [role=option]").count(), 0);
+  await page.locator(".search-advice").getByRole("link", { name: "Port the script" }).waitFor();
+  await context.close();
+});
+
 test("by keyboard: open, choose, follow, and the index is fetched by the first search only", async () => {
   const { context, page, requests, field } = await open();
   assert.ok(!requests.some((url) => /search|minisearch/.test(url)), "nothing is fetched before");

@@ -17,11 +17,15 @@ const types = {
   ".css": "text/css",
   ".wasm": "application/wasm",
   ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
   ".json": "application/json",
   ".webmanifest": "application/manifest+json",
   ".png": "image/png",
   ".py": "text/plain; charset=utf-8",
 };
+
+/** What a static host says that a file is. */
+export const typeOf = (path) => types[extname(path)] ?? "application/octet-stream";
 
 /** Addresses of all pages below the site's root, `guides/hpu/` and the like. */
 export const pages = readdirSync(dist, { recursive: true })
@@ -53,7 +57,7 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false, f
     try {
       const own = await readFile(join(folder, path));
       const bytes = wrong && wrong !== "cut" ? Buffer.from(wrong) : own;
-      const headers = { "content-type": types[extname(path)] ?? "application/octet-stream" };
+      const headers = { "content-type": typeOf(path) };
       response.writeHead(200, { ...headers, ...(isolated && isolation), "content-length": bytes.length });
       if (wrong === "cut") response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());
       else response.end(bytes);

@@ -65,7 +65,7 @@ fn word(cell: &MatrixCell) -> &'static str {
     match cell.state {
         CellState::Untouched => "-",
         CellState::Done => "done",
-        CellState::NeedsYou => "needs you",
+        CellState::NeedsYou => "to do",
         CellState::NotPossible => "not possible",
     }
 }

@@ -5,44 +5,21 @@ import { launch } from "chrome-launcher";
 import lighthouse, { desktopConfig } from "lighthouse";
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { dist, pages } from "../../../tests/browser/site.mjs";
+import { executablePath, flags } from "../../../tests/browser/browser.mjs";
+import { dist, pages, typeOf } from "../../../tests/browser/site.mjs";
 
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"];
 /** A page below 100 is measured this often, and its median counts: one run on a busy machine says little. */
 const RUNS = 3;
-const FLAGS = [
-  "--headless=new",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-const TYPES = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".wasm": "application/wasm",
-  ".svg": "image/svg+xml",
-  ".json": "application/json",
-  ".txt": "text/plain; charset=utf-8",
-  ".webmanifest": "application/manifest+json",
-  ".png": "image/png",
-  ".py": "text/plain; charset=utf-8",
-};
-
 const packed = new Map();
 const server = createServer((request, response) => {
   let path = decodeURIComponent(new URL(request.url, "http://x").pathname);
   if (path.endsWith("/")) path += "index.html";
   try {
     if (!packed.has(path)) packed.set(path, gzipSync(readFileSync(join(dist, path)), { level: 9 }));
-    const type = TYPES[extname(path)] ?? "application/octet-stream";
-    response.writeHead(200, { "content-type": type, "content-encoding": "gzip", "cache-control": "max-age=600" }).end(packed.get(path));
+    response.writeHead(200, { "content-type": typeOf(path), "content-encoding": "gzip", "cache-control": "max-age=600" }).end(packed.get(path));
   } catch {
     response.writeHead(404).end();
   }
@@ -52,7 +29,7 @@ const { port } = server.address();
 
 /** One run: scores, times, and the audits that are not perfect. */
 async function once(url, config) {
-  const chrome = await launch({ chromePath: process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium", chromeFlags: FLAGS });
+  const chrome = await launch({ chromePath: executablePath, chromeFlags: ["--headless=new", ...flags] });
   try {
     const { lhr } = await lighthouse(url, { port: chrome.port, logLevel: "error", output: "json" }, config);
     const scores = CATEGORIES.map((name) => Math.round(100 * (lhr.categories[name].score ?? 0)));

@@ -115,7 +115,7 @@ pub(crate) fn remarks<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>, rea
     for (severity, text, lines) in remarks {
         let severity = match severity {
             Severity::Error => "Error",
-            Severity::Warning => "Needs you",
+            Severity::Warning => "To do",
             Severity::Info => "Note",
             Severity::Hint => "Hint",
         };
@@ -226,8 +226,8 @@ mod tests {
         let all = [at(3, "Title. Why."), at(3, "Title. Why."), at(5, "Title. Why."), at(4, "a < b")];
         assert_eq!(
             remarks(all.iter(), "Why."),
-            "<ul class=\"remarks\">\n<li><b>Needs you</b>, lines 3, 5</li>\n\
-             <li><b>Needs you</b>, line 4: a &lt; b</li>\n</ul>\n"
+            "<ul class=\"remarks\">\n<li><b>To do</b>, lines 3, 5</li>\n\
+             <li><b>To do</b>, line 4: a &lt; b</li>\n</ul>\n"
         );
         assert_eq!(remarks([].iter(), "Why."), "");
     }

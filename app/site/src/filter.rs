@@ -1,4 +1,5 @@
-//! The form above a long list, which narrows it as one types. Without JavaScript there is no form and the list is whole.
+//! The form above a long list, which narrows it as one types. Without JavaScript no form is shown and the list is whole. With
+//! it, the form is there from the first picture on, as high as it stays: what came later would move the list.
 
 use crate::theme;
 use guide::html::escape;
@@ -21,11 +22,11 @@ pub(crate) struct Filter<'a> {
     pub(crate) choices: Vec<Choice<'a>>,
 }
 
-/// The form.
-pub(crate) fn form(filter: &Filter<'_>) -> String {
+/// The form above so many items.
+pub(crate) fn form(filter: &Filter<'_>, items: usize) -> String {
     let (one, many) = filter.noun;
     let mut html = format!(
-        "<form class=\"filter\" data-filters=\"{}\" data-noun=\"{one}|{many}\" role=\"search\" hidden>\n\
+        "<form class=\"filter\" data-filters=\"{}\" data-noun=\"{one}|{many}\" role=\"search\">\n\
          <label class=\"field wide\"><span>Find {many}</span>\
          <input type=\"search\" name=\"words\" autocomplete=\"off\" spellcheck=\"false\"></label>\n",
         escape(filter.items)
@@ -38,7 +39,8 @@ pub(crate) fn form(filter: &Filter<'_>) -> String {
         }
         html += "</select></label>\n";
     }
-    html + "<button class=\"button quiet small\" type=\"reset\">Clear</button>\n<p role=\"status\"></p>\n</form>\n"
+    html += "<button class=\"button quiet small\" type=\"reset\">Clear</button>\n";
+    html + &format!("<p role=\"status\">{items} of {items} {many}</p>\n</form>\n")
 }
 
 /// The tags that load the list's style and the form's script; `up` leads to the site's root.

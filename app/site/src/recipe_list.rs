@@ -67,7 +67,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>Recipes</h1>\n<p class=\"lead\">All {count} recipes, by guide. To \
          see what each target makes of an API, side by side, see <a href=\"../apis/\">API lookup</a>.</p>\n\
          {}{lists}</div>\n</div>\n",
-        filter::form(&narrowed_by)
+        filter::form(&narrowed_by, count)
     );
     shell(&Frame {
         path: "recipes/",

@@ -61,7 +61,6 @@ addEventListener("DOMContentLoaded", () => {
     for (const control of controls) {
       if (asked.has(control.name)) control.value = asked.get(control.name);
     }
-    form.hidden = false;
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", () => {
       narrow();

@@ -24,8 +24,17 @@ function indexed(text) {
   return terms;
 }
 
-/** What is typed stays in one piece where it has dots. */
-const asked = (text) => text.match(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu) ?? [];
+/** Words that stand in every text and say nothing of what it is about. */
+const common = new Set(
+  "a an and are as at be been but by can could did do does for from had has have if in into is it its may no not of on or so than that the their them then there these they this to was were what when which while will with would you your".split(" "),
+);
+
+/** What is typed stays in one piece where it has dots. Common words count only where there are no others. */
+function asked(text) {
+  const words = text.match(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu) ?? [];
+  const others = words.filter((word) => !common.has(word.toLowerCase()));
+  return others.length ? others : words;
+}
 
 /** Where the whole site is one file, it has the list in it, and its places are its own. */
 const one = window.portolanOneFile;
@@ -57,7 +66,16 @@ async function load() {
 }
 
 /** More words than this are no question but a message that was pasted. */
-const manyWords = 5;
+const manyWords = 4;
+
+/** The words of a message that was pasted by which a place is known: no numbers, no letters alone, no names of files. */
+const telling = (query) => new Set(asked(query).map((word) => word.toLowerCase()).filter((word) => !/^(?:\d+|.|.*\.py)$/.test(word)));
+
+/** Whether a place is about a message: it has most of the words, or a name that stands in it. */
+function isAbout({ queryTerms }, words) {
+  const met = [...new Set(queryTerms)].filter((term) => words.has(term));
+  return 2 * met.length > words.size || met.some((term) => term.includes("."));
+}
 
 /**
  * Results by group, each group's best first. Where not all words are found together, the places that have most of them, each
@@ -66,9 +84,13 @@ const manyWords = 5;
 function find({ index, entries }, query) {
   let found = index.search(query);
   if (found.length === 0) {
-    const pasted = asked(query).length > manyWords;
+    const words = telling(query);
+    const pasted = words.size > manyWords;
     found = index.search(query, { combineWith: "OR", ...(pasted && { prefix: false, fuzzy: false }) });
-    if (pasted) found = found.filter((hit) => hit.score > 0.6 * found[0].score).slice(0, 6);
+    if (pasted) {
+      found = found.filter((hit) => isAbout(hit, words));
+      found = found.filter((hit) => hit.score > 0.6 * found[0].score).slice(0, 6);
+    }
   }
   return groups
     .map((name) => {
@@ -130,6 +152,16 @@ class Search {
     });
     this.list = element("div", { id: "search-results", role: "listbox", "aria-label": "Results" });
     this.status = element("p", { role: "status", class: "search-status" });
+    const link = (to, text) => element("a", { href: addressOf(to) }, text);
+    this.advice = element("p", { class: "search-advice", hidden: "" });
+    this.advice.append(
+      link("port/", "Port the script"),
+      " to see what is said of each of its lines, or look a name up in the ",
+      link("apis/", "API lookup"),
+      ". What the accelerator’s own software reports, its documentation explains: ",
+      link("sources/", "sources"),
+      ".",
+    );
     this.slash = element("input", { type: "checkbox", id: "search-slash" });
     this.slash.checked = slashWanted();
     this.slash.addEventListener("change", () => {
@@ -146,6 +178,7 @@ class Search {
       { class: "search", "aria-label": "Search" },
       element("div", { class: "search-head" }, this.field, close),
       this.status,
+      this.advice,
       this.list,
       element("p", { class: "search-foot" }, element("label", {}, this.slash, " The / key opens this search"), element("span", {}, "Ctrl+K always does")),
     );
@@ -191,6 +224,7 @@ class Search {
     const all = results.reduce((sum, group) => sum + group.count, 0);
     const words = all === 1 ? "1 result" : `${all} results`;
     this.status.textContent = query ? (all ? `${words}${all > number ? `, the best ${number} shown` : ""}` : `Nothing found for “${query}”`) : "";
+    this.advice.hidden = !query || all > 0;
     this.field.setAttribute("aria-expanded", String(number > 0));
     this.choose(number > 0 ? 0 : -1);
   }

@@ -147,7 +147,10 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         asks_for(site, own, script) && Draft::for_conditions(&request, site).holds(&own.when)
     };
     for own in site.into_iter().flat_map(|site| site.field.iter().filter(|own| asked(site, own))) {
-        let mut shown = field(&own.name, &title(&own.name), &sentence(&own.label), FieldKind::Text);
+        let mut shown = match own.help.is_empty() {
+            true => field(&own.name, &title(&own.name), &sentence(&own.label), FieldKind::Text),
+            false => field(&own.name, &own.label, &own.help, FieldKind::Text),
+        };
         shown.required = own.required;
         shown.default = own.default.clone().unwrap_or_default();
         list.push(shown);
@@ -213,12 +216,12 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
     }
     let texts = [
         ("job", "Job name", "In the queue, and in the name of its log."),
-        ("mail", "Mail to", "The address to notify when the job ends or fails."),
+        ("mail", "E-mail", "Address to notify when the job ends or fails."),
         ("qos", "Quality of service", "For Slurm, if the site has several."),
         ("memory", "Memory per machine", "Such as 64G; if empty, the site's default."),
         ("after", "Start after job", "Number of the job that must succeed first."),
         ("array", "Job array", "Indices, such as 0-9: one job for each."),
-        ("array-key", "Key for the index", "Key or option of the program that takes the index, such as --seed."),
+        ("array-key", "Index option", "Key or option of the program that takes the index, such as --seed."),
     ];
     let is_slurms = |name: &str| matches!(name, "qos" | "memory");
     let texts = texts.into_iter().filter(|(name, ..)| scheduler == Scheduler::Slurm || !is_slurms(name));
@@ -226,11 +229,11 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
         ("requeue", "Requeue", "Shortly before its time limit, the job returns to the queue."),
         ("exclusive", "Whole machines", "No other job may run on them."),
     ];
-    let help = "Scheduler options, one per line, such as --constraint=x.";
+    let help = "One per line, such as --constraint=x.";
     texts
         .map(|(name, label, help)| field(name, label, help, FieldKind::Text))
         .chain(switches.map(|(name, label, help)| field(name, label, help, FieldKind::Switch)))
-        .chain([field("directive", "More directives", help, FieldKind::Lines)])
+        .chain([field("directive", "More scheduler options", help, FieldKind::Lines)])
         .filter(|field| !is_own(site, &field.name))
         .collect()
 }
@@ -249,15 +252,15 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
         list.push(usually("1", field("devices-per-replica", &label, &help, FieldKind::Number)));
     }
     let help = "Samples per micro-batch and copy of the model; shows the samples per step.";
-    list.push(field("batch", "Batch", help, FieldKind::Number));
+    list.push(field("batch", "Batch size", help, FieldKind::Number));
     let help = "Micro-batches per step; if empty, the value in the arguments, or 1.";
-    list.push(field("accumulation", "Accumulation", help, FieldKind::Number));
+    list.push(field("accumulation", "Accumulation steps", help, FieldKind::Number));
     let named = table.launcher.iter().filter(|entry| !entry.label.is_empty());
     let launchers: Vec<(&str, &str)> = named.map(|entry| (&*entry.name, &*entry.label)).collect();
     if !launchers.is_empty() {
-        let help = "What starts the processes of a training.";
-        let values = [("", "the usual one")].into_iter().chain(launchers).collect::<Vec<_>>();
-        list.push(field("launcher", "Started by", help, choices(&values)));
+        let help = "What starts the processes.";
+        let values = [("", "Default")].into_iter().chain(launchers).collect::<Vec<_>>();
+        list.push(field("launcher", "Launcher", help, choices(&values)));
     }
     let nodes = text(fields, "nodes");
     // A scheduler knows the machines of its job.
@@ -274,38 +277,37 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
 fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     let mut list = Vec::new();
     let help = "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
-    list.push(field("batch-key", "Key for the batch", help, FieldKind::Text));
+    list.push(field("batch-key", "Batch size option", help, FieldKind::Text));
     let help = "Key or option for the micro-batches per step. The script sets it if you give their number.";
-    list.push(field("accumulation-key", "Key for accumulation", help, FieldKind::Text));
-    for (name, label) in
-        [("batch-from", "Where the batch was read"), ("accumulation-from", "Where the accumulation was read")]
-    {
+    list.push(field("accumulation-key", "Accumulation option", help, FieldKind::Text));
+    for (name, label) in [("batch-from", "Batch size read from"), ("accumulation-from", "Accumulation read from")] {
         list.push(field(name, label, "File and line, shown beside the result.", FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Options {
         let help = "The target's arguments come first, the program's own after --.";
-        list.push(field("divided", "Its command line is divided at --", help, FieldKind::Switch));
+        list.push(field("divided", "Command line split at --", help, FieldKind::Switch));
         let help = "The program's options that come first all the same, separated by commas.";
         list.push(field("ahead", "Options before --", help, FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Program {
-        let help = "Arguments without which its processes don't join, such as --dist-url=env://. The script adds them.";
-        list.push(field("join-args", "Arguments that join", help, FieldKind::Text));
+        let help =
+            "Arguments that the program needs for several processes, such as --dist-url=env://. The script adds them.";
+        list.push(field("join-args", "Arguments for joining", help, FieldKind::Text));
         let help = "How its processes learn their ranks: environment, mpi, open-mpi, horovod, deepspeed, lightning, \
                     spawn; unread if that was not found.";
-        list.push(field("joined-by", "How its processes join", help, FieldKind::Text));
+        list.push(field("joined-by", "How processes join", help, FieldKind::Text));
         let help = "The launcher that gives processes their places in the way this program reads them. The site's usual \
                     launcher is used instead if it does so too.";
-        list.push(field("suits", "Launcher that suits it", help, FieldKind::Text));
+        list.push(field("suits", "Suitable launcher", help, FieldKind::Text));
         let help = "Key or option for the number of devices of a machine, in a program that starts its processes or in \
                     Lightning's Trainer. The script sets it.";
-        list.push(field("devices-key", "Key for the devices", help, FieldKind::Text));
+        list.push(field("devices-key", "Devices option", help, FieldKind::Text));
         let help = "Key or option for the Trainer's number of machines. The script sets it.";
-        list.push(field("nodes-key", "Key for the machines", help, FieldKind::Text));
+        list.push(field("nodes-key", "Machines option", help, FieldKind::Text));
         let help = "Option with which it starts processes itself; with a launcher, each would start more.";
-        list.push(field("spawn-key", "Option that starts processes", help, FieldKind::Text));
+        list.push(field("spawn-key", "Processes option", help, FieldKind::Text));
         let help = "The line that divides the batch by the number of processes; empty if each process takes all of it.";
-        list.push(field("shared-batch", "Where processes share the batch", help, FieldKind::Text));
+        list.push(field("shared-batch", "Batch shared at", help, FieldKind::Text));
     }
     let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
                 sets it to match the numbers above.";
@@ -336,7 +338,7 @@ fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
             let help = "Their folder, or a pattern such as output/*.ckpt: a job resumes from the newest.";
             list.push(field("checkpoints", "Checkpoints", help, FieldKind::Text));
             let help = "Key or option that takes a checkpoint, such as --resume.";
-            list.push(field("resume-key", "Key for a checkpoint", help, FieldKind::Text));
+            list.push(field("resume-key", "Checkpoint option", help, FieldKind::Text));
             let containers = &target.table().container;
             if !containers.is_empty() {
                 let values: Vec<(&str, &str)> =

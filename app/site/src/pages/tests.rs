@@ -111,14 +111,14 @@ fn a_recipe_shows_what_the_engine_does() {
         "<figcaption><span>a.py · in place · SDK 1.8 · lazy: on · with unsafe edits</span>\
          <a class=\"try\" href=\"../../port/#example=hpu/move/1\">",
         "<span>example.py · stays as it is</span>",
-        "<b>Needs you</b>, line 2</li>",
+        "<b>To do</b>, line 2</li>",
         "<pre><code>ls &lt;x</code></pre>",
         "<li><a href=\"#move\">Move</a><ol>\n<li><a href=\"#deeper\">Deeper</a></ol>\n<li><a href=\"#next\">",
     ] {
         assert!(page.contains(expected), "{expected}\nis not in\n{page}");
     }
     assert!(!page.contains("anything"), "what the guide expects is not what is shown");
-    assert_eq!(page.matches("Needs you").count(), 1, "other recipes' messages are theirs: {page}");
+    assert_eq!(page.matches("To do").count(), 1, "other recipes' messages are theirs: {page}");
 }
 
 #[test]

@@ -186,9 +186,13 @@ fn an_option_matters_when_another_value_makes_another_port() {
 
 /// What lets the step of a text be ported to the IPU, with the patch.
 fn way_out(text: &str) -> Option<Unblocked> {
+    way_out_on("ipu", text)
+}
+
+fn way_out_on(target: &str, text: &str) -> Option<Unblocked> {
     let mut desk = Desk::default();
     ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
-    let options = Options { target: "ipu".into(), ..Options::default() };
+    let options = Options { target: target.into(), ..Options::default() };
     ask(&mut desk, Ask::Port { options: options.clone(), show: 0 }, &[]);
     let mut total = 1;
     let mut found = None;
@@ -235,6 +239,33 @@ fn a_step_that_is_stopped_is_shown_without_what_stops_it() {
         loss = torch.nn.functional.mse_loss(output, label)";
     let patch = check(forward, tested, 12);
     assert!(!patch.contains("verbose"), "{patch}");
+}
+
+#[test]
+fn of_a_call_only_the_argument_that_stops_the_step_is_left_out() {
+    let text = "import torch
+
+
+def main():
+    net = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.1, fused=True)
+    loader = torch.utils.data.DataLoader(data, batch_size=32)
+    for number, (image, label) in enumerate(loader):
+        output = net(image)
+        loss = torch.nn.functional.mse_loss(output, label)
+        loss = loss / 4
+        loss.backward()
+        if (number + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+if __name__ == \"__main__\":
+    main()
+";
+    let found = way_out_on("rdu", text).expect("the step without them");
+    assert_eq!(found.by, Unblocking::Without(vec![("a.py".to_owned(), 6), ("a.py".to_owned(), 13)]));
+    assert!(found.patch.contains("samba.optim.AdamW("), "{}", found.patch);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What would let a training step be ported that is not: another choice of the user's, or code without what stops it.
 
-use super::{Desk, options_for};
+use super::{Desk, Port, options_for};
 use crate::port::protocol::{Answer, Unblocked, Unblocking};
 use codemod::{OptionKind, Options, Ported, PortedFile, Severity, Style, TargetInfo, git_patch_of, overview};
 use python::SourceFile;
@@ -18,13 +18,13 @@ impl Desk {
         let wider: Vec<&TargetInfo> = wider.collect();
         let attempts = attempts(target, &wider, options, &port.result);
         let Some(by) = attempts.get(attempt) else { return Answer::Unblocked(None, attempts.len()) };
-        let (files, mut options) = under(by, &port.sources, options);
+        let (files, mut options) = under(by, port, options);
         if let Some(other) = wider.iter().find(|other| other.id == options.target) {
             options = options_for(other, &options);
         }
         let result = codemod::port(&files, recipes, &options);
         let stops = overview(&result, recipes).map_or(0, |outline| outline.stops.len());
-        let stopped: BTreeSet<usize> = stops_of(&port.result).map(|(file, _)| file).collect();
+        let stopped: BTreeSet<usize> = stops_of(&port.result).map(|(file, ..)| file).collect();
         let only_reports: BTreeSet<String> =
             recipes.recipes().into_iter().filter(|recipe| recipe.stops_step).map(|recipe| recipe.id).collect();
         // Where nothing is read that could be stopped, nothing is ported either: the recipe that was stopped has to write.
@@ -55,12 +55,12 @@ fn writes_more(before: &PortedFile, after: &PortedFile, only_reports: &BTreeSet<
     count(after) > count(before)
 }
 
-/// What stops a step: number of the file, and line of the original, from 1.
-fn stops_of(ported: &Ported) -> impl Iterator<Item = (usize, usize)> {
+/// What stops a step: number of the file, and line and column of the original, from 1.
+fn stops_of(ported: &Ported) -> impl Iterator<Item = (usize, usize, usize)> {
     let files = ported.files.iter().enumerate();
     files.flat_map(|(number, file)| {
         let stops = file.diagnostics.iter().filter(|found| found.stops_step);
-        stops.map(move |found| (number, found.original.line))
+        stops.map(move |found| (number, found.original.line, found.original.column))
     })
 }
 
@@ -82,32 +82,57 @@ fn attempts(target: &TargetInfo, wider: &[&TargetInfo], options: &Options, porte
     }
     attempts.extend(target.sdks.iter().rev().filter(|sdk| **sdk != ported.sdk).cloned().map(Unblocking::Sdk));
     attempts.extend(wider.iter().map(|other| Unblocking::Target { id: other.id.clone(), name: other.name.clone() }));
-    let places = stops_of(ported).map(|(file, line)| (ported.files[file].path.clone(), line));
+    let places = stops_of(ported).map(|(file, line, _)| (ported.files[file].path.clone(), line));
     attempts.push(Unblocking::Without(places.collect()));
     attempts
 }
 
 /// Files and options as they would be.
-fn under(by: &Unblocking, files: &[SourceFile], options: &Options) -> (Vec<SourceFile>, Options) {
-    let (mut files, mut options) = (files.to_vec(), options.clone());
+fn under(by: &Unblocking, port: &Port, options: &Options) -> (Vec<SourceFile>, Options) {
+    let (mut files, mut options) = (port.sources.clone(), options.clone());
     match by {
         Unblocking::Style(style) => options.style = *style,
         Unblocking::Unsafe => options.allow_unsafe = true,
         Unblocking::Option { name, value, .. } => drop(options.options.insert(name.clone(), value.clone())),
         Unblocking::Sdk(sdk) => options.sdk = Some(sdk.clone()),
         Unblocking::Target { id, .. } => options.target.clone_from(id),
-        Unblocking::Without(places) => {
-            for file in &mut files {
-                let lines: BTreeSet<usize> =
-                    places.iter().filter(|(path, _)| *path == file.path).map(|(_, line)| *line).collect();
-                // From the end, so that the lines before stay where they are.
-                for line in lines.into_iter().rev() {
-                    file.text = without(&file.text, line - 1);
+        Unblocking::Without(_) => {
+            let stops: BTreeSet<_> = stops_of(&port.result).collect();
+            let mut last = None;
+            // From the end, so that what stands before stays where it is.
+            for (file, line, column) in stops.into_iter().rev() {
+                let text = &mut files[file].text;
+                match without_argument(text, line - 1, column - 1) {
+                    Some(shorter) => *text = shorter,
+                    None if last == Some((file, line)) => {}
+                    None => *text = without(text, line - 1),
                 }
+                last = Some((file, line));
             }
         }
     }
     (files, options)
+}
+
+/// A text without the named argument that begins at a line and column, both from 0; nothing where none does.
+fn without_argument(text: &str, line: usize, column: usize) -> Option<String> {
+    let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
+    let at = start + text.get(start..)?.char_indices().nth(column)?.0;
+    let (before, rest) = text.split_at(at);
+    let (name, value) = rest.split_once('=')?;
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if !is_name || value.starts_with('=') || !before.trim_end().ends_with([',', '(']) {
+        return None;
+    }
+    let mut depth = 0;
+    let end = value.find(|c| {
+        depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
+        depth < 0 || depth == 0 && c == ','
+    })?;
+    match value[end..].strip_prefix(',') {
+        Some(after) => Some(format!("{before}{}", after.trim_start())),
+        None => Some(format!("{}{}", before.trim_end().trim_end_matches(','), &value[end..])),
+    }
 }
 
 /// A text without the statement that begins in a line, counted from 0; of an `if`, a loop and the like its body stays. A
@@ -149,7 +174,19 @@ fn is_clause(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::without;
+    use super::{without, without_argument};
+
+    #[test]
+    fn an_argument_is_left_out() {
+        let check = |text: &str, column: usize, expected: Option<&str>| {
+            assert_eq!(without_argument(text, 1, column).as_deref(), expected, "{text}");
+        };
+        check("x\nf(a, b=g(1, 2), c=3)\n", 5, Some("x\nf(a, c=3)\n"));
+        check("x\nf(a, b=1)\ny\n", 5, Some("x\nf(a)\ny\n"));
+        check("x(\n  b=1,\n  c=2)\n", 2, Some("x(\n  c=2)\n"));
+        check("f(b=1)\nb=1\n", 0, None);
+        check("x\nf(a, b == 1)\n", 5, None);
+    }
 
     #[test]
     fn a_statement_is_left_out_and_a_body_stays() {

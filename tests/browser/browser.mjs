@@ -1,0 +1,36 @@
+// How a browser is started, for all who look at the built site in one.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The browser; `PORTOLAN_CHROMIUM` says which. */
+export const executablePath = process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium";
+
+export const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+// Which fonts a machine has decides how wide a page is: the browser sees those of `fonts.conf` alone.
+const environment = { ...process.env, FONTCONFIG_FILE: fileURLToPath(new URL("fonts.conf", import.meta.url)) };
+const chosen = { executablePath, env: environment };
+/** Whoever wants the flags alone need not have it. */
+const chromium = async () => (await import("playwright-core")).chromium;
+
+/** A browser. */
+export async function launch(more = []) {
+  return (await chromium()).launch({ ...chosen, args: [...flags, ...more] });
+}
+
+/** A browser with a profile of its own, in a folder, as `preferences` want it; resolves to its one context. */
+export async function launchWith(folder, preferences) {
+  mkdirSync(join(folder, "Default"), { recursive: true });
+  writeFileSync(join(folder, "Default/Preferences"), JSON.stringify(preferences));
+  return (await chromium()).launchPersistentContext(folder, { ...chosen, args: flags });
+}
