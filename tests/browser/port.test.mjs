@@ -1001,7 +1001,7 @@ onPage("lines with messages are marked in the source", {}, async (page) => {
   await page.fill("import torch\nx = 1\ntorch.jit.script(x)\n");
   await page.ported();
   await page.page.locator("#painted :is(.urgent, .noted)").first().waitFor();
-  assert.equal(await page.page.locator("#painted :is(.urgent, .noted) .number").first().textContent(), "3");
+  assert.equal(await page.page.locator("#painted .number:is(.urgent, .noted)").first().textContent(), "3");
 });
 
 onPage("coloured words of the source stand where they are typed", {}, async (page) => {

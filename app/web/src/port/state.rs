@@ -29,6 +29,7 @@ pub use trials::Trials;
 
 use crate::port::protocol::{Catalogue, Outcome, Table};
 use crate::port::twin_result::TwinResult;
+use crate::shared::text::hash_of;
 use codemod::{Options, RecipeInfo};
 use former::{Asked, Former};
 use result::Good;
@@ -219,6 +220,11 @@ impl State {
     /// Whether what is shown will be another soon: files are read, or the port of what is in the source is not here yet.
     pub fn is_busy(&self) -> bool {
         self.reading > 0 || matches!(self.run, Run::Waiting | Run::Working)
+    }
+
+    /// Equal as long as the last port, what the user did to it, and how the lists of it are looked at.
+    pub fn port_key(&self) -> u64 {
+        hash_of(&(self.ports, self.project, self.edits, self.catalogue.recipes.len(), &self.todo, &self.tree))
     }
 
     /// The engine said what it can do.

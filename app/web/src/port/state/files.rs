@@ -114,8 +114,10 @@ impl State {
         self.files.iter().all(|f| f.lines.text().trim().is_empty())
     }
 
-    /// Something was typed into the file shown. Refused edits behind it move along; those inside it are forgotten.
-    pub fn type_text(&mut self, splice: &Splice) {
+    /// Something was typed into the file shown. Refused edits behind it move along; those inside it are forgotten. Says
+    /// whether more than the text is another now.
+    pub fn type_text(&mut self, splice: &Splice) -> bool {
+        let before = (self.files.len(), self.is_empty(), self.notice.take().is_some(), self.rejected.edits.len());
         self.touch();
         if self.files.is_empty() {
             let name = name_in(&splice.text);
@@ -126,9 +128,7 @@ impl State {
         }
         let index = self.selected;
         let file = &mut self.files[index];
-        let mut text = file.lines.text().to_string();
-        text.replace_range(splice.start..splice.end, &splice.text);
-        file.lines = Lines::new(text.into());
+        file.lines = file.lines.spliced(splice);
         let path = file.path.clone();
         self.rejected.follow(&path, splice);
         self.past.iter_mut().chain(&mut self.future).for_each(|rejected| rejected.follow(&path, splice));
@@ -136,11 +136,11 @@ impl State {
             Some(unsent) if !unsent.contains(&index) => unsent.push(index),
             _ => {}
         }
-        self.notice = None;
         // What comes next is another script.
         if self.is_empty() {
             self.choose_as_before();
         }
+        before != (self.files.len(), self.is_empty(), false, 0)
     }
 
     /// Gives the file shown another path.

@@ -40,6 +40,24 @@ impl Lines {
         Lines { serial: SERIAL.fetch_add(1, Ordering::Relaxed), text, starts: starts.into() }
     }
 
+    /// The text with something typed into it. The lines behind that are not cut again.
+    pub fn spliced(&self, splice: &Splice) -> Lines {
+        let Splice { start, end, text: came } = splice;
+        let text = [&self.text[..*start], came, &self.text[*end..]].concat();
+        let before = self.starts.partition_point(|at| (*at as usize) < *start);
+        let behind = self.starts.partition_point(|at| (*at as usize) <= *end);
+        let begins = *start == 0 || self.text.as_bytes()[start - 1] == b'\n';
+        let mut starts = self.starts[..before].to_vec();
+        starts.extend(begins.then_some(*start as u32));
+        starts.extend(came.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| (start + i) as u32 + 1));
+        starts.extend(self.starts[behind..].iter().map(|at| (*at as usize - end + start + came.len()) as u32));
+        // What follows the last `\n` is a line only if something stands there.
+        if starts.last().is_some_and(|last| *last as usize == text.len()) {
+            starts.pop();
+        }
+        Lines { serial: SERIAL.fetch_add(1, Ordering::Relaxed), text: text.into(), starts: starts.into() }
+    }
+
     /// A number that no other cutting of a text has; clones share it.
     pub fn serial(&self) -> u64 {
         self.serial
@@ -115,8 +133,8 @@ pub fn take_typed(stored: &str, typed: &str) -> Option<Splice> {
     let (stored_rest, typed_rest) = (&stored[front..], &typed[typed_front..]);
     let (back, typed_back) = common_back(stored_rest, typed_rest);
     let came = &typed_rest[..typed_rest.len() - typed_back];
-    let crlf = stored.matches("\r\n").count();
-    let text = if crlf * 2 > stored.matches('\n').count() { came.replace('\n', "\r\n") } else { came.to_owned() };
+    let is_crlf = || stored.matches("\r\n").count() * 2 > stored.matches('\n').count();
+    let text = if came.contains('\n') && is_crlf() { came.replace('\n', "\r\n") } else { came.to_owned() };
     Some(Splice { start: front, end: stored.len() - back, text })
 }
 
@@ -189,6 +207,18 @@ mod tests {
         assert_eq!(Lines::new("a\n".into()).len(), 1);
         assert_eq!(Lines::new("".into()).len(), 0);
         assert_eq!(Lines::new("a".into()).line(7), "");
+    }
+
+    #[test]
+    fn typing_cuts_as_the_whole_text_is_cut() {
+        let texts = ["", "a", "a\n", "\n", "a\nb", "a\nb\n", "a\r\nb\r\n\nc"];
+        for (text, came) in texts.iter().flat_map(|text| texts.map(|came| (*text, came))) {
+            for (start, end) in (0..=text.len()).flat_map(|start| (start..=text.len()).map(move |end| (start, end))) {
+                let typed = Lines::new(text.into()).spliced(&Splice { start, end, text: came.to_owned() });
+                let whole = Lines::new(typed.text.clone());
+                assert_eq!(typed.starts, whole.starts, "{came:?} for {start}..{end} of {text:?}");
+            }
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct PaintedLine {
     pub colours: Vec<u32>,
     /// There is a message about it; whether one wants a person.
     pub mark: Option<bool>,
-    /// Equal for lines that look the same.
+    /// Equal for lines that look the same, as long as as many such stand above it.
     pub key: u64,
 }
 
@@ -25,7 +25,8 @@ impl State {
         let Some(lines) = self.file().map(|file| &file.lines) else { return Vec::new() };
         let view = self.view.as_deref();
         let messages = self.outcome_of(self.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
-        let line = |number: usize| {
+        let mut painted: Vec<PaintedLine> = Vec::new();
+        for number in window.start..window.end.min(lines.len()) {
             let text = lines.line(number);
             // The line stood at the same distance from the start, or from the end.
             let old = view.and_then(|view| {
@@ -38,9 +39,10 @@ impl State {
             };
             let here = messages.iter().filter(|d| old.is_some_and(|old| d.original.line == old + 1));
             let mark = here.map(needs_person).reduce(|a, b| a || b);
-            let key = hash_of(&(number, text, &colours, mark));
-            PaintedLine { number, text: text.to_owned(), colours, mark, key }
-        };
-        (window.start..window.end.min(lines.len())).map(line).collect()
+            let twins = painted.iter().filter(|line| line.text == text && line.colours == colours).count();
+            let key = hash_of(&(text, &colours, twins));
+            painted.push(PaintedLine { number, text: text.to_owned(), colours, mark, key });
+        }
+        painted
     }
 }

@@ -1,11 +1,12 @@
 //! What is left for a person: every message of the port, grouped so that one explanation stands once.
 
-use crate::port::state::State;
+use crate::port::protocol::FileOutcome;
+use crate::port::state::{State, needs_person};
+use crate::shared::text::hash_of;
 use codemod::{Diagnostic, Severity};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How entries are grouped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Grouping {
     /// By what is to be done.
     #[default]
@@ -15,7 +16,7 @@ pub enum Grouping {
 }
 
 /// How the list is looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Look {
     /// How it is grouped.
     pub grouping: Grouping,
@@ -46,8 +47,6 @@ pub struct Entry {
     pub recipe: String,
     /// What is the matter and what to do.
     pub message: String,
-    /// Ticked off.
-    pub ticked: bool,
 }
 
 /// Entries that belong together.
@@ -61,8 +60,8 @@ pub struct Group {
     pub severity: Severity,
     /// What all of them say, where they say the same.
     pub message: Option<String>,
-    /// The entries, the program's own first.
-    pub entries: Vec<Entry>,
+    /// The entries, the program's own first: number of the file, and of the message.
+    pub entries: Vec<(usize, usize)>,
 }
 
 /// A heading above groups of one severity.
@@ -76,60 +75,82 @@ pub fn heading(severity: Severity) -> &'static str {
 }
 
 impl State {
-    /// The groups, the gravest first.
+    /// The groups, the gravest first. What is written in them is read by [`State::entry`] of those in sight alone: there may
+    /// be thousands.
     pub fn todo(&self) -> Vec<Group> {
-        let wanted = self.todo.filter.to_lowercase();
-        let fits = |entry: &Entry| {
-            let text = || format!("{}\n{}\n{}\n{}", entry.path, entry.code, entry.message, self.title(&entry.recipe));
-            let found = wanted.is_empty() || text().to_lowercase().contains(&wanted);
-            found && !(self.todo.open_only && entry.ticked)
-        };
         let mut groups: Vec<Group> = Vec::new();
-        for entry in self.entries().into_iter().filter(fits) {
-            let (title, recipe) = match self.todo.grouping {
-                Grouping::File => (entry.path.clone(), None),
-                Grouping::Recipe => match self.recipe(&entry.recipe) {
-                    Some(recipe) => (recipe.title.clone(), Some(recipe.id.clone())),
-                    None => (engine_title(&entry.recipe).to_owned(), None),
-                },
-            };
-            match groups.iter_mut().find(|group| group.title == title && group.severity == entry.severity) {
-                Some(group) => group.entries.push(entry),
-                None => {
-                    groups.push(Group { title, recipe, severity: entry.severity, message: None, entries: vec![entry] });
+        // The group of a recipe's messages, or of a file's.
+        let mut known: Vec<(&str, Severity, usize)> = Vec::new();
+        for at in self.entries().filter(|at| self.is_wanted(*at)) {
+            let Some((file, message)) = self.message(at) else { continue };
+            let by_file = self.todo.grouping == Grouping::File;
+            let key = if by_file { file.path.as_str() } else { message.recipe.as_str() };
+            let place = known.iter().rev().find(|(of, severity, _)| *of == key && *severity == message.severity);
+            let place = place.map(|(.., place)| *place).unwrap_or_else(|| {
+                let recipe = self.recipe(&message.recipe).filter(|_| !by_file);
+                let title = match recipe {
+                    Some(recipe) => recipe.title.as_str(),
+                    None if by_file => file.path.as_str(),
+                    None => engine_title(&message.recipe),
+                };
+                let same = groups.iter().position(|group| group.title == title && group.severity == message.severity);
+                known.push((key, message.severity, same.unwrap_or(groups.len())));
+                if same.is_none() {
+                    groups.push(Group {
+                        title: title.to_owned(),
+                        recipe: recipe.map(|recipe| recipe.id.clone()),
+                        severity: message.severity,
+                        message: None,
+                        entries: Vec::new(),
+                    });
                 }
-            }
+                same.unwrap_or(groups.len() - 1)
+            });
+            groups[place].entries.push(at);
         }
         for group in &mut groups {
-            let first = group.entries[0].message.clone();
-            let same = group.entries.iter().all(|entry| entry.message == first);
-            group.message = Some(first).filter(|_| same && group.entries.len() > 1);
+            let said = |at: &(usize, usize)| self.message(*at).map(|(_, message)| &message.message);
+            let first = group.entries.first().and_then(said);
+            let same = group.entries.len() > 1 && group.entries.iter().all(|at| said(at) == first);
+            group.message = first.filter(|_| same).cloned();
         }
         groups.sort_by_key(|group| group.severity);
         groups
     }
 
-    /// Every message, the program's own first.
-    fn entries(&self) -> Vec<Entry> {
-        let Some(outcome) = &self.outcome else { return Vec::new() };
-        let mut entries: Vec<Entry> = Vec::new();
-        for (index, file) in outcome.files.iter().enumerate() {
-            entries.extend(file.diagnostics.iter().map(|d| self.entry(index, &file.path, d)));
-        }
-        let rank = |entry: &Entry| (Some(entry.file) != outcome.program, entry.file, entry.line);
-        entries.sort_by_key(rank);
-        entries
+    /// Every message, the program's own first: number of the file, and of the message.
+    fn entries(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let files = self.outcome.as_ref().map_or(&[][..], |outcome| &outcome.files);
+        let program = self.outcome.as_ref().and_then(|outcome| outcome.program);
+        let others = (0..files.len()).filter(move |file| Some(*file) != program);
+        let order = program.into_iter().chain(others);
+        order.flat_map(|file| (0..files.get(file).map_or(0, |file| file.diagnostics.len())).map(move |at| (file, at)))
     }
 
-    fn entry(&self, file: usize, path: &str, d: &Diagnostic) -> Entry {
-        let line = self.files.get(file).map(|file| file.lines.line(d.original.line.saturating_sub(1)));
+    fn message(&self, (file, at): (usize, usize)) -> Option<(&FileOutcome, &Diagnostic)> {
+        let file = self.outcome_of(file)?;
+        Some((file, file.diagnostics.get(at)?))
+    }
+
+    /// Whether the list is to show a message.
+    fn is_wanted(&self, at: (usize, usize)) -> bool {
+        let Look { filter, open_only, .. } = &self.todo;
+        if filter.is_empty() && !open_only {
+            return true;
+        }
+        let Some(Entry { key, path, code, message, recipe, .. }) = self.entry(at) else { return false };
+        let text = format!("{path}\n{code}\n{message}\n{}", self.title(&recipe));
+        text.to_lowercase().contains(&filter.to_lowercase()) && !(*open_only && self.ticked.contains(&key))
+    }
+
+    /// A message as an entry of the list.
+    pub fn entry(&self, at: (usize, usize)) -> Option<Entry> {
+        let (FileOutcome { path, .. }, d) = self.message(at)?;
+        let line = self.files.get(at.0).map(|file| file.lines.line(d.original.line.saturating_sub(1)));
         let code = line.unwrap_or_default().trim().to_owned();
-        let mut hasher = DefaultHasher::new();
-        (path, &code, &d.recipe, &d.message).hash(&mut hasher);
-        let key = hasher.finish();
-        Entry {
-            key,
-            file,
+        Some(Entry {
+            key: hash_of(&(path, &code, &d.recipe, &d.message)),
+            file: at.0,
             path: path.to_owned(),
             line: d.ported.line,
             source: (d.original.line, d.original.column),
@@ -137,8 +158,7 @@ impl State {
             severity: d.severity,
             recipe: d.recipe.clone(),
             message: d.message.clone(),
-            ticked: self.ticked.contains(&key),
-        }
+        })
     }
 
     /// Ticks an entry off, or not any more.
@@ -153,8 +173,9 @@ impl State {
 
     /// How many messages want a person, and how many of them are ticked off.
     pub fn progress(&self) -> (usize, usize) {
-        let wanting = self.entries().into_iter().filter(|entry| entry.severity <= Severity::Warning);
-        wanting.fold((0, 0), |(all, done), entry| (all + 1, done + usize::from(entry.ticked)))
+        let wanting = self.entries().filter(|at| self.message(*at).is_some_and(|(_, d)| needs_person(d)));
+        let is_done = |at: (usize, usize)| self.entry(at).is_some_and(|entry| self.ticked.contains(&entry.key));
+        wanting.fold((0, 0), |(all, done), at| (all + 1, done + usize::from(!self.ticked.is_empty() && is_done(at))))
     }
 }
 
@@ -170,7 +191,7 @@ fn engine_title(id: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::protocol::{FileOutcome, Outcome};
+    use crate::port::protocol::Outcome;
     use crate::port::state::Engine;
     use codemod::Span;
     use python::SourceFile;
@@ -211,7 +232,7 @@ mod tests {
         );
         assert_eq!(groups[0].message.as_deref(), Some("Remove it."));
         assert_eq!(groups[1].message, None);
-        let first = &groups[0].entries[0];
+        let first = ported().entry(groups[0].entries[0]).unwrap();
         assert_eq!((first.path.as_str(), first.code.as_str(), first.line), ("train.py", "d", 2));
     }
 
@@ -219,13 +240,13 @@ mod tests {
     fn entries_are_filtered_and_ticked_off() {
         let mut state = ported();
         assert_eq!(state.progress(), (2, 0));
-        let key = state.todo()[0].entries[0].key;
+        let key = state.entry(state.todo()[0].entries[0]).unwrap().key;
         state.tick(key, true);
         assert_eq!(state.progress(), (2, 1));
         state.todo.open_only = true;
         assert_eq!(state.todo()[0].entries.len(), 1);
         state.todo.filter = "MODEL".to_owned();
-        assert!(state.todo().iter().flat_map(|group| &group.entries).all(|entry| entry.path == "model.py"));
+        assert!(state.todo().iter().flat_map(|group| &group.entries).all(|(file, _)| *file == 0));
         state.todo = Look { grouping: Grouping::File, ..Look::default() };
         assert_eq!(state.todo()[0].title, "train.py");
     }

@@ -5,7 +5,7 @@ use codemod::Severity;
 use std::collections::BTreeSet;
 
 /// How the tree is looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Look {
     /// Only files that the port changes or has something to say about.
     pub changed_only: bool,

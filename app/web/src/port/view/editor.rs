@@ -46,7 +46,7 @@ pub(super) fn Editor() -> impl IntoView {
         type_in(session, &value, given);
     };
     let empty = session.memo(|state| state.file().is_none_or(|file| file.lines.text().is_empty()));
-    let size = session.memo(sheet);
+    let size = session.memo_of_text(sheet);
     let sheet_style = move || {
         let (lines, widest) = size.get();
         format!("height:{}px;min-width:calc({widest}ch + var(--gutter-width))", (lines + 1) * LINE + 24)

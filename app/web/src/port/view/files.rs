@@ -29,7 +29,7 @@ pub(super) fn Files() -> impl IntoView {
 #[component]
 fn Tree() -> impl IntoView {
     let session: Session = expect_context();
-    let nodes = session.memo(State::tree);
+    let nodes = session.memo_of_port(State::tree);
     let label = session.memo(|state| count(state.files.len(), "file"));
     let changed_only = session.memo(|state| state.tree.changed_only);
     let list = NodeRef::<Ul>::new();

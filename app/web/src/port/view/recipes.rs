@@ -12,7 +12,7 @@ use leptos::prelude::*;
 #[component]
 pub(super) fn Recipes() -> impl IntoView {
     let session: Session = expect_context();
-    let tally = session.memo(State::tally);
+    let tally = session.memo_of_port(State::tally);
     let ids = move || tally.with(|tally| tally.iter().map(|entry| entry.id.clone()).collect::<Vec<_>>());
     view! {
         <Show

@@ -20,7 +20,7 @@ use tabs::{Tabs, name};
 pub(super) fn Result() -> impl IntoView {
     let session: Session = expect_context();
     let busy = session.memo(State::is_busy);
-    let summary = session.memo(State::summary);
+    let summary = session.memo_of_port(State::summary);
     let panel = session.memo(|state| if state.outcome.is_some() { state.panel } else { Panel::Changes });
     let labelled = move || format!("tab-{}", name(panel.get()));
     let show = move || match panel.get() {

@@ -5,27 +5,60 @@ mod group;
 
 use super::overview::Overview;
 use crate::port::state::State;
+use crate::port::state::todo::Group;
 use crate::port::work::Session;
-use crate::shared::text::hash_of;
+use crate::shared::text::count;
 use controls::Controls;
-use group::Section;
+use group::{FIRST, Section, head};
+use leptos::html::Div;
 use leptos::prelude::*;
+
+/// Entries that are made at a time: what a page can lay out without a pause.
+const STEP: usize = 40;
+
+/// As many groups as have so many entries in sight.
+fn made(groups: &[Group], reach: usize) -> &[Group] {
+    let mut entries = 0;
+    let end = groups.iter().position(|group| {
+        entries += group.entries.len().min(FIRST);
+        entries >= reach
+    });
+    end.map_or(groups, |end| &groups[..=end])
+}
 
 /// The panel.
 #[component]
 pub(super) fn Todo() -> impl IntoView {
     let session: Session = expect_context();
-    let groups = session.memo(State::todo);
-    let none =
-        session.memo(|state| state.outcome.iter().flat_map(|o| &o.files).all(|file| file.diagnostics.is_empty()));
+    let groups = session.memo_of_port(State::todo);
+    let none = session
+        .memo_of_port(|state| state.outcome.iter().flat_map(|o| &o.files).all(|file| file.diagnostics.is_empty()));
+    // Entries that are made, counted by groups; more are made as the reader comes near their end.
+    let reach = RwSignal::new(STEP);
+    let list = NodeRef::<Div>::new();
+    let look = move |_| {
+        let near = list
+            .get_untracked()
+            .is_some_and(|list| list.scroll_top() + 2 * list.client_height() > list.scroll_height());
+        if near && groups.with_untracked(|groups| made(groups, reach.get_untracked()).len() < groups.len()) {
+            reach.update(|reach| *reach += STEP);
+        }
+    };
+    let heads = move || groups.with(|groups| made(groups, reach.get()).iter().map(head).collect::<Vec<_>>());
+    let rest = move || groups.with(|groups| groups.len() - made(groups, reach.get()).len());
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="To do">
+        <div class="scroll" tabindex="0" role="region" aria-label="To do" node_ref=list on:scroll=look>
             <Overview/>
             <Show when=move || !none.get() fallback=|| view! { <NoMessages/> }>
                 <Controls/>
-                <For each=move || groups.get() key=hash_of let(group)>
-                    <Section group/>
+                <For each=heads key=|head| head.clone() let(head)>
+                    <Section head groups/>
                 </For>
+                <Show when=move || { rest() > 0 }>
+                    <button class="button quiet small" on:click=move |_| reach.update(|reach| *reach += STEP)>
+                        {move || format!("Show the other {}", count(rest(), "group"))}
+                    </button>
+                </Show>
                 <Show when=move || groups.with(Vec::is_empty)>
                     <p class="fine">"No entry fits."</p>
                 </Show>

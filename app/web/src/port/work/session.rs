@@ -3,7 +3,7 @@
 use super::engine;
 use crate::port::protocol::{Answer, Ask, Parcel, Shown};
 use crate::port::state::fragment::{self, ExampleId, Fragment, Share};
-use crate::port::state::lines::Lines;
+use crate::port::state::lines::{Lines, Splice};
 use crate::port::state::{Delivery, Engine, File, Jump, Notice, Panel, Phase, Run, State, Undo, View, project};
 use crate::shared::browser;
 use codemod::Example;
@@ -35,6 +35,10 @@ const LINK: &str = "it was cut or altered, is too big, or was made by another ve
 pub(in crate::port) struct Session {
     /// The state.
     pub(in crate::port) state: RwSignal<State>,
+    /// Tells those who show the text itself of a key that changed nothing else.
+    typed: Trigger,
+    /// [`State::port_key`].
+    port: Memo<u64>,
     flight: StoredValue<Flight, LocalStorage>,
 }
 
@@ -55,8 +59,9 @@ struct Flight {
 impl Session {
     /// An empty state, and a worker that is being started.
     pub(in crate::port) fn start() -> Session {
-        let session =
-            Session { state: RwSignal::new(State::default()), flight: StoredValue::new_local(Flight::default()) };
+        let state = RwSignal::new(State::default());
+        let port = Memo::new(move |_| state.with(State::port_key));
+        let session = Session { state, typed: Trigger::new(), port, flight: StoredValue::new_local(Flight::default()) };
         session.start_engine();
         session
     }
@@ -91,10 +96,19 @@ impl Session {
         });
     }
 
+    /// Something was typed, which the field shows already. Whoever shows no text hears nothing of most keys: there are many
+    /// of them, and keys come fast.
+    pub(in crate::port) fn type_in(self, splice: &Splice) {
+        match self.state.try_update_untracked(|state| state.type_text(splice)) {
+            Some(true) => self.state.notify(),
+            _ => self.typed.notify(),
+        }
+        self.port_soon();
+    }
+
     /// Ports when typing pauses.
-    pub(in crate::port) fn port_soon(self) {
+    fn port_soon(self) {
         self.stop_timer();
-        // Whatever follows the state is asked with every change of it, and keys come fast.
         if self.state.with_untracked(|state| !matches!(state.run, Run::Working | Run::Waiting)) {
             self.state.update(|state| state.run = Run::Waiting);
         }
@@ -425,6 +439,7 @@ impl Session {
     /// open the old instead of what was kept.
     pub(in crate::port) fn follow_edits(self) {
         Effect::new(move |before: Option<u64>| {
+            self.typed.track();
             let edits = self.state.with(|state| state.edits);
             let hash = browser::window().location().hash().unwrap_or_default();
             if before.is_some_and(|before| before != edits) && fragment::names_work(&hash) {
@@ -440,6 +455,30 @@ impl Session {
         T: PartialEq + Send + Sync + 'static,
     {
         Memo::new(move |_| self.state.with(&of))
+    }
+
+    /// A part of the state that changes with every key.
+    pub(in crate::port) fn memo_of_text<T>(self, of: impl Fn(&State) -> T + Send + Sync + 'static) -> Memo<T>
+    where
+        T: PartialEq + Send + Sync + 'static,
+    {
+        Memo::new(move |_| {
+            self.typed.track();
+            self.state.with(&of)
+        })
+    }
+
+    /// A part of the state that follows from the last port and what was done to it. In a large project it is worth not to
+    /// be worked out for anything else.
+    pub(in crate::port) fn memo_of_port<T>(self, of: impl Fn(&State) -> T + Send + Sync + 'static) -> Memo<T>
+    where
+        T: PartialEq + Send + Sync + 'static,
+    {
+        Memo::new(move |_| {
+            // Read, for one that is only tracked is never worked out.
+            self.port.with(|_| ());
+            self.state.with_untracked(&of)
+        })
     }
 
     /// Undoes what the notice offers to undo.

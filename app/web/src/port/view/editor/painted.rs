@@ -1,37 +1,40 @@
 //! The colours under the field's transparent letters.
 
 use super::LINE;
-use crate::port::state::PaintedLine;
 use crate::port::work::Session;
 use crate::shared::view::{Code, coloured};
 use leptos::prelude::*;
 
-/// The lines in sight, in their colours.
+/// The lines in sight, in their colours, with their numbers beside them. The numbers stand in one element that stays where it
+/// is while the text scrolls to the side: of each that does so, the browser makes a layer of its own.
 #[component]
 pub(super) fn Painted(window: RwSignal<(usize, usize)>) -> impl IntoView {
     let session: Session = expect_context();
-    let lines = Memo::new(move |_| {
+    let lines = session.memo_of_text(move |state| {
         let (first, count) = window.get();
-        session.state.with(|state| state.painted(first..first + count))
+        state.painted(first..first + count)
     });
     let above = move || format!("{}px", lines.with(|lines| lines.first().map_or(0, |line| line.number)) * LINE);
+    let numbers = Memo::new(move |_| {
+        lines.with(|lines| lines.iter().map(|line| (line.number + 1, line.mark)).collect::<Vec<_>>())
+    });
     view! {
         <div class="painted" id="painted" aria-hidden="true">
             <div style:height=above></div>
+            <div class="gutter">
+                <div>{move || numbers.get().into_iter().map(numbered).collect_view()}</div>
+            </div>
             <For each=move || lines.get() key=|line| line.key let(line)>
-                {painted_line(line)}
+                <div class="ln">
+                    <Code line=coloured(&line.text, &line.colours, &[])/>
+                </div>
             </For>
         </div>
     }
 }
 
-fn painted_line(line: PaintedLine) -> impl IntoView {
-    let PaintedLine { number, text, colours, mark, .. } = line;
-    let class = mark.map_or("ln", |urgent| if urgent { "ln urgent" } else { "ln noted" });
-    view! {
-        <div class=class>
-            <b class="number">{number + 1}</b>
-            <Code line=coloured(&text, &colours, &[])/>
-        </div>
-    }
+/// A line's number, marked where there is a message about the line.
+fn numbered((number, mark): (usize, Option<bool>)) -> impl IntoView {
+    let class = mark.map_or("number", |urgent| if urgent { "number urgent" } else { "number noted" });
+    view! { <b class=class>{number}</b> }
 }

@@ -16,12 +16,9 @@ pub(super) fn type_in(session: Session, value: &str, given: StoredValue<Option<(
         take_typed(stored.as_deref().unwrap_or(""), value)
     });
     let Some(splice) = splice else { return };
-    session.state.update(|state| {
-        state.type_text(&splice);
-        // The field has this text already.
-        given.set_value(Some((state.project, state.selected)));
-    });
-    session.port_soon();
+    session.type_in(&splice);
+    // The field has this text already.
+    given.set_value(session.state.with_untracked(|state| Some((state.project, state.selected))));
 }
 
 /// Tab writes spaces; Escape gives it back to walking through the page.

@@ -56,7 +56,7 @@ fn Tab(panel: Panel, name: &'static str, label: &'static str) -> impl IntoView {
     let session: Session = expect_context();
     let on = session.memo(move |state| state.panel == panel);
     // The number, and whether it is a warning.
-    let number = session.memo(move |state| {
+    let number = session.memo_of_port(move |state| {
         let ledgers = state.outcome.as_ref().map_or(&[][..], |outcome| &outcome.ledgers);
         let flags: usize = ledgers.iter().map(|ledger| ledger.flags.len()).sum();
         match panel {

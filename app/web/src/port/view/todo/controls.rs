@@ -9,7 +9,7 @@ use leptos::prelude::*;
 pub(super) fn Controls() -> impl IntoView {
     let session: Session = expect_context();
     let state = session.state;
-    let progress = session.memo(|state| match state.progress() {
+    let progress = session.memo_of_port(|state| match state.progress() {
         (0, _) => "Nothing to do".to_owned(),
         (1, done) => format!("{done} of 1 entry done"),
         (all, done) => format!("{done} of {all} entries done"),

@@ -3,23 +3,56 @@
 use super::super::links::{GuideLink, Place};
 use crate::port::state::todo::{Entry, Group, heading};
 use crate::port::work::Session;
+use crate::shared::text::hash_of;
 use crate::shared::view::Prose;
 use codemod::Severity;
 use leptos::prelude::*;
 
+/// Entries of a group that are shown at first, and that are added at a time.
+pub(super) const FIRST: usize = 12;
+const MORE: usize = 50;
+
+/// What a group is told by: its elements stay as long as there is one of this name.
+pub(super) fn head(group: &Group) -> (Severity, String) {
+    (group.severity, group.title.clone())
+}
+
 /// A group: what it is about once, then its places.
 #[component]
-pub(super) fn Section(group: Group) -> impl IntoView {
-    let Group { title, recipe, severity, message, entries } = group;
+pub(super) fn Section(head: (Severity, String), groups: Memo<Vec<Group>>) -> impl IntoView {
+    let session: Session = expect_context();
+    let group = Memo::new(move |_| {
+        let is_it = |group: &&Group| (group.severity, &group.title) == (head.0, &head.1);
+        groups.with(|groups| groups.iter().find(is_it).cloned())
+    });
+    let of = move || group.get_untracked();
+    let Some(Group { title, recipe, severity, .. }) = of() else { return ().into_any() };
     let class = match severity {
         Severity::Error => "needs error",
         Severity::Warning => "needs warning",
         _ => "needs",
     };
-    let number = entries.len();
-    let alone = message.is_none();
+    let number = move || group.with(|group| group.as_ref().map_or(0, |group| group.entries.len()));
+    let message = Memo::new(move |_| group.with(|group| group.as_ref().and_then(|group| group.message.clone())));
     let link = recipe.map(|recipe| view! { <GuideLink recipe title="In the guide"/> });
-    let entries = entries.into_iter().map(move |entry| view! { <Line entry alone/> }).collect_view();
+    let shown = RwSignal::new(FIRST);
+    let entries = move || {
+        let alone = message.with(Option::is_none);
+        let shown = group.with(|group| {
+            let entries = group.iter().flat_map(|group| &group.entries).take(shown.get());
+            session.state.with_untracked(|state| entries.filter_map(|at| state.entry(*at)).collect::<Vec<_>>())
+        });
+        shown.into_iter().enumerate().map(|(place, entry)| (place, alone, entry)).collect::<Vec<_>>()
+    };
+    let more = move || {
+        let left = number().saturating_sub(shown.get());
+        (left > 0).then(|| {
+            let label = format!("Show {} more of {left}", left.min(MORE));
+            view! {
+                <button class="button quiet small" on:click=move |_| shown.update(|shown| *shown += MORE)>{label}</button>
+            }
+        })
+    };
     view! {
         <section class=class>
             <h3>
@@ -29,18 +62,25 @@ pub(super) fn Section(group: Group) -> impl IntoView {
                 " "
                 <small>{heading(severity)}</small>
             </h3>
-            {message.map(|text| view! { <p><Prose text/></p> })}
+            {move || message.get().map(|text| view! { <p><Prose text/></p> })}
             {link}
-            <ul>{entries}</ul>
+            <ul>
+                <For each=entries key=hash_of let((_, alone, entry))>
+                    <Line entry alone/>
+                </For>
+            </ul>
+            {more}
         </section>
     }
+    .into_any()
 }
 
 /// One place: a tick, where it is, the line of code, and what is to be done there unless the group says it.
 #[component]
 fn Line(entry: Entry, alone: bool) -> impl IntoView {
     let session: Session = expect_context();
-    let Entry { key, file, path, line, source, code, severity, message, ticked, .. } = entry;
+    let Entry { key, file, path, line, source, code, severity, message, .. } = entry;
+    let ticked = session.memo_of_port(move |state| state.ticked.contains(&key));
     let label = format!("Done: {path}:{line}");
     let tick = (severity <= Severity::Warning).then(|| {
         view! {
