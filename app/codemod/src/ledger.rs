@@ -268,7 +268,7 @@ mod tests {
                 "{target}: {ledger:#?}"
             );
             let differs = types.is_some_and(|t| t.before.text != t.after.text);
-            assert_eq!(ledger.flags.iter().any(|flag| flag.starts_with("The training step computes in")), differs);
+            assert_eq!(ledger.flags.iter().any(|flag| flag.starts_with("This code computes in")), differs);
             let told =
                 ported.files[0].diagnostics.iter().any(|d| d.recipe == "engine#precision" && d.original.line == 12);
             assert_eq!(told, differs && text.contains("autocast"), "{target}: {:#?}", ported.files[0].diagnostics);
