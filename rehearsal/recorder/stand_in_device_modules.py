@@ -193,6 +193,7 @@ class NoContext:
 class Properties:
     name, total_memory, major, minor, multi_processor_count = "the CPU in its place", 8 * 2**30, 8, 0, 1
     uuid = "0"
+    has_fp16 = has_fp64 = has_subgroup_matrix_multiply_accumulate = True
 
 
 def answers():
@@ -202,7 +203,7 @@ def answers():
         "get_device_capability": (8, 0), "mem_get_info": (2**33, 2**33), "memory_summary": "", "reset_max_memory_allocated": None,
         "utilization": 0, "memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0, "max_memory_reserved": 0,
         "memory_cached": 0, "max_memory_cached": 0, "memory_stats": {}, "get_device_properties": Properties(),
-        "current_stream": None, "default_stream": None, "initial_seed": 0, "reset_accumulated_memory_stats": None,
+        "set_per_process_memory_fraction": None, "current_stream": None, "default_stream": None, "initial_seed": 0, "reset_accumulated_memory_stats": None,
     }
 
 
@@ -232,8 +233,10 @@ def _answering(module):
     module.get_rng_state_all = lambda: [module.get_rng_state()]
     module.is_current_stream_capturing = lambda: False
     module.Event, module.Stream = Event, Stream
-    module.device = NoContext
+    module.device = module.device_of = NoContext
     module.stream = lambda stream=None: NoContext(stream, "stream")
+    if hasattr(module, "memory"):
+        module.memory._record_memory_history = recorded("memory._record_memory_history", None)
 
 
 class _Kind(type):
@@ -270,6 +273,8 @@ def _cuda():
     _answering(torch.cuda)
     for name in [name for name in vars(torch.cuda) if name.endswith("Tensor") and hasattr(torch, name)]:
         setattr(torch.cuda, name, _typed(name))
+    torch.cuda.cudart = lambda: types.SimpleNamespace(cudaProfilerStart=lambda: None, cudaProfilerStop=lambda: None)
+    torch.cuda.profiler.start = torch.cuda.profiler.stop = lambda: record("torch.cuda.profiler")
     torch.backends.cudnn.is_acceptable = lambda tensor: False
     torch.backends.cudnn.version = lambda: 90000
     for name in ("range_push", "range_pop", "mark"):

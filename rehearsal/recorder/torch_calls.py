@@ -13,7 +13,7 @@ from stand_in_calls import MACHINE, PORTED, record
 RECORDER = os.path.join(KIT, "recorder") + os.sep
 STAND_INS = tuple(os.path.join(KIT, folder) + os.sep for folder in ("ipu", "popdist", "rdu"))
 # Functions that are told of a call: what an accelerator waits for, and what compares two runs.
-SEEN_BY = {"backward": [], "step": []}
+SEEN_BY = {"backward": [], "gradients": [], "step": []}
 # Not empty while gradients are computed.
 DIFFERENTIATING = []
 # Types of the regions of autocast that are open, the innermost last.
@@ -183,6 +183,9 @@ def _gradients(torch):
             return original(tensors, *args, **kwargs)
         finally:
             DIFFERENTIATING.pop()
+            if outermost:
+                for seen in SEEN_BY["gradients"]:
+                    seen()
 
     around(torch.autograd, "backward", backward)
 
@@ -195,11 +198,14 @@ def _gradients(torch):
 
 
 def _optimizers(torch):
+    import twin
+
     optimizer = torch.optim.Optimizer
 
     def made(original, self, *args, **kwargs):
         original(self, *args, **kwargs)
         told("optimizer", kind=type(self).__name__)
+        twin.optimizer()
         _watch_step(type(self))
 
     around(optimizer, "__init__", made)

@@ -2,8 +2,9 @@
 
 With STAND_IN_TWIN=FILE everything below is recorded and written there at the end; without it, every function here does nothing.
 
-- A *step* is one `step()` of an optimizer. Its *objective* is the sum of the values that were differentiated since the update before it:
-  whatever is accumulated, averaged or replicated, this is the number whose gradient is applied.
+- A *step* is one `step()` of an optimizer; in a program that makes none, an update of its weights by hand (`by_hand.py`). Its *objective* is the
+  sum of the values that were differentiated since the update before it: whatever is accumulated, averaged or replicated, this is the number
+  whose gradient is applied.
 - A *training forward* is a call of an outermost module with parameters while gradients are on, through which a gradient then goes; any
   other call of one is an *evaluation*.
 - The *n-th module* is the n-th that had a training forward.
@@ -42,7 +43,7 @@ _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 # Of a training forward behind the last step: how many steps there were, and the buffers of each root before it.
 _behind = []
 _pending = {"objective": [], "places": [], "forwards": [], "seen": []}
-_counts = {"forward": 0, "loaders": 0, "quiet": 0, "unbroken": 0, "depth": 0}
+_counts = {"optimizers": 0, "forward": 0, "loaders": 0, "quiet": 0, "unbroken": 0, "depth": 0}
 
 
 def precision():
@@ -120,6 +121,11 @@ def autocast(device, kind):
 
 def scaler():
     RECORD["scaler"] = True
+
+
+def optimizer():
+    """One was made: from here on it takes the steps."""
+    _counts["optimizers"] += 1
 
 
 def saved(value, file):
@@ -283,6 +289,7 @@ def _call(original, self, *args, **kwargs):
     # What records the model as a graph, for TensorBoard or a file, trains nothing.
     if _counts["depth"] or _counts["quiet"] or torch.jit.is_tracing() or type(self).__module__.startswith("torchvision.transforms"):
         return original(self, *args, **kwargs)
+    _settle()
     parameters = list(self.parameters())
     if not parameters:
         return original(self, *args, **kwargs)
@@ -367,9 +374,15 @@ def _differentiated(tensors):
 
     if not FILE or _counts["quiet"]:
         return
+    _settle()
     if len(RECORD["steps"]) >= STEPS and not _counts["unbroken"]:
         raise EndOfRun(0)
     tensors = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+    if _by_hand():
+        import by_hand
+
+        with _plainly():
+            by_hand.remember(tensors)
     with _plainly():
         _pending["objective"].append(sum(float(tensor.detach().double().sum()) for tensor in tensors))
     _pending["places"].append(_place())
@@ -386,6 +399,34 @@ def _names(parameters):
     return [known.get(id(value), f"parameter {number}") for number, value in enumerate(parameters)]
 
 
+def _by_hand():
+    """Whether nothing but the program itself can update weights: it made no optimizer, and no device holds them."""
+    return not _counts["optimizers"] and not _counts["quiet"] and not _hosts
+
+
+def _came():
+    """Behind `backward`: gradients have come."""
+    if FILE and _by_hand():
+        import by_hand
+
+        with _plainly():
+            by_hand.gathered(_summary)
+
+
+def _settle():
+    """Writes down the step that was taken by hand since gradients came."""
+    if not (_by_hand() and _pending["places"]):
+        return
+    import by_hand
+
+    with _plainly():
+        found = by_hand.taken()
+    if found:
+        parameters = [leaf for leaf, _ in found]
+        gradients = {name: gradient for name, (_, gradient) in zip(_names(parameters), found) if gradient}
+        _note_step(gradients, parameters, _pending["places"][-1], {"optimizer": 0, "kind": "by hand", "rates": [], "settings": []})
+
+
 @contextlib.contextmanager
 def step(optimizer):
     """Around the update of an optimizer."""
@@ -398,21 +439,28 @@ def step(optimizer):
     _nudge(optimizer)
     yield
     parameters = [value for group in optimizer.param_groups for value in group["params"]]
-    RECORD["devices"].update(value.device.type for value in parameters)
-    forwards = _taken_forwards()
-    inputs = [(shape, total) for shape, _, total in (forward["input"] for forward in forwards if forward["input"])]
     with _plainly():
         gradients = {}
         for name, value in zip(_names(parameters), parameters):
             if value.grad is not None:
                 gradients[name] = _summary(value.grad.coalesce().values() if value.grad.is_sparse else value.grad)
+    _note_step(gradients, parameters, place, {
+        "optimizer": _optimizers.index(optimizer), "kind": type(optimizer).__name__,
+        "rates": [float(group["lr"]) for group in optimizer.param_groups if "lr" in group],
+        "settings": [_settings(group) for group in optimizer.param_groups]})
+
+
+def _note_step(gradients, parameters, place, of_optimizer):
+    """Writes a step down, and what led to it; what comes next belongs to another."""
+    RECORD["devices"].update(value.device.type for value in parameters)
+    forwards = _taken_forwards()
+    inputs = [(shape, total) for shape, _, total in (forward["input"] for forward in forwards if forward["input"])]
+    with _plainly():
         weights = {name: _summary(value) for name, value in zip(_names(parameters), parameters)}
     RECORD["steps"].append({
-        "optimizer": _optimizers.index(optimizer), "kind": type(optimizer).__name__, "objective": sum(_pending["objective"]),
+        **of_optimizer, "objective": sum(_pending["objective"]),
         "losses": list(_pending["objective"]), "samples": sum(forward["entry"]["samples"] for forward in forwards), "inputs": inputs,
         "seen": [(shape, total) for shape, _, total in _pending["seen"]],
-        "rates": [float(group["lr"]) for group in optimizer.param_groups if "lr" in group],
-        "settings": [_settings(group) for group in optimizer.param_groups],
         "norm": math.sqrt(sum(norm * norm for _, norm, _ in gradients.values())), "gradients": gradients, "weights": weights,
         "place": place, "backward": _pending["places"][-1:] and _pending["places"][-1],
     })
@@ -576,6 +624,7 @@ def install():
 
     torch_calls.around(torch.nn.Module, "__call__", _call)
     torch_calls.SEEN_BY["backward"].append(_differentiated)
+    torch_calls.SEEN_BY["gradients"].append(_came)
     torch_calls.around(torch.utils.data.DataLoader, "__iter__", _iterate)
     torch_calls.around(_utils.fetch._MapDatasetFetcher, "fetch", _fetch)
     for kind in (sampler.RandomSampler, sampler.SubsetRandomSampler, sampler.WeightedRandomSampler):
@@ -619,6 +668,7 @@ def _keep_float32(torch):
 
 def dump():
     """Writes the record. Nothing of a program's last words may keep it from being written."""
+    _settle()
     for function in _before_end:
         function()
     with _plainly():

@@ -148,6 +148,31 @@ class Result(unittest.TestCase):
         run = Twin(*both(net=NET + "\n    def forward(self, x):\n        return super().forward(x) * 3\n"))
         self.assertEqual((run.status, run.result["first"]["what"]), (1, "the loss"), run.out + run.err)
 
+    def test_weights_that_are_updated_by_hand(self):
+        """With a module and without one; the first difference has its step."""
+        module = ORIGINAL.replace("optimizer = torch.optim.SGD(net.parameters(), lr=rate)\n", "").replace("    optimizer.zero_grad()\n", "    net.zero_grad()\n").replace(
+            "    optimizer.step()\n", "    for weight in net.parameters():\n        weight.data -= rate * weight.grad\n")
+        tensor = textwrap.dedent("""
+            import torch
+
+            torch.manual_seed(1)
+            weight = torch.randn(4, 2, device="cuda", requires_grad=True)
+            for x, y in zip(torch.randn(5, 8, 4), torch.randn(5, 8, 2)):
+                loss = (x.to("cuda") @ weight - y.to("cuda")).square().mean()
+                loss.backward()
+                with torch.no_grad():
+                    weight -= 0.1 * weight.grad
+                    weight.grad.zero_()
+        """)
+        head = PORT[: PORT.index("import torch\n")]
+        for original, steps in ((module, 8), (tensor, 5)):
+            port = head + original.replace('"cuda"', '"hpu"')
+            run = Twin(*both(original=original, port=port))
+            self.assertEqual((run.status, run.result and run.result["trained"]), (0, [steps, steps]), run.out + run.err)
+            slower = Twin(*both(original=original, port=port.replace("rate * weight", "0.5 * rate * weight").replace("0.1 * weight", "0.05 * weight")))
+            self.assertEqual((slower.status, slower.result["first"]["step"]), (1, 1), slower.out)
+            self.assertIn("the weights after the update", slower.result["first"]["told"])
+
     def test_a_run_in_which_nothing_trained_fails(self):
         still = "import torch\nprint(torch.nn.Linear(4, 2)(torch.ones(1, 4)))\n"
         run = Twin(*both(still, still))

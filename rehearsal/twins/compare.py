@@ -264,7 +264,7 @@ def _number(value):
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d*|\d\d:\d\d:\d\d")
-CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\d\s?m?s\b|elapsed|\beta\b|[KMG]i?B\b|memory|throughput|device|cuda|hpu|ipu|warn")
+CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\d\s?m?s\b|elapsed|\beta\b|[KMG]i?B\b|memory|throughput|device|cuda|hpu|ipu|warn|\busdt\b")
 
 
 def lines(text):

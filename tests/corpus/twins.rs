@@ -140,6 +140,9 @@ impl Fixture {
                 found.push(Self::script(&path));
             }
         }
+        for path in entries("twins/programs") {
+            found.push(if path.is_dir() { Self::folder(&path, Some("main.py")) } else { Self::script(&path) });
+        }
         found.extend(
             entries("targets").filter(|path| path.join("fixture.json").is_file()).map(|path| Self::folder(&path, None)),
         );

@@ -29,7 +29,7 @@ def _seen(call):
         _unmarked[:] = [call]
 
 
-for _call, _told in SEEN_BY.items():
+for _call, _told in ((call, SEEN_BY[call]) for call in ("backward", "step")):
     _told.append(lambda _, call=_call: _seen(call))
 
 
