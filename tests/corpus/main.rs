@@ -8,6 +8,7 @@
 //! `UPDATE=1 cargo test -p tests --test corpus` writes the golden files anew; read the diff before committing it.
 
 mod compiled;
+mod examples;
 mod faults;
 mod habits;
 mod launched;
