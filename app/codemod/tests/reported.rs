@@ -331,3 +331,23 @@ fn software_of_another_accelerator_is_named_however_it_is_imported() {
         assert_eq!(said(imports), "", "{imports}");
     }
 }
+
+#[test]
+fn gloo_where_another_file_wraps_the_model() {
+    let group = "import torch.distributed as dist\n\n\ndef start():\n    dist.init_process_group(\"gloo\")\n";
+    let train = "import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\nnet = DDP(torch.nn.Linear(2, 1).cuda())\n";
+    for (target, backend) in [("hpu", "hccl"), ("xpu", "xccl")] {
+        let (after, _) = ported(target, &[("group.py", group), ("train.py", train)]);
+        assert!(after[0].contains(&format!("init_process_group(\"{backend}\")")), "{}", after[0]);
+        assert_eq!(ported(target, &[("group.py", group)]).0, [group], "between CPUs it serves as it is");
+    }
+}
+
+#[test]
+fn a_project_imports_what_it_imports_a_name_of() {
+    let loader = "from torch_geometric.loader import DataLoader\nfrom torch_geometric.nn import GCNConv\n\nloader = DataLoader(graphs)\n";
+    let (_, said) = ported("rdu", &[("a.py", loader)]);
+    assert_eq!(said.matches("Graphs differ").count(), 1, "at the loader, not at the import as well: {said}");
+    let alone = "from torch_geometric.nn import GCNConv\n\nnet = GCNConv(2, 2)\n";
+    assert_eq!(ported("rdu", &[("a.py", alone)]).1.matches("Graphs differ").count(), 1);
+}

@@ -57,6 +57,14 @@ fn only_does(view: &FileView<'_>, word: Id) -> bool {
     call.is_some_and(|call| is_cuda(call) && index.arguments(call).is_empty())
 }
 
+/// What a file imports: `torch.nn` of `import torch.nn`, `torch.nn.Linear` of `from torch.nn import Linear`.
+fn imported<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
+    let names = &view.names;
+    let imports = names.bindings.iter().filter(|b| view.index.kind(b.statement) != kinds().assignment);
+    let whole = names.modules.iter().chain(&names.wildcards).map(String::as_str);
+    whole.chain(imports.map(|b| b.qualified.as_str()))
+}
+
 /// Every word of what a file imports.
 fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
     let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
@@ -210,7 +218,7 @@ impl ProjectFacts {
                 let ported = target.modules.iter().any(|module| view.names.imports(module));
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
             }),
-            imported: views.iter().flat_map(|view| view.names.modules.iter().cloned()).collect(),
+            imported: views.iter().flat_map(|view| imported(view)).map(str::to_owned).collect(),
             imported_words: views.iter().flat_map(|view| imported_words(view)).map(str::to_owned).collect(),
             leading_to_target: leading_to(&views, &target.modules),
             drops: views.iter().any(|view| drops(view)),

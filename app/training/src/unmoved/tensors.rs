@@ -157,7 +157,7 @@ impl Scope<'_, '_> {
         let has_key = |s: &Id| index.parts(*s).nth(1).is_some_and(|key| index.kind(key) == k.string);
         let of_name = |s: &Id| index.value(*s).is_some_and(|value| index.text_of(value) == name);
         let is_here = |s: &Id| file.function_of(*s) == self.function;
-        let graphs = file.names.modules.iter().any(|module| module.starts_with("torch_geometric"));
+        let graphs = file.project.imports("torch_geometric");
         !graphs && index.of_kind(k.subscript).iter().any(|s| is_here(s) && of_name(s) && has_key(s))
     }
 
