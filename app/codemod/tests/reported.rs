@@ -339,7 +339,8 @@ fn gloo_where_another_file_wraps_the_model() {
     for (target, backend) in [("hpu", "hccl"), ("xpu", "xccl")] {
         let (after, _) = ported(target, &[("group.py", group), ("train.py", train)]);
         assert!(after[0].contains(&format!("init_process_group(\"{backend}\")")), "{}", after[0]);
-        assert_eq!(ported(target, &[("group.py", group)]).0, [group], "between CPUs it serves as it is");
+        let (alone, _) = ported(target, &[("group.py", group)]);
+        assert!(alone[0].contains("init_process_group(\"gloo\")"), "between CPUs it serves: {}", alone[0]);
     }
 }
 
