@@ -214,6 +214,9 @@ class Result(unittest.TestCase):
         self.assertEqual(run.status, 0, run.out + run.err)
         run = Twin(*both(port=port.replace("raise SystemExit", "raise ValueError('no such shape')")), "--first", "first")
         self.assertEqual(run.result["failed"], "the port (train.py), started as `first`, ended with ValueError: no such shape")
+        asks = "import argparse\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--x-shape', required=True)\n    parser.parse_args([])"
+        run = Twin(*both(port=port.replace("raise SystemExit", asks)), "--first", "first")
+        self.assertIn("required: --x-shape. Pass it to the port with --port-args='--x-shape …'", run.result["failed"])
 
     def test_modules_of_the_users_own_folders(self):
         port, files = PORT.replace("from net", "import helper\nfrom net"), {"lib/helper.py": ""}

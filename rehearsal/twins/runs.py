@@ -91,7 +91,8 @@ class Runner:
         for first in before:
             status, _, err = self.start([program, *first], place, {**env, "STAND_IN_TWIN": f"{record}.first"}, path)
             if status:
-                raise Failed(f"{self.told(program)}, started as `{' '.join(first)}`, ended with {_last(err) or f'status {status}'}", err)
+                told = f"{self.told(program)}, started as `{' '.join(first)}`, ended with {_last(err) or f'status {status}'}"
+                raise Failed(told + _how_to_give(err), err)
         env["STAND_IN_TWIN"] = str(record)
         if start is not None:
             env["STAND_IN_TWIN_START"] = str(start)
@@ -177,6 +178,12 @@ def joined(records):
 def _last(text):
     lines = [line for line in text.strip().splitlines() if line.strip()]
     return lines[-1].replace("[rank0]: ", "") if lines else ""
+
+
+def _how_to_give(text):
+    """Where a port says that it needs an argument, as for a shape that its source did not have: how to pass it on."""
+    _, missing, names = _last(text).partition("the following arguments are required: ")
+    return f". Pass it to the port with --port-args='{' '.join(f'{name} …' for name in names.split(', '))}'" if missing else ""
 
 
 def words(text):

@@ -5,7 +5,7 @@ use crate::step::{run, step};
 use crate::{modules, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Builds the site with the tools that setup found.
 pub(crate) fn build(tools: &Tools) -> Result<()> {
@@ -15,8 +15,8 @@ pub(crate) fn build(tools: &Tools) -> Result<()> {
 /// The same with what makes a command of a program's name.
 ///
 /// Trunk compiles the page and the engine, has the site's own command add every other page (the hook in `Trunk.toml`), and only
-/// then puts the result where the old `dist/` was. What the hook will ask for is compiled beside it: Trunk's programs
-/// are put together one after another, each on one processor.
+/// then puts the result where the old `dist/` was. Everything is compiled before: Trunk would link its programs one after another,
+/// each on one processor.
 pub(crate) fn build_by(command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Result<()> {
     step("build the site into dist/", || {
         // Two Trunks in one checkout empty each other's staging folder.
@@ -26,15 +26,37 @@ pub(crate) fn build_by(command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Re
         one_at_a_time.lock().context("cannot lock target/site.lock")?;
         // The hook waits for it.
         let modules = modules::alone()?;
-        std::thread::scope(|scope| {
-            let ahead = scope.spawn(|| {
-                modules::compile(modules, command)?;
-                run(command("cargo")?.args(["build", "--quiet", "--package", "cli"]))
-            });
-            let mut trunk = command("trunk")?;
-            let built =
-                modules::keep_paths_out(&mut trunk).and_then(|()| run(trunk.args(["build", "--release", "--offline"])));
-            ahead.join().unwrap_or_else(|_| bail!("the thread that compiles the modules ended early")).and(built)
-        })
+        compile(modules, command)?;
+        let mut trunk = command("trunk")?;
+        modules::keep_paths_out(&mut trunk)?;
+        run(trunk.args(["build", "--release", "--offline"]))
+    })
+}
+
+/// Compiles what a build puts together, before the tools that do so are there. What fails is told by the build that follows.
+pub(crate) fn compile_ahead(tools: &Tools) {
+    if let Ok(modules) = modules::alone() {
+        println!("    beside the tools, the site is compiled");
+        let quiet = |program: &str| {
+            let mut command = tools.command(program);
+            command.stderr(Stdio::null());
+            Ok(command)
+        };
+        compile(modules, &quiet).ok();
+    }
+}
+
+/// Compiles Trunk's programs as Trunk does, and beside them what its hook asks for.
+fn compile(modules: File, command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Result<()> {
+    std::thread::scope(|scope| {
+        let of_hook = scope.spawn(|| {
+            modules::compile(modules, command)?;
+            run(command("cargo")?.args(["build", "--quiet", "--package", "cli"]))
+        });
+        let mut cargo = command("cargo")?;
+        modules::keep_paths_out(&mut cargo)?;
+        cargo.args(["build", "--package", "web", "--bins", "--profile", "web", "--target", "wasm32-unknown-unknown"]);
+        let compiled = run(&mut cargo);
+        of_hook.join().unwrap_or_else(|_| bail!("the thread that compiles the modules ended early")).and(compiled)
     })
 }

@@ -63,13 +63,15 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["setup"] => setup::run(Need::Test).map(drop),
         ["setup", "--oldest-pytorch"] => setup::OLDEST_PYTORCH.ensure().map(drop),
-        ["build"] => setup::run(Need::Build).and_then(|tools| dist::build(&tools)),
-        ["serve"] => setup::run(Need::Build).and_then(|tools| serve::watch(&tools, 8080)),
+        ["build"] => setup::run_beside(Need::Build, dist::compile_ahead).and_then(|tools| dist::build(&tools)),
+        ["serve"] => setup::run_beside(Need::Build, dist::compile_ahead).and_then(|tools| serve::watch(&tools, 8080)),
         ["serve", "--port", port] => match port.parse() {
-            Ok(port) => setup::run(Need::Build).and_then(|tools| serve::watch(&tools, port)),
+            Ok(port) => {
+                setup::run_beside(Need::Build, dist::compile_ahead).and_then(|tools| serve::watch(&tools, port))
+            }
             Err(_) => return usage(&format!("`{port}` is not a port number")),
         },
-        ["test"] => setup::run(Need::Test).and_then(|_| check::run_all()),
+        ["test"] => setup::run_beside(Need::Test, dist::compile_ahead).and_then(|_| check::run_all()),
         ["test", "--fresh"] => fresh::run(false),
         ["test", "--fresh", "--keep"] => fresh::run(true),
         ["as-tested", program, arguments @ ..] => surroundings::run_as_tested(program, arguments),

@@ -80,21 +80,29 @@ impl Tools {
 
 /// Installs what is missing and returns where everything is.
 pub(crate) fn run(need: Need) -> Result<Tools> {
+    run_beside(need, |_| {})
+}
+
+/// The same. As long as tools are being compiled when all else is there, `meanwhile` works beside them.
+pub(crate) fn run_beside(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
     let start = Instant::now();
     println!("==> setup");
-    let tools = rust::ensure(need).and_then(|()| install(need)).context("setup cannot go on")?;
+    let tools = rust::ensure(need).and_then(|()| install(need, meanwhile)).context("setup cannot go on")?;
     println!("    ready in {}", step::seconds(start));
     Ok(tools)
 }
 
 /// Compiles what has to be compiled, and beside it downloads all else.
-fn install(need: Need) -> Result<Tools> {
+fn install(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
     std::thread::scope(|scope| {
         let compiling = scope.spawn(cargo_tools::ensure);
         let downloaded = download(need);
         if let (Err(error), false) = (&downloaded, compiling.is_finished()) {
             // Minutes may pass until the rest is done, and its work is not lost.
             eprintln!("xtask: {error:#}; build tools are still being compiled, for the next time");
+        }
+        if let (Ok(tools), false) = (&downloaded, compiling.is_finished()) {
+            meanwhile(tools);
         }
         let compiled = compiling.join().unwrap_or_else(|_| bail!("the thread that compiles tools ended early"));
         let mut tools = downloaded?;
