@@ -4,8 +4,8 @@ use super::Situation;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
-/// torch, and packages that are nothing without it.
-const BUILT_ON_TORCH: [&str; 4] = ["torch", "lightning", "pytorch_lightning", "deepspeed"];
+/// The list of the guides with torch and modules that always load it.
+pub(crate) const BUILT_ON_TORCH: &str = "modules_built_on_torch";
 
 /// The list of the guides with modules that never load torch; every other import may.
 pub(crate) const WITHOUT_TORCH: &str = "modules_without_torch";
@@ -54,8 +54,8 @@ fn beside_torch(view: &FileView<'_>, ported: &[String]) -> Vec<Id> {
 pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
     let view = s.view;
     let of_project = leads_to_training(s);
-    let known = |h: &&str| BUILT_ON_TORCH.contains(h) || (of_project && s.project.places.contains(*h));
-    let without = s.settings.definitions.names(WITHOUT_TORCH);
+    let [built_on_torch, without] = [BUILT_ON_TORCH, WITHOUT_TORCH].map(|list| s.settings.definitions.names(list));
+    let known = |h: &&str| built_on_torch.iter().any(|m| m.name == *h) || (of_project && s.project.places.contains(*h));
     let first = |statements: Vec<Id>| {
         let loading: Vec<(Id, Vec<&str>)> =
             statements.into_iter().filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();

@@ -153,7 +153,14 @@ impl Session {
             flight.files.replace(self.state.with_untracked(|state| state.files.clone()));
         });
         self.state.update(|state| state.run = Run::Working);
-        engine::ask(engine::bare(Ask::Port { options, show }), move |answer| self.landed(project, answer));
+        engine::ask(engine::bare(Ask::Port { options, show }), move |answer| {
+            // Of a large project, reading the answer and showing it each take a while: the page hears of keys in between.
+            browser::later(0, move || {
+                if self.flight.with_value(|flight| flight.since.get()) == since {
+                    self.landed(project, answer);
+                }
+            });
+        });
         browser::later(LIMIT, move || {
             if self.flight.with_value(|flight| flight.since.get()) == since {
                 self.restart(Run::Stopped);
@@ -428,11 +435,13 @@ impl Session {
 
     /// Opens a project; the one before can be brought back.
     pub(super) fn open(self, files: Vec<SourceFile>, bad: bool, said: String) {
-        self.change_and_port(|state| {
+        self.state.update(|state| {
             state.open(files);
-            state.unread = true;
+            (state.unread, state.run) = (true, Run::Waiting);
         });
         self.say_opened(bad, said);
+        // Showing a large project and handing it to the worker each take a while.
+        browser::later(0, move || self.port_now());
     }
 
     /// An address that names what was opened is not true any more once that is changed: a page that is loaded anew would
