@@ -250,3 +250,28 @@ fn an_import_is_put_into_a_block_once() {
     let own = "import torch\nimport torch\nnet = torch.nn.Linear(2, 1).cuda()\n";
     assert!(run("xpu", own).files[0].text.starts_with("import torch\nimport torch\n"));
 }
+
+/// Of a program that names no device, a name that something of the port moves, and one that nothing may move.
+#[track_caller]
+fn check_moves(text: &str, moved: &str, kept: &str) {
+    let ported = &run("xpu", text).files[0].text;
+    assert!(ported.contains(&format!("{moved} = {moved}.to(\"xpu\")")), "{ported}");
+    assert!(!ported.contains(&format!("{kept} = {kept}.to(")), "{ported}");
+}
+
+#[test]
+fn what_is_no_tensor_stays() {
+    let step = "loss = criterion(net(x), y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n";
+    let head = "import torch\nfrom torch import nn\n";
+    let made = "net = nn.Linear(4, 2)\ncriterion = nn.MSELoss()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n";
+    // A function of a package is no model, whatever its modules are called.
+    let split = "rows = read()\ntrain, rest = sklearn.model_selection.train_test_split(rows)\n";
+    check_moves(
+        &format!("import sklearn.model_selection\n{head}{made}{split}for x, y in data:\n    {step}"),
+        "x",
+        "rows",
+    );
+    // Lists that are filled.
+    let lists = "    states, targets = [], []\n    fill(states, targets)\n    x = torch.tensor(states)\n    y = torch.stack(targets)\n";
+    check_moves(&format!("{head}{made}for turn in range(4):\n{lists}    {step}"), "x", "targets");
+}

@@ -40,6 +40,7 @@ mod weights;
 
 pub use accumulation::{Accumulation, Counter, skips};
 pub use callee::LossFunction;
+pub(crate) use calls::spread;
 pub use calls::{arguments, is_statement, loop_around, qualified};
 pub(crate) use changing::given;
 pub use clipping::{Clipping, Norm};
@@ -47,6 +48,7 @@ pub use count::Known;
 pub use dataflow::{assigned, leaves, reads, reads_name};
 pub use evaluation::evaluates;
 pub use extraction::Extraction;
+pub(crate) use forward::of_package;
 pub use forward::{in_model, is_model_call, model_calls};
 pub use forward_function::ForwardFunction;
 pub use handed::{HandedLoss, handed_losses};

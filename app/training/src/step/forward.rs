@@ -6,14 +6,24 @@ use crate::roles::Role;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 
-/// Whether a call runs a model. A loss can be a module too, and is none.
+/// Whether a call runs a model. A loss can be a module too, and is none; nor is a function of a package, such as
+/// `sklearn.model_selection.train_test_split`.
 pub fn is_model_call(file: FileInProject<'_, '_>, call: Id) -> bool {
-    file.index.callee(call).is_some_and(|g| {
+    let callee = file.index.callee(call);
+    callee.is_some_and(|g| {
         let lower = dotted(&file.index, g).unwrap_or("loss").to_ascii_lowercase();
         let last = lower.rsplit('.').next().unwrap_or("");
         let is_loss = last.contains("loss") || last.contains("criteri");
-        !is_loss && file.role(g) == Some(Role::Model)
+        !is_loss && file.role(g) == Some(Role::Model) && !of_package(file, call)
     })
+}
+
+/// Whether a call is `module.function()`, with a module that is imported and is no file of the project.
+pub(crate) fn of_package(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let index = &file.view.index;
+    let head = qualified(&file, call).and_then(|q| q.split('.').next().map(str::to_owned));
+    index.callee(call).is_some_and(|callee| index.kind(callee) == kinds().attribute)
+        && head.is_some_and(|head| !file.project.places.contains(&head))
 }
 
 /// Whether a node stands in the class of a module: there calls of layers are no calls of the model.

@@ -4,7 +4,7 @@ use super::{is_call_of, statement};
 use crate::module_methods::MODULE_METHODS;
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, in_model, leaves, model_calls, reads};
+use crate::step::{assigned, in_model, leaves, model_calls, of_package, reads};
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
@@ -26,7 +26,11 @@ pub(super) fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = 
     let is_method = move |call: &Id| {
         let of_model = index.receiver(*call).is_some_and(|receiver| file.role(receiver) == Some(Role::Model));
         let is_kept = || statement(file, *call).is_some_and(|s| index.parts(s).next() != Some(*call));
-        of_model && !is_call_of(file, *call, &MODULE_METHODS) && is_kept() && !in_model(file, *call)
+        of_model
+            && !of_package(file, *call)
+            && !is_call_of(file, *call, &MODULE_METHODS)
+            && is_kept()
+            && !in_model(file, *call)
     };
     model_calls(file).chain(index.of_kind(k.call).iter().copied().filter(is_method))
 }

@@ -4,7 +4,7 @@ use super::scope::Scope;
 use super::{is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, given, is_counter, is_number, qualified};
+use crate::step::{assigned, given, is_counter, is_number, qualified, spread};
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
 
@@ -94,9 +94,7 @@ impl Scope<'_, '_> {
             }
         }
         if let Some(last) = last {
-            let assignment = index.parts(last).next().and_then(|a| index.assignment(a));
-            let value = assignment.and_then(|a| a.value()).filter(|_| assignment.is_some_and(|a| a.assigns(text)));
-            return match value {
+            return match value_given(file, last, text) {
                 Some(value) if is_plain(file, value) => Source::Nothing,
                 Some(value) if is_collection(file, value) => Source::NotFollowed,
                 _ => self.before(last, call),
@@ -155,6 +153,24 @@ fn loops_over_numbers(file: FileInProject<'_, '_>, around: Id) -> bool {
         of_numpy || is_call_of(file, source, &["tolist", "keys"])
     };
     index.source(around).is_some_and(is_plain)
+}
+
+/// What an assignment's statement gives a name: `a, b = [], x` gives `a` an empty list.
+fn value_given(file: FileInProject<'_, '_>, statement: Id, name: &str) -> Option<Id> {
+    let index = &file.view.index;
+    let assignment = index.parts(statement).next().and_then(|a| index.assignment(a))?;
+    let (target, value) = (assignment.target()?, assignment.value()?);
+    if assignment.assigns(name) {
+        return Some(value);
+    }
+    let (targets, values) = (spread(file.view, target), spread(file.view, value));
+    let at = targets.iter().position(|t| index.text_of(*t) == name).filter(|_| targets.len() == values.len())?;
+    values.get(at).copied()
+}
+
+/// Whether an assignment's statement gives a name something that has no `to`.
+pub(super) fn gives_no_tensor(file: FileInProject<'_, '_>, statement: Id, name: &str) -> bool {
+    value_given(file, statement, name).is_some_and(|value| is_plain(file, value) || is_collection(file, value))
 }
 
 /// Whether an expression is a collection of Python, which has no `to`.

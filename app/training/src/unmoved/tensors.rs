@@ -1,7 +1,7 @@
 //! Tensors: each is moved where the loop, the assignment or the parameter gives it its name.
 
 use super::scope::{Scope, forwards};
-use super::sources::{Binding, Source, is_plain};
+use super::sources::{Binding, Source, gives_no_tensor, is_plain};
 use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
@@ -260,14 +260,21 @@ impl Scope<'_, '_> {
             let value = index.parts(s).next();
             value.is_some_and(|v| index.kind(v) == k.call && !is_call_of(file, v, &["backward"]))
         };
-        let counts = |name: &str| matches!(one.by, Binding::Loop(around) if is_counter(file, around, name));
+        let no_tensor = |name: &str| match one.by {
+            Binding::Loop(around) => is_counter(file, around, name),
+            Binding::Assigned(statement) => gives_no_tensor(file, statement, name),
+            Binding::Parameter => false,
+        };
         for &id in index.of_kind_in(k.identifier, target) {
             let name = index.text_of(id);
             let meets = |s: &&Id| self.is_on_device(**s) && !reports(**s);
             let is_read = self.statements.iter().filter(meets).any(|s| {
                 reads(file.view, *s).iter().any(|read| index.text_of(*read) == name && !only_counts(file, *read))
             });
-            if !counts(name) && is_read && !one.names.iter().any(|n| n == name) && !is_moved(file, self.function, name)
+            if !no_tensor(name)
+                && is_read
+                && !one.names.iter().any(|n| n == name)
+                && !is_moved(file, self.function, name)
             {
                 one.names.push(name.to_owned());
             }
