@@ -277,6 +277,19 @@ class Commands(unittest.TestCase):
             launched.read(["mpirun", "-n", "2", "./a.out"])
 
 
+class Printed(unittest.TestCase):
+    def check(self, original, port, *expected):
+        from twins import compare
+
+        agree, first, _ = compare.printed(original, port)
+        self.assertEqual((agree, first and first.original), expected)
+
+    def test_lines_of_a_log_are_left_out(self):
+        log = "W1123 11:22:33.{0} {1} torch/utils/flop_counter.py:113] triton not found; 2 kernels\n[rank0]:I1123 11:22:33.{0} {1} torch/x.py:7] {1}\nloss 0.5\n"
+        self.check(log.format(356000, 25555), log.format(712000, 25632), 1, None)
+        self.check("W1123 loss 0.5", "W1123 loss 0.7", 0, "W1123 loss 0.5")
+
+
 class Starts(unittest.TestCase):
     def check(self, target, arguments, expected, before=(), original=None, **told):
         from twins import starts

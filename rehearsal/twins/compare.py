@@ -264,13 +264,17 @@ def _number(value):
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d*|\d\d:\d\d:\d\d")
+# A line of PyTorch's own log, or of any that glog writes: `W1123 11:22:33.123456 4711 file.py:8] …`, with the process in it.
+LOGGED = re.compile(r"(?:\[rank\d+\]:)?[VIWEFC]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+:\d+\]")
 CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\d\s?m?s\b|elapsed|\beta\b|[KMG]i?B\b|memory|throughput|device|cuda|hpu|ipu|warn|\busdt\b")
 
 
 def lines(text):
-    """Lines with numbers that a program prints of its training: what tells the time or the machine is left out."""
+    """Lines with numbers that a program prints of its training: what tells the time or the machine is left out, and so is PyTorch's own log."""
     found = []
     for line in text.replace("\r", "\n").splitlines():
+        if LOGGED.match(line):
+            continue
         line = STAMP.sub("", line).strip()
         numbers = NUMBER.findall(line)
         if numbers and not CLOCK.search(line):
