@@ -118,6 +118,12 @@ torch.save(net.state_dict(), 'net.pt')
         named = NET.replace("y=None):", "y=None, k=None):") + WRAP[len(NET):] + "ipu(x, y, 1)\n"
         self.good(named + "ipu(x, y, 1)")
         self.bad("ipu.constant-arguments", named + "ipu(x, y, 2)")
+        held = "import collections, numpy\n" + named.replace("ipu(x, y, 1)", "ipu(x, y, numpy.ones((2, 3)))")
+        self.good(held + "ipu(x, y, numpy.ones((2, 3)))")
+        for other in ("numpy.zeros((2, 3))", "numpy.ones(4)", "[numpy.ones((2, 3))] * 2", "1"):
+            self.bad("ipu.constant-arguments", held + f"ipu(x, y, {other})")
+        queue = "collections.deque([torch.rand(2), torch.rand(2)])"
+        self.bad("ipu.constant-arguments", held.replace("numpy.ones((2, 3))", queue) + f"ipu(x, y, {queue})")
 
     def test_values_in_forward(self):
         for use in ("out.mean().item()", "float(out.mean())", "1 if out.mean() > 0 else 0"):

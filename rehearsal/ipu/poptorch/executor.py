@@ -10,6 +10,7 @@ import inspect
 import os
 import weakref
 
+import numpy
 import torch
 import twin
 from contracts import count_step, expect, place, refused, require, result_is_dropped
@@ -404,7 +405,7 @@ class PoplarExecutor:
         then, now = told(self._compiled_inputs), told(inputs)
         require("ipu.static-shapes", then == now, f"compiled for {then}, called with {now}")
         then, now = ([leaf for leaf in leaves(value) if not isinstance(leaf, torch.Tensor)] for value in (self._compiled_inputs, inputs))
-        require("ipu.constant-arguments", len(then) == len(now) and all(a is b or a == b for a, b in zip(then, now)),
+        require("ipu.constant-arguments", len(then) == len(now) and all(map(_same, then, now)),
                 f"arguments that are no tensors are compiled in: {then} then, {now} now")
 
     def _check_optimizer(self):
@@ -414,6 +415,15 @@ class PoplarExecutor:
                f"the optimizer changed since setOptimizer (lr {was['groups'][0]['lr'][0]} on the IPU, {now['groups'][0]['lr'][0]} on the host)"
                " : call setOptimizer after each step of the scheduler")
         self._stepped = False
+
+
+def _same(then, now):
+    """Whether an argument that is no tensor has the value that it was compiled with."""
+    try:
+        return then is now or bool(numpy.array_equal(then, now) if hasattr(then, "shape") or hasattr(now, "shape") else then == now)
+    except (RuntimeError, ValueError):
+        # What holds tensors or arrays is compared value by value, and has no one answer.
+        return False
 
 
 def holding():
