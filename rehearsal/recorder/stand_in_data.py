@@ -6,6 +6,7 @@ here is done. A folder of images that is there is read as it is; one that is not
 
 import inspect
 import os
+import sys
 
 COUNT = int(os.environ.get("STAND_IN_FAKE_DATA", "0"))
 
@@ -110,7 +111,9 @@ def torchvision():
     bases = {name: getattr(datasets, name) for name in (*CLASSIFIED, *SEGMENTED) if hasattr(datasets, name)}
     kinds.update({name: _pairs(name, base) for name, base in bases.items()})
     for name, kind in kinds.items():
-        setattr(datasets, name, kind)
+        # A program may import it from the module that it is written in, too.
+        for module in (datasets, sys.modules[kind.__module__]):
+            setattr(module, name, kind)
     _own_weights(torch)
 
 

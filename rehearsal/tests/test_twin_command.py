@@ -345,6 +345,9 @@ class Data(unittest.TestCase):
             image, mask = datasets.VOCSegmentation("nowhere", image_set="train")[0]
             assert image.size == mask.size and set(mask.tobytes()) <= {0, *range(21), 255}
             assert datasets.ImageFolder("nowhere/train", picture)[0][0].shape == (3, 16, 16)
+            from torchvision.datasets.folder import ImageFolder
+            from torchvision.datasets.mnist import MNIST
+            assert len(MNIST("nowhere", train=False)) == 7 and MNIST is datasets.MNIST and ImageFolder is datasets.ImageFolder
             print("all made up")
         """)
         with tempfile.TemporaryDirectory() as folder:
