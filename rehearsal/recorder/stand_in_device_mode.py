@@ -12,11 +12,14 @@ from torch.overrides import TorchFunctionMode
 Tensor = torch.Tensor
 HERE = torch.device(MACHINE, 0)
 
-# Calls in which tensors of two places may meet: copies, indices, lengths.
+# Calls in which tensors of two places may meet: copies and indices.
 MIXED = {
-    Tensor.copy_, Tensor.__getitem__, Tensor.__setitem__, Tensor.index_put_, Tensor.index_put, torch.nn.utils.rnn.pack_padded_sequence,
+    Tensor.copy_, Tensor.__getitem__, Tensor.__setitem__, Tensor.index_put_, Tensor.index_put,
     torch.nn.functional.ctc_loss, Tensor.set_, torch._has_compatible_shallow_copy_type, torch.is_same_size, torch.result_type,
 }
+# The sizes of the batches in a packed sequence stay on the host: the one tensor of whole numbers that these take.
+PACKED = {torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu}
+
 
 def _tensors(values, found, depth=0):
     for value in values:
@@ -153,6 +156,17 @@ def _repr(call, tensor, **options):
     return f"{text[:-1]}, device='{HERE}')" if getattr(tensor, MARK, False) else text
 
 
+def _pack(call, data, lengths, *args):
+    if getattr(lengths, MARK, False):
+        raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D {HERE} Long tensor")
+    return _pad(call, data, lengths, *args)
+
+
+def _pad(call, data, sizes, *args):
+    found, lengths = call(data, sizes, *args)
+    return mark(found, bool(getattr(data, MARK, False))), lengths
+
+
 def _as_it_is(call, *args, **kwargs):
     return call(*args, **kwargs)
 
@@ -175,6 +189,7 @@ SPECIAL = {
     Tensor.to: _to, Tensor.half: _cast(torch.float16), Tensor.bfloat16: _cast(torch.bfloat16), Tensor.cpu: _cpu, Tensor.cuda: _to_accelerator("cuda"), Tensor.numpy: _numpy, Tensor.__array__: _numpy,
     Tensor.__iter__: _iter, Tensor.__repr__: _repr, Tensor.type: _type, Tensor.type_as: _type_as, Tensor.backward: _backward, Tensor.pin_memory: _itself, Tensor.record_stream: _nothing,
     Tensor.get_device: _index, Tensor.is_pinned: lambda call, tensor, *_: False,
+    torch._pack_padded_sequence: _pack, torch._pad_packed_sequence: _pad,
     # It reads the arguments of `Module.to`; a device among them is what it is asked for.
     torch._C._nn._parse_to: _as_it_is,
 }
@@ -205,6 +220,8 @@ class Devices(TorchFunctionMode):
         tensors = _tensors(args, [])
         if kwargs:
             _tensors(kwargs.values(), tensors)
+        if func in PACKED:
+            tensors = [tensor for tensor in tensors if tensor.is_floating_point()]
         if func in MIXED or _in_backward():
             marked = bool(tensors) and any(getattr(tensor, MARK, False) for tensor in tensors[: 1 if func in MIXED else None])
         else:

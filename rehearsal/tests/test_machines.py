@@ -75,6 +75,21 @@ class OnAGpu(Programs):
         self.good("import torch; net = torch.nn.Linear(2, 2).to(memory_format=torch.channels_last).to(device=torch.device('cuda'))\n"
                   "assert net.weight.is_cuda; net(torch.rand(1, 2).to(device='cuda'))")
 
+    def test_lengths_of_packed_sequences_are_on_the_host(self):
+        pack = """
+            import torch
+            from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+            x, lengths = torch.rand(3, 5, 4).cuda(), torch.tensor([5, 2, 3])
+            for net in (torch.nn.LSTM(4, 8, batch_first=True), torch.nn.GRU(4, 8, batch_first=True), torch.nn.RNN(4, 8, batch_first=True)):
+                packed = pack_padded_sequence(x, lengths, enforce_sorted=False, batch_first=True)
+                assert packed.is_cuda and not packed.batch_sizes.is_cuda
+                padded, sizes = pad_packed_sequence(net.cuda()(packed)[0], batch_first=True)
+                assert padded.is_cuda and not sizes.is_cuda and sizes.tolist() == [5, 2, 3]
+        """
+        self.good(pack)
+        self.dies("1D CPU int64 tensor", pack.replace("x, lengths,", "x, lengths.cuda(),"))
+        self.dies("same device", pack.replace("net.cuda()", "net"))
+
     def test_older_ways_to_name_a_place(self):
         self.good("from torch.autograd import Variable; import torch\nx = Variable(torch.rand(2).cuda())\nassert isinstance(torch.rand(1), Variable)\n"
                   "x + torch.rand(2).type_as(x) + torch.rand(2).type(torch.cuda.FloatTensor)")
