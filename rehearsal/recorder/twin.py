@@ -296,10 +296,10 @@ def _call(original, self, *args, **kwargs):
     _counts["depth"] += 1
     try:
         trains = torch.is_grad_enabled() and any(p.requires_grad for p in parameters)
-        if self.training and len(RECORD["steps"]) >= STEPS and not (_behind or _counts["unbroken"]):
-            _left_behind()
         if trains:
             _root(self)
+            if self.training and len(RECORD["steps"]) >= STEPS and not (_behind or _counts["unbroken"]):
+                _left_behind()
             # Whether a forward belongs to a step is known later, and dropout draws in training mode alone.
             _counts["forward"] += self.training
             # The global generator alone: a program that gives dropout a generator of its own has seeded it.
@@ -313,8 +313,8 @@ def _call(original, self, *args, **kwargs):
 
 
 def _left_behind():
-    """A forward pass in training mode may follow the last step, as an evaluation or of a step that is not taken any more: it changes
-    running statistics, and a device may not bring these back."""
+    """A forward pass may follow the last step, of a step that is not taken any more: it changes running statistics, and a device may not
+    bring these back."""
     for function in _before_end:
         function()
     with _plainly():
