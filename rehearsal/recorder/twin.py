@@ -341,8 +341,6 @@ def _note_forward(module, args, kwargs, found, trains):
             forward = _pending["forwards"][-1]
             for value in through:
                 value.register_hook(lambda gradient, forward=forward: forward.update(went=True))
-                if value.grad_fn is not None:
-                    value.grad_fn.metadata.setdefault("twin", []).append(forward)
         if first is not None:
             _pending["seen"].append(_summary(first))
         # One that trains after all is taken out again.
@@ -377,11 +375,9 @@ def _differentiated(tensors):
     if not FILE or _counts["quiet"]:
         return
     _settle()
-    tensors = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
     if len(RECORD["steps"]) >= STEPS and not _counts["unbroken"]:
-        with _plainly():
-            _begun_behind(tensors)
         raise EndOfRun(0)
+    tensors = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
     if _by_hand():
         import by_hand
 
@@ -390,20 +386,6 @@ def _differentiated(tensors):
     with _plainly():
         _pending["objective"].append(sum(float(tensor.detach().double().sum()) for tensor in tensors))
     _pending["places"].append(_place())
-
-
-def _begun_behind(tensors):
-    """The step of these losses is not taken any more: what it began is no evaluation."""
-    begun, known, nodes = set(), set(), [tensor.grad_fn for tensor in tensors]
-    while nodes:
-        node = nodes.pop()
-        if node is not None and node not in known:
-            known.add(node)
-            begun.update(id(forward) for forward in node.metadata.get("twin", ()))
-            nodes += [before for before, _ in node.next_functions]
-    first = next((number for number, forward in enumerate(_pending["forwards"]) if id(forward) in begun), len(_pending["forwards"]))
-    for forward in _pending["forwards"][first:]:
-        forward["went"] = True
 
 
 def _names(parameters):
@@ -698,8 +680,8 @@ def dump():
             parameters = [value for group in optimizer.param_groups for value in group["params"]]
             RECORD["states"].append({
                 name: _flat(optimizer.state.get(value, {})) for name, value in zip(_names(parameters), parameters)})
-    # What a step that was not taken any more began with is no evaluation.
-    cut = {id(forward["entry"]) for forward in _pending["forwards"] if forward["went"]}
+    # A batch that was gone through when all steps were done is none of an evaluation.
+    cut = {id(forward["entry"]) for forward in _pending["forwards"] if forward["went"] or len(RECORD["steps"]) >= STEPS and forward["entry"]["training"]}
     RECORD["evaluations"] = _merged([entry for entry in RECORD["evaluations"] if id(entry) not in cut])
     RECORD["unfinished"] = {"objective": list(_pending["objective"])}
     RECORD["stand_ins"] = _stand_ins()

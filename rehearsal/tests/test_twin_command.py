@@ -232,17 +232,6 @@ class Result(unittest.TestCase):
         run = Twin({"train.py": again, "net.py": NORMED}, {"train.py": PORT, "net.py": NORMED}, "--twin-steps", "8")
         self.assertEqual((run.status, run.result["verdict"]), (0, "equal"), run.out + run.err)
 
-    def test_evaluations_with_gradients_on(self):
-        """In training mode, they are evaluations wherever they stand."""
-        evaluates = "    sum(torch.nn.functional.mse_loss(net(x.to('cuda')), y.to('cuda')).item() for x, y in torch.utils.data.DataLoader(data, batch_size=8))\n"
-        loop = ORIGINAL[ORIGINAL.index("for x, y"):]
-        original = ORIGINAL.replace(loop, "for epoch in range(3):\n" + textwrap.indent(loop, "    ") + evaluates)
-        head = PORT[: PORT.index("import torch\n")]
-        port = head + original.replace(evaluates, "    with torch.no_grad():\n    " + evaluates).replace("cuda", "hpu")
-        for steps in ("8", "12"):
-            run = Twin(*both(original, port), "--twin-steps", steps)
-            self.assertEqual((run.status, run.result["verdict"]), (0, "equal"), run.out + run.err)
-
     def test_batch_norm_of_several_processes(self):
         run = Twin({"train.py": ORIGINAL, "net.py": NORMED}, {"train.py": INSTANCE, "net.py": NORMED}, "--instances", "2", target="popdist")
         self.assertEqual(run.status, 0, run.out + run.err)
