@@ -27,12 +27,17 @@ fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
 fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     // A device type alone is what an autocast is for, and moves nothing.
     let says = |word: &str| word == "cuda" || (has_part(word, "device") && word != "device_type");
-    let is_type =
-        |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
-    let moves = |call: &Id| view.index.arguments(*call).positional().any(|argument| !is_type(argument));
+    let moves = |call: &Id| moves_to_device(view, *call);
     let says_own = own.is_some_and(|device| view.has_word(device));
     let chooses = |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id));
     view.words().any(|(word, ids)| says(word) && chooses(ids)) || view.calls("to").iter().any(moves) || says_own
+}
+
+/// Whether a call of `to` is given more than a type.
+pub(crate) fn moves_to_device(view: &FileView<'_>, call: Id) -> bool {
+    let is_type =
+        |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
+    view.index.arguments(call).positional().any(|argument| !is_type(argument))
 }
 
 /// Whether a word is made of others among which is this one, alone or in the plural: `use_device`, `useDevices`, not `sounddevice`.

@@ -6,7 +6,7 @@ mod scope;
 mod sources;
 mod tensors;
 
-use crate::project::FileInProject;
+use crate::project::{FileInProject, moves_to_device};
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
@@ -62,10 +62,11 @@ fn add(moves: &mut Vec<Move>, at: Id, after: bool, names: impl IntoIterator<Item
 }
 
 /// Whether a function, or the file outside of functions, moves something already: `net.to(…)`,
-/// `batch = {key: value.to(…) for key, value in batch.items()}`.
+/// `batch = {key: value.to(…) for key, value in batch.items()}`. What is made another type stays where it is.
 fn is_moved(file: FileInProject<'_, '_>, scope: Option<Id>, name: &str) -> bool {
     let index = &file.view.index;
-    file.calls("to").iter().filter(|call| file.function_of(**call) == scope).any(|call| {
+    let calls = file.calls("to").iter().filter(|call| file.function_of(**call) == scope);
+    calls.filter(|call| moves_to_device(file.view, **call)).any(|call| {
         let receiver = index.receiver(*call);
         let assigned = index
             .ancestors(*call)

@@ -1,5 +1,8 @@
 //! Models: each is moved before an optimizer is given its parameters, or behind the line that makes it.
 
+mod rebound;
+
+use self::rebound::{is_given, is_other};
 use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
@@ -9,7 +12,7 @@ use python::tree::{Id, kinds};
 
 pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
     let index = &file.view.index;
-    let mut moved: Vec<(Option<Id>, String)> = Vec::new();
+    let mut given: Vec<(Id, String)> = Vec::new();
     for made in optimizers_made(file.view) {
         let scope = file.function_of(made.call);
         let Some(owners) = owners(file, made.call) else {
@@ -22,11 +25,14 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
                 moves.unknown_models.push(made.call);
                 continue;
             };
-            moved.push((scope, name.clone()));
+            given.push((made.call, name.clone()));
             let Some(at) = before(file, made.call, &name).filter(|_| !is_moved(file, scope, &name)) else { continue };
             let covers = |m: &super::Move| {
                 let block = index.parent(m.at);
-                m.names.contains(&name) && m.at <= at && block.is_some_and(|block| index.is_within(at, block))
+                m.names.contains(&name)
+                    && m.at <= at
+                    && block.is_some_and(|block| index.is_within(at, block))
+                    && !is_other(file, &name, m.at, at)
             };
             if !moves.models.iter().any(covers) {
                 add(&mut moves.models, at, false, [name]);
@@ -36,16 +42,15 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
     // A model that no optimizer changes: a teacher, a network that a loss compares features with.
     for call in model_calls(file) {
         let Some(name) = index.callee(call).and_then(|callee| dotted(index, callee)) else { continue };
-        let is_known = moved.iter().any(|(_, known)| known == name || name.starts_with(&format!("{known}.")));
-        if is_known || is_made_elsewhere(file, name) {
+        let is_part = given.iter().any(|(_, known)| name.starts_with(&format!("{known}.")));
+        if is_part || is_made_elsewhere(file, name) {
             continue;
         }
         for assignment in index.assignments().filter(|a| a.assigns(name)) {
             let makes = assignment.value().is_some_and(|value| index.kind(value) == kinds().call);
             let scope = file.function_of(assignment.id());
-            let Some(at) = statement(file, assignment.id()).filter(|_| makes && !is_moved(file, scope, name)) else {
-                continue;
-            };
+            let is_left = || makes && !is_moved(file, scope, name) && !is_given(file, assignment, name, &given);
+            let Some(at) = statement(file, assignment.id()).filter(|_| is_left()) else { continue };
             add(&mut moves.models, at, true, [name.to_owned()]);
         }
     }

@@ -3,7 +3,7 @@
 use super::scope::{Scope, forwards};
 use super::sources::{Binding, Source, gives_no_tensor, is_plain};
 use super::{Moves, add, is_call_of, is_moved, statement};
-use crate::project::FileInProject;
+use crate::project::{FileInProject, moves_to_device};
 use crate::roles::Role;
 use crate::step::{in_model, is_counter, qualified, reads};
 use python::names::called_name;
@@ -196,7 +196,8 @@ impl Scope<'_, '_> {
             if self.forwards.contains(&node) {
                 return true;
             }
-            if let Some(receiver) = index.receiver(node).filter(|_| is_call_of(file, node, &RESHAPES)) {
+            let stays = || is_call_of(file, node, &["to"]) && !moves_to_device(file.view, node);
+            if let Some(receiver) = index.receiver(node).filter(|_| is_call_of(file, node, &RESHAPES) || stays()) {
                 return self.parts(receiver, out);
             }
             if is_call_of(file, node, &COMBINES) {
