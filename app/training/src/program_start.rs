@@ -5,11 +5,11 @@ use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
 /// The statement before which a program has not read its command line: its own parsing, the start of its main block, or the call of
-/// its main function. `trains` is what is made for the training.
+/// its main function. `trains` is what is made for the training: what the module runs above its main block can't wait for that.
 pub fn command_line(view: &FileView<'_>, trains: Id) -> Option<Id> {
     let index = &view.index;
-    let parses = ["parse_args", "parse_known_args"].iter().flat_map(|n| view.calls(n)).copied();
-    let at_top = parses.into_iter().find(|c| view.function_of(*c).is_none()).filter(|c| *c < trains);
+    let parses = || ["parse_args", "parse_known_args"].iter().flat_map(|n| view.calls(n)).copied();
+    let at_top = parses().find(|c| view.function_of(*c).is_none()).filter(|c| *c < trains);
     let in_main = || main_block(view).and_then(|main| index.parts(index.if_statement(main)?.body()?).next());
     // `main()` by itself, at the left margin.
     let own_call = || {
@@ -21,7 +21,27 @@ pub fn command_line(view: &FileView<'_>, trains: Id) -> Option<Id> {
         statements.find(calls_own).filter(|_| view.function_of(trains).is_some())
     };
     let anywhere = || view.calls("parse_args").first().and_then(|c| view.statement_of(*c));
-    at_top.and_then(|c| view.statement_of(c)).or_else(in_main).or_else(own_call).or_else(anywhere)
+    let start = at_top.and_then(|c| view.statement_of(c)).or_else(in_main).or_else(own_call).or_else(anywhere)?;
+    match (run_at(view, trains, 4), run_at(view, start, 4)) {
+        (Some(made), Some(late)) if made < late => {
+            let parsed = parses().filter_map(|c| run_at(view, c, 4)).min().filter(|parsed| *parsed < made);
+            parsed.or(Some(made).filter(|_| view.function_of(trains).is_some()))
+        }
+        _ => Some(start),
+    }
+}
+
+/// The first statement of the module that runs what stands at a place, directly or through functions of the file.
+fn run_at(view: &FileView<'_>, at: Id, depth: u8) -> Option<Id> {
+    let index = &view.index;
+    let Some(function) = view.function_of(at) else {
+        return index.parts(ROOT).find(|s| index.is_within(at, *s));
+    };
+    let depth = depth.checked_sub(1)?;
+    let class = view.class_of(function).filter(|_| view.name_of(function) == "__init__");
+    let instances = class.map_or(&[] as &[Id], |class| view.calls(view.name_of(class)));
+    let calls = instances.iter().copied().chain(view.callers(function));
+    calls.filter_map(|call| run_at(view, call, depth)).min()
 }
 
 /// `if __name__ == "__main__":`
