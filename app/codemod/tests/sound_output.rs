@@ -271,6 +271,9 @@ fn what_is_no_tensor_stays() {
         "x",
         "rows",
     );
+    // What a file of the project has may be one.
+    let own = format!("from . import zoo\n{head}{made}for x, y in data:\n    {step}").replace("net(x)", "zoo.model(x)");
+    check_moves(&own, "x", "zoo");
     // Lists that are filled.
     let lists = "    states, targets = [], []\n    fill(states, targets)\n    x = torch.tensor(states)\n    y = torch.stack(targets)\n";
     check_moves(&format!("{head}{made}for turn in range(4):\n{lists}    {step}"), "x", "targets");

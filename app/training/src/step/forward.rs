@@ -18,12 +18,12 @@ pub fn is_model_call(file: FileInProject<'_, '_>, call: Id) -> bool {
     })
 }
 
-/// Whether a call is `module.function()`, with a module that is imported and is no file of the project.
+/// Whether a call is `module.function()`, with a module that is imported and is no file of the project; `from . import` names such files.
 pub(crate) fn of_package(file: FileInProject<'_, '_>, call: Id) -> bool {
     let index = &file.view.index;
     let head = qualified(&file, call).and_then(|q| q.split('.').next().map(str::to_owned));
     index.callee(call).is_some_and(|callee| index.kind(callee) == kinds().attribute)
-        && head.is_some_and(|head| !file.project.places.contains(&head))
+        && head.is_some_and(|head| !head.is_empty() && !file.project.places.contains(&head))
 }
 
 /// Whether a node stands in the class of a module: there calls of layers are no calls of the model.
