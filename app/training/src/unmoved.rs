@@ -32,6 +32,8 @@ pub struct Moves {
     pub tables: Vec<Move>,
     /// Expressions that are moved where they stand: tensors without a name of the function's own.
     pub expressions: Vec<Id>,
+    /// Names of moved tensors that a copy of a model on the host is given.
+    pub exported: Vec<Id>,
     /// Optimizers whose models can't be followed.
     pub unknown_models: Vec<Id>,
     /// What models and losses are given and where it comes from can't be followed.

@@ -4,6 +4,7 @@
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values, messages};
 use python::edit::Change;
+use python::tree::Id;
 use training::FileInProject;
 use training::unmoved::{Move, moves};
 
@@ -21,8 +22,10 @@ const MOVE_TENSORS: BlockShape = BlockShape { name: "move_tensors", fills: &["te
 const MOVE_TABLES: BlockShape = BlockShape { name: "move_tables", fills: &["table", "table.name"] };
 /// A tensor that has no name.
 const MOVED_TENSOR: BlockShape = BlockShape { name: "moved_tensor", fills: &["tensor"] };
+/// A moved tensor that goes to the host again.
+const TENSOR_ON_HOST: BlockShape = BlockShape { name: "tensor_on_host", fills: &["tensor"] };
 /// All of them.
-pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLES, MOVED_TENSOR];
+pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLES, MOVED_TENSOR, TENSOR_ON_HOST];
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view.filter(|_| !input.project.names_device) else { return Vec::new() };
@@ -45,10 +48,12 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let models = moves.models.iter().filter_map(|one| wish(one, MOVE_MODELS));
     let tensors = moves.tensors.iter().filter_map(|one| wish(one, MOVE_TENSORS));
     let tables = moves.tables.iter().filter_map(|one| wish(one, MOVE_TABLES));
-    let expressions = moves.expressions.iter().filter_map(|&node| {
+    let changed = |node: Id, block: BlockShape| {
         let values = Values::default().text("tensor", view.index.text_of(node));
-        let text = input.block_at(view, node, MOVED_TENSOR.name, &values)?.trim_end().to_owned();
+        let text = input.block_at(view, node, block.name, &values)?.trim_end().to_owned();
         Some(Wish::new(view, node, vec![Change::Expression { node, range: view.index.range(node), text }]))
-    });
-    models.chain(tensors).chain(tables).chain(expressions).collect()
+    };
+    let expressions = moves.expressions.iter().filter_map(|node| changed(*node, MOVED_TENSOR));
+    let exported = moves.exported.iter().filter_map(|node| changed(*node, TENSOR_ON_HOST));
+    models.chain(tensors).chain(tables).chain(expressions).chain(exported).collect()
 }

@@ -4,7 +4,7 @@ use super::{is_call_of, statement};
 use crate::module_methods::MODULE_METHODS;
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, in_model, leaves, model_calls, of_package, reads};
+use crate::step::{assigned, in_model, leaves, model_calls, of_package, qualified, reads};
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
@@ -32,7 +32,33 @@ pub(super) fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = 
             && is_kept()
             && !in_model(file, *call)
     };
-    model_calls(file).chain(index.of_kind(k.call).iter().copied().filter(is_method))
+    let calls = index.of_kind(k.call).iter().copied();
+    model_calls(file).chain(calls.filter(move |call| is_method(call) || traces(file, *call)))
+}
+
+/// Whether a call runs the model that it is given on the tensors behind it, to write its graph down.
+pub(super) fn traces(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let is_tracer = || {
+        is_call_of(file, call, &["add_graph"])
+            || qualified(file.view, call).is_some_and(|q| q == "torch.jit.trace" || q == "torch.export.export")
+    };
+    is_call_of(file, call, &["trace", "export", "add_graph"]) && is_tracer() && is_given_model(file, call)
+}
+
+/// Whether a call's first argument is a model.
+fn is_given_model(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let model = file.view.index.arguments(call).get(0, "model");
+    model.is_some_and(|model| file.role(model) == Some(Role::Model)) && !in_model(file, call)
+}
+
+/// Names in what the ONNX exporter is given beside a model, which it gets as a copy on the CPU.
+pub(super) fn exported<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
+    let index = &file.view.index;
+    let is_export = move |call: &Id| qualified(file.view, *call).is_some_and(|q| q == "torch.onnx.export");
+    let calls = file.view.calls("export").iter().copied().filter(is_export);
+    let examples =
+        calls.filter(move |call| is_given_model(file, *call)).filter_map(|c| index.arguments(c).get(1, "args"));
+    examples.flat_map(move |example| reads(file.view, example))
 }
 
 impl<'a, 't> Scope<'a, 't> {

@@ -1,6 +1,6 @@
 //! Tensors: each is moved where the loop, the assignment or the parameter gives it its name.
 
-use super::scope::{Scope, forwards};
+use super::scope::{Scope, exported, forwards, traces};
 use super::sources::{Binding, Source, gives_no_tensor, is_plain};
 use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::{FileInProject, moves_to_device};
@@ -72,7 +72,11 @@ impl Scope<'_, '_> {
         let losses = self.losses();
         for call in self.forwards.iter().chain(&losses) {
             let is_loss = losses.contains(call);
-            for argument in index.arguments(*call).iter().take(if is_loss { 2 } else { usize::MAX }) {
+            let (skipped, most) = match traces(self.file, *call) {
+                true => (1, 1),
+                false => (0, if is_loss { 2 } else { usize::MAX }),
+            };
+            for argument in index.arguments(*call).iter().skip(skipped).take(most) {
                 let mut parts = Parts::default();
                 let is_followed = match argument {
                     Argument::Positional(id) | Argument::Keyword { value: id, .. } => self.parts(id, &mut parts),
@@ -115,6 +119,12 @@ impl Scope<'_, '_> {
         unknown.dedup();
         moves.unknown_tensors.extend(unknown);
         own.sort_by_key(|one| one.at);
+        let is_moved =
+            |name: &str| own.iter().any(|one| one.names.iter().any(|n| n == name)) || self.computed.contains(name);
+        moves.exported.extend(exported(self.file).filter(|id| {
+            let is_host = index.parent(*id).and_then(|p| index.attribute(p)?.name()) == Some("cpu");
+            self.file.function_of(*id) == self.function && is_moved(index.text_of(*id)) && !is_host
+        }));
         for Bound { at, names, .. } in own {
             add(&mut moves.tensors, at, false, names);
         }
