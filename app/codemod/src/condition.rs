@@ -3,6 +3,7 @@
 mod cuda_device;
 mod imports;
 mod mask;
+mod moved_slice;
 mod surroundings;
 mod tensor_device;
 mod types;

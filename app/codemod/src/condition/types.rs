@@ -4,6 +4,7 @@ use super::Situation;
 use super::cuda_device::{cuda_devices, is_cuda_device};
 use super::imports::{first_import, first_torch_import, last_torch_import};
 use super::mask::{is_mask, masks};
+use super::moved_slice::is_moved_slice;
 use super::surroundings::given_by_place;
 use crate::step_parts::{self, Part};
 use python::names::dotted;
@@ -31,6 +32,7 @@ pub(crate) enum Type {
     Pipeline,
     Uncut,
     Mask,
+    MovedSlice,
     /// A part of a training step, of a rule that is over its parts.
     StepPart(Part),
     /// The value of a keyword in calls of a function.
@@ -62,6 +64,7 @@ impl Type {
             "data pipeline" => Self::Pipeline,
             "uncut array" => Self::Uncut,
             "mask" => Self::Mask,
+            "moved slice" => Self::MovedSlice,
             role => Self::Role(Role::parse(role)?),
         })
     }
@@ -89,7 +92,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::Mask => masks(s.view),
         Type::ModelBeginning => s.project.keras.beginnings(s.view),
         Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
-        Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline => index
+        Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline | Type::MovedSlice => index
             .of_kind(k.identifier)
             .iter()
             .chain(index.of_kind(k.attribute))
@@ -117,6 +120,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Pipeline => is_pipeline(s.view, id),
         Type::Uncut => uncut(s.view, &s.project.keras).contains(&id),
         Type::Mask => is_mask(s.view, id),
+        Type::MovedSlice => is_moved_slice(s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
         Type::StepPart(_) => nodes_of_type(s, kind).contains(&id),
