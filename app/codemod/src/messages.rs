@@ -48,4 +48,5 @@ messages! {
     gpu_device_left();
     nccl_left();
     code_not_used(names, messages);
+    updated_by_hand();
 }

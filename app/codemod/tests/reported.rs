@@ -352,3 +352,31 @@ fn a_project_imports_what_it_imports_a_name_of() {
     let alone = "from torch_geometric.nn import GCNConv\n\nnet = GCNConv(2, 2)\n";
     assert_eq!(ported("rdu", &[("a.py", alone)]).1.matches("Graphs differ").count(), 1);
 }
+
+#[test]
+fn tensors_that_are_updated_by_hand() {
+    let program = |update: &str| {
+        format!(
+            "import torch\n\nw = torch.randn(3, 3)\nall = {{}}\nall['w'] = torch.ones(3)\nfor x in batches:\n    {update}\n"
+        )
+    };
+    for target in ["hpu", "xpu", "ipu", "popdist", "rdu"] {
+        for update in ["w -= 0.1 * slope(w, x)", "all['w'] -= rate * x"] {
+            check_said(target, &program(update), "7: Nothing is ported: tensors are updated by hand");
+        }
+        // A count, a shift, what a turn makes itself, and a function without a loop.
+        for other in
+            ["count -= 2 * x", "w -= 1", "w[0] -= x / 2", "w -= x", "x = torch.ones(3); x -= w * 2", "w += x * 2"]
+        {
+            check_silent(target, &program(other));
+        }
+        check_silent(target, "import torch\n\nw = torch.ones(3)\n\n\ndef shift(x):\n    return w - 2 * x\n");
+    }
+    let trained = STEP.replace(
+        "    optimizer.step()\n",
+        "    with torch.no_grad():\n        model.weight -= 0.1 * model.weight.grad\n",
+    );
+    assert!(!ported("hpu", &[("a.py", &trained)]).1.contains("by hand here"));
+    let on_the_card = program("w -= 0.1 * x").replace("3, 3)", "3, 3).cuda()");
+    assert!(!ported("hpu", &[("a.py", &on_the_card)]).1.contains("by hand here"));
+}

@@ -4,6 +4,7 @@
 //!
 //! [`FileView`] is one file, [`ProjectFacts`] what all files say together.
 
+mod by_hand;
 pub mod classes;
 pub mod counting;
 pub mod evaluation;
@@ -35,6 +36,7 @@ pub mod unmoved;
 pub mod unused;
 pub mod view;
 
+pub use by_hand::updated_by_hand;
 pub use ledger::{Quantity, Words};
 pub use project::{FileInProject, ProjectFacts};
 pub use run_facts::{

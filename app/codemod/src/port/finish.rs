@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use training::ledger::{Precision, changed};
 use training::modes::Region;
-use training::{FileView, ProjectFacts};
+use training::{FileView, ProjectFacts, updated_by_hand};
 
 /// Diagnostics, certificate and the result.
 pub(super) fn finish(
@@ -79,6 +79,9 @@ pub(super) fn finish(
             let unread = unread(view).into_iter();
             let said = |Unread { range, message }| Remark::of_engine(range, Severity::Warning, message);
             remarks.extend(unread.map(said));
+            let by_hand = updated_by_hand(view).filter(|_| !state.is_changed() && !plan.branch);
+            let said = |id| Remark::of_engine(view.index.range(id), Severity::Warning, messages::updated_by_hand());
+            remarks.extend(by_hand.map(said));
         }
         let unused = views[n].as_ref().and_then(|view| set_aside(&mut remarks, view, &facts.unused, &places));
         remarks.extend(unused);
