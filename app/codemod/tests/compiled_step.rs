@@ -539,3 +539,26 @@ fn a_scaler_that_is_handed_the_loss_is_written_out() {
     let result = handed("").replace("        loss_scaler(", "        norm = loss_scaler(");
     check_refused(&result, "in another function");
 }
+
+#[test]
+fn lists_become_tensors_outside_of_the_step() {
+    let collected = |out: &str, wanted: &str| {
+        let step = step("0.1", 1).replace("model(x)", &format!("model({out})")).replace("y)", &format!("{wanted})"));
+        to_ipu(&format!(
+            "import numpy as np\n{HEAD}for batch in memory:\n    x, y = [], []\n    for a, b in batch:\n        \
+                         x.append(a)\n        y.append(b)\n{step}"
+        ))
+        .0
+    };
+    let check = |out: &str, wanted: &str, call: &str| {
+        let ported = collected(out, wanted);
+        assert!(ported.contains(&format!("training_step({call})")), "{ported}");
+        assert!(ported.contains("def forward(self, x, y):") && ported.contains("self.model(x)"), "{ported}");
+    };
+    let (made, stacked) = ("torch.tensor(x, dtype=torch.float32)", "torch.stack(y)");
+    check(made, stacked, &format!("{made}, {stacked}"));
+    let by_array = "torch.from_numpy(np.array(x))";
+    check(by_array, "torch.as_tensor(y)", &format!("{by_array}, torch.as_tensor(y)"));
+    // More than data and imports goes into the call: it moves as it stands.
+    assert!(collected("torch.stack((x, x))", "y").contains("torch.stack((x, x))"));
+}

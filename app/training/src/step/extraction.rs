@@ -1,6 +1,6 @@
 //! Statements as they stand in a module of their own: what they take from outside becomes an attribute or a parameter.
 
-use super::calls::arguments;
+use super::calls::{arguments, qualified};
 use super::dataflow::{member_of_self, reads, reference};
 use super::fixed::bound_first;
 use super::obstacle::{self as why, Obstacle};
@@ -118,7 +118,9 @@ impl Extraction {
                     let is_taken = |n: &str| {
                         n != text && frame.locals.contains(n) || self.numbers.iter().any(|(name, _)| name == n)
                     };
-                    edits.push((index.range(node), name_in(&mut self.parameters, text, &is_taken)));
+                    let whole = made_tensor(file, node);
+                    let made = (index.text_of(whole), text);
+                    edits.push((index.range(whole), name_after(&mut self.parameters, made, &is_taken)));
                 }
                 Ok(Source::Unpacked) => {
                     let entry = (format!("**{name}"), format!("**{name}"));
@@ -260,12 +262,41 @@ fn is_module_name(name: &str) -> bool {
     matches!(name, "train" | "eval" | "training" | "type" | "half" | "float" | "forward")
 }
 
+/// What makes a tensor of data that may be a list, as far as imports alone are read with it: `torch.tensor(states)` of `states`. It stays
+/// outside, since what goes into a compiled program is a tensor.
+fn made_tensor(file: FileInProject<'_, '_>, data: Id) -> Id {
+    const MAKES: [&str; 8] = [
+        "torch.FloatTensor",
+        "torch.LongTensor",
+        "torch.Tensor",
+        "torch.as_tensor",
+        "torch.from_numpy",
+        "torch.stack",
+        "torch.tensor",
+        "numpy.array",
+    ];
+    let index = &file.view.index;
+    let makes = |at: &Id| {
+        let call = index.parent(*at).and_then(|list| index.parent(list))?;
+        let is_first = index.arguments(call).positional().next() == Some(*at);
+        let is_plain = |id: &Id| index.is_within(*id, data) || file.names.by_import(index.text_of(*id));
+        let made = is_first && qualified(&file, call).is_some_and(|name| MAKES.contains(&name.as_str()));
+        (made && reads(&file, call).iter().all(is_plain)).then_some(call)
+    };
+    std::iter::successors(Some(data), makes).last().unwrap_or(data)
+}
+
 /// The name that an expression has in the module; a new one where it has none yet.
 fn name_in(list: &mut Vec<(String, String)>, text: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
+    name_after(list, (text, text), is_taken)
+}
+
+/// The same, with a new name after a part of the expression.
+fn name_after(list: &mut Vec<(String, String)>, (text, part): (&str, &str), is_taken: &dyn Fn(&str) -> bool) -> String {
     if let Some((name, _)) = list.iter().find(|(_, given)| given == text) {
         return name.clone();
     }
-    let plain = plain_name(text);
+    let plain = plain_name(part);
     let free = |n: &str| !list.iter().any(|(other, _)| other == n) && !is_taken(n);
     let numbered = (2..).map(|i| format!("{plain}{i}"));
     let name = std::iter::once(plain.clone()).chain(numbered).find(|n| free(n)).unwrap_or(plain.clone());
