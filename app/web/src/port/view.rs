@@ -39,8 +39,7 @@ use web_sys::{HashChangeEvent, HtmlElement};
 /// Fills `#port`, for as long as the window is open.
 pub fn mount() {
     let Some(place) = browser::element("port") else { return };
-    place.set_text_content(None);
-    leptos::mount::mount_to(place, || {
+    let mounted = leptos::mount::mount_to(place.clone(), || {
         let session = Session::start();
         offer(session);
         // Else what is kept comes first, and whoever keeps it lets the address be read.
@@ -52,9 +51,17 @@ pub fn mount() {
             session.read_fragment();
             back_to_entry(&event);
         });
-        Page(PageProps { session })
-    })
-    .forget();
+        let shown = RwSignal::new(false);
+        // In a task of its own: the program has just been started, which takes a phone long enough.
+        browser::later(0, move || {
+            while let Some(waiting) = place.first_element_child() {
+                waiting.remove();
+            }
+            shown.set(true);
+        });
+        move || shown.get().then(|| view! { <Page session/> })
+    });
+    mounted.forget();
 }
 
 /// Back from a place: to the entry that led there.
