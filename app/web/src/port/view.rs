@@ -84,6 +84,13 @@ fn Page(session: Session) -> impl IntoView {
     focus::keep(session);
     let hidden = session.memo(|state| state.source_hidden);
     let tree = session.memo(|state| state.files.len() > 1);
+    // In a task of its own, as the page itself: each part compiles when it is first shown.
+    let complete = RwSignal::new(false);
+    browser::later(0, move || complete.set(true));
+    let result = move || match complete.get() {
+        true => view! { <Result/> }.into_any(),
+        false => view! { <section class="port-result" aria-label="Port" aria-busy="true"></section> }.into_any(),
+    };
     let share = RwSignal::new(None::<f64>);
     let columns = move || share.get().map(|share| format!("{share:.1}%"));
     view! {
@@ -99,7 +106,7 @@ fn Page(session: Session) -> impl IntoView {
             <Notice/>
             <Source/>
             <Splitter share/>
-            <Result/>
+            {result}
             <Keys/>
         </div>
     }
