@@ -208,6 +208,13 @@ impl Definitions {
         }
     }
 
+    /// That a rule of the target's base says a message, if the target has words of its own for it.
+    pub(crate) fn want_message(&self, name: &str, wanted: &Wanted) {
+        if let Some((place, _)) = self.messages.get(name) {
+            wanted.note(place);
+        }
+    }
+
     /// That a rule brings a block along, which may ask for options only.
     pub(crate) fn wanted_block(&self, name: &str, wanted: &Wanted) -> Result<(), String> {
         let (place, block) = self.blocks.get(name).ok_or_else(|| format!("there is no `python block {name}`"))?;

@@ -47,9 +47,21 @@ pub struct Figure {
 pub fn ledgers(views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Ledger> {
     let [before, after] =
         [&views.before, &views.after].map(|views| views.iter().map(Rc::as_ref).collect::<Vec<&FileView<'_>>>());
+    if step_is_left(&after, target, recipes) {
+        return Vec::new();
+    }
     let read = training::ledger::ledgers(&before, &after, &recipes.target_facts(target).ledger);
     let definitions = recipes.definitions(target);
     read.into_iter().map(|ledger| in_words(ledger, definitions)).collect()
+}
+
+/// Whether a target that needs another training step found none that it could port: then there are no figures of a port.
+fn step_is_left(after: &[&FileView<'_>], target: &str, recipes: &RecipeSet) -> bool {
+    let modules = &recipes.target_facts(target).modules;
+    let is_ported = |view: &&FileView<'_>| modules.iter().any(|module| view.names.imports(module));
+    recipes.ports_steps(target)
+        && after.iter().any(|view| !view.steps.training.is_empty() && !view.names.is_of_other_framework())
+        && !after.iter().any(is_ported)
 }
 
 fn in_words(ledger: ProgramLedger, definitions: &Definitions) -> Ledger {
@@ -150,6 +162,13 @@ mod tests {
         assert_eq!(read, expected, "{target}: {ledger:#?}\n{}", ported.files[0].text);
         let spoken = ledger.flags.iter().filter(|flag| flag.contains(word)).count();
         assert_eq!(spoken, flags, "{target}: {:#?}", ledger.flags);
+    }
+
+    #[test]
+    fn a_step_that_is_not_ported_has_no_figures() {
+        let two = STEP.replace("SIZE", "32").replace("loss.backward()", "loss.backward()\n        loss.backward()");
+        check(&two, "ipu", None);
+        check(&two, "hpu", Some(("32", "32", 0)));
     }
 
     #[test]
@@ -294,5 +313,13 @@ mod tests {
         check(&cast("torch.autocast('cuda', enabled=False)"), "ipu", None);
         let older = cast("torch.cuda.amp.autocast(args.amp)");
         check(&older, "hpu", Some(("autocast to float16 if args.amp", "autocast to bfloat16 if args.amp")));
+        // An SDK whose mixed precision is another library: CUDA's context casts nothing.
+        let options = Options { target: "hpu".to_owned(), sdk: Some("1.8".to_owned()), ..Options::default() };
+        let files = [SourceFile { path: "a.py".to_owned(), text: older }];
+        let (recipes, trees) = (RecipeSet::embedded(), Trees::default());
+        let (_, views) = port_with_views(&files, &recipes, &options, &trees);
+        let ledger = one(ledgers(&views, "hpu", &recipes));
+        let types = ledger.entries.iter().find(|entry| entry.quantity == Quantity::Precision);
+        assert_eq!(types.map(|t| t.after.text.as_str()), Some("float32"), "{ledger:#?}");
     }
 }

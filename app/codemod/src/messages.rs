@@ -9,6 +9,7 @@ messages! {
     prints_into_a_stream();
     ends_lines_in_cr();
     ends_early();
+    never_closed(bracket, line);
     not_python(shown);
     cell_not_read(magic);
     written_file_not_read(magic);

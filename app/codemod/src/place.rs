@@ -128,6 +128,14 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
         return None;
     }
     let range = tree.first_error().unwrap_or(0..0);
+    // What follows an open bracket is read as its contents, so the first error is somewhere behind it. Like CPython, one on the
+    // bracket's own line is an error of its own.
+    let goes_on = |at: &usize| text.get(*at..range.end.min(text.len())).is_some_and(|read| read.contains('\n'));
+    if let Some(at) = python::open_bracket(text).filter(goes_on) {
+        let line = text[..at].matches('\n').count() + 1;
+        let said = messages::never_closed(&text[at..=at], line.to_string());
+        return Some(Remark::of_engine(at..at + 1, Severity::Error, said));
+    }
     let end = text[range.start..].char_indices().nth(1).map_or(text.len(), |(n, _)| range.start + n);
     let shown: String = text[range.start..].lines().next().unwrap_or("").trim().chars().take(40).collect();
     let said = if text[range.start..].trim().is_empty() { ends_early() } else { messages::not_python(shown) };

@@ -208,6 +208,11 @@ impl RecipeSet {
         self.targets.get(target)?.extends.as_deref()
     }
 
+    /// Whether recipes of a target write its training step anew.
+    pub(crate) fn ports_steps(&self, target: &str) -> bool {
+        self.targets.get(target).is_some_and(|target| target.recipes.iter().any(|recipe| recipe.ports_step()))
+    }
+
     /// Every recipe, by target and in the order of the guides.
     #[must_use]
     pub fn recipes(&self) -> Vec<RecipeInfo> {

@@ -129,6 +129,13 @@ fn a_name_of_ones_own_is_no_vendors() {
 #[test]
 fn text_that_is_no_python_is_left_alone() {
     check_refused("def f(:\n    pass\n", 1, 7, "not Python");
+    check_refused(
+        "import torch\nnet = Net().cuda(\nfor x in loader:\n    f(x)\n",
+        2,
+        17,
+        "`(` on line 2 is never closed",
+    );
+    check_refused("net = Net([1, 2)\nx = 1\nfor\n", 1, 16, "not Python");
     check_refused("x = 1\nprint \"loss\", x\n", 2, 1, "Python 2");
     check_refused("x = 1\n\0\n", 2, 1, "NUL");
     check("", "");

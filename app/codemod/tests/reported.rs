@@ -196,7 +196,7 @@ fn a_tensor_of_the_host_in_a_forward_pass() {
 
 #[test]
 fn evaluation_over_all_samples_in_every_instance() {
-    let head = "from torch.utils.data import DataLoader\n\nloader = DataLoader(events, batch_size=4)\nheld = DataLoader(others, batch_size=4)\n";
+    let head = "import torch\nfrom torch.utils.data import DataLoader\n\nloader = DataLoader(events, batch_size=4)\nheld = DataLoader(others, batch_size=4)\n";
     let tail =
         "with torch.no_grad():\n    for x, y in held:\n        hits += (model(x).argmax(1) == y).sum()\nprint(hits)\n";
     let (after, _) = ported("popdist", &[("a.py", &format!("{head}{STEP}{tail}"))]);

@@ -32,5 +32,6 @@ pub use file::PythonFile;
 pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
 pub use layout::Layout;
 pub use names::Names;
+pub use readable::open_bracket;
 pub use source::{SourceFile, is_python};
 pub use tree::{Id, Index, Tree, Trees};

@@ -136,6 +136,31 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
+/// The innermost bracket that is still open where the text ends; none where another kind of bracket closes one.
+#[must_use]
+pub fn open_bracket(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut open = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'#' => at += bytes[at..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - at),
+            b'"' | b'\'' => {
+                at = string_end(bytes, at);
+                continue;
+            }
+            b'(' | b'[' | b'{' => open.push(at),
+            closing @ (b')' | b']' | b'}') => {
+                let fits = |at: usize| matches!((bytes[at], closing), (b'(', b')') | (b'[', b']') | (b'{', b'}'));
+                open.pop().filter(|at| fits(*at))?;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    open.pop()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +213,16 @@ mod tests {
         // One further left ends the block.
         let text = format!("def f():\n    x\n{}{}y\n", "    # a\n".repeat(33), "  # b\n".repeat(33));
         assert_eq!(joined_comments(&text).map(|text| text.lines().count()), Some(5));
+    }
+
+    #[test]
+    fn brackets_that_stay_open() {
+        let check = |text: &str, expected: Option<usize>| assert_eq!(open_bracket(text), expected, "{text}");
+        check("net = Net().cuda(\nfor x in loader:\n    f(x)\n", Some(16));
+        check("a = [(1, 2), {3: '('\n", Some(13));
+        check("a = '(' # (\nb = \"\"\"(\n\"\"\"\n", None);
+        check("a = (1]\nb = (\n", None);
+        check("a = 1)\n(", None);
     }
 
     #[test]

@@ -49,6 +49,9 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
                 if let Body::Handler(handler) = &rule.body {
                     target.definitions.want(handler.all_messages(), handler.blocks, handler.names, &wanted);
                 }
+                if let Some(message) = rule.says.as_deref() {
+                    target.definitions.want_message(message, &wanted);
+                }
             }
             target.extend(base);
         }

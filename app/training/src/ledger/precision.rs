@@ -27,6 +27,8 @@ struct Autocast {
     /// Where it begins, in bytes.
     start: usize,
     types: Types,
+    /// It casts for a device that the target is not, and so does nothing there.
+    elsewhere: bool,
 }
 
 /// What a step computes in.
@@ -94,10 +96,12 @@ impl Precision {
                 self.scalers.push(index.text_of(call).to_owned());
             }
             if name.ends_with(".autocast")
-                && let Some(types) = autocast(view, call, &name, terms, original)
+                && let Some((types, device)) = autocast(view, call, &name, terms, original)
             {
                 let (text, start) = (index.text_of(call).to_owned(), index.item(call).start);
-                self.autocasts.push(Autocast { text, start, types });
+                let elsewhere =
+                    device == Some("cuda") && terms.autocast.as_ref().is_some_and(|own| own.device != "cuda");
+                self.autocasts.push(Autocast { text, start, types, elsewhere });
             }
         }
     }
@@ -125,6 +129,9 @@ impl Precision {
         // What is left of the original's scaler belongs to its other modes.
         let scaled = self.scalers.iter().any(|scaler| !original.scalers.contains(scaler));
         let new = self.autocasts.iter().find(is_new);
+        if new.is_none() && self.autocasts.first().is_some_and(|left| left.elsewhere) {
+            return self.cast.clone();
+        }
         new.map(|own| Types { scaled, ..own.types.clone() }).or_else(|| self.before())
     }
 }
@@ -136,8 +143,14 @@ fn is_off(view: &FileView<'_>, call: Id, place: Option<usize>) -> bool {
     enabled.is_some_and(|enabled| view.index.text_of(enabled) == "False")
 }
 
-/// What a call of `autocast` computes in; none where it is off.
-fn autocast(view: &FileView<'_>, call: Id, name: &str, terms: &LedgerTerms, original: bool) -> Option<Types> {
+/// What a call of `autocast` computes in, and the device that it names; none where it is off.
+fn autocast<'v>(
+    view: &'v FileView<'_>,
+    call: Id,
+    name: &'v str,
+    terms: &LedgerTerms,
+    original: bool,
+) -> Option<(Types, Option<&'v str>)> {
     let index = &view.index;
     // `torch.cuda.amp.autocast(enabled, dtype)`, `torch.autocast(device, dtype, enabled)`
     let older = ["torch.cuda.", "torch.cpu."].into_iter().find(|module| name.starts_with(module));
@@ -160,13 +173,14 @@ fn autocast(view: &FileView<'_>, call: Id, name: &str, terms: &LedgerTerms, orig
         (None, Some(device)) => own.filter(|own| own.device == device).map_or("float16", |own| &own.dtype),
         (None, None) => own.filter(|_| !original).map_or("float16", |own| &own.dtype),
     };
-    Some(Types {
+    let types = Types {
         dtype: dtype.to_owned(),
         by_autocast: true,
         test: test.map(str::to_owned),
         scaled: false,
         place: Some(place_of(view, call)),
-    })
+    };
+    Some((types, device))
 }
 
 /// That a step computes in something else.
