@@ -64,6 +64,27 @@ test("names are found by any end of them, and with typos", async () => {
   assert.deepEqual(await results("qqqqzzzz"), []);
 });
 
+test("a dotted name finds at least what its last part finds, the exact one first", async () => {
+  const [short, long] = [await results("empty_cache"), await results("torch.cuda.empty_cache")];
+  assert.equal(long[0].title, "torch.cuda.empty_cache");
+  const named = (hits) => hits.filter((hit) => hit.group === "Recipes").map((hit) => hit.title);
+  assert.ok(named(short).length > 0, "no recipe is found");
+  for (const title of named(short)) assert.ok(named(long).includes(title), `${title} is not in ${JSON.stringify(named(long))}`);
+});
+
+test("what is marked are whole words", async () => {
+  const found = await results("Expected all tensors to be on the same device, but found at least two devices, hpu:0 and cpu!");
+  assert.ok(found.length > 0);
+  const { context, page, field } = await open();
+  await page.keyboard.press("Control+K");
+  await field.fill("Expected all tensors to be on the same device, but found at least two devices, hpu:0 and cpu!");
+  await page.locator(".search-status", { hasText: /result/ }).waitFor();
+  const inside = await page.$$eval(".search mark", (marks) =>
+    marks.filter((mark) => /[a-z]$/.test(mark.previousSibling?.textContent ?? "") || /^[a-z]/.test(mark.nextSibling?.textContent ?? "")).map((mark) => mark.parentElement.textContent));
+  assert.deepEqual(inside, []);
+  await context.close();
+});
+
 test("recipes and prose are found by their words", async () => {
   const recipes = await results("poptorch inference model");
   assert.ok(recipes.some((hit) => hit.group === "Recipes"), JSON.stringify(recipes));
@@ -73,7 +94,15 @@ test("recipes and prose are found by their words", async () => {
 
 test("a message that is pasted leads to its section, and to few others", async () => {
   for (const [message, title] of [
-    ["train.py:12:5: warning[engine#residue] `.cuda()` remains and needs an NVIDIA GPU. Remove it, or use `.to(device)`", "A name of the source vendor is left"],
+    ["train.py:12:5: warning[engine#residue] `.cuda()` remains and needs an NVIDIA GPU. Remove it, or use `.to(device)`", "References to CUDA remain"],
+    [
+      "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx",
+      "References to CUDA remain",
+    ],
+    [
+      "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, hpu:0 and cpu! (when checking argument for argument mat1 in method wrapper_CUDA_addmm)",
+      "Move models and tensors with to",
+    ],
     ["a.py:3:1: error: this is not Python: `def f(:`. The file is left unchanged", "The file is not Python"],
   ]) {
     const found = await results(message);
@@ -162,12 +191,12 @@ test("a list that is narrowed forgives a slip, and says so", async () => {
   assert.ok((await shown()).every((name) => name.includes("amp.GradScaler")));
   for (const nothing of ["@", "zzzzzzzz"]) {
     await field.fill(nothing);
-    await status.filter({ hasText: "No name fits" }).waitFor();
+    await status.filter({ hasText: "No name matches" }).waitFor();
     await field.fill("amp.GradScaler");
-    await status.filter({ hasNotText: "No name fits" }).waitFor();
+    await status.filter({ hasNotText: "No name matches" }).waitFor();
   }
   await field.fill("zzzzzzzz");
-  await status.filter({ hasText: "No name fits" }).waitFor();
+  await status.filter({ hasText: "No name matches" }).waitFor();
   assert.deepEqual(await shown(), []);
   await page.close();
 });

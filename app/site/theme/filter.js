@@ -46,7 +46,7 @@ addEventListener("DOMContentLoaded", () => {
       const shown = exact || show(holdsNearly);
       for (const group of groups) group.hidden = !group.querySelector("[data-words]:not([hidden])");
       const count = `${shown} of ${items.length} ${many}`;
-      status.textContent = exact ? count : shown ? `No exact match; ${count} spelled similarly` : `No ${one} fits. Clear a field to see more.`;
+      status.textContent = exact ? count : shown ? `No exact match; ${count} spelled similarly` : `No ${one} matches. Clear a field to see more.`;
     };
     const keep = () => {
       const url = new URL(location.href);

@@ -26,7 +26,7 @@ function indexed(text) {
 
 /** Words that stand in every text and say nothing of what it is about. */
 const common = new Set(
-  "a an and are as at be been but by can could did do does for from had has have if in into is it its may no not of on or so than that the their them then there these they this to was were what when which while will with would you your".split(" "),
+  "a all an and any are as at be been but by can could did do does for from had has have if in into is it its may no not of on or so than that the their them then there these they this to was were what when which while will with would you your".split(" "),
 );
 
 /** What is typed stays in one piece where it has dots. Common words count only where there are no others. */
@@ -83,6 +83,12 @@ function isAbout({ queryTerms }, words) {
  */
 function find({ index, entries }, query) {
   let found = index.search(query);
+  // Who knows a name in full wants what is written of its last part, too.
+  const last = /^\s*[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*\.([\p{L}\p{N}_]+)(?:\(\))?\s*$/u.exec(query)?.[1];
+  if (last) {
+    const known = new Set(found.map((hit) => hit.id));
+    found.push(...index.search(last).filter((hit) => !known.has(hit.id)));
+  }
   if (found.length === 0) {
     const words = telling(query);
     const pasted = words.size > manyWords;
@@ -106,12 +112,25 @@ function pattern(terms) {
   return new RegExp(escaped.join("|"), "giu");
 }
 
+/** Whether a place between two letters is inside of a word; `GradScaler` is two. */
+const joins = (before, after, next) =>
+  /\p{L}/u.test(before) && /\p{L}/u.test(after) && !(/\p{Lu}/u.test(after) && (/\p{Ll}/u.test(before) || /\p{Ll}/u.test(next)));
+
+/** The terms in a text, as whole words. */
+function hitsIn(text, terms) {
+  const at = (place) => text.charAt(place);
+  return [...text.matchAll(pattern(terms))].filter(({ 0: hit, index }) => {
+    const end = index + hit.length;
+    return !joins(at(index - 1), at(index), at(index + 1)) && !joins(at(end - 1), at(end), at(end + 1));
+  });
+}
+
 /** The line of the text that holds most of the terms, cut to what is read at a glance. */
 function passage(text, terms) {
   const lines = text.split("\n");
-  const hits = (line) => new Set([...line.matchAll(pattern(terms))].map(([hit]) => hit.toLowerCase())).size;
+  const hits = (line) => new Set(hitsIn(line, terms).map(([hit]) => hit.toLowerCase())).size;
   const best = lines.reduce((best, line) => (hits(line) > hits(best) ? line : best), lines[0] ?? "");
-  const first = best.search(pattern(terms));
+  const first = hitsIn(best, terms)[0]?.index ?? 0;
   if (best.length <= 150) return best;
   const from = first > 60 ? best.indexOf(" ", first - 50) + 1 : 0;
   const cut = best.slice(from, from + 150);
@@ -121,7 +140,7 @@ function passage(text, terms) {
 function marked(text, terms) {
   const place = document.createElement("span");
   let at = 0;
-  for (const hit of text.matchAll(pattern(terms))) {
+  for (const hit of hitsIn(text, terms)) {
     place.append(text.slice(at, hit.index), element("mark", {}, hit[0]));
     at = hit.index + hit[0].length;
   }
@@ -156,9 +175,9 @@ class Search {
     this.advice = element("p", { class: "search-advice", hidden: "" });
     this.advice.append(
       link("port/", "Port the script"),
-      " to see what is said of each of its lines, or look a name up in the ",
+      " to read about each of its lines, or look a name up in the ",
       link("apis/", "API lookup"),
-      ". What the accelerator’s own software reports, its documentation explains: ",
+      ". Messages of the accelerator’s own software are explained in its documentation, listed under ",
       link("sources/", "sources"),
       ".",
     );
