@@ -85,10 +85,10 @@ pub(crate) struct PortArgs {
     /// Write the patch to FILE before --write changes anything: `git apply -R FILE` takes the port back
     #[arg(long, value_name = "FILE", requires = "write")]
     pub(crate) patch: Option<PathBuf>,
-    /// Write the ported tree into DIR, unchanged files too; refused when a file there says something else
+    /// Write the ported tree into DIR, unchanged files too; refused when a file there differs from the port
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace files of DIR that say something else
+    /// Replace files of DIR that differ from the port
     #[arg(long, requires = "out", conflicts_with_all = ["write", "diff"])]
     pub(crate) force: bool,
     /// Exit with 1 when something is left for a person to do

@@ -73,7 +73,7 @@ fn is_full(kind: ErrorKind) -> bool {
 
 /// Writes the ported tree into `out`. When the project is a folder, everything else in it is copied as well, except
 /// other people's code and what tools leave behind. Nothing is written when something is in the way: a file of the
-/// project, or, without `force`, a file that says something else.
+/// project, or, without `force`, a file that differs from the port.
 pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: bool) -> Result<()> {
     let whole_out = std::path::absolute(out).unwrap_or_else(|_| out.to_path_buf());
     let mut files = BTreeMap::new();
@@ -202,9 +202,10 @@ fn in_the_way(out: &Path, files: &[&Path]) -> String {
         0 => String::new(),
         more => format!("\n  and {more} more"),
     };
-    let says = if files.len() == 1 { "1 file there says" } else { &format!("{} files there say", files.len()) };
+    let differs =
+        if files.len() == 1 { "1 file there differs" } else { &format!("{} files there differ", files.len()) };
     format!(
-        "--out {}: {says} something else than the port, and nothing was written; --force replaces what is there:\n  {}{more}",
+        "--out {}: {differs} from the port, and nothing was written; --force replaces what is there:\n  {}{more}",
         out.display(),
         named.join("\n  ")
     )

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let python = project.inputs.iter().any(|input| input.text.is_ok());
     if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
-        say_line!("portolan: left out {notebooks}; {EXPORT} makes Python of such");
+        say_line!("portolan: left out {notebooks}; {EXPORT} converts to Python");
     }
     for link in &project.links_left_out {
         say_line!("portolan: left out {}, a link that leads out of the project", link.display());

@@ -271,7 +271,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
     }
     // A script may do without an ending; a file with another one is no script.
     if named && file.exists() && !is_source(file) && file.extension().is_some() {
-        let message = "this is neither Python nor requirements.txt: no recipe is about it";
+        let message = "this is neither Python nor requirements.txt: no recipe mentions such files";
         return Err(refusal(&[], "engine#input", message.into()));
     }
     let read = || {

@@ -178,6 +178,8 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.message)
+        // What is said of the field goes on its sentence.
+        let goes_on = ["is ", "are ", "must "].iter().any(|verb| self.message.starts_with(verb));
+        write!(f, "{}{} {}", self.field, if goes_on { "" } else { ":" }, self.message)
     }
 }

@@ -105,7 +105,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>API lookup</h1>\n\
          <p class=\"lead\">Every name that a recipe looks for, and what each target makes of it. A cell leads to the recipe, \
          which says why, for which SDK versions, and what it leaves to you. An empty cell means that no recipe of that target \
-         speaks of the name: the code stays as it is, and what belongs to the source machine is reported.</p>\n</div>\n{}{}</div>\n",
+         mentions the name: the code stays as it is, and what belongs to the source machine is reported.</p>\n</div>\n{}{}</div>\n",
         filter::form(&narrowed_by, rows.len()),
         table(&columns, &rows)
     );

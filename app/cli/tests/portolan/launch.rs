@@ -48,7 +48,7 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     assert!(ran.out.contains("run.distributed=False"), "{}", ran.out);
     let ran = launch(&["run.id=x run.batch=16", "--batch", "8"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("--batch: is 8 here, but run.batch is `16` in the arguments"), "{ran:?}");
+    assert!(ran.err.contains("--batch is 8 here, but run.batch is `16` in the arguments"), "{ran:?}");
 
     // A value that only the user knows is asked for by its name.
     let ran = launch(&["mode=train"]);
@@ -280,7 +280,7 @@ fn values_of_set() {
     );
     says("Account=x", &["`account` may be meant"]);
     says("launcher=torchrun", &["has its own option: --launcher"]);
-    says("time=", &["--set time=…: is empty", "it takes Wall time (Hours, minutes and seconds, such as 01:00:00"]);
+    says("time=", &["--set time=… is empty", "it takes Wall time (Hours, minutes and seconds, such as 01:00:00"]);
     says("cores=", &["is empty", "it takes Cores (Cores per process"]);
     says("cores=x", &["must be a number from 1"]);
     says("lazy=no", &["must be on"]);

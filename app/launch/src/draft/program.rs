@@ -63,7 +63,7 @@ impl Draft<'_> {
             _ => {}
         }
         if let Some(from) = request.batch_from.as_deref().filter(|_| told.is_none()) {
-            self.plan.arithmetic.push(format!("batch {batch}: {from}"));
+            self.plan.arithmetic.push(format!("batch {batch}, from {from}"));
         }
         Some(batch)
     }

@@ -114,7 +114,7 @@ fn program(script: Script) -> Vec<FormField> {
             "The file that trains, as you would give it to Python.",
             FieldKind::Text,
         )));
-        let help = "Split like a shell; variables and globs are not expanded.";
+        let help = "Split into words as a shell does; variables and globs are not expanded.";
         fields.push(field("args", "Arguments", help, FieldKind::Text));
     }
     fields

@@ -99,7 +99,7 @@ fn every_script_of_a_target() {
     let files = all(&fields(&[("entry", "a.py"), ("venv", "v"), ("select", "none")]), &read_site);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["README.md", "setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh"]);
-    assert!(files[0].1.contains("- collect.sh: results: is required"), "{}", files[0].1);
+    assert!(files[0].1.contains("- collect.sh: results is required"), "{}", files[0].1);
     let without = all(&fields(&[("entry", "a.py")]), &read_site);
     assert!(without[0].1.contains("## Not written\n\n- setup.sh: venv"), "{}", without[0].1);
 }
@@ -111,7 +111,7 @@ fn setting_up_and_collecting_need_no_job() {
     let files = all(&fields(&gaudi), &read_site);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["README.md", "setup.sh", "collect.sh"]);
-    assert!(files[0].1.contains("train-slurm.sh: gres: is required"), "{}", files[0].1);
+    assert!(files[0].1.contains("train-slurm.sh: gres is required"), "{}", files[0].1);
     assert!(!files[1].1.contains("#SBATCH"), "{}", files[1].1);
     let shown = names_of(&[("script", "collect"), ("target", "ipu"), ("site", "alcf-pod64")]);
     assert!(!shown.contains(&"cache".to_string()) && !shown.contains(&"scheduler".to_string()), "{shown:?}");

@@ -126,7 +126,7 @@ fn no_script_is_written_of_a_site_file_before_it_is_read() {
         Ok(_) => String::new(),
         Err(problems) => problems.iter().map(ToString::to_string).collect(),
     };
-    assert_eq!(problem(&state), "site-file: is being read");
+    assert_eq!(problem(&state), "site-file is being read");
     read(&mut state);
     assert_eq!(state.site_file_to_read(), None);
     assert!(problem(&state).starts_with("site-file: line 1"), "{}", problem(&state));
@@ -139,7 +139,7 @@ fn no_script_is_written_of_a_site_file_before_it_is_read() {
     assert_eq!(field(&state, "queue").help, "Queue.");
     // While a change of it is read, the fields stay; a script does not.
     state.edit("site-file", good.replace("Mine", "Ours"));
-    assert_eq!(problem(&state), "site-file: is being read");
+    assert_eq!(problem(&state), "site-file is being read");
     assert_eq!(field(&state, "queue").help, "Queue.");
     state.edit("site", String::new());
     assert_eq!((state.site_file_to_read(), problem(&state)), (None, String::new()));
