@@ -67,6 +67,18 @@ test("guides are read from the disk, one at a time, and the way back works", { t
   await close();
 });
 
+test("targets and SDK versions are tabs, as on the site", { timeout: 60_000 }, async () => {
+  const { page, faults, close } = await opened();
+  const tabs = page.locator("#home\\/ [role=tab]");
+  await tabs.first().waitFor();
+  const last = tabs.last();
+  await last.click();
+  assert.equal(await last.getAttribute("aria-selected"), "true");
+  assert.equal(await page.locator("#home\\/ [role=tabpanel]:visible").count(), 1);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
 test("what is not in the file is named in its navigation", async () => {
   const { page, faults, close } = await opened();
   // Said before somebody goes there, in the text too.

@@ -1,11 +1,13 @@
-//! The page for addresses that lead nowhere.
+//! The page for addresses that lead nowhere. Where there is no network, the service worker has it say what stands in
+//! `data-offline` instead: it can't know whether there is such a page.
 
 use crate::shell::{Frame, shell};
 
 pub(crate) fn write(base: &str) -> String {
     let main = format!(
-        "<div class=\"wrap band\">\n<h1>There is no such page</h1>\n\
-         <p class=\"lead\">The address may be mistyped, or the page may have moved.</p>\n\
+        "<div class=\"wrap band\">\n<h1 data-offline=\"Not available offline\">There is no such page</h1>\n\
+         <p class=\"lead\" data-offline=\"There is no network now, and this address is not among what the site keeps for \
+         offline use.\">The address may be mistyped, or the page may have moved.</p>\n\
          <p class=\"actions\"><a class=\"button\" href=\"{base}port/\">Port a script</a>\
          <a class=\"button quiet\" href=\"{base}guides/\">Read the guides</a></p>\n</div>\n"
     );

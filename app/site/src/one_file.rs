@@ -85,10 +85,12 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     let wasm = program.strip_suffix(".js").map(|stem| format!("{stem}_bg.wasm"));
     let wasm = &*wasm.ok_or_else(|| lacks("a module of the port page"))?;
     let mut scripts = vec![("", theme::head_script().to_string()), ("", theme::controls())];
-    for name in [&theme.filter, &theme.tabs, &theme.keep] {
+    for name in [&theme.filter, &theme.keep] {
         scripts.push(("", text(name)?.to_string()));
     }
     scripts.push(("", SCRIPT.to_string()));
+    // It makes tabs of what is there when it runs.
+    scripts.push((" type=\"module\"", text(&theme.tabs)?.to_string()));
     scripts.push((" type=\"module\"", carried_program(text(program)?, "portolanPage")?));
     scripts.push((" type=\"module\"", carried_program(text("launch.js")?, "portolanLaunch")?));
     scripts.push((" type=\"module\"", search_module(text(&theme.search)?, theme::VENDORED_SEARCH.1)?));

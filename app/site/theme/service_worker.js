@@ -161,6 +161,11 @@ async function notFound(request) {
   const response = await fetch(request).catch(() => undefined);
   if (response !== undefined && response.status !== 404) return response;
   const page = await kept("404.html").catch(() => undefined);
+  // Without a network, nobody knows whether there is such a page.
+  if (page && !response) {
+    const text = (await page.text()).replace(/ data-offline="([^"]*)">[^<]*/g, ">$1");
+    return new Response(text, { status: 404, headers: page.headers });
+  }
   if (page) return new Response(page.body, { status: 404, headers: page.headers });
   return response ?? Response.error();
 }

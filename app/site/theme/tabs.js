@@ -69,7 +69,10 @@
     scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
     const address = new URL(location.href);
     address.searchParams.set(key, value);
-    history.replaceState(history.state, "", address);
+    try {
+      // A file on a disk may not change its own address.
+      history.replaceState(history.state, "", address);
+    } catch {}
     try {
       localStorage.setItem(key, value);
     } catch {
