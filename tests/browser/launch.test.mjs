@@ -149,6 +149,7 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
   for (const bad of ["0", "10000", "x", "-1"]) {
     await page.fill({ instances: bad });
     assert.notEqual(await page.problem("instances"), "", bad);
+    assert.doesNotMatch(await page.problem("instances"), /`/);
   }
   await page.fill({ instances: "8" });
   assert.equal(await page.problem("instances"), "");
@@ -156,6 +157,14 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
 });
 
 const folded = (page) => page.page.locator(".launch-form .folded").first().evaluate((element) => !element.open);
+
+onPage("on a phone a way leads down to the script", { width: 360, height: 740 }, async (page) => {
+  await page.fill({ entry: "train.py" });
+  const way = page.page.locator(".launch-way button");
+  await way.click();
+  assert.equal(await page.page.evaluate(() => document.activeElement.id), "script-name");
+  assert.ok((await page.page.locator("#script-name").boundingBox()).y < 100);
+});
 
 onPage("what few need is folded, unless something stands in it", {}, async (page) => {
   await page.fill({ entry: "a.py" });

@@ -3,6 +3,7 @@
 mod control;
 
 use crate::launch::work::Session;
+use crate::shared::view::Prose;
 use control::{Control, kind_of};
 use launch::form::{FieldKind, FormField};
 use leptos::prelude::*;
@@ -42,7 +43,7 @@ pub(super) fn Field(name: String) -> impl IntoView {
             </label>
             {control}
             {help}
-            <p class="problem" id=format!("problem-{name}")>{problem}</p>
+            <p class="problem" id=format!("problem-{name}")>{move || view! { <Prose text=problem.get()/> }}</p>
         </div>
     }
 }

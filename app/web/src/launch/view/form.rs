@@ -1,7 +1,9 @@
 //! The form: groups of fields, some of them folded.
 
 use super::field::Field;
+use crate::launch::state::State;
 use crate::launch::work::Session;
+use crate::shared::browser;
 use launch::form::FormGroup;
 use leptos::ev::SubmitEvent;
 use leptos::html::Details;
@@ -19,6 +21,7 @@ pub(super) fn Form() -> impl IntoView {
             aria-label="Job"
             on:submit=move |event: SubmitEvent| event.prevent_default()
         >
+            <Way/>
             <For each=titles key=|group| *group let((title, folded))>
                 {if folded { view! { <FoldedGroup title/> }.into_any() } else { view! { <Group title/> }.into_any() }}
             </For>
@@ -28,6 +31,29 @@ pub(super) fn Form() -> impl IntoView {
                 </button>
             </p>
         </form>
+    }
+}
+
+/// From the form to the script, for pages on which it is below.
+#[component]
+fn Way() -> impl IntoView {
+    let session: Session = expect_context();
+    let said = move || session.result.with(State::summary);
+    let go = |_| {
+        if let Some(head) = browser::element("script-name") {
+            head.scroll_into_view();
+            let _ = head.focus();
+        }
+    };
+    view! {
+        <p class="launch-way">
+            <button class="link" type="button" on:click=go>
+                {said}
+                <span class="visually-hidden">" Go to the script"</span>
+                " "
+                <span aria-hidden="true">"↓"</span>
+            </button>
+        </p>
     }
 }
 

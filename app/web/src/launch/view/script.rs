@@ -21,7 +21,7 @@ pub(super) fn Script() -> impl IntoView {
     };
     view! {
         <div class="launch-bar">
-            <h2 id="script-name">{name}</h2>
+            <h2 id="script-name" tabindex="-1">{name}</h2>
             <p class="take">
                 <button class="button quiet small" type="button" prop:disabled=lacking on:click=move |_| session.copy_script()>
                     "Copy script"
