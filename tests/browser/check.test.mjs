@@ -195,6 +195,12 @@ test("the reference is the command's, and the command accepts it", { skip: !comm
   }
 });
 
+onPage("on a phone, a run leads to its results", { width: 360, height: 740 }, async (page) => {
+  await page.run();
+  await page.page.waitForFunction(() => document.activeElement.id === "results");
+  assert.ok((await page.page.locator("#results").boundingBox()).y < 740);
+});
+
 onPage("a size that can't be halved names the next, and takes it", {}, async (page) => {
   await page.set("preset", "uresnet");
   await page.set("height", 160);

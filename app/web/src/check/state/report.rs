@@ -16,7 +16,7 @@ pub fn statistics(facts: &Facts) -> Vec<Fact> {
     let memory = facts.memory;
     let bytes = |bytes: usize| size(bytes as u64);
     let mut rows = vec![
-        ("Time", format!("{seconds:.2} s")),
+        ("Time of the network alone", format!("{seconds:.2} s")),
         ("Work", format!("{:.2} GMAC, {:.1} GFLOP/s", macs as f64 / 1e9, rate(macs, seconds))),
         ("Instructions", facts.instructions.clone()),
         ("Threads", facts.threads.to_string()),

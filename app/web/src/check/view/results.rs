@@ -25,7 +25,7 @@ pub(super) fn Results() -> impl IntoView {
                     }
                 }
             >
-                <section id="results">
+                <section id="results" aria-label="Results" tabindex="-1">
                     <Comparison/>
                     <Planes/>
                     <h2>"Statistics"</h2>

@@ -16,6 +16,9 @@ use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
+/// On a page as wide as this, CSS pixels, form and results stand side by side, as the style sheet has it.
+const ABREAST: f64 = 1024.0;
+
 /// Computes what the form says.
 pub(super) fn run(session: Session) {
     if let Some(Err(control)) = session.state.try_update(|state| state.check()) {
@@ -248,8 +251,9 @@ fn hear(session: Session, answer: Answered) {
             });
             let about = about.unwrap_or_default();
             session.state.update(|state| state.set_results(Results { about, facts }));
-            session.say(format!("Done after {took:.1} s."));
+            session.say(format!("Done after {took:.1} s, with reading and preparing."));
             compare_again(session);
+            show_results();
         }
         Answer::Bundle => {
             at_rest(session);
@@ -304,5 +308,17 @@ fn show_doing(session: Session, doing: &str) {
     session.state.update(|state| {
         state.said = doing.to_owned();
         state.busy = Some(Busy { line: doing.to_owned(), share: 0.0 });
+    });
+}
+
+/// Where the results are below the form, as on a phone: goes to them.
+fn show_results() {
+    browser::later(0, || {
+        let Some(results) = browser::element("results") else { return };
+        let in_sight = f64::from(browser::document().document_element().map_or(0, |page| page.client_height()));
+        if results.get_bounding_client_rect().top() > in_sight / 2.0 && browser::page_width() < ABREAST {
+            results.scroll_into_view();
+            let _ = results.focus();
+        }
     });
 }
