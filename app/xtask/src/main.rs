@@ -42,7 +42,7 @@ usage: cargo xtask VERB
                 [--fresh: serve, then this, of HEAD on a bare Debian in target/fresh, with root's rights  --keep: leave it there]
   as-tested     runs a command in the environment of the tests: their own HOME, PATH, language, …  COMMAND …
   size          gzip sizes of what dist/ holds against the bars
-  corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded] [--minutes N]
+  corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
   same-bytes    checks that the command (debug, release) and the engine under Node and in Chromium give the same bytes  [--files N]
   fuzz          fuzzes everything that reads input from outside  [--minutes N] [TARGET …]
   deny          licences, sources and known vulnerabilities of dependencies; needs the network
