@@ -385,7 +385,7 @@ onPage("a message jumps to its line, in another file too", {}, async (page) => {
   const line = parseInt((await place.textContent()).split(":")[1]);
   assert.ok(line > 300, `line ${line}`);
   await place.click();
-  const number = page.page.locator(".changes td.num:not(.old)", { hasText: new RegExp(`^${line}$`) });
+  const number = page.page.locator(".changes td.num.old", { hasText: new RegExp(`^${line}$`) });
   await number.waitFor();
   const shown = await number.evaluate((cell) => {
     const box = cell.getBoundingClientRect();
@@ -982,7 +982,7 @@ onPage("the keyboard says where it is, lists its keys, and moves the border", {}
     await place.filter({ hasText: `${step} of ${total}` }).waitFor();
   }
   await page.page.keyboard.press("F8");
-  await place.filter({ hasText: "Last change" }).waitFor();
+  await place.filter({ hasText: `Last of ${total}` }).waitFor();
   await page.page.keyboard.press("Shift+F8");
   await place.filter({ hasText: /^\d+ of \d+$/ }).waitFor();
   await page.page.locator("#result-head").focus();
@@ -1013,4 +1013,141 @@ onPage("coloured words of the source stand where they are typed", {}, async (pag
   assert.equal(numbers.length, 4);
   assert.equal(keywords.length, 3);
   for (const word of keywords) assert.ok(word.left >= Math.max(...numbers.map((number) => number.right)) - 0.5, "a word is among the line numbers");
+});
+
+/** Edits a line of the source as a person does, at its end, and waits for the port. */
+async function editLine(page, line, more) {
+  const source = page.page.locator("#source");
+  const at = (await source.inputValue()).indexOf(line);
+  assert.ok(at >= 0, line);
+  await source.evaluate((field, end) => (field.focus(), field.setSelectionRange(end, end)), at + line.length);
+  await page.page.keyboard.type(more);
+  await page.settled();
+}
+
+onPage("a patch takes what was pasted to the port of what was edited on the page", {}, async (page) => {
+  await page.paste(trainer);
+  await page.ported();
+  await page.showSource();
+  await page.page.locator("#file-name").fill("train/fit.py");
+  await page.page.locator("#file-name").blur();
+  await page.settled();
+  const note = page.page.locator("#patch-note");
+  assert.equal(await note.isVisible(), false);
+  await editLine(page, "import torch\n", "import edited_here\n");
+  await note.filter({ hasText: "Your edits in the source are part of the patch." }).waitFor();
+
+  const applied = async () => {
+    const patch = (await page.download("patch")).bytes;
+    assert.match(await page.notice(), /git apply portolan-hpu\.patch.* Your edits in the source are part of the patch\./);
+    const ported = (await page.download("download-file")).bytes.toString();
+    assert.match(ported, /import edited_here/);
+    inFolder((folder) => {
+      mkdirSync(join(folder, "train"));
+      writeFileSync(join(folder, "train/fit.py"), trainer);
+      writeFileSync(join(folder, "port.patch"), patch);
+      execFileSync("git", ["apply", "port.patch"], { cwd: folder, stdio: "pipe" });
+      assert.equal(readFileSync(join(folder, "train/fit.py"), "utf8"), ported);
+    });
+  };
+  await applied();
+  // Kept with the work: a page that is opened again knows what was pasted.
+  await page.keptAsItIs();
+  await page.page.reload();
+  await page.ported();
+  assert.equal(await note.isVisible(), true);
+  await applied();
+  // Undone in the field, it is no edit any more; another script pasted over all of it is what the next patch starts from.
+  await page.showSource();
+  const other = `${trainer}\nprint("another")\n`;
+  await page.page.evaluate((text) => navigator.clipboard.writeText(text), other);
+  await page.page.locator("#source").focus();
+  await page.page.keyboard.press("Control+A");
+  await page.page.keyboard.press("Control+V");
+  await page.settled();
+  await note.waitFor({ state: "hidden" });
+  const patch = (await page.download("patch")).bytes.toString();
+  assert.doesNotMatch(patch, /edited_here|^[-+]print\("another"\)/m);
+  await page.page.locator("#source").focus();
+  await page.page.keyboard.press("Control+Z");
+  await note.waitFor();
+});
+
+onPage("steps go on in the next changed file, count all changes, and start anew with another port", {}, async (page) => {
+  const line = (name) => `${name} = torch.zeros(1).cuda()\n`;
+  await page.chooseFiles([
+    { name: "a.py", text: `import torch\n${line("x")}${"pass\n".repeat(30)}${line("y")}` },
+    { name: "b.py", text: "z = 1\n" },
+    { name: "c.py", text: `import torch\n${line("z")}` },
+  ]);
+  const total = parseInt(await page.ported());
+  const place = page.page.locator("#step-place");
+  const shown = () => page.page.locator(".files [aria-current]").textContent();
+  const seen = new Set();
+  for (let step = 1; step <= total; step++) {
+    await page.page.keyboard.press("F8");
+    await place.filter({ hasText: `${step} of ${total}` }).waitFor();
+    seen.add((await shown()).slice(0, 4));
+  }
+  assert.deepEqual([...seen], ["a.py", "c.py"]);
+  await page.page.keyboard.press("F8");
+  await place.filter({ hasText: `Last of ${total}` }).waitFor();
+  for (let step = total - 1; step >= 1; step--) {
+    await page.page.keyboard.press("Shift+F8");
+    await place.filter({ hasText: `${step} of ${total}` }).waitFor();
+  }
+  await page.page.keyboard.press("Shift+F8");
+  await place.filter({ hasText: `First of ${total}` }).waitFor();
+  await page.choose("target", "ipu");
+  await page.settled();
+  await page.page.waitForFunction(() => document.querySelector("#step-place")?.textContent === "" || !document.querySelector("#step-place"));
+  // A file without a change is no dead end.
+  await page.choose("target", "hpu");
+  await page.settled();
+  await page.page.locator(".files .file", { hasText: "b.py" }).click();
+  await page.page.keyboard.press("F8");
+  await place.filter({ hasText: new RegExp(`^\\d of ${total}$`) }).waitFor();
+  assert.match(await shown(), /^c\.py/);
+});
+
+onPage("back from a target's port brings back the matrix and the target", {}, async (page) => {
+  await page.paste(trainer);
+  await page.ported();
+  await page.choose("target", "hpu");
+  await page.settled();
+  await page.tab("matrix");
+  const matrix = page.page.locator(".matrix");
+  await matrix.waitFor();
+  await matrix.locator(`a[href^="#at=rdu/0/"]`).first().press("Enter");
+  await page.page.waitForFunction(() => document.querySelector("#target").value === "rdu");
+  await page.settled();
+  await page.page.goBack();
+  await matrix.waitFor();
+  await page.page.waitForFunction(() => document.querySelector("#target").value === "hpu");
+  await page.settled();
+  // Another tab is not where the address leads.
+  await page.tab("needs");
+  await page.page.waitForFunction(() => location.hash === "");
+});
+
+onPage("an entry of what is to do has the number of the line that it shows", {}, async (page) => {
+  await page.paste(trainer);
+  await page.ported();
+  await page.tab("needs");
+  const lines = trainer.split("\n");
+  const entries = await page.page.locator(".needs li").evaluateAll((entries) =>
+    entries.map((entry) => [entry.querySelector(".place").textContent, entry.querySelector(".line").textContent]));
+  assert.ok(entries.length > 0);
+  for (const [place, code] of entries) assert.equal(lines[Number(place.split(":")[1]) - 1].trim(), code, place);
+});
+
+onPage("a style that a script gives no place for is explained in the menu's words", {}, async (page) => {
+  await page.paste("import torch\nnet = torch.nn.Linear(1, 1).cuda()\n");
+  await page.ported();
+  await page.choose("style", "branch");
+  const said = page.page.locator(".state.bad", { hasText: "“Keep CUDA, add a branch” needs a project" });
+  await said.waitFor();
+  assert.equal(await page.page.locator(".stale-notice, .changes").count(), 0);
+  await said.getByRole("button", { name: "Replace CUDA code instead" }).click();
+  await page.page.locator(".changes .about").first().waitFor();
 });

@@ -67,7 +67,8 @@ pub enum Ask {
         /// Which attempt, from 0.
         attempt: usize,
     },
-    /// The last port as one patch.
+    /// The last port as one patch. It starts from the texts beside, one a file, or where there are none, from what was
+    /// ported.
     Patch,
     /// The last port as the command's JSON.
     Report,
@@ -173,6 +174,8 @@ pub struct Stop {
     pub path: String,
     /// Line of the ported text, from 1.
     pub line: usize,
+    /// Line of the original, from 1.
+    pub original: usize,
     /// The message.
     pub message: String,
 }

@@ -6,12 +6,14 @@ pub mod find;
 mod former;
 pub mod fragment;
 pub mod lines;
+mod original;
 mod painted;
 pub mod paper;
 pub mod project;
 mod rejected;
 mod result;
 pub mod rows;
+mod steps;
 #[cfg(test)]
 mod tests;
 pub mod todo;
@@ -21,10 +23,11 @@ pub mod twin;
 pub mod unblock;
 
 pub use choice::Choice;
-pub use files::{Delivery, File};
+pub use files::{Delivery, EDITS_INCLUDED, File};
 pub use painted::PaintedLine;
 pub use rejected::{Rejected, RejectedEdit, Tally};
 pub use result::{Phase, View, needs_person};
+pub use steps::Step;
 pub use trials::Trials;
 
 use crate::port::protocol::{Catalogue, Outcome, Table};
@@ -33,7 +36,6 @@ use crate::shared::text::hash_of;
 use codemod::{Options, RecipeInfo};
 use former::{Asked, Former};
 use result::Good;
-use rows::Layout;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -151,6 +153,8 @@ pub struct State {
     given: bool,
     /// The user's own choice, while the present one came with a project that was given.
     own_choice: Option<Choice>,
+    /// The target before a place of another target's port was gone to.
+    before_place: Option<String>,
     /// What the address asks for, until it is known what there is.
     asked: Option<Asked>,
     /// Counts up with everything that the user does to the project, or to the choice.
@@ -188,10 +192,8 @@ pub struct State {
     /// Where to scroll next, with a number that tells two wishes apart.
     pub jump: Option<(u64, Jump)>,
     jumps: u64,
-    /// The row that the last step from change to change led to.
-    stepped_to: Option<usize>,
-    /// Where the last step from change to change led: `3 of 14`.
-    pub step_said: String,
+    /// How far the reader has stepped from change to change.
+    pub steps: steps::Steps,
     /// What is looked for in the file shown.
     pub find: find::Find,
     /// Where to scroll once the next port is here.
@@ -301,7 +303,9 @@ impl State {
     pub fn go_to_port(&mut self, target: String, file: usize, line: usize) -> bool {
         let there = file < self.files.len();
         if there {
-            self.choose(|choice| choice.target.clone_from(&target));
+            let before = self.before_place.take().unwrap_or_else(|| self.choice.target.clone());
+            self.choose_target(&target);
+            self.before_place = Some(before);
             self.select(file);
             self.panel = Panel::Changes;
             self.jump_after_port = Some(Jump::New(line.saturating_sub(1) as u32));
@@ -309,37 +313,16 @@ impl State {
         there
     }
 
+    /// Back from places of other ports: the target is the one before them, unless the user has chosen since. Says whether
+    /// there was one.
+    pub fn choose_as_before_place(&mut self) -> bool {
+        let before = self.before_place.take();
+        before.inspect(|before| self.choose_target(before)).is_some()
+    }
+
     /// Asks the page to scroll.
     pub fn jump_to(&mut self, jump: Jump) {
         self.jumps += 1;
         self.jump = Some((self.jumps, jump));
-    }
-
-    /// The row of the next change below a scroll position, or of the one before, and says which of how many it is; none
-    /// behind the last, and before the first, which is said too.
-    pub fn stepped(&mut self, layout: &Layout, top: f64, forward: bool) -> Option<usize> {
-        let heads: Vec<usize> = layout.heads().collect();
-        let last = self.stepped_to.filter(|row| heads.contains(row) && layout.is_near(*row, top));
-        let row = match (last, forward) {
-            (Some(last), true) => heads.iter().copied().find(|row| *row > last),
-            (Some(last), false) => heads.iter().copied().rev().find(|row| *row < last),
-            (None, _) => layout.step(top, forward),
-        };
-        self.step_said = match row {
-            Some(row) => {
-                let place = heads.iter().position(|head| *head == row).map_or(0, |place| place + 1);
-                format!("{place} of {}", heads.len())
-            }
-            None if heads.is_empty() => "No changes".to_owned(),
-            None if forward => "Last change".to_owned(),
-            None => "First change".to_owned(),
-        };
-        self.stepped_to = row.or(last);
-        row
-    }
-
-    /// Asks the page to scroll to the next change, or the one before.
-    pub fn step(&mut self, forward: bool) {
-        self.jump_to(if forward { Jump::Next } else { Jump::Previous });
     }
 }

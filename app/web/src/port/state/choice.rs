@@ -57,7 +57,13 @@ impl State {
     pub fn choose(&mut self, change: impl Fn(&mut Choice)) {
         // A project that was given is still as it was given.
         self.edits += 1;
+        self.before_place = None;
         self.set_choice(change);
+    }
+
+    /// The user chooses a target.
+    pub fn choose_target(&mut self, target: &str) {
+        self.choose(|choice| choice.target = target.to_owned());
     }
 
     pub(super) fn set_choice(&mut self, change: impl Fn(&mut Choice)) {

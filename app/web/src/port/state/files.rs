@@ -2,8 +2,10 @@
 
 use crate::port::state::fragment::Share;
 use crate::port::state::lines::{Lines, Splice};
+use crate::port::state::original::Original;
 use crate::port::state::project::name_in;
-use crate::port::state::{Choice, Notice, Panel, State, Undo};
+use crate::port::state::steps::Steps;
+use crate::port::state::{Choice, Jump, Notice, Panel, State, Undo};
 use codemod::{Example, Options};
 use python::SourceFile;
 
@@ -16,10 +18,15 @@ pub struct File {
     pub lines: Lines,
     /// The name was made up here: what was pasted has none.
     pub unnamed: bool,
+    /// What a patch of it starts from.
+    original: Original,
 }
 
 /// The name of what was pasted and has none.
 const UNNAMED: &str = "trainer.py";
+
+/// Said where a patch is offered after edits on the page.
+pub const EDITS_INCLUDED: &str = "Your edits in the source are part of the patch.";
 
 /// Files to hand to the worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,11 +57,13 @@ impl State {
     pub fn open_share(&mut self, share: Share) -> bool {
         let now = self.share();
         let other = Share { selected: now.selected, ..share.clone() } != now;
+        let originals = if other { Vec::new() } else { self.originals() };
         if other {
             self.set_aside();
             self.lend_choice();
         }
         self.put(share);
+        self.put_originals(originals);
         other
     }
 
@@ -67,7 +76,10 @@ impl State {
 
     /// Puts a project into the place of the one that is open.
     pub(super) fn put(&mut self, share: Share) {
-        let file = |f: SourceFile| File { path: f.path, lines: Lines::new(f.text.into()), unnamed: false };
+        let file = |f: SourceFile| {
+            let lines = Lines::new(f.text.into());
+            File { path: f.path, original: Original::of(lines.text().clone()), lines, unnamed: false }
+        };
         self.files = share.files.into_iter().map(file).collect();
         self.selected = share.selected.min(self.files.len().saturating_sub(1));
         self.choice = share.choice;
@@ -77,6 +89,7 @@ impl State {
         self.future.clear();
         self.set_outcome(None);
         (self.view, self.good, self.removed, self.twin) = (None, None, None, None);
+        self.before_place = None;
         self.unfolded.clear();
         self.ticked.clear();
         self.notice = None;
@@ -85,6 +98,32 @@ impl State {
         self.project += 1;
         self.unsent = None;
         self.settle_choice();
+    }
+
+    /// Originals that the files' texts don't tell, empty where there is none.
+    pub(super) fn originals(&self) -> Vec<SourceFile> {
+        let of = |f: &File| Some(SourceFile { path: f.path.clone(), text: f.original.kept(f.lines.text())? });
+        self.files.iter().filter_map(of).collect()
+    }
+
+    /// Takes what [`State::originals`] gave of the same files.
+    pub(super) fn put_originals(&mut self, kept: Vec<SourceFile>) {
+        for original in kept {
+            if let Some(file) = self.files.iter_mut().find(|file| file.path == original.path) {
+                file.original = Original::of(original.text.into());
+            }
+        }
+    }
+
+    /// Whether something was edited on the page in a file that was opened or pasted.
+    pub fn is_edited(&self) -> bool {
+        self.files.iter().any(|file| file.original.is_edited(file.lines.text()))
+    }
+
+    /// What a patch starts from, a text a file; nothing where that is the project as it is.
+    pub fn bases(&self) -> Vec<String> {
+        let base = |file: &File| file.original.base(file.lines.text()).to_string();
+        if self.is_edited() { self.files.iter().map(base).collect() } else { Vec::new() }
     }
 
     /// What a link has to carry.
@@ -114,21 +153,23 @@ impl State {
         self.files.iter().all(|f| f.lines.text().trim().is_empty())
     }
 
-    /// Something was typed into the file shown. Refused edits behind it move along; those inside it are forgotten. Says
-    /// whether more than the text is another now.
-    pub fn type_text(&mut self, splice: &Splice) -> bool {
+    /// Something was typed into the file shown, or pasted over its `whole` text. Refused edits behind it move along; those
+    /// inside it are forgotten. Says whether more than the text is another now.
+    pub fn type_text(&mut self, splice: &Splice, whole: bool) -> bool {
         let before = (self.files.len(), self.is_empty(), self.notice.take().is_some(), self.rejected.edits.len());
         self.touch();
         if self.files.is_empty() {
             let name = name_in(&splice.text);
             let unnamed = name.is_none();
             let path = name.unwrap_or_else(|| UNNAMED.to_owned());
-            self.files.push(File { path, lines: Lines::default(), unnamed });
+            self.files.push(File { path, lines: Lines::default(), unnamed, original: Original::default() });
             self.project += 1;
         }
         let index = self.selected;
         let file = &mut self.files[index];
-        file.lines = file.lines.spliced(splice);
+        let was = std::mem::take(&mut file.lines);
+        file.lines = was.spliced(splice);
+        file.original.follow(was.text(), file.lines.text(), whole);
         let path = file.path.clone();
         self.rejected.follow(&path, splice);
         self.past.iter_mut().chain(&mut self.future).for_each(|rejected| rejected.follow(&path, splice));
@@ -170,6 +211,8 @@ impl State {
             self.selected = index;
             self.view = None;
             self.unfolded.clear();
+            // A step that leads here begins at the file's end that it comes to first.
+            self.steps = Steps::entering(matches!(self.jump, Some((_, Jump::Next | Jump::Previous))));
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::port::state::fragment::Share;
 use crate::port::state::{Choice, Notice, State};
 use crate::port::twin_result::TwinResult;
+use python::SourceFile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub(super) struct Former {
     own: Replaced,
     twin: Option<TwinResult>,
+    #[serde(skip)]
+    originals: Vec<SourceFile>,
 }
 
 /// What every version kept of a project that was replaced.
@@ -37,12 +40,15 @@ struct Beside {
     own_choice: Option<Choice>,
     ticked: BTreeSet<u64>,
     twin: Option<TwinResult>,
+    originals: Vec<SourceFile>,
+    originals_of_former: Vec<SourceFile>,
 }
 
 /// Changes when what follows it does; then [`as_now`] learns to read the one before.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
-/// What any version kept, as this one writes it: at first there were no ticks, and no twin runs before version 3.
+/// What any version kept, as this one writes it: at first there were no ticks, no twin runs before version 3, and no
+/// originals before version 4.
 fn as_now(beside: &[u8]) -> Option<Vec<u8>> {
     let (version, bytes) = beside.split_first()?;
     let mut now = bytes.to_vec();
@@ -51,7 +57,9 @@ fn as_now(beside: &[u8]) -> Option<Vec<u8>> {
         if former.is_some() {
             now.insert(bytes.len() - rest.len(), 0);
         }
-        now.resize(now.len() + usize::from(VERSION - version), 0);
+    }
+    if *version < VERSION {
+        now.resize(now.len() + usize::from(VERSION + 1 - version), 0);
     }
     (1..=VERSION).contains(version).then_some(now)
 }
@@ -66,7 +74,7 @@ impl State {
     /// The project, to be brought back.
     fn aside(&self) -> Option<Box<Former>> {
         let own = || Replaced { share: self.share(), given: self.given, own_choice: self.own_choice.clone() };
-        (!self.is_empty()).then(|| Box::new(Former { own: own(), twin: self.kept_twin() }))
+        (!self.is_empty()).then(|| Box::new(Former { own: own(), twin: self.kept_twin(), originals: self.originals() }))
     }
 
     /// Makes the project the former one. What was given and left as it was can be had again, so it takes no place from the
@@ -87,8 +95,9 @@ impl State {
         if let Some(former) = self.former.take() {
             let aside = self.aside();
             self.touch();
-            let Former { own, twin } = *former;
+            let Former { own, twin, originals } = *former;
             self.put(own.share);
+            self.put_originals(originals);
             (self.former, self.given, self.own_choice) = (aside, own.given, own.own_choice);
             self.twin = twin.map(Arc::new);
         }
@@ -148,14 +157,17 @@ impl State {
 
     /// What is to be kept beside the project; nothing when the project is all there is.
     pub fn beside(&self) -> Vec<u8> {
-        let nothing_besides = self.own_choice.is_none() && self.ticked.is_empty() && self.twin.is_none();
+        let originals = self.originals();
+        let originals_of_former = self.former.as_ref().map(|former| former.originals.clone()).unwrap_or_default();
+        let nothing_besides =
+            self.own_choice.is_none() && self.ticked.is_empty() && self.twin.is_none() && originals.is_empty();
         if !self.given && !self.has_former() && nothing_besides {
             return Vec::new();
         }
         let (former, own_choice) = (self.former.clone(), self.own_choice.clone());
         let mut bytes = vec![VERSION];
         let (ticked, twin) = (self.ticked.clone(), self.kept_twin());
-        let beside = Beside { former, given: self.given, own_choice, ticked, twin };
+        let beside = Beside { former, given: self.given, own_choice, ticked, twin, originals, originals_of_former };
         bytes.extend(postcard::to_allocvec(&beside).unwrap_or_default());
         bytes
     }
@@ -168,9 +180,73 @@ impl State {
         }
         let beside = as_now(beside).and_then(|bytes| postcard::from_bytes::<Beside>(&bytes).ok());
         if let Some(beside) = beside {
-            self.former = beside.former.or_else(|| self.former.take());
+            if let Some(mut former) = beside.former {
+                former.originals = beside.originals_of_former;
+                self.former = Some(former);
+            }
             (self.given, self.own_choice, self.ticked) = (beside.given, beside.own_choice, beside.ticked);
             self.twin = beside.twin.map(Arc::new);
+            self.put_originals(beside.originals);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::state::lines::Splice;
+
+    fn file(path: &str) -> SourceFile {
+        SourceFile { path: path.into(), text: "x = 1\ny = 2\n".into() }
+    }
+
+    #[test]
+    fn originals_are_kept_and_come_back() {
+        let mut state = State::default();
+        let edit = |state: &mut State, text: &str| {
+            state.type_text(&Splice { start: 0, end: 0, text: text.into() }, false);
+        };
+        state.open(vec![file("a.py"), file("b.py")]);
+        assert!(!state.is_edited() && state.bases().is_empty());
+        edit(&mut state, "# 1\n");
+        state.rename("c.py");
+        let bases = vec![file("").text; 2];
+        assert_eq!(state.bases(), bases);
+        let (open, beside) = (state.share(), state.beside());
+        let mut other = State::default();
+        other.restore(Some(open.clone()), &beside);
+        assert_eq!(other.bases(), bases);
+        // A link to what is open already opens nothing.
+        assert!(!other.open_share(open));
+        assert_eq!(other.bases(), bases);
+        other.open(vec![file("d.py")]);
+        let (open, beside) = (other.share(), other.beside());
+        let mut third = State::default();
+        third.restore(Some(open), &beside);
+        assert!(!third.is_edited());
+        third.bring_back();
+        assert_eq!(third.bases(), bases);
+        third.close(1);
+        third.restore_removed();
+        assert_eq!(third.bases(), bases);
+    }
+
+    #[test]
+    fn what_was_kept_without_originals_is_read() {
+        let former = Replaced { share: Share { files: vec![file("a.py")], ..Share::default() }, ..Replaced::default() };
+        let rest = (true, Some(Choice::default()));
+        let ticked = BTreeSet::from([7]);
+        let check = |version: u8, bytes: Vec<u8>, ticks: usize| {
+            let mut state = State::default();
+            state.restore(None, &[vec![version], bytes].concat());
+            assert_eq!((state.has_former(), state.given, state.ticked.len()), (true, true, ticks), "version {version}");
+            state.bring_back();
+            assert_eq!(state.files.len(), 1);
+        };
+        check(1, postcard::to_allocvec(&(Some(&former), rest.clone())).unwrap_or_default(), 0);
+        let ticks = postcard::to_allocvec(&(Some(&former), rest.clone(), &ticked)).unwrap_or_default();
+        check(2, ticks, 1);
+        let twins = (Some((&former, None::<TwinResult>)), rest, &ticked, None::<TwinResult>);
+        check(3, postcard::to_allocvec(&twins).unwrap_or_default(), 1);
     }
 }

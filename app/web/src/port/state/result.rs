@@ -3,11 +3,15 @@
 use crate::port::protocol::{FileOutcome, Outcome, Shown};
 use crate::port::state::lines::Lines;
 use crate::port::state::project::{Kind, kind, not_python};
-use crate::port::state::{Engine, Run, State};
+use crate::port::state::steps::Steps;
+use crate::port::state::{Engine, Jump, Run, State};
 use crate::shared::text::count;
 use codemod::{Diagnostic, Severity};
 use python::Highlight;
 use std::sync::Arc;
+
+/// What is said of a project that has nothing to branch on.
+const NO_MODES: &str = "engine#no-compute-modes";
 
 /// A file of the last port, ready for display.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +71,11 @@ impl State {
     pub fn set_outcome(&mut self, outcome: Option<Arc<Outcome>>) {
         self.outcome = outcome;
         self.ports += 1;
+        match self.jump_after_port {
+            // A change that was just rejected or accepted: the next step goes on from there.
+            Some(Jump::Edit(_)) => self.steps.said.clear(),
+            _ => self.steps = Steps::default(),
+        }
     }
 
     /// The file shown has come.
@@ -82,7 +91,9 @@ impl State {
     /// the file does not parse.
     pub fn in_sight(&self) -> Option<(&FileOutcome, &Arc<View>, bool)> {
         let (file, view) = (self.outcome_of(self.selected)?, self.view.as_ref()?);
-        let failed = !file.changed && file.diagnostics.iter().any(|d| d.severity == Severity::Error);
+        // With another style the former port would be none of this one.
+        let error = |d: &Diagnostic| d.severity == Severity::Error && d.recipe != NO_MODES;
+        let failed = !file.changed && file.diagnostics.iter().any(error);
         match self.good.as_ref().filter(|good| failed && good.path == file.path) {
             Some(good) => Some((&good.file, &good.view, true)),
             None => Some((file, view, false)),
@@ -182,7 +193,7 @@ impl State {
     /// Whether another style is the remedy: the fault is at no line of the file.
     pub fn wants_in_place(&self) -> bool {
         let messages = self.outcome_of(self.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
-        messages.iter().any(|message| message.recipe == "engine#no-compute-modes")
+        messages.iter().any(|message| message.recipe == NO_MODES)
     }
 
     /// Other files that the port changes: number, path, changed places.

@@ -167,10 +167,10 @@ impl Layout {
 
     /// The head of the next hunk below a scroll position, or the previous one above it.
     pub fn step(&self, top: f64, forward: bool) -> Option<usize> {
-        let mut heads = self.rows.iter().enumerate().filter(|(_, row)| matches!(row, Row::Head(_) | Row::Ghost(_)));
+        let mut heads = self.heads();
         match forward {
-            true => heads.find(|(i, _)| f64::from(self.tops[*i]) > top + 1.0).map(|(i, _)| i),
-            false => heads.take_while(|(i, _)| f64::from(self.tops[*i]) < top - 1.0).last().map(|(i, _)| i),
+            true => heads.find(|row| f64::from(self.tops[*row]) > top + 1.0),
+            false => heads.take_while(|row| f64::from(self.tops[*row]) < top - 1.0).last(),
         }
     }
 }

@@ -107,9 +107,9 @@ fn turning_a_recipe_on_takes_its_single_refusals_back() {
 fn refused_edits_follow_the_text() {
     let mut state = ported();
     state.reject_edits(&["hpu#device@0".into(), "hpu#device@17".into()]);
-    state.type_text(&Splice { start: 11, end: 12, text: "long".into() });
+    state.type_text(&Splice { start: 11, end: 12, text: "long".into() }, false);
     assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@0", "a.py:hpu#device@20"]);
-    state.type_text(&Splice { start: 0, end: 3, text: String::new() });
+    state.type_text(&Splice { start: 0, end: 3, text: String::new() }, false);
     assert_eq!(state.options().rejected_edits, ["a.py:hpu#device@17"]);
     assert_eq!(state.files[0].lines.text().as_ref(), ".cuda()\nlong = 1\nnet.cuda()\n");
 }
@@ -119,8 +119,8 @@ fn the_worker_gets_what_it_lacks() {
     let mut state = ported();
     assert_eq!(state.take_unsent(), Delivery::All);
     assert_eq!(state.take_unsent(), Delivery::Some(vec![]));
-    state.type_text(&Splice { start: 0, end: 0, text: "#".into() });
-    state.type_text(&Splice { start: 0, end: 0, text: "#".into() });
+    state.type_text(&Splice { start: 0, end: 0, text: "#".into() }, false);
+    state.type_text(&Splice { start: 0, end: 0, text: "#".into() }, false);
     assert_eq!(state.take_unsent(), Delivery::Some(vec![0]));
     state.rename("c.py");
     assert_eq!(state.take_unsent(), Delivery::All);
@@ -176,7 +176,7 @@ fn closing_a_file_shows_the_one_before() {
 #[test]
 fn typing_into_nothing_makes_a_file() {
     let mut state = State::default();
-    state.type_text(&Splice { start: 0, end: 0, text: "import torch\n".into() });
+    state.type_text(&Splice { start: 0, end: 0, text: "import torch\n".into() }, false);
     assert_eq!(state.file().unwrap().path, "trainer.py");
     assert!(!state.is_empty());
 }
@@ -224,7 +224,7 @@ fn what_is_given_takes_no_place_from_the_users_own() {
     assert_eq!(path(&state), "own.py");
     // Once it is changed it is the user's own as well.
     state.open_share(shared("one.py", Style::Branch));
-    state.type_text(&Splice { start: 0, end: 0, text: "y\n".into() });
+    state.type_text(&Splice { start: 0, end: 0, text: "y\n".into() }, false);
     state.open_share(shared("two.py", Style::Branch));
     state.bring_back();
     assert_eq!((path(&state), state.choice.style), ("one.py", Style::Branch));
@@ -241,7 +241,7 @@ fn a_choice_that_came_along_goes_with_what_it_came_with() {
     let own = Choice { allow_unsafe: true, sdk: Some("1.8".into()), ..Choice::default() };
     assert_eq!(state.choice, own);
     state.open_share(shared("one.py", Style::Branch));
-    state.type_text(&Splice { start: 0, end: 2, text: String::new() });
+    state.type_text(&Splice { start: 0, end: 2, text: String::new() }, false);
     assert_eq!(state.choice, own, "another script follows");
 }
 
@@ -301,7 +301,7 @@ fn the_matrix_is_made_of_the_project_as_it_is() {
     state.choice.allow_unsafe = true;
     assert_eq!(column(&mut state), Some(0));
     (state.matrix.done, state.run) = (2, Run::Waiting);
-    state.type_text(&Splice { start: 0, end: 0, text: "y = 2\n".into() });
+    state.type_text(&Splice { start: 0, end: 0, text: "y = 2\n".into() }, false);
     assert_eq!(column(&mut state), None, "what was typed is ported first");
     state.run = Run::Idle;
     assert_eq!(state.take_unsent(), Delivery::Some(vec![0]));
@@ -383,7 +383,7 @@ fn a_removed_file_comes_back() {
 fn what_is_pasted_is_named_by_its_own_text() {
     let paste = |text: &str| {
         let mut state = State::default();
-        state.type_text(&Splice { start: 0, end: 0, text: text.into() });
+        state.type_text(&Splice { start: 0, end: 0, text: text.into() }, false);
         (state.files[0].path.clone(), state.is_named())
     };
     assert_eq!(paste("# fit.py\nimport torch\n"), ("fit.py".to_owned(), true));

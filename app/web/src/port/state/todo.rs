@@ -35,7 +35,7 @@ pub struct Entry {
     pub file: usize,
     /// Its path.
     pub path: String,
-    /// Line of the ported text, from 1.
+    /// Line of the ported text, from 1: where the entry leads. What is shown is the line of the source.
     pub line: usize,
     /// Line and column of the source, from 1.
     pub source: (usize, usize),

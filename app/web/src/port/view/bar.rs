@@ -60,7 +60,7 @@ fn Target() -> impl IntoView {
         state.catalogue.targets.iter().map(|target| (target.id.clone(), label(target))).collect::<Vec<Entry>>()
     };
     let choose = move |value: String| {
-        session.change_and_port(|state| state.choose(|choice| choice.target.clone_from(&value)));
+        session.change_and_port(|state| state.choose_target(&value));
     };
     view! {
         <List id="target" entries=session.memo(of) chosen=session.memo(|state| state.choice.target.clone()) choose/>

@@ -31,12 +31,20 @@ pub(super) fn Changes() -> impl IntoView {
     view! { {show} }
 }
 
+/// What the menu's “Keep CUDA, add a branch” needs, in the menu's words.
+const NO_MODES: &str = "“Keep CUDA, add a branch” needs a project that chooses between compute modes. None was found, so nothing is \
+                        changed.";
+
 /// The file can't be ported.
 #[component]
 fn Failed(message: String, line: usize, column: usize) -> impl IntoView {
     let session: Session = expect_context();
-    let not_python = session.state.with_untracked(State::not_python);
-    let text = not_python.map_or(message, str::to_owned);
+    let (not_python, no_modes) = session.state.with_untracked(|state| (state.not_python(), state.wants_in_place()));
+    let text = match not_python {
+        Some(advice) => advice.to_owned(),
+        None if no_modes => NO_MODES.to_owned(),
+        None => message,
+    };
     view! {
         <div class="state bad">
             <h3>{if not_python.is_some() { "This is not a Python script" } else { "This file can’t be ported yet" }}</h3>

@@ -41,9 +41,12 @@ pub(super) fn Editor() -> impl IntoView {
     let given = StoredValue::new(None);
     give(session, field, scroller, given);
     follow(session, field, scroller);
+    // A paste that is about to come replaces all there is.
+    let whole = StoredValue::new(false);
     let typed = move |_| {
+        let whole = whole.try_update_value(std::mem::take).unwrap_or_default();
         let Some(value) = field.get_untracked().map(|field| field.value()) else { return };
-        type_in(session, &value, given);
+        type_in(session, &value, whole, given);
     };
     let empty = session.memo(|state| state.file().is_none_or(|file| file.lines.text().is_empty()));
     let size = session.memo_of_text(sheet);
@@ -69,7 +72,7 @@ pub(super) fn Editor() -> impl IntoView {
                         node_ref=field
                         on:input=typed
                         on:keydown=move |event| key(&event, tab_walks)
-                        on:paste=move |event| paste(session, &event)
+                        on:paste=move |event| whole.set_value(paste(session, &event, field))
                     ></textarea>
                 </div>
             </div>

@@ -144,7 +144,7 @@ fn Numbers(sums: Sums) -> impl IntoView {
     };
     view! {
         {number(sums.failed, true, Some("!"), " could not be ported")}
-        {number(sums.changes, false, None, " changes")}
+        {number(sums.changes, false, None, if sums.changes == 1 { " change" } else { " changes" })}
         {number(sums.todo, true, None, " to do")}
     }
 }

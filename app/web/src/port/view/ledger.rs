@@ -79,7 +79,7 @@ fn Ported(figure: Figure) -> impl IntoView {
         let file = session
             .state
             .with_untracked(|state: &State| state.outcome.as_ref()?.files.iter().position(|file| file.path == path))?;
-        Some(view! { <Place file line path/> })
+        Some(view! { <Place file line path original=line/> })
     });
     view! { {figure.text} " " {place} }
 }

@@ -15,12 +15,20 @@ pub(super) fn GuideLink(#[prop(into)] recipe: String, #[prop(into)] title: Strin
     }
 }
 
-/// A place of the port as a button that goes there: number of the file, line and column from 1.
+/// A place of the port as a button that goes there: number of the file, line and column from 1. `original`: the line of the
+/// source that it is called by.
 #[component]
-pub(super) fn Place(file: usize, line: usize, #[prop(default = 1)] column: usize, path: String) -> impl IntoView {
+pub(super) fn Place(
+    file: usize,
+    line: usize,
+    #[prop(default = 1)] column: usize,
+    path: String,
+    original: usize,
+) -> impl IntoView {
     let session: Session = expect_context();
+    let label = format!("{path}:{}", original);
     view! {
-        <button class="link place" on:click=move |_| session.go(file, line, column)>{format!("{path}:{line}")}</button>
+        <button class="link place" on:click=move |_| session.go(file, line, column)>{label}</button>
     }
 }
 

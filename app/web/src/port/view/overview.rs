@@ -15,10 +15,10 @@ pub(super) fn Overview() -> impl IntoView {
 }
 
 fn show(Outline { stops, done, left }: Outline) -> impl IntoView {
-    let stop = |Stop { file, path, line, message }: Stop| {
+    let stop = |Stop { file, path, line, original, message }: Stop| {
         view! {
             <li>
-                <Place file line path/>
+                <Place file line path original/>
                 " "
                 <Prose text=message/>
             </li>

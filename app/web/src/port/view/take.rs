@@ -1,7 +1,7 @@
 //! What can be copied and downloaded.
 
 use super::focus;
-use crate::port::state::State;
+use crate::port::state::{EDITS_INCLUDED, State};
 use crate::port::work::{Session, copy, file, patch, report, share, zip};
 use leptos::ev;
 use leptos::html::Details;
@@ -12,7 +12,11 @@ use leptos::prelude::*;
 pub(super) fn Take() -> impl IntoView {
     let session: Session = expect_context();
     let changed = session.memo(|state| state.outcome_of(state.selected).is_some_and(|file| file.changed));
-    let any = session.memo(|state| state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|file| file.changed)));
+    // Whether there is one, and whether it has the user's edits in it.
+    let patched = session.memo(|state| {
+        let any = state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|file| file.changed));
+        (any, any && state.is_edited())
+    });
     let ported = session.memo(|state| state.outcome.is_some());
     let empty = session.memo(State::is_empty);
     let hidden = session.memo(|state| state.source_hidden);
@@ -39,7 +43,12 @@ pub(super) fn Take() -> impl IntoView {
             <Show when=move || ported.get()>
                 <a class="button quiet small" id="to-launch" href=move || launch.get() target="_blank">"Launch scripts"</a>
             </Show>
-            <button class="button small" id="patch" prop:disabled=move || !any.get() on:click=move |_| patch(session)>
+            <button
+                class="button small"
+                id="patch"
+                prop:disabled=move || !patched.get().0
+                on:click=move |_| patch(session)
+            >
                 "Download patch"
             </button>
             <Menu>
@@ -55,6 +64,7 @@ pub(super) fn Take() -> impl IntoView {
                 <a href="../portolan-rehearsal.zip" id="download-kit" download="">"Rehearsal kit (.zip)"</a>
             </Menu>
         </div>
+        <p class="patch-note" id="patch-note" hidden=move || !patched.get().1>{EDITS_INCLUDED}</p>
     }
 }
 

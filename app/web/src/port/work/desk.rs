@@ -70,7 +70,7 @@ impl Desk {
             Ask::Rows(rows) => self.matrix(rows),
             Ask::Try { options, option } => head(Answer::Tried(self.matters(options, option))),
             Ask::Unblock { options, attempt } => head(self.unblock(&options, attempt)),
-            Ask::Patch => self.written(|port| git_patch(&port.sources, &port.result)),
+            Ask::Patch => self.written(|port| git_patch(&from(&port.sources, ask.texts), &port.result)),
             Ask::Report => {
                 let recipes = self.recipes().clone();
                 self.written(|port| report(port, &recipes))
@@ -185,6 +185,13 @@ impl Desk {
     }
 }
 
+/// The files with the texts that a patch starts from, where those are others.
+fn from(sources: &[SourceFile], bases: Vec<String>) -> Vec<SourceFile> {
+    let mut files = sources.to_vec();
+    files.iter_mut().zip(bases).for_each(|(file, base)| file.text = base);
+    files
+}
+
 /// The report as the command writes it.
 fn report(port: &Port, recipes: &RecipeSet) -> String {
     report_json(&without_configuration(&port.result), recipes, &port.ledgers, port.twin.as_ref())
@@ -244,6 +251,8 @@ fn outcome(port: &Port) -> Outcome {
         let mut diagnostics: Vec<Diagnostic> = file.diagnostics.clone();
         let place = |d: &Diagnostic| (d.ported.line, d.ported.column);
         diagnostics.sort_by_key(place);
+        // Two strings in a line may be told the same.
+        diagnostics.dedup_by(|a, b| a.ported.line == b.ported.line && a.recipe == b.recipe && a.message == b.message);
         FileOutcome {
             path: file.path.clone(),
             changed: file.changed,
@@ -273,6 +282,7 @@ fn overview(outline: &codemod::Overview<'_>, ported: &Ported) -> Overview {
         file: *file,
         path: ported.files[*file].path.clone(),
         line: diagnostic.ported.line,
+        original: diagnostic.original.line,
         message: diagnostic.message.clone(),
     };
     Overview { stops: outline.stops.iter().map(stop).collect(), done: outline.done.clone(), left: outline.left.clone() }

@@ -2,8 +2,8 @@
 
 use super::engine;
 use super::session::Session;
-use crate::port::protocol::{Answer, Ask};
-use crate::port::state::fragment;
+use crate::port::protocol::{Answer, Ask, Parcel};
+use crate::port::state::{EDITS_INCLUDED, State, fragment};
 use crate::shared::archive;
 use crate::shared::browser;
 use crate::shared::text::thousands;
@@ -25,7 +25,9 @@ fn give(session: Session, name: &str, kind: &str, bytes: &[u8]) {
 
 /// Downloads the patch.
 pub(in crate::port) fn patch(session: Session) {
-    engine::ask(engine::bare(Ask::Patch), move |answer| {
+    let texts = session.state.with_untracked(State::bases);
+    let edits = if texts.is_empty() { "" } else { EDITS_INCLUDED };
+    engine::ask(Parcel { head: Ask::Patch, texts, colours: Vec::new() }, move |answer| {
         let text = answer.texts.into_iter().next().unwrap_or_default();
         let name = named(session, "patch");
         give(session, &name, "text/x-patch", text.as_bytes());
@@ -33,7 +35,7 @@ pub(in crate::port) fn patch(session: Session) {
             true => "",
             false => " First give the file the name that it has in your project: the patch names it.",
         });
-        session.say(false, format!("Downloaded {name}. In your project’s root: `git apply {name}`.{advice}"));
+        session.say(false, format!("Downloaded {name}. In your project’s root: `git apply {name}`.{advice} {edits}"));
     });
 }
 

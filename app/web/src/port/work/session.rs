@@ -98,8 +98,8 @@ impl Session {
 
     /// Something was typed, which the field shows already. Whoever shows no text hears nothing of most keys: there are many
     /// of them, and keys come fast.
-    pub(in crate::port) fn type_in(self, splice: &Splice) {
-        match self.state.try_update_untracked(|state| state.type_text(splice)) {
+    pub(in crate::port) fn type_in(self, splice: &Splice, whole: bool) {
+        match self.state.try_update_untracked(|state| state.type_text(splice, whole)) {
             Some(true) => self.state.notify(),
             _ => self.typed.notify(),
         }
@@ -377,7 +377,12 @@ impl Session {
         match fragment::parse(&hash) {
             Fragment::Empty => {}
             Fragment::Unknown => self.say(true, "The address does not name anything this page can open."),
-            Fragment::Matrix => self.show(Panel::Matrix),
+            Fragment::Matrix => {
+                self.show(Panel::Matrix);
+                if self.state.try_update(State::choose_as_before_place) == Some(true) {
+                    self.port_now();
+                }
+            }
             Fragment::Place { target, file, line } => {
                 if self.state.try_update(|state| state.go_to_port(target, file, line)) == Some(true) {
                     self.port_now();
@@ -445,16 +450,18 @@ impl Session {
     }
 
     /// An address that names what was opened is not true any more once that is changed: a page that is loaded anew would
-    /// open the old instead of what was kept.
+    /// open the old instead of what was kept. Nor is one that names the matrix, once something else is shown.
     pub(in crate::port) fn follow_edits(self) {
-        Effect::new(move |before: Option<u64>| {
+        Effect::new(move |before: Option<(u64, bool)>| {
             self.typed.track();
-            let edits = self.state.with(|state| state.edits);
+            let (edits, matrix) = self.state.with(|state| (state.edits, state.panel == Panel::Matrix));
             let hash = browser::window().location().hash().unwrap_or_default();
-            if before.is_some_and(|before| before != edits) && fragment::names_work(&hash) {
+            let edited = before.is_some_and(|(before, _)| before != edits) && fragment::names_work(&hash);
+            let left = before.is_some_and(|(_, before)| before && !matrix) && hash == fragment::MATRIX;
+            if edited || left {
                 browser::clear_fragment();
             }
-            edits
+            (edits, matrix)
         });
     }
 
@@ -540,10 +547,14 @@ impl Session {
 
     /// Goes to the next change, or the one before.
     pub(in crate::port) fn step(self, forward: bool) {
-        self.state.update(|state| {
+        let beyond = self.state.try_update(|state| {
             state.panel = Panel::Changes;
             state.step(forward);
+            state.changed_beyond(forward).filter(|_| state.has_no_step())
         });
+        if let Some(file) = beyond.flatten() {
+            self.select(file);
+        }
     }
 
     /// Removes a file from the project.

@@ -1,9 +1,9 @@
 //! Which place of the table is in sight: it stays when the diff changes, and moves where the state wants to go.
 
 use super::sheet::{Frame, Sheet};
-use crate::port::state::Jump;
 use crate::port::state::find::Line;
 use crate::port::state::rows::Row as Kind;
+use crate::port::state::{Jump, Step};
 use crate::port::work::Session;
 use crate::shared::browser;
 use leptos::html::Div;
@@ -71,12 +71,19 @@ fn go(session: Session, jump: Jump, sheet: &Sheet, frame: RwSignal<Frame>, scrol
     }
     let layout = &sheet.paper.layout;
     let (seen, height) = (f64::from(scroller.scroll_top()), f64::from(scroller.client_height()));
+    let step = |forward: bool| {
+        let step = session.state.try_update_untracked(|state| state.stepped(layout, seen, forward));
+        step.unwrap_or(Step::Nowhere)
+    };
     let row = match &jump {
         Jump::New(line) | Jump::Found(Line::New(line)) => layout.row_of_new(*line),
         Jump::Found(Line::Removed(line)) => layout.row_of_old(*line),
         Jump::Edit(id) => sheet.paper.row_of_edit(id),
-        Jump::Next => session.state.try_update_untracked(|state| state.stepped(layout, seen, true)).flatten(),
-        Jump::Previous => session.state.try_update_untracked(|state| state.stepped(layout, seen, false)).flatten(),
+        Jump::Next | Jump::Previous => match step(jump == Jump::Next) {
+            Step::Row(row) => Some(row),
+            Step::File(file) => return session.select(file),
+            Step::Nowhere => None,
+        },
         Jump::Source(..) => None,
     };
     if let (Some(row), Jump::New(_) | Jump::Found(_)) = (row, &jump)

@@ -12,7 +12,7 @@ pub(super) fn Tools() -> impl IntoView {
     let undo = session.memo(|state| state.can_undo());
     let (whole, unified) = (session.memo(State::shows_whole), session.memo(|state| state.unified));
     let hidden = session.memo(|state| state.source_hidden);
-    let place = session.memo(|state| state.step_said.clone());
+    let place = session.memo(|state| state.steps.said.clone());
     view! {
         <div class="tools" id="tools" role="toolbar" aria-label="Changes">
             <button class="button quiet small" id="previous" aria-keyshortcuts="Shift+F8" on:click=move |_| session.step(false)>

@@ -5,18 +5,19 @@ use crate::port::state::project::check_text;
 use crate::port::work::{Session, open_list};
 use crate::shared::browser;
 use leptos::ev::{ClipboardEvent, KeyboardEvent};
+use leptos::html::Textarea;
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlDocument;
 
-/// Something was typed.
-pub(super) fn type_in(session: Session, value: &str, given: StoredValue<Option<(u64, usize)>>) {
+/// Something was typed, or pasted over the `whole` text.
+pub(super) fn type_in(session: Session, value: &str, whole: bool, given: StoredValue<Option<(u64, usize)>>) {
     let splice = session.state.with_untracked(|state| {
         let stored = state.file().map(|file| file.lines.text().clone());
         take_typed(stored.as_deref().unwrap_or(""), value)
     });
     let Some(splice) = splice else { return };
-    session.type_in(&splice);
+    session.type_in(&splice, whole);
     // The field has this text already.
     given.set_value(session.state.with_untracked(|state| Some((state.project, state.selected))));
 }
@@ -39,20 +40,31 @@ pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
     }
 }
 
-/// Files are opened; text goes into the field if it can be ported at all.
-pub(super) fn paste(session: Session, event: &ClipboardEvent) {
-    let Some(data) = event.clipboard_data() else { return };
+/// Files are opened; text goes into the field if it can be ported at all. Says whether it replaces all that is there.
+pub(super) fn paste(session: Session, event: &ClipboardEvent, field: NodeRef<Textarea>) -> bool {
+    let Some(data) = event.clipboard_data() else { return false };
     if let Some(files) = data.files().filter(|files| files.length() > 0) {
         event.prevent_default();
-        return open_list(session, &files);
+        open_list(session, &files);
+        return false;
     }
     let text = data.get_data("text/plain").unwrap_or_default();
     match check_text(&text) {
         Err(why) => {
             event.prevent_default();
             session.say(true, format!("The pasted text {why} Nothing was changed."));
+            false
         }
-        // A script is pasted to be read as a port; a line is pasted to go on with.
-        Ok(()) => session.state.update_untracked(|state| state.unread |= state.is_empty()),
+        Ok(()) => {
+            // A script is pasted to be read as a port; a line is pasted to go on with.
+            session.state.update_untracked(|state| state.unread |= state.is_empty());
+            field.get_untracked().is_some_and(|field| {
+                let length = field.text_length();
+                length > 0
+                    && !text.is_empty()
+                    && field.selection_start() == Ok(Some(0))
+                    && field.selection_end() == Ok(Some(length))
+            })
+        }
     }
 }

@@ -81,7 +81,7 @@ fn Line(entry: Entry, alone: bool) -> impl IntoView {
     let session: Session = expect_context();
     let Entry { key, file, path, line, source, code, severity, message, .. } = entry;
     let ticked = session.memo_of_port(move |state| state.ticked.contains(&key));
-    let label = format!("Done: {path}:{line}");
+    let label = format!("Done: {path}:{}", source.0);
     let tick = (severity <= Severity::Warning).then(|| {
         view! {
             <input
@@ -103,7 +103,7 @@ fn Line(entry: Entry, alone: bool) -> impl IntoView {
         <li class:ticked=ticked>
             {tick}
             <div>
-                <Place file line path/>
+                <Place file line path original=source.0/>
                 " "
                 <code class="line">{code}</code>
                 " "

@@ -67,7 +67,7 @@ fn InPort(path: String, line: usize) -> impl IntoView {
     let session: Session = expect_context();
     let file = session.state.with_untracked(|state| state.files.iter().position(|file| file.path == path));
     match file {
-        Some(file) => view! { <Place file line path/> }.into_any(),
+        Some(file) => view! { <Place file line path original=line/> }.into_any(),
         None => view! { <code>{format!("{path}:{line}")}</code> }.into_any(),
     }
 }

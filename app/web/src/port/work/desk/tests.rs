@@ -285,3 +285,25 @@ fn a_step_of_several_processes_is_ported_by_the_target_for_them() {
     let found = way_out(&text.replace("import torch\n", start)).expect("another target");
     assert_eq!(found.by, Unblocking::Target { id: "popdist".to_owned(), name: "PopDist".to_owned() });
 }
+
+#[test]
+fn a_patch_starts_from_what_the_user_has() {
+    let mut desk = Desk::default();
+    let (opened, edited) = ("net.cuda()\nx = 1\n", "net.cuda()\nx = 2\n");
+    port(&mut desk, edited);
+    let patch = ask(&mut desk, Ask::Patch, &[opened]).texts.remove(0);
+    let ported = ask(&mut desk, Ask::Texts, &[]).texts.remove(0);
+    assert_eq!(patch, codemod::git_patch_of("a.py", opened, &ported));
+    assert!(patch.contains("-x = 1\n") && patch.contains("+x = 2\n"), "{patch}");
+}
+
+#[test]
+fn what_is_told_of_two_strings_in_a_line_is_told_once() {
+    let answer = port(
+        &mut Desk::default(),
+        "import torch\nx = {\"a\": \"cuda:nccl\", \"b\": \"cuda:nccl\"}\ny = \"cuda:nccl\"\n",
+    );
+    let Answer::Ported(outcome, _) = answer.head else { panic!("{:?}", answer.head) };
+    let lines: Vec<usize> = outcome.files[0].diagnostics.iter().map(|d| d.ported.line).collect();
+    assert_eq!(lines, [2, 3]);
+}
