@@ -20,7 +20,9 @@ pub(crate) fn lines(problems: &[Problem], request: &Request, site: &Site) -> Vec
             (None, _) if !OPTIONS.contains(&&**name) => known(name, request, site),
             _ => String::new(),
         };
-        format!("--set {name}=…: {message}{more}")
+        // As for an option: what is said of the field goes on its sentence.
+        let said = Problem { field: format!("{name}=…"), message: message.clone() };
+        format!("--set {said}{more}")
     };
     let mut lines: Vec<String> = problems.iter().map(line).collect();
     if lines.iter().any(|line| line.starts_with("--set ")) {

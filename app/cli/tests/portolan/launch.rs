@@ -33,10 +33,10 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     let ending = "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.batch=2";
     assert!(line.starts_with("mpirun -n 8 ") && line.ends_with(ending), "{line}");
     assert!(ran.out.contains("# 2 samples × 1 micro-batch × 8 cards = 16 samples a step"), "{}", ran.out);
-    assert!(ran.out.contains("# batch 2: run.batch cristae/config/run.py:"), "{}", ran.out);
+    assert!(ran.out.contains("# batch 2, from run.batch cristae/config/run.py:"), "{}", ran.out);
     assert!(ran.err.contains("whether it joins its processes: run.distributed (False)"), "{}", ran.err);
 
-    let from = "# accumulation 1: mode.optimizer.accumulate cristae/config/mode.py:";
+    let from = "# accumulation 1, from mode.optimizer.accumulate cristae/config/mode.py:";
     assert!(ran.out.contains(from), "{}", ran.out);
     let ran = launch(&["run.id=x", "--accumulation", "4"]);
     assert!(command_of(&ran.out).ends_with(" run.batch=2 mode.optimizer.accumulate=4"), "{}", ran.out);
@@ -65,7 +65,7 @@ fn a_configuration_file_that_the_program_names_is_read() {
     let ran = portolan(home.path(), &["launch", "--target", "hpu", "--project", "p"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.err.contains("config.yaml:2: the batch: train.batch_size (24)"), "{ran:?}");
-    assert!(ran.out.contains("# batch 24: train.batch_size config.yaml:2"), "{}", ran.out);
+    assert!(ran.out.contains("# batch 24, from train.batch_size config.yaml:2"), "{}", ran.out);
     assert!(!command_of(&ran.out).contains("batch_size"), "{}", ran.out);
 }
 

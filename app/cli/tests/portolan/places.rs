@@ -162,7 +162,7 @@ fn out_replaces_no_other_file_unless_told_to() {
     for file in ["trainer.py", "conf/run.yaml"] {
         assert!(ran.err.contains(Path::new("out").join(file).to_str().unwrap()), "{ran:?}");
     }
-    assert!(ran.err.contains("2 files there say") && ran.err.contains("--force"), "{ran:?}");
+    assert!(ran.err.contains("2 files there differ") && ran.err.contains("--force"), "{ran:?}");
     assert!(!ran.err.contains("same.txt") && !ran.err.contains("other.py"), "{ran:?}");
     assert_eq!(read(home.path(), "out/trainer.py"), mine);
     assert_eq!(read(home.path(), "out/conf/run.yaml"), "device: mps \n");
@@ -180,7 +180,7 @@ fn out_replaces_no_other_file_unless_told_to() {
     assert_eq!(ran.code, 0, "a file given alone goes to out/p: {ran:?}");
     let ran = port(&["--out", "out", "p"]);
     assert_eq!((ran.code, read(home.path(), "out/trainer.py").as_str()), (2, mine), "{ran:?}");
-    assert!(ran.err.contains("1 file there says"), "{ran:?}");
+    assert!(ran.err.contains("1 file there differs"), "{ran:?}");
 
     // What is no file can't be replaced, and half of a tree is worse than none.
     fs::create_dir_all(home.path().join("taken/trainer.py")).unwrap();

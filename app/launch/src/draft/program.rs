@@ -84,7 +84,7 @@ impl Draft<'_> {
                 return told.parse().ok().filter(|told| *told > 0).unwrap_or(accumulation);
             }
             // The program has it from its own code: a key that only some of its configurations know stays unsaid.
-            (_, None, Some(from)) => self.plan.arithmetic.push(format!("accumulation {accumulation}: {from}")),
+            (_, None, Some(from)) => self.plan.arithmetic.push(format!("accumulation {accumulation}, from {from}")),
             (Some(key), None, None) => {
                 let why = "the micro-batches used above".into();
                 self.own_args.push((format!("{key}={accumulation}").into(), why));

@@ -128,7 +128,7 @@ fn what_arguments_say_goes_before_the_code() {
     let known =
         [("batch", "2"), ("accumulation", "4"), ("accumulation-from", "a.py:4"), ("accumulation-key", "run.more")];
     let known = with(&known);
-    assert!(known.contains("# accumulation 4: a.py:4") && !known.contains("run.more="), "{known}");
+    assert!(known.contains("# accumulation 4, from a.py:4") && !known.contains("run.more="), "{known}");
     let accumulated = with(&[("batch", "2"), ("accumulation-key", "run.accumulate"), ("accumulation", "4")]);
     assert!(accumulated.contains("run.batch=2 run.accumulate=4"), "{accumulated}");
 }
