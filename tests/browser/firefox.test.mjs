@@ -44,6 +44,8 @@ inTab("pasted text is ported to the bytes of the command", async (tab) => {
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   try {
     for (const [name, target] of [["spectra_trainer.py", "hpu"], ["spectra_trainer.py", "xpu"], ["plankton.py", "hpu"]]) {
+      // Another script, not an edit of the one before: a patch would start from that.
+      await write(tab, "");
       await write(tab, script(name));
       await choose(tab, "target", target);
       await tab.until((target) => document.querySelector("#result-pane").ariaBusy === "false" && document.querySelector("#to-launch")?.href.includes(`target=${target}`), target);

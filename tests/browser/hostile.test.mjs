@@ -75,7 +75,7 @@ async function isText(page, where) {
 /** Every panel of the page that ports. */
 async function panels(page) {
   await isText(page, "first panel");
-  for (const tab of await page.locator("[role=tab]").all()) {
+  for (const tab of await page.locator("#port [role=tab]").all()) {
     await tab.click();
     await isText(page, await tab.textContent());
   }
