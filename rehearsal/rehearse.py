@@ -5,7 +5,8 @@
     python3 rehearse.py --target ipu --twin original.py -- train.py --epochs 1
     python3 rehearse.py --target ipu --project port --twin original -- train.py --epochs 1
 
-The stand-ins compute on the CPU with the PyTorch that is installed, and keep the vendor's rules. At the end there is a list of the
+The stand-ins compute on the CPU with the PyTorch that is installed, and keep the vendor's rules. A script of TensorFlow is followed with a
+stand-in that computes nothing; with --twin it runs on the TensorFlow that is installed. At the end there is a list of the
 contracts the script met and of those it broke, with file and line. With --twin the original is run as well, from the same weights with the
 same data, and both are compared step by step. Exit status: 0 all met (and the two equal), 1 some broken (or the two differ) or the script
 failed, 2 the command line is wrong or a package is missing. In the place of the script may stand the command that a launch script starts
@@ -44,6 +45,10 @@ TARGETS = {
 }
 
 INSTALL = "PyTorch is not installed for this Python: install it with `python3 -m pip install torch` (and torchvision, lightning or what else the script imports)."
+
+NO_TENSORFLOW = ("TensorFlow is not installed for this Python: install it with `python3 -m pip install tensorflow` (2.16 or newer, and what else the "
+                 "script imports).")
+SEVERAL = "of a program of TensorFlow one instance is compared; leave --instances out."
 
 
 def arguments(argv):
@@ -130,10 +135,11 @@ def instance(options, index=None):
     }
 
 
-def uses_tensorflow(script):
-    """Whether a script imports TensorFlow or Keras."""
-    text = pathlib.Path(script).read_text(encoding="utf-8", errors="replace")
-    return re.search(r"^\s*(import|from)\s+(tensorflow|keras)\b", text, re.MULTILINE) is not None
+def uses_tensorflow(script, project=None):
+    """Whether a script imports TensorFlow or Keras, or a file of its project does."""
+    imports = re.compile(r"^\s*(import|from)\s+(tensorflow|keras)\b", re.MULTILINE)
+    files = [pathlib.Path(script), *(pathlib.Path(project).rglob("*.py") if project else ())]
+    return any(imports.search(file.read_text(encoding="utf-8", errors="replace")) for file in files)
 
 
 def prepare(options):
@@ -242,7 +248,7 @@ def main(argv=None):
     if "--" in argv:
         argv.remove("--")
     options = arguments(argv)
-    if importlib.util.find_spec("torch") is None and not uses_tensorflow(options.script):
+    if importlib.util.find_spec("torch") is None and not uses_tensorflow(options.script, options.project):
         print(f"rehearse.py: {INSTALL}", file=sys.stderr)
         return 2
     if options.twin:
@@ -251,18 +257,20 @@ def main(argv=None):
     import contracts  # noqa: F401  (its report is written at exit, after the script's own)
     import stand_in_start  # noqa: F401
 
-    print(f"rehearsal: {options.target}{version()}")
+    print(f"rehearsal: {options.target}, {computed_by(options.script)}")
     return 0 if report(run(options), options.target) else 1
 
 
-def version():
+def computed_by(script):
     """Which PyTorch there is, without importing it."""
-    import importlib.metadata
+    from importlib.metadata import PackageNotFoundError, version
 
+    if uses_tensorflow(script):
+        return "with a stand-in for TensorFlow"
     try:
-        return f", PyTorch {importlib.metadata.version('torch')} on the CPU"
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+        return f"PyTorch {version('torch')} on the CPU"
+    except PackageNotFoundError:
+        return "PyTorch on the CPU"
 
 
 def twin(options):
@@ -272,8 +280,10 @@ def twin(options):
     from twins import page, ran, text
 
     if uses_tensorflow(options.script):
-        print("rehearse.py: a twin run takes a program of PyTorch; of TensorFlow the kit has a stand-in that computes nothing", file=sys.stderr)
-        return 2
+        missing = NO_TENSORFLOW if importlib.util.find_spec("tensorflow") is None else SEVERAL if options.instances > 1 else None
+        if missing:
+            print(f"rehearse.py: {missing}", file=sys.stderr)
+            return 2
     try:
         result = twin_result(options)
     except ValueError as problem:
@@ -281,7 +291,7 @@ def twin(options):
         return 2
     print(text.told(result), end="")
     start = start_of(options)
-    table = {**text.table(result), "ran": ran.ran(options, result, start.arguments), "files": result.files}
+    table = {**text.table(result), "ran": ran.ran(options, result, result.arguments or start.arguments), "files": result.files}
     for name, written in ((options.json, lambda: json.dumps(table, indent=1) + "\n"), (options.html, lambda: page.page(table))):
         if name:
             pathlib.Path(name).write_text(written(), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import functools
 
+import stand_in_random
 import torch
 import twin
 from contracts import refused
@@ -230,14 +231,30 @@ class Devices(TorchFunctionMode):
             lacks().call(func, args, kwargs)
         if there and "pin_memory" in kwargs:
             kwargs.pop("pin_memory")
-        found = func(*args, **kwargs)
-        if there or marked and device is None:
+        on_device = there or marked and device is None
+        if getattr(func, "__name__", "") in stand_in_random.DRAWS:
+            found = _draw(func, args, kwargs, on_device)
+        else:
+            found = func(*args, **kwargs)
+        if on_device:
             if there:
                 record("Tensor.to", device=MACHINE)
             mark(found)
             if there and MACHINE == "hpu" and isinstance(found, Tensor):
                 lacks().dtype(found.dtype)
         return found
+
+
+def _draw(func, args, kwargs, on_device):
+    """A call that draws random numbers: on the device from its generator, unless the program names one."""
+    generator = kwargs.get("generator")
+    if generator is not None and getattr(generator, "of_device", False) != on_device:
+        there, given = (MACHINE, "cpu") if on_device else ("cpu", MACHINE)
+        raise RuntimeError(f"Expected a '{there}' device type for generator but found '{given}'")
+    if on_device and generator is None:
+        with stand_in_random.drawn():
+            return func(*args, **kwargs)
+    return func(*args, **kwargs)
 
 
 def _in_backward():

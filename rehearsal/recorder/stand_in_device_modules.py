@@ -3,6 +3,7 @@
 import functools
 import types
 
+import stand_in_random
 import torch
 from stand_in_devices import MARK, is_ours, mark
 from stand_in_calls import MACHINE, record
@@ -123,15 +124,14 @@ def _files():
 
 
 class Generator(torch._C.Generator):
-    """A generator of the device is one of the CPU."""
+    """A generator of the device is one of the CPU, which says otherwise."""
 
     def __new__(cls, device="cpu"):
         made = super().__new__(cls, "cpu" if is_ours(device) else device)
-        made_for[id(made)] = HERE
+        made.of_device = is_ours(device)
         return made
 
-
-made_for = {}
+    device = property(lambda self: HERE if self.of_device else torch.device("cpu"))
 
 
 class Event:
@@ -203,14 +203,16 @@ def answers():
         "get_device_capability": (8, 0), "mem_get_info": (2**33, 2**33), "memory_summary": "", "reset_max_memory_allocated": None,
         "utilization": 0, "memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0, "max_memory_reserved": 0,
         "memory_cached": 0, "max_memory_cached": 0, "memory_stats": {}, "get_device_properties": Properties(),
-        "set_per_process_memory_fraction": None, "current_stream": None, "default_stream": None, "initial_seed": 0, "reset_accumulated_memory_stats": None,
+        "set_per_process_memory_fraction": None, "current_stream": None, "default_stream": None, "reset_accumulated_memory_stats": None,
     }
 
 
 def recorded(name, answer):
-    def function(*_, **__):
+    """`answer` is what the function gives, or a function that does."""
+
+    def function(*args, **options):
         record(f"torch.{MACHINE}.{name}")
-        return Stream() if name.endswith("_stream") else answer
+        return Stream() if name.endswith("_stream") else answer(*args, **options) if isinstance(answer, types.FunctionType) else answer
 
     function.__name__ = name
     return function
@@ -226,11 +228,6 @@ def _answering(module):
     module.device_count = lambda: 1
     module.is_bf16_supported = lambda *_, **__: True
     module._lazy_init = module.init = lambda: None
-    module.manual_seed = module.manual_seed_all = lambda seed: None
-    module.seed = module.seed_all = lambda: None
-    module.get_rng_state = lambda *_: torch.zeros(16, dtype=torch.uint8)
-    module.set_rng_state = module.set_rng_state_all = lambda *_: None
-    module.get_rng_state_all = lambda: [module.get_rng_state()]
     module.is_current_stream_capturing = lambda: False
     module.Event, module.Stream = Event, Stream
     module.device = module.device_of = NoContext
@@ -310,6 +307,7 @@ def install():
     _accelerator()
     _variable()
     torch.Generator = Generator
+    stand_in_random.install({"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None)}.get(MACHINE))
     if MACHINE == "cuda":
         _cuda()
     if MACHINE == "xpu":

@@ -9,10 +9,12 @@ from on_import import when_imported
 
 def _torch():
     import stand_in_devices as devices
+    import stand_in_random
     import torch_calls
     import twin
 
     torch_calls.install()
+    stand_in_random.follow()
     devices.install()
     twin.install()
     if _loads_the_bridge():
@@ -46,6 +48,20 @@ when_imported("hydra", _of("hydra"))
 when_imported("torchvision", _of("torchvision"))
 
 
+def _tensorflow(name):
+    def install():
+        import keras_calls
+
+        keras_calls.imported(name)
+
+    return install
+
+
+if os.environ.get("STAND_IN_TWIN"):
+    for _name in ("tensorflow", "keras"):
+        when_imported(_name, _tensorflow(_name))
+
+
 def _keras(module, name):
     def install():
         import sys
@@ -57,5 +73,5 @@ def _keras(module, name):
 
 if stand_in_data.COUNT:
     for _name in stand_in_data.KERAS:
-        for _module in (f"keras.src.datasets.{_name}", f"keras.datasets.{_name}"):
+        for _module in (f"keras.src.datasets.{_name}", f"keras.datasets.{_name}", f"keras._tf_keras.keras.datasets.{_name}"):
             when_imported(_module, _keras(_module, _name))

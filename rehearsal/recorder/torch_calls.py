@@ -439,7 +439,28 @@ def _compilation(torch):
         around(torch.jit, name, _jit(as_))
     before(torch.nn.utils, "clip_grad_norm_", lambda *_, **__: told("clip_grad_norm_"))
     before(torch.nn.utils, "clip_grad_value_", lambda *_, **__: told("clip_grad_value_"))
+    around(torch.onnx, "export", _export)
     around(torch.nn.SyncBatchNorm, "convert_sync_batchnorm", _plain_batchnorm)
+
+
+def _export(original, model, args=(), *more, **options):
+    """What writes the file is a package of its own. A twin run does without: it has the model called as the exporter would, and says so."""
+    import importlib.util
+
+    import twin
+
+    missing = [name for name in ("onnx", "onnxscript") if importlib.util.find_spec(name) is None]
+    if not twin.FILE or not missing:
+        return original(model, args, *more, **options)
+    twin.note("export", f"torch.onnx.export wrote no file: this Python has no {' and no '.join(missing)}")
+    import torch
+
+    training = model.training
+    with twin.quiet(), torch.no_grad():
+        try:
+            model.eval()(*(args if isinstance(args, tuple) else (args,)), **options.get("kwargs") or {})
+        finally:
+            model.train(training)
 
 
 def _jit(name):

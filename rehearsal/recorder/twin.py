@@ -17,7 +17,10 @@ STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=training|all, which l
 shuffled pass, or of any, out where it is incomplete;
 STAND_IN_TWIN_NUDGE=E, which changes each gradient by that much of its size before it is applied;
 STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together;
-STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each instance's share.
+STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each instance's share;
+STAND_IN_TWIN_BATCHES=N, with which Keras takes N of its batches for an update, and STAND_IN_TWIN_TIMES=F, which multiplies its loss.
+
+Of a program of TensorFlow the record is that of `keras_twin.py`.
 """
 
 import atexit
@@ -36,8 +39,8 @@ SEED = int(os.environ.get("STAND_IN_TWIN_SEED", "20"))
 EVALUATED = int(os.environ.get("STAND_IN_TWIN_EVALUATED", "16"))
 
 RECORD = {
-    "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "states": [], "saved": [], "passes": [], "notes": [],
-    "autocast": [], "scaler": False, "ended": "", "on_device": False, "devices": set(),
+    "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "types": [], "states": [], "saved": [], "passes": [], "notes": [],
+    "autocast": [], "scaler": False, "ended": "", "on_device": False, "devices": set(), "drew_on_device": False, "call": None,
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 # Of a training forward behind the last step: how many steps there were, and the buffers of each root before it.
@@ -296,15 +299,17 @@ def _call(original, self, *args, **kwargs):
     _counts["depth"] += 1
     try:
         trains = torch.is_grad_enabled() and any(p.requires_grad for p in parameters)
+        if self.training and len(RECORD["steps"]) >= STEPS and not (_behind or _counts["unbroken"]):
+            _left_behind()
         if trains:
             _root(self)
-            if self.training and len(RECORD["steps"]) >= STEPS and not (_behind or _counts["unbroken"]):
-                _left_behind()
             # Whether a forward belongs to a step is known later, and dropout draws in training mode alone.
             _counts["forward"] += self.training
-            # The global generator alone: a program that gives dropout a generator of its own has seeded it.
+            # The global generators alone: a program that gives dropout a generator of its own has seeded it.
             if self.training:
-                torch.random.default_generator.manual_seed(SEED * 7919 + _counts["forward"])
+                import stand_in_random
+
+                stand_in_random.begin(SEED * 7919 + _counts["forward"])
         found = original(self, *args, **kwargs)
         _note_forward(self, args, kwargs, found, trains)
         return found
@@ -313,8 +318,8 @@ def _call(original, self, *args, **kwargs):
 
 
 def _left_behind():
-    """A forward pass may follow the last step, of a step that is not taken any more: it changes running statistics, and a device may not
-    bring these back."""
+    """A forward pass may follow the last step, of a step that is not taken any more, or in training mode though it trains nothing: it changes
+    running statistics, and a device may not bring these back."""
     for function in _before_end:
         function()
     with _plainly():
@@ -341,6 +346,8 @@ def _note_forward(module, args, kwargs, found, trains):
             forward = _pending["forwards"][-1]
             for value in through:
                 value.register_hook(lambda gradient, forward=forward: forward.update(went=True))
+        if trains and RECORD["call"] is None:
+            RECORD["call"] = [list(value.shape) for value in _leaves((args, kwargs)) if isinstance(value, torch.Tensor)]
         if first is not None:
             _pending["seen"].append(_summary(first))
         # One that trains after all is taken out again.
@@ -375,9 +382,10 @@ def _differentiated(tensors):
     if not FILE or _counts["quiet"]:
         return
     _settle()
-    if len(RECORD["steps"]) >= STEPS and not _counts["unbroken"]:
-        raise EndOfRun(0)
     tensors = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+    if len(RECORD["steps"]) >= STEPS and not _counts["unbroken"]:
+        _go_back(tensors)
+        raise EndOfRun(0)
     if _by_hand():
         import by_hand
 
@@ -386,6 +394,25 @@ def _differentiated(tensors):
     with _plainly():
         _pending["objective"].append(sum(float(tensor.detach().double().sum()) for tensor in tensors))
     _pending["places"].append(_place())
+
+
+def _go_back(tensors):
+    """Goes back through the step that is not taken any more, so that its forward passes are known from evaluations. No weight gets a gradient."""
+    import torch
+
+    with torch._C.DisableTorchFunction():
+        leaves, nodes, seen = [], [tensor.grad_fn for tensor in tensors], set()
+        while nodes:
+            node = nodes.pop()
+            if node is not None and node not in seen:
+                seen.add(node)
+                leaves += [node.variable] if hasattr(node, "variable") else []
+                nodes += [following for following, _ in node.next_functions]
+        if leaves:
+            torch.autograd.grad(tensors, leaves, [torch.ones_like(tensor) for tensor in tensors], allow_unused=True)
+    # Where a device goes back by itself, from what the host tells it, the last forward pass is the one.
+    if _pending["forwards"] and not any(forward["went"] for forward in _pending["forwards"]):
+        _pending["forwards"][-1]["went"] = True
 
 
 def _names(parameters):
@@ -494,26 +521,27 @@ def _settings(group):
 @contextlib.contextmanager
 def _state_of_random(seed=None):
     """Puts the generators back as they were; inside they start from a seed, where one is given."""
-    import torch
+    from stand_in_random import generators
 
     numpy = sys.modules.get("numpy")
-    generator = torch.random.default_generator
-    before = generator.get_state(), random.getstate(), numpy.random.get_state() if numpy else None
+    before = [generator.get_state() for generator in generators()], random.getstate(), numpy.random.get_state() if numpy else None
     if seed is not None:
         _seed(seed)
     try:
         yield
     finally:
-        generator.set_state(before[0])
+        for generator, state in zip(generators(), before[0]):
+            generator.set_state(state)
         random.setstate(before[1])
         if numpy:
             numpy.random.set_state(before[2])
 
 
 def _seed(seed):
-    import torch
+    from stand_in_random import generators
 
-    torch.random.default_generator.manual_seed(seed)
+    for generator in generators():
+        generator.manual_seed(seed)
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
@@ -668,11 +696,16 @@ def _keep_float32(torch):
 
 def dump():
     """Writes the record. Nothing of a program's last words may keep it from being written."""
+    if RECORD.get("of") == "tensorflow":
+        return
+    import stand_in_random
+
     _settle()
     for function in _before_end:
         function()
     with _plainly():
         RECORD["end"] = [_weights(root) for root in _roots]
+        RECORD["types"] = [{name: str(value.dtype) for name, value in root.named_parameters()} for root in _roots]
         for steps, buffers in _behind:
             if steps == len(RECORD["steps"]):
                 RECORD["end"] = [{**end, **before} for end, before in zip(RECORD["end"], [*buffers, *({} for _ in RECORD["end"])])]
@@ -681,10 +714,11 @@ def dump():
             RECORD["states"].append({
                 name: _flat(optimizer.state.get(value, {})) for name, value in zip(_names(parameters), parameters)})
     # A batch that was gone through when all steps were done is none of an evaluation.
-    cut = {id(forward["entry"]) for forward in _pending["forwards"] if forward["went"] or len(RECORD["steps"]) >= STEPS and forward["entry"]["training"]}
+    cut = {id(forward["entry"]) for forward in _pending["forwards"] if forward["went"]}
     RECORD["evaluations"] = _merged([entry for entry in RECORD["evaluations"] if id(entry) not in cut])
     RECORD["unfinished"] = {"objective": list(_pending["objective"])}
     RECORD["stand_ins"] = _stand_ins()
+    RECORD["drew_on_device"] = stand_in_random.used[0]
     with open(FILE, "wb") as out:
         pickle.dump(RECORD, out)
 

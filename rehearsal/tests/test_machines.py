@@ -101,6 +101,51 @@ class OnAGpu(Programs):
         run = self.good(net + "opt = torch.optim.SGD(net.parameters(), lr=1); net(x).mean().backward(); opt.step()")
         self.assertEqual(run.calls[-1][0], "optimizer.step")
 
+    def test_random_numbers_of_the_device(self):
+        self.good("""
+            import torch
+            draw = lambda: (torch.rand(4), torch.rand(4, device="cuda").cpu())
+            same = lambda a, b: [bool(torch.equal(x, y)) for x, y in zip(a, b)]
+            torch.manual_seed(5)
+            both = draw()
+            torch.manual_seed(5)
+            assert same(draw(), both) == [True, True], "torch.manual_seed seeds all"
+            state = torch.cuda.get_rng_state()
+            torch.cuda.manual_seed(5)
+            assert torch.cuda.initial_seed() == 5 and same(draw(), both) == [False, True], "the device's seed is its own"
+            torch.cuda.set_rng_state(state)
+            before = torch.rand(3, device="cuda")
+            with torch.random.fork_rng(devices=[0]):
+                torch.randn(9, device="cuda")
+            torch.cuda.set_rng_state_all([state])
+            assert torch.equal(torch.rand(3, device="cuda"), before)
+            generator = torch.Generator(device="cuda").manual_seed(2)
+            assert generator.device.type == "cuda" and torch.Generator().device.type == "cpu"
+            torch.rand(2, device="cuda", generator=generator)
+            net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5)).cuda()
+            x, host = torch.ones(2, 4).cuda(), torch.get_rng_state()
+            a, b = net(x), torch.utils.checkpoint.checkpoint(net, x, use_reentrant=False)
+            assert torch.equal(torch.get_rng_state(), host), "dropout on the device draws from the device's generator"
+            b.sum().backward()
+        """)
+        for work in ("torch.rand(2, device='cuda', generator=torch.Generator())", "torch.randperm(4, generator=torch.Generator(device='cuda'))"):
+            self.dies("device type for generator but found", f"import torch; {work}")
+
+    def test_whatever_draws_is_known(self):
+        self.good("""
+            import torch
+            from stand_in_random import DRAWS
+            drawing = set()
+            for name in dir(torch.ops.aten):
+                operation = getattr(torch.ops.aten, name)
+                for overload in getattr(operation, "overloads", list)():
+                    if torch.Tag.nondeterministic_seeded in getattr(operation, overload).tags:
+                        drawing.add(name)
+            kernels = ("_cudnn", "_flash", "_scaled", "miopen")  # which functions of another name call
+            public = {name for name in drawing if not name.startswith(kernels) and (hasattr(torch, name) or hasattr(torch.Tensor, name) or hasattr(torch.nn.functional, name))}
+            assert len(public) > 20 and not public - DRAWS, public - DRAWS
+        """)
+
     def test_precision_for_cuda(self):
         self.good("import torch; torch.cuda.amp.autocast(); torch.cuda.amp.GradScaler(); torch.autocast('cuda'); torch.cuda.empty_cache()")
 

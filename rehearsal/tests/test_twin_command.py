@@ -5,6 +5,7 @@
 
 import hashlib
 import html.parser
+import importlib.util
 import json
 import os
 import pathlib
@@ -224,6 +225,54 @@ class Result(unittest.TestCase):
         run = Twin(*both(port=port), files=files, environment={"PYTHONPATH": "lib"})
         self.assertEqual(run.status, 0, run.out + run.err)
 
+    def test_the_seed_of_the_device(self):
+        """A port that leaves it out draws other numbers, in the step as well as in the model; one that seeds alike draws the same."""
+        seeded = ORIGINAL.replace("torch.manual_seed(1)\n", "torch.manual_seed(1)\ntorch.cuda.manual_seed(7)\n")
+        drawn = seeded.replace('net(x.to("cuda"))', 'net(torch.randn_like(x.to("cuda")))')
+        dropped = {"net.py": NET + "\n    def forward(self, x):\n        return super().forward(torch.nn.functional.dropout(x, 0.3, self.training))\n"}
+        head = PORT[: PORT.index("import torch\n")]
+        for original, files in ((drawn, {}), (seeded, dropped)):
+            port = head + original.replace('"cuda"', '"hpu"').replace("torch.cuda", "torch.hpu")
+            texts = [{**side, **files} for side in both(original, port)]
+            run = Twin(*texts)
+            self.assertEqual((run.status, run.result and run.result["verdict"]), (0, "equal"), run.out + run.err)
+            run = Twin(texts[0], {**texts[1], "train.py": port.replace("torch.hpu.manual_seed(7)\n", "")})
+            self.assertEqual((run.status, run.result and run.result["first"]["step"]), (1, 1), run.out + run.err)
+
+    def test_an_evaluation_with_gradients(self):
+        """It goes nowhere, in either mode of the model, and at the end of the run as well as before it."""
+        loop = ORIGINAL[: ORIGINAL.index("for x, y")] + textwrap.dedent("""
+            loader = torch.utils.data.DataLoader(data, batch_size=8, shuffle=True)
+            for epoch in range(2):
+                for x, y in loader:
+                    optimizer.zero_grad()
+                    loss = torch.nn.functional.mse_loss(net(x.to("cuda")), y.to("cuda"))
+                    loss.backward()
+                    optimizer.step()
+                MODE
+                total = 0.0
+                for x, y in loader:
+                    total += torch.nn.functional.mse_loss(net(x.to("cuda")), y.to("cuda")).item()
+                print("total", total)
+                net.train()
+        """)
+        head = PORT[: PORT.index("import torch\n")]
+        for mode, steps in (("net.train()", "8"), ("net.train()", "12"), ("net.eval()", "16")):
+            original = loop.replace("MODE", mode)
+            port = (head + original.replace('"cuda"', '"hpu"')).replace("    total = 0.0\n", "    total = 0.0\n    torch.set_grad_enabled(False)\n").replace(
+                '    print("total"', '    torch.set_grad_enabled(True)\n    print("total"')
+            run = Twin({"train.py": original, "net.py": NORMED}, {"train.py": port, "net.py": NORMED}, "--twin-steps", steps)
+            self.assertEqual((run.status, run.result and run.result["verdict"]), (0, "equal"), run.out + run.err)
+
+    def test_an_export_without_its_package(self):
+        export = 'torch.onnx.export(net, x.to("{}"), "net.onnx")\n'
+        run = Twin(*both(ORIGINAL + export.format("cuda"), PORT + export.format("hpu")))
+        if importlib.util.find_spec("onnxscript") is None:
+            self.assertEqual(run.status, 0, run.out + run.err)
+            self.assertIn("export: torch.onnx.export wrote no file: this Python has no ", run.out)
+            run = Twin(*both(ORIGINAL + export.format("cuda"), PORT + export.format("cpu")))
+            self.assertIn("Expected all tensors to be on the same device", run.result["failed"])
+
     def test_a_forward_pass_behind_the_last_step(self):
         """Its running statistics are of no step that is compared."""
         again = ORIGINAL.replace("for x, y in torch.utils.data.DataLoader(data, batch_size=8, shuffle=True):", textwrap.dedent("""
@@ -236,6 +285,29 @@ class Result(unittest.TestCase):
         run = Twin({"train.py": ORIGINAL, "net.py": NORMED}, {"train.py": INSTANCE, "net.py": NORMED}, "--instances", "2", target="popdist")
         self.assertEqual(run.status, 0, run.out + run.err)
         self.assertIn("batch norm over each instance's own share of a batch", run.result["reasons"])
+
+    def test_types_that_the_programs_ask_for(self):
+        """float16 in the original and bfloat16 in the port are explained; a difference in float32 is none of types."""
+        forward = "torch.nn.functional.mse_loss(net("
+        half = lambda program, device, kind: program.replace(  # noqa: E731
+            "loss = " + forward, f"with torch.autocast('{device}', torch.{kind}):\n        out = net(").replace(
+            "), y.to(", f")\n    loss = torch.nn.functional.mse_loss(out.float(), y.to(")
+        original, port = half(ORIGINAL, "cuda", "float16"), half(PORT, "hpu", "bfloat16")
+        run = Twin(*both(original, port), "--precision", "target")
+        self.assertEqual(run.status, 0, run.out + run.err)
+        self.assertIn("twin: equal up to the type of numbers (losses by ", run.out)
+        run = Twin(*both(original, port.replace("else 0.1", "else 0.2")), "--precision", "target")
+        self.assertEqual(run.status, 1, run.out + run.err)
+        self.assertIn("differ in float32 already", run.out)
+
+    def test_an_evaluation_in_every_instance(self):
+        held_back = "\nheld_back = torch.randn(32, 4)\nwith torch.no_grad():\n    net(held_back{}).sum().item()\n"
+        for part, status in (("", 0), ("[:16]", 1)):
+            original = ORIGINAL + held_back.format(".to('cuda')")
+            port = INSTANCE + "step.detachFromDevice()" + held_back.format(part)
+            run = Twin({"train.py": original, "net.py": NET}, {"train.py": port, "net.py": NET}, "--instances", "2", target="popdist")
+            self.assertEqual(run.status, status, part + run.out + run.err)
+            self.assertIn("every instance evaluates the same samples", run.out)
 
 
 class Commands(unittest.TestCase):
@@ -295,6 +367,16 @@ class Starts(unittest.TestCase):
         self.check("rdu", "run -b 4 --pef=out/o.pef -- --lr 1", "run -b 4 --pef pef/twin/twin.pef -- --lr 1",
                    [compiled.replace("-b 8", "-b 4")], "--lr 1")
         self.check("rdu", "", "run --pef pef/twin/twin.pef", ["compile --pef-name twin --output-folder pef"])
+
+    def test_shapes_of_the_first_batch(self):
+        from twins import starts
+
+        told = starts.told_shapes(["--x-shape", "--y-shape"], [[8, 3, 32, 32], [8]])
+        self.assertEqual(told, "--x-shape 3 32 32 --y-shape".split())
+        self.assertEqual(starts.with_words("run --pef p -- --lr 1".split(), ["--x-shape", "4"], 8), "run --x-shape 4 -b 8 --pef p -- --lr 1".split())
+        self.assertEqual(starts.with_words(["compile", "-b", "4"], ["--x-shape"], 8), "compile --x-shape -b 4".split())
+        for missing, call in ((["--x-shape"], [[8, 4], [8]]), (["--rate"], [[8]]), (["--x-shape"], None), (["--x-shape"], [[]]), ([], [])):
+            self.assertIsNone(starts.told_shapes(missing, call))
 
 
 class Data(unittest.TestCase):
@@ -381,7 +463,7 @@ class Refused(unittest.TestCase):
         port = {"train.py": "import tensorflow as tf\n"}
         run = Twin(port, port)
         self.assertEqual((run.status, run.result), (2, None))
-        self.assertIn("takes a program of PyTorch", run.err)
+        self.assertIn("install it with `python3 -m pip install tensorflow`", run.err)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import re
 EQUAL, CLOSE = 2e-7, 2e-4
 # How often what a nudge of the original makes is taken for rounding in the port too; and what never is, of a loss, a norm or an output.
 AMPLIFIED, UNSTABLE = 10.0, 2e-2
+# Rounding of bfloat16.
+HALF = 2.0**-8
 # Where a value is printed with few digits.
 PRINTED = 2e-3
 
@@ -89,9 +91,9 @@ def paired(original, port):
 
 
 class Comparison:
-    def __init__(self, original, port, compiled=False, allowed=None):
-        """`compiled`: the port is for a target that compiles the step, where whole-number buffers stay as they were. `allowed`: what → how far apart two runs of the original are whose gradients were rounded otherwise (`sensitivity`)."""
-        self.original, self.port, self.compiled, self.allowed = original, port, compiled, allowed or {}
+    def __init__(self, original, port, compiled=False, allowed=None, types=False):
+        """`compiled`: the port is for a target that compiles the step, where whole-number buffers stay as they were. `allowed`: what → how far apart two runs of the original are whose gradients were rounded otherwise (`sensitivity`, `of_types`). `types`: the types of weights count, too."""
+        self.original, self.port, self.compiled, self.allowed, self.types = original, port, compiled, allowed or {}, types
         self.findings, self.farthest = [], 0.0
         self.steps = min(len(original["steps"]), len(port["steps"]))
 
@@ -114,7 +116,7 @@ class Comparison:
             self.findings.append(Finding("the port trained on the host alone: nothing was compiled for the target"))
         if self.findings:
             return self
-        for compare in (self.start, self.every_step, self.count, self.evaluations, self.ends, self.states, self.saved, self.loss_scale):
+        for compare in (self.start, self.types_of_weights, self.every_step, self.count, self.evaluations, self.logs, self.ends, self.states, self.saved, self.loss_scale):
             compare()
         return self
 
@@ -123,6 +125,17 @@ class Comparison:
             for name, a, b in paired(mine, other) or []:
                 if a.shape == b.shape and not self.counts(name) and abs(a - b).max(initial=0.0) > 0:
                     self.findings.append(Finding("start weights", tensor=name, far=float(abs(a - b).max())))
+                    return
+
+    def types_of_weights(self):
+        """Weights in bfloat16 lose every update that is small beside them, which autocast keeps in float32. A target that compiles the step has
+        types of its own."""
+        if not self.types or self.compiled:
+            return
+        for mine, other in zip(self.original["types"], self.port["types"]):
+            for name, a, b in paired(mine, other) or []:
+                if a != b:
+                    self.findings.append(Finding("the type of the weights", tensor=name, original=a, port=b))
                     return
 
     def counts(self, name):
@@ -196,6 +209,18 @@ class Comparison:
         if len(mine) != len(other):
             self.findings.append(Finding("evaluations", original=len(mine), port=len(other)))
 
+    def logs(self):
+        """Loss and metrics as Keras tells them at the end of an epoch or of an evaluation."""
+        mine, other = ([entry for entry in record.get("logs", []) if entry["step"] <= self.steps] for record in (self.original, self.port))
+        for a, b in zip(mine, other):
+            where = {"step": a["step"] or None, "place": b["place"]}
+            for name in [name for name in a["values"] if name in b["values"]]:
+                x, y = a["values"][name], b["values"][name]
+                if self.see(f"{name} of {a['of']}", x, y, distance(x, y), **where):
+                    return
+        if len(mine) != len(other):
+            self.findings.append(Finding("epochs and evaluations told", original=len(mine), port=len(other)))
+
     def ends(self):
         if len(self.original["steps"]) != len(self.port["steps"]):
             return
@@ -254,6 +279,18 @@ def sensitivity(original, nudged):
     """What → how far a difference may be that is no more than rounding, as a program's own arithmetic makes it larger."""
     measured = Sensitivity(original, nudged).run()
     return {(what, tensor): far if tensor else min(far, UNSTABLE) for (what, tensor), far in measured.allowed.items()}
+
+
+def of_types(original, exact, port):
+    """What → how far a difference may be that the types of numbers make, measured by how far the original is off its own run in float32
+    (`exact`). An original without types of half the size shows nothing of that: then what the types of the port are good for is the bound."""
+    measured = Sensitivity(original, exact).run().allowed
+    kinds = [{kind for _, kind in record["autocast"]} for record in (original, port)]
+    # bfloat16 has three bits fewer than float16.
+    coarser = 8 if "float16" in kinds[0] and "float16" not in kinds[1] else 1
+    own = max(measured.values(), default=0.0) > AMPLIFIED * EQUAL
+    bound = {key: coarser * far if own else AMPLIFIED * HALF for key, far in measured.items() if key[0] != "the learning rate"}
+    return {(what, tensor): far if tensor else min(far, UNSTABLE) for (what, tensor), far in bound.items()}
 
 
 def _number(value):

@@ -2,12 +2,13 @@
 
 import math
 
-from .compare import EQUAL, UNSTABLE
+from .compare import EQUAL, UNSTABLE, distance
 
 # What a stand-in or the recorder notes, in the words of a verdict.
 UP_TO = {
     "training": "the last incomplete batch", "all": "the last incomplete batch, in evaluations too", "precision": "the type of numbers", "order": "the order of a sum", "reduction": "the reduction of the loss",
     "instances": "the division among instances", "norm": "batch norm over each instance's own share of a batch", "start": "the start weights", "saved": "the form in which the optimizer's state is saved",
+    "batches": "the batch of an update",
     "logged": "the loss that is printed (of all batches of a step, where it was of one)",
 }
 # By how much the gradients of the original are changed, relative to the largest, to see what rounding does to it: about float32's precision.
@@ -30,19 +31,31 @@ def begins_like_rounding(comparison):
     return first is not None and math.isfinite(first.far) and (bool(first.tensor) or first.far <= UNSTABLE)
 
 
-def verdict(comparison, left_out=None, amplified=False, shares=False):
+def verdict(comparison, left_out=None, amplified=False, shares=False, batches=None, halves=False):
     """Of a comparison. `left_out`: where the original, too, was run without incomplete batches. `amplified`: it was held against what a nudge does
-    to the original. `shares`: the original, too, was run with batch norm over each instance's share."""
+    to the original. `shares`: the original, too, was run with batch norm over each instance's share. `batches`: what the port notes of an update
+    that takes several batches, where the original, too, was run so. `halves`: both were run in the types that they ask for."""
     if comparison.findings:
         return Verdict("differs", findings=comparison.findings)
     reasons = ([UP_TO[left_out]] if left_out else []) + ([UP_TO["norm"]] if shares else [])
+    if batches:
+        reasons.append(f"{UP_TO['batches']} ({batches['text']})")
     notes = {note["kind"] for note in comparison.port["notes"]}
     reasons += [UP_TO[kind] for kind in ("start", "saved") if kind in notes]
     if amplified:
         reasons.append(f"amplified rounding ({comparison.farthest:.0e}, what a change of its gradients by {NUDGE:.0e} makes in the original)")
+    elif halves and comparison.farthest > EQUAL:
+        steps = zip(comparison.original["steps"], comparison.port["steps"])
+        off = max(distance(a["objective"], b["objective"]) for a, b in steps)
+        reasons.append(f"{UP_TO['precision']} (losses by {off:.0e} at most; there is no difference in float32)")
     elif comparison.farthest > EQUAL:
         reasons.append(f"rounding ({comparison.farthest:.0e}, the order of a sum)")
     return Verdict("equal", reasons)
+
+
+def batches_of_an_update(port):
+    """What a port notes of an update that takes several of the original's batches."""
+    return next((note for note in port["notes"] if note["kind"] == "batches"), None)
 
 
 def has_batch_norm(record):

@@ -103,7 +103,7 @@ def _ran(table):
     ran = table["ran"]
     made_up = [f"{ran['fake_data']} samples of each data set"] * bool(ran["fake_data"]) + ran["fake_images"]
     return [
-        ("Target", table["target"]), ("Software", f"PyTorch {ran['pytorch']}, Python {ran['python']}"),
+        ("Target", table["target"]), ("Software", f"{ran['framework']}, Python {ran['python']}"),
         ("Stand-ins", ", ".join(ran["stand_ins"]) or "none"), ("Numbers", "as the programs say" if ran["precision"] == "target" else ran["precision"]),
         ("Seed", ran["seed"]), ("Arguments of the port", " ".join(ran["arguments"]) or "none"),
         *([("Processes of the port", ran["instances"])] if ran["instances"] > 1 else []), *([("Made up", ", ".join(made_up))] if made_up else []),

@@ -26,13 +26,29 @@ def _sum(path):
         return None
 
 
-def ran(options, result, arguments):
-    """How the two were run."""
+def framework(result):
+    """What computed, with its version."""
+    of = [(record or {}).get("of") for record in (result.port, result.original)]
+    return f"TensorFlow {version('tensorflow', 'tensorflow-cpu')}" if "tensorflow" in of or version("torch") is None else f"PyTorch {version('torch')}"
+
+
+def version(*packages):
+    """Of the first of these that is installed."""
     import importlib.metadata
 
+    for package in packages:
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return None
+
+
+def ran(options, result, arguments):
+    """How the two were run."""
     return {
         "program": options.program.replace(os.sep, "/"), "arguments": arguments, "steps": options.twin_steps, "seed": options.seed,
         "precision": options.precision, "fake_data": options.fake_data, "fake_images": options.fake_images, "instances": options.instances,
-        "pytorch": importlib.metadata.version("torch"), "python": platform.python_version(),
+        "framework": framework(result), "python": platform.python_version(),
         "stand_ins": result.port["stand_ins"] if result.port else [],
     }

@@ -1,9 +1,12 @@
 """Starts a program with the recorder and gives its record."""
 
+import contextlib
 import json
+import math
 import os
 import pathlib
 import pickle
+import re
 import shlex
 import subprocess
 import sys
@@ -21,11 +24,13 @@ TRACE = 20
 
 
 class Failed(Exception):
-    """A program ended before it left a record, or with an error. `trace` is the end of what it printed of that."""
+    """A program ended before it left a record, or with an error. `trace` is the end of what it printed of that, `missing` the arguments that
+    it asks for."""
 
-    def __init__(self, why, printed=""):
+    def __init__(self, why, printed="", missing=()):
         super().__init__(why)
         self.trace = printed.strip().splitlines()[-TRACE:]
+        self.missing = list(missing)
 
 
 class Runner:
@@ -42,9 +47,23 @@ class Runner:
         self.images, self.samples = list(fake_images), fake_data or IMAGES
         self.common = {
             "STAND_IN_TWIN_SEED": str(seed), "STAND_IN_PRECISION": precision, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
+            # TensorFlow is to compute in one order, and to say less; Keras is to be that of TensorFlow.
+            "TF_ENABLE_ONEDNN_OPTS": "0", "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow",
             **({"STAND_IN_FAKE_DATA": str(fake_data)} if fake_data else {}),
             **(environment or {}),
         }
+
+    precision = property(lambda self: self.common["STAND_IN_PRECISION"])
+
+    @contextlib.contextmanager
+    def in_float32(self):
+        """Runs inside keep types of half the size out."""
+        as_asked = self.precision
+        self.common["STAND_IN_PRECISION"] = "float32"
+        try:
+            yield
+        finally:
+            self.common["STAND_IN_PRECISION"] = as_asked
 
     def project(self, program):
         """The folder of the project that a program is in, where it was named."""
@@ -92,17 +111,19 @@ class Runner:
             status, _, err = self.start([program, *first], place, {**env, "STAND_IN_TWIN": f"{record}.first"}, path)
             if status:
                 told = f"{self.told(program)}, started as `{' '.join(first)}`, ended with {_last(err) or f'status {status}'}"
-                raise Failed(told + _how_to_give(err), err)
+                missing = _missing(err)
+                raise Failed(told + _how_to_give(missing) + _how_to_install(err), err, missing)
         env["STAND_IN_TWIN"] = str(record)
         if start is not None:
             env["STAND_IN_TWIN_START"] = str(start)
         status, out, err = self.start([program, *arguments], place, env, path)
         if not record.exists():
-            raise Failed(f"{self.told(program)} ended with {f'signal {-status}' if status < 0 else _last(err) or f'status {status}'}", err)
+            ended = f"signal {-status}" if status < 0 else _last(err) or f"status {status}"
+            raise Failed(f"{self.told(program)} ended with {ended}{_how_to_install(err)}", err)
         with open(record, "rb") as source:
             found = pickle.load(source)
         if status and must_train:
-            raise Failed(f"{self.told(program)} ended with {_last(err)}", err)
+            raise Failed(f"{self.told(program)} ended with {_last(err)}{_how_to_install(err)}", err)
         if project is not None:
             _name_places(found, self.root / f"contracts{number}", place, project)
         found.update(printed=out + "\n" + err, file=record, contracts=self.root / f"contracts{number}", program=str(program))
@@ -167,12 +188,22 @@ def joined(records):
         step["samples"] = sum(one["samples"] for one in steps)
         step["inputs"] = [((sum(shape[0] for shape, _ in same), *same[0][0][1:]), sum(total for _, total in same))
                           for same in zip(*(one["inputs"] for one in steps))]
+    for evaluations in zip(*(record["evaluations"] for record in records)):
+        if _on_the_same_samples(evaluations):
+            note = {"kind": "evaluation", "text": "every instance evaluates the same samples"}
+            first["notes"] += [note] if note not in first["notes"] else []
+            continue
+        for name in ("samples", "batches", "output"):
+            evaluations[0][name] = sum(evaluation[name] for evaluation in evaluations)
     for other in others:
-        for mine, evaluation in zip(first["evaluations"], other["evaluations"]):
-            for name in ("samples", "batches", "output"):
-                mine[name] += evaluation[name]
         first["notes"] += [note for note in other["notes"] if note not in first["notes"]]
     return first
+
+
+def _on_the_same_samples(evaluations):
+    """Whether instances, which have the same weights, evaluated the same samples: then the same came out."""
+    first = evaluations[0]
+    return all(one["samples"] == first["samples"] and math.isclose(one["output"], first["output"], rel_tol=1e-6, abs_tol=1e-9) for one in evaluations[1:])
 
 
 def _last(text):
@@ -180,10 +211,20 @@ def _last(text):
     return lines[-1].replace("[rank0]: ", "") if lines else ""
 
 
-def _how_to_give(text):
-    """Where a port says that it needs an argument, as for a shape that its source did not have: how to pass it on."""
-    _, missing, names = _last(text).partition("the following arguments are required: ")
-    return f". Pass it to the port with --port-args='{' '.join(f'{name} …' for name in names.split(', '))}'" if missing else ""
+def _missing(text):
+    """The arguments that a port asks for, such as a shape that its source did not have."""
+    _, said, names = _last(text).partition("the following arguments are required: ")
+    return names.split(", ") if said else []
+
+
+def _how_to_give(missing):
+    return f". Pass it to the port with --port-args='{' '.join(f'{name} …' for name in missing)}'" if missing else ""
+
+
+def _how_to_install(text):
+    """Where a program imports what this Python has not. The package that brings a module may have another name."""
+    name = re.search(r"No module named '([\w.]+)'$", _last(text))
+    return f". This Python has no {name.group(1).partition('.')[0]}: install it, or name a Python that has it" if name else ""
 
 
 def words(text):

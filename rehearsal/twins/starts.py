@@ -30,6 +30,20 @@ def of(target, arguments, own=(), batch=None, first=()):
         [["compile", *own, "--pef-name", "twin", "--output-folder", "pef", *rest]])
 
 
+def told_shapes(missing, call):
+    """What a port that asks for the shapes of its inputs is told, by the tensors that the original gave its model first: in their order, without
+    the batch. None where that can't be said."""
+    if not missing or not call or len(missing) != len(call) or not all(name.endswith("-shape") for name in missing) or not all(call):
+        return None
+    return [word for name, shape in zip(missing, call) for word in (name, *map(str, shape[1:]))]
+
+
+def with_words(command, words, batch):
+    """A start of SambaFlow with more words behind its command, and the batch where it has none."""
+    batch = [] if any(word in ("-b", "--batch-size") for word in _divided(command)[0]) else ["-b", str(batch)]
+    return [command[0], *words, *batch, *command[1:]]
+
+
 def _divided(arguments):
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:at], arguments[at + 1 :]

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from . import compare, explain, runs
+from . import compare, explain, runs, starts
 
 # Whole-number buffers stay on these as they were compiled in.
 COMPILED = ("ipu", "popdist", "rdu")
@@ -13,27 +13,59 @@ NO_VENDORS = {"larcv", "mpi4py"}
 
 
 class Result:
-    def __init__(self, target, verdict, original=None, port=None, comparison=None, failed="", contracts=(), trace=()):
+    def __init__(self, target, verdict, original=None, port=None, comparison=None, failed="", contracts=(), trace=(), arguments=None):
         self.target, self.verdict, self.original, self.port = target, verdict, original, port
         self.comparison, self.failed, self.contracts = comparison, failed, list(contracts)
         self.trace = list(trace)
+        # What the port was told in the end, where it ran.
+        self.arguments = arguments
         self.lines = (0, None)
         self.recipe = None
 
     ok = property(lambda self: self.verdict.ok and not self.contracts)
 
 
-def run(runner, target, machine, folders, original, ported, arguments, original_arguments=None, environment=None, before=(), report=None,
-        instances=()):
-    """Runs both and compares them; a `Result`. `instances`: where the port is several processes, the environment of each."""
+def run(runner, *programs, **options):
+    """Runs both and compares them; a `Result`. In the types that the programs ask for only where float32 shows no difference, so that
+    what is left is a matter of the types."""
+    if runner.precision == "float32":
+        return _run(runner, *programs, **options)
+    with runner.in_float32():
+        exact = _run(runner, *programs, **options)
+    if exact.ok:
+        return _run(runner, *programs, **options)
+    if exact.port:
+        exact.port["notes"].append({"kind": "precision", "text": "the two differ in float32 already, so they were not run in the types that they ask for"})
+    return exact
+
+
+def _run(runner, target, machine, folders, original, ported, arguments, original_arguments=None, environment=None, before=(), report=None,
+         instances=()):
+    """`instances`: where the port is several processes, the environment of each."""
     original_arguments = arguments if original_arguments is None else original_arguments
     whole = {"STAND_IN_TWIN_INSTANCES": str(len(instances))} if instances else {}
+    if machine == "cpu":
+        # What the original draws on its device the port draws on the host.
+        whole["STAND_IN_ONE_GENERATOR"] = "1"
     try:
         mine = runner.run(original, original_arguments, "cuda", [], environment=whole)
+        if not mine.get("drew_on_device"):
+            environment = {**(environment or {}), "STAND_IN_ONE_GENERATOR": "1"}
         if instances:
             other = runner.instances(ported, arguments, machine, folders, instances, start=mine["file"])
         else:
-            other = runner.run(ported, arguments, machine, folders, start=mine["file"], environment=environment, before=before)
+            run_port = lambda arguments, before: runner.run(  # noqa: E731
+                ported, arguments, machine, folders, start=mine["file"], environment=environment, before=before)
+            try:
+                other = run_port(arguments, before)
+            except runs.Failed as failure:
+                words = starts.told_shapes(failure.missing, mine.get("call")) if target == "rdu" else None
+                if words is None:
+                    raise
+                batch = mine["call"][0][0]
+                arguments, *before = [starts.with_words(start, words, batch) for start in (arguments, *before)]
+                other = run_port(arguments, before)
+                other["notes"].append({"kind": "shapes", "text": f"as in the original's first batch, the port was told {' '.join(words)}"})
         if len(other["steps"]) > len(mine["steps"]) == runner.steps:
             # A loop of the device ends what it began: the original takes as many steps.
             mine = runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment=whole)
@@ -43,16 +75,30 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
     def original_again(**changed):
         return runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment={**whole, **changed})
 
-    def compared(record, allowed=None):
-        return compare.Comparison(record, other, target in COMPILED, allowed).run()
+    def compared(record, allowed=None, types=False):
+        return compare.Comparison(record, other, target in COMPILED, allowed, types).run()
+
+    halves = runner.precision != "float32"
 
     attempts = []
+    # On some targets an update takes several batches: then the original is run so, too.
+    batches = explain.batches_of_an_update(other)
+    wider = {"STAND_IN_TWIN_BATCHES": str(batches["count"]), "STAND_IN_TWIN_TIMES": repr(batches["times"])} if batches else {}
+    if wider:
+        try:
+            mine = original_again(**wider)
+        except runs.Failed as failure:
+            return Result(target, explain.Verdict("differs"), failed=str(failure), trace=failure.trace)
     norms = (False, True) if instances and explain.has_batch_norm(mine) else (False,)
     for which, shares in product((None, *explain.left_out(target, compared(mine))), norms):
-        changed = {**({"STAND_IN_TWIN_DROP_LAST": which} if which else {}), **({"STAND_IN_TWIN_NORM": "shares"} if shares else {})}
-        record = original_again(**changed) if changed else mine
-        found, amplified = compared(record), False
-        if explain.begins_like_rounding(found):
+        changed = {**wider, **({"STAND_IN_TWIN_DROP_LAST": which} if which else {}), **({"STAND_IN_TWIN_NORM": "shares"} if shares else {})}
+        record = original_again(**changed) if changed != wider else mine
+        found, amplified = compared(record, types=halves), False
+        if halves and explain.begins_like_rounding(found):
+            # By how much the original itself is off what float32 gives.
+            exact = original_again(**changed, STAND_IN_PRECISION="float32")
+            found = compared(record, compare.of_types(record, exact, other), types=True)
+        elif explain.begins_like_rounding(found):
             # What rounding makes of the original itself: a gradient that is zero but for rounding becomes a whole step of Adam.
             nudged = original_again(**changed, STAND_IN_TWIN_NUDGE=str(explain.NUDGE))
             found, amplified = compared(record, compare.sensitivity(record, nudged)), True
@@ -64,8 +110,8 @@ def run(runner, target, machine, folders, original, ported, arguments, original_
     for finding in comparison.findings:
         if finding.place:
             finding.place = (runner.near(finding.place[0], ported), finding.place[1])
-    verdict = explain.verdict(comparison, left_out, amplified, shares)
-    result = Result(target, verdict, mine, other, comparison, contracts=[
+    verdict = explain.verdict(comparison, left_out, amplified, shares, batches, halves)
+    result = Result(target, verdict, mine, other, comparison, arguments=arguments, contracts=[
         (rule, {**fault, "file": runner.near(fault["file"], ported)}) for rule, fault in _broken(other["contracts"])])
     *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"])
     # One of several instances prints what it saw itself.

@@ -1,5 +1,6 @@
 // How a browser is started, for all who look at the built site in one.
 
+import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,4 +34,12 @@ export async function launchWith(folder, preferences) {
   mkdirSync(join(folder, "Default"), { recursive: true });
   writeFileSync(join(folder, "Default/Preferences"), JSON.stringify(preferences));
   return (await chromium()).launchPersistentContext(folder, { ...chosen, args: flags });
+}
+
+/** Waits until the focus is on the element with this id: a page moves it in a task behind the one that shows the rest. */
+export async function focusReaches(page, id) {
+  const focused = () => page.evaluate(() => document.activeElement.id);
+  await page.waitForFunction((id) => document.activeElement.id === id, id, { timeout: 10_000 }).catch(async () => {
+    assert.equal(await focused(), id, "where the focus is");
+  });
 }

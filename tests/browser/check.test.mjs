@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { focusReaches } from "./browser.mjs";
 import { crc32 } from "./crc32.mjs";
 import { launch } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
@@ -207,7 +208,7 @@ onPage("a size that can't be halved names the next, and takes it", {}, async (pa
   await page.set("width", 256);
   assert.match(await page.faultAt("height"), /the next size that fits is 192 x 256/);
   await page.page.locator("#run").click();
-  assert.equal(await page.page.evaluate(() => document.activeElement.id), "f-height");
+  await focusReaches(page.page, "f-height");
   assert.ok(!page.requests.some((url) => url.includes("forward")), "nothing was run");
   await page.fault("height").locator("button").click();
   assert.equal(await page.value("height"), "192");
@@ -360,7 +361,7 @@ onPage("a long run is cancelled, and the form is as it was", { fragment: "#prese
   await page.page.locator("#cancel").click();
   assert.match(await page.page.locator("#said").textContent(), /^Cancelled/);
   assert.equal(await page.value("seed"), "4");
-  assert.equal(await page.page.evaluate(() => document.activeElement.id), "run");
+  await focusReaches(page.page, "run");
   await page.set("preset", "small");
   await page.set("height", 64);
   await page.set("width", 64);

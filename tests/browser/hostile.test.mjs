@@ -217,7 +217,7 @@ test("a command that the page offers stays one command", limit, async () => {
 test("the result of a twin run is text, and so is the page that the kit writes of it", limit, async () => {
   const first = { what: markup, step: 2, tensor: markup, original: 0.25, port: 0.5, far: 0.5, place: [markup, 3], told: markup, recipe: markup };
   const step = { step: 1, loss: [1, 2], norm: [1, 1], rate: [[0.1], [0.1]], samples: [8, 8] };
-  const ran = { program: markup, arguments: [markup], steps: 16, seed: 20, precision: markup, fake_data: 0, fake_images: [markup], instances: 1, pytorch: markup, python: markup, stand_ins: [markup] };
+  const ran = { program: markup, arguments: [markup], steps: 16, seed: 20, precision: markup, fake_data: 0, fake_images: [markup], instances: 1, framework: markup, python: markup, stand_ins: [markup] };
   const result = {
     target: "hpu", verdict: "differs", told: markup, reasons: [markup], failed: null, first, findings: [markup, markup], steps: [step],
     trained: [1, 1], printed: 1, notes: [markup], contracts: [{ rule: markup, why: markup, file: markup, line: 3 }], ran, trace: [markup],

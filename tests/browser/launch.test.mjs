@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { focusReaches } from "./browser.mjs";
 import { PortPage, launch } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
 
@@ -141,7 +142,7 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
   assert.match(await page.page.locator("#missing").textContent(), /Program/);
   assert.equal(await page.problem("entry"), "", "nothing is wrong with a field that nobody was in");
   await page.goTo("entry");
-  assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-entry");
+  await focusReaches(page.page, "field-entry");
   await page.fill({ entry: "a.py", instances: "9" });
   assert.match(await page.problem("instances"), /9 processes on a machine of 8 cards/);
   assert.equal(await page.field("instances").getAttribute("aria-invalid"), "true");
@@ -158,11 +159,24 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
 
 const folded = (page) => page.page.locator(".launch-form .folded").first().evaluate((element) => !element.open);
 
+onPage(
+  "a step that is not ported says so above the script, until the field is emptied",
+  { fragment: "#target=ipu&site=tamu-aces&cache=/c&entry=a.py&unported=a.py:9" },
+  async (page) => {
+    const warning = page.page.locator("#warnings");
+    await warning.getByText("a.py:9: this training step is not ported to the IPU").waitFor();
+    assert.match(await page.script(), /# Warning: a\.py:9: this training step is not ported/);
+    await page.fill({ unported: "" });
+    await page.page.waitForFunction(() => !document.getElementById("warnings").textContent);
+    assert.doesNotMatch(await page.script(), /Warning/);
+  },
+);
+
 onPage("on a phone a way leads down to the script", { width: 360, height: 740 }, async (page) => {
   await page.fill({ entry: "train.py" });
   const way = page.page.locator(".launch-way button");
   await way.click();
-  assert.equal(await page.page.evaluate(() => document.activeElement.id), "script-name");
+  await focusReaches(page.page, "script-name");
   assert.ok((await page.page.locator("#script-name").boundingBox()).y < 100);
 });
 
@@ -177,7 +191,7 @@ onPage("what few need is folded, unless something stands in it", {}, async (page
   await page.page.locator(".launch-form .folded > summary").first().click();
   assert.equal(await folded(page), true);
   await page.goTo("batch-key");
-  assert.equal(await page.page.evaluate(() => document.activeElement.id), "field-batch-key");
+  await focusReaches(page.page, "field-batch-key");
   await page.fill({ "batch-key": "--batch" });
   assert.match(await page.script(), /a\.py --batch=8/);
   // What the user opened stays so in a form that changes.
@@ -237,10 +251,10 @@ onPage("all scripts as an archive", {}, async (page) => {
   try {
     const unpack = "import io, sys, zipfile; zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).extractall(sys.argv[1])";
     execFileSync("python3", ["-c", unpack, folder], { input: bytes });
-    for (const script of ["setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh", "collect.sh"]) {
+    for (const script of ["setup-hpu.sh", "train-hpu.sh", "train-hpu-slurm.sh", "train-hpu-pbs.sh", "collect-hpu.sh"]) {
       execFileSync("bash", ["-n", join(folder, script)]);
     }
-    assert.match(readFileSync(join(folder, "README.md"), "utf8"), /sbatch train-slurm\.sh/);
+    assert.match(readFileSync(join(folder, "README.md"), "utf8"), /sbatch train-hpu-slurm\.sh/);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

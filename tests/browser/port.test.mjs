@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { focusReaches } from "./browser.mjs";
 import { PortPage, launch } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
 
@@ -89,8 +90,10 @@ onPage("refusing one change and taking it back", {}, async (page) => {
   const fewer = await page.summaryOtherThan(before);
   assert.ok(parseInt(fewer) < parseInt(before));
   // What stands for the refused change has the focus.
-  const accept = page.page.locator(".changes .accept").first();
+  const accept = page.page.locator(".changes .accept");
   await accept.waitFor();
+  // What one button rejected, one button accepts.
+  assert.equal(await accept.count(), 1);
   await page.page.waitForFunction(() => document.activeElement?.classList.contains("accept"));
   await page.page.locator("#undo").click();
   assert.equal(await page.summaryOtherThan(fewer), before);
@@ -406,7 +409,7 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   await matrix.waitFor();
   const legend = await page.page.locator(".legend dt").allTextContents();
   assert.deepEqual(legend, ["done", "to do", "not possible", "–"]);
-  const heads = await matrix.locator("thead th").allTextContents();
+  const heads = await matrix.locator("thead th").evaluateAll((heads) => heads.map((head) => head.firstChild.textContent));
   // The list says whose each target is; over a column stands its name alone.
   const targets = await page.page.locator("#target option").allTextContents();
   const name = (text) => text.match(/^[A-Za-z]+/)[0];
@@ -463,10 +466,10 @@ def train():
   await page.chooseFiles([{ name: "train.py", text: clipped }]);
   await page.ported();
   assert.equal(await page.page.locator(".overview").count(), 0);
-  for (const [target, ported] of [["ipu", /^nothing yet$/], ["rdu", /./]]) {
+  for (const [target, ported] of [["ipu", /^Nothing yet$/], ["rdu", /./]]) {
     await page.choose("target", target);
     const overview = page.page.locator("#panel .overview");
-    await overview.locator("dd").first().filter({ hasText: ported }).waitFor();
+    await overview.locator("dd").first().filter({ hasText: ported }).waitFor({ state: "attached" });
     await page.settled();
     await page.tab("needs");
     await overview.waitFor();
@@ -477,12 +480,63 @@ def train():
     assert.match(said, new RegExp(`^portolan: ${changes} changes? in`, "m"));
   }
   const place = page.page.locator(".overview .place");
+  await page.page.locator("#panel .overview > summary").click();
   const line = (await place.textContent()).split(":")[1];
   await place.click();
   await page.page.waitForFunction((line) => {
     const row = document.querySelector(".changes tr.here");
     return row && [...row.querySelectorAll("td.num")].some((cell) => cell.textContent === line);
   }, line);
+});
+
+onPage("above the diff of a step that is not ported, what stops it takes one line", { height: 720 }, async (page) => {
+  await page.page.getByRole("button", { name: "sample" }).first().click();
+  await page.ported();
+  await page.choose("target", "ipu");
+  const overview = page.page.locator("#panel .overview");
+  await overview.waitFor();
+  await page.settled();
+  const height = await page.page.locator("#diff-scroll").evaluate((diff) => diff.clientHeight);
+  assert.ok(height > 360, `${height} px of 720`);
+  assert.equal(await overview.locator(".place").first().isVisible(), false);
+  await overview.locator("summary").first().press("Enter");
+  assert.equal(await overview.locator(".place").first().isVisible(), true);
+});
+
+onPage("lines wrap at words, in the rows that were reckoned with", {}, async (page) => {
+  const wide = (name) => `${name} = criterion(outputs_of_the_network, labels_of_the_batch, reduction_over_samples)  # the loss of ${"x".repeat(90)}`;
+  await page.chooseFiles([{ name: "train.py", text: `import torch\nnet = net.cuda()\n${wide("loss")}\nif net:\n\tx = (1,\t2)\n` }]);
+  await page.ported();
+  const rows = await page.page.locator(".changes tr:is(.same, .change)").evaluateAll((rows) =>
+    rows.map((row) => ({
+      wanted: parseFloat(row.style.height),
+      is: row.getBoundingClientRect().height,
+      cut: [...row.querySelectorAll(".code > span")].some((code) => code.getBoundingClientRect().right > code.parentElement.getBoundingClientRect().right + 1),
+      parts: [...row.querySelectorAll(".code:last-child > span")].flatMap((code) => code.innerHTML.split("<wbr>").map((part) => part.replace(/<[^>]*>/g, ""))),
+    })),
+  );
+  for (const { wanted, is, cut } of rows) assert.ok(wanted === is && !cut, JSON.stringify({ wanted, is, cut }));
+  const { parts } = rows.find(({ parts }) => parts[0].startsWith("loss"));
+  assert.ok(parts.length > 2, JSON.stringify(parts));
+  for (const part of parts.slice(0, -1)) assert.match(part, /[ (,]$|x{8}$/);
+});
+
+test("the bar has its room before its controls come", { timeout: 90_000 }, async () => {
+  for (const width of [320, 360, 480, 577, 600, 660, 743, 800, 1183, 1280, 1920]) {
+    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    let go;
+    const hold = new Promise((done) => (go = done));
+    await page.route(/\.wasm/, (route) => hold.then(() => route.continue()));
+    const height = (selector) => page.locator(selector).evaluate((bar) => bar.getBoundingClientRect().height);
+    await page.goto(`${site.address}port/`);
+    const before = await height(".waiting .port-bar");
+    go();
+    await page.locator("#target option").first().waitFor({ state: "attached" });
+    assert.equal(await height("#port-page .port-bar"), before, `${width} px`);
+    const inside = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+    assert.ok(inside, `${width} px: nothing stands out`);
+    await page.close();
+  }
 });
 
 onPage("a training step that is not ported shows what it would be without what stops it", {}, async (page) => {
@@ -504,10 +558,19 @@ def train():
   await page.choose("target", "ipu");
   await page.chooseFiles([{ name: "train.py", text: stopped }]);
   await page.ported();
+  await page.page.locator("#panel .overview > summary").click();
   const wayOut = page.page.locator("#panel .way-out");
   await wayOut.filter({ hasText: "Without the code at train.py:13, the training step is ported." }).waitFor();
   await wayOut.locator("summary").click();
   assert.match(await wayOut.locator(".patch .add").allTextContents().then((lines) => lines.join("")), /poptorch/);
+  // It has the room of a diff, and gives it back.
+  const inSight = await wayOut.locator(".patch").evaluate((patch) => {
+    const [own, frame] = [patch, patch.closest(".overview")].map((element) => element.getBoundingClientRect());
+    return Math.min(own.bottom, frame.bottom) - Math.max(own.top, frame.top);
+  });
+  assert.ok(inSight >= 300, `${inSight} pixels of the preview`);
+  await wayOut.locator("summary").click();
+  await page.page.locator("#diff-scroll").waitFor();
   // Once the line is gone, so is the question, and the port is what was shown.
   await page.fill(stopped.replace(/.*grad.norm.*\n/, ""));
   await page.page.locator(".overview").waitFor({ state: "detached" });
@@ -546,7 +609,7 @@ onPage("a text is found in lines that are folded or far away", {}, async (page) 
   await said.filter({ hasText: "Not found" }).waitFor();
   await page.page.keyboard.press("Escape");
   assert.equal(await page.page.locator("#find").count(), 0);
-  assert.equal(await page.page.evaluate(() => document.activeElement.id), "diff-scroll");
+  await focusReaches(page.page, "diff-scroll");
   // The next task may be another key, which must not be lost.
   const next = await page.page.locator("#diff-scroll").evaluate(async (table) => {
     table.dispatchEvent(new KeyboardEvent("keydown", { key: "f", ctrlKey: true, bubbles: true, cancelable: true }));
@@ -701,8 +764,8 @@ onPage("of several files the program is shown, and a file without changes says w
   const shown = page.page.locator(".files [aria-current] .path");
   await shown.filter({ hasText: "train.py" }).waitFor();
   await page.page.locator("#file-0").click();
-  const state = page.page.locator(".state", { hasText: "Nothing changed" });
-  await state.waitFor();
+  const state = page.page.locator(".state", { hasText: "Nothing changed in this file" });
+  await state.filter({ hasText: "The changes are in:" }).waitFor();
   await state.getByRole("button", { name: "model.py" }).click();
   await page.page.locator(".changes td.add").first().waitFor();
   assert.equal(await shown.textContent(), "model.py");
@@ -714,6 +777,68 @@ async function launchFields(page) {
   assert.match(href, /^\.\.\/launch\/#/);
   return Object.fromEntries(new URLSearchParams(href.split("#")[1]));
 }
+
+onPage("a step leads the source to the same place, and only its goal is lit", {}, async (page) => {
+  const far = "pass\n".repeat(120);
+  await page.fill(`import torch\nx = torch.zeros(1).cuda()\n${"pass\n".repeat(9)}y = torch.zeros(1).cuda()\n${far}z = torch.zeros(1).cuda()\n`);
+  const total = parseInt(await page.ported());
+  const place = page.page.locator("#step-place");
+  for (let step = 1; step <= total; step++) {
+    await page.page.keyboard.press("F8");
+    await place.filter({ hasText: `${step} of ${total}` }).waitFor();
+  }
+  // The line with `z` is the 132nd.
+  const inSource = () => page.page.locator("#painted .number", { hasText: /^132$/ }).first().evaluate((number) => {
+    const [own, pane] = [number, number.closest("#editor-scroll")].map((element) => element.getBoundingClientRect());
+    return own.top >= pane.top && own.bottom <= pane.bottom;
+  });
+  await page.page.locator("#painted .number", { hasText: /^132$/ }).waitFor();
+  assert.ok(await inSource(), "the line is in sight in the source");
+  for (let step = 0; step < 3; step++) await page.page.keyboard.press("Shift+F8");
+  await page.page.locator("#painted .number", { hasText: /^2$/ }).waitFor();
+  // Two goals that are in sight together, one right after the other.
+  const lit = await page.page.evaluate(async () => {
+    const press = () => window.dispatchEvent(new KeyboardEvent("keydown", { key: "F8", cancelable: true }));
+    const task = (time) => new Promise((go) => setTimeout(go, time));
+    press();
+    await task(150);
+    press();
+    await task(150);
+    return document.querySelectorAll(".changes tr.here").length;
+  });
+  assert.equal(lit, 1);
+});
+
+onPage("of several recipes that change the same lines, what one button rejects is said", {}, async (page) => {
+  await page.fill(trainer);
+  await page.ported();
+  const hunk = page.page.locator(".changes .about", { hasText: "Ask whether a Gaudi is there" }).first();
+  await page.scrollDiff(0);
+  for (let step = 0; step < 60 && !(await hunk.count()); step++) await page.scrollDiff();
+  await hunk.getByText("These recipes change the same lines. They are rejected and accepted together:").waitFor();
+  assert.equal(await hunk.locator(".title").count(), 2);
+  const line = await hunk.locator(".whys > div").last().evaluate((why) => getComputedStyle(why).boxShadow);
+  assert.notEqual(line, "none", "a line stands between them");
+  const [needed, reckoned] = await hunk.evaluate((row) => [row.querySelector(".head").offsetHeight + 18, row.getBoundingClientRect().height]);
+  assert.ok(needed <= reckoned, `${needed} of ${reckoned} pixels`);
+  const single = page.page.locator(".changes .about", { hasText: "Cast to bfloat16" }).first();
+  assert.equal(await single.getByText("together").count(), 0);
+});
+
+onPage("on a phone the way back to one's own project stays in sight of what was opened", { width: 360, height: 740 }, async (page) => {
+  await page.chooseFiles([{ name: "own.py", text: "import torch\nx = torch.zeros(1).cuda()\n" }, { name: "other.py", text: "y = 1\n" }]);
+  await page.ported();
+  await page.page.getByRole("button", { name: "Sample", exact: true }).click();
+  await page.page.locator(".port-notice", { hasText: "Restore previous project" }).waitFor();
+  await page.ported();
+  await page.page.getByRole("button", { name: "Dismiss" }).click();
+  const back = page.page.getByRole("button", { name: "Previous project" });
+  assert.equal(await back.isVisible(), true);
+  const isInSight = await back.evaluate((button) => button.getBoundingClientRect().top >= 0 && button.getBoundingClientRect().bottom <= innerHeight);
+  assert.ok(isInSight);
+  await back.click();
+  await page.page.locator(".files .file", { hasText: "own.py" }).waitFor();
+});
 
 onPage("a port leads to its launch scripts", {}, async (page) => {
   await page.fill(trainer);
@@ -918,8 +1043,7 @@ onPage("a project: the entry program first, a tree with counts, and what is remo
 onPage("a pasted script that names itself gives its room to the diff until its source is asked for", {}, async (page) => {
   await page.paste("# tools/train.py\nimport torch\nx = torch.zeros(1).cuda()\n");
   await page.page.locator("#source").waitFor({ state: "hidden" });
-  const active = () => page.page.evaluate(() => document.activeElement.id);
-  assert.equal(await active(), "result-head");
+  await focusReaches(page.page, "result-head");
   assert.ok((await page.page.locator("#diff-scroll").evaluate((box) => box.clientWidth)) > 1200);
   await page.page.getByRole("button", { name: "Show source" }).click();
   await page.page.waitForFunction(() => document.activeElement.id === "source");

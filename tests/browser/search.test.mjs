@@ -64,6 +64,17 @@ test("names are found by any end of them, and with typos", async () => {
   assert.deepEqual(await results("qqqqzzzz"), []);
 });
 
+test("what becomes of a name is said with its condition, and on every target alike", async () => {
+  const entries = JSON.parse(readFileSync(join(root, "dist/search.json"), "utf8"));
+  const fates = (name) => Object.fromEntries(entries.find((entry) => entry.title === name && entry.group === "API names").text.split("\n").map((line) => line.split(/: (.*)/)));
+  const scaler = fates("torch.amp.GradScaler");
+  assert.match(scaler.HPU, /removed if unused, torch\.amp\.GradScaler\("hpu", enabled=False\)/);
+  assert.match(scaler.XPU, /torch\.amp\.GradScaler\("xpu", enabled=False\) {2}# precision=bfloat16/);
+  assert.match(scaler.XPU, /torch\.amp\.GradScaler\("xpu"\) {2}# precision=float16/);
+  assert.doesNotMatch(fates("torch.cuda.amp.autocast").HPU, /rewritten, rewritten/);
+  assert.match(fates("torch.cuda.amp.GradScaler").IPU, /removed if unused, torch\.cuda\.amp\.GradScaler\(enabled=False\)/);
+});
+
 test("a dotted name finds at least what its last part finds, the exact one first", async () => {
   const [short, long] = [await results("empty_cache"), await results("torch.cuda.empty_cache")];
   assert.equal(long[0].title, "torch.cuda.empty_cache");
@@ -102,6 +113,12 @@ test("a message that is pasted leads to its section, and to few others", async (
     [
       "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, hpu:0 and cpu! (when checking argument for argument mat1 in method wrapper_CUDA_addmm)",
       "Move models and tensors with to",
+    ],
+    ["AttributeError: module 'torch' has no attribute 'hpu'", "Load the bridge after its mode is set"],
+    ["AttributeError: module 'torch' has no attribute 'xpu'", "Import the extension"],
+    [
+      "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU.",
+      "Load checkpoints onto the right device",
     ],
     ["a.py:3:1: error: this is not Python: `def f(:`. The file is left unchanged", "The file is not Python"],
   ]) {

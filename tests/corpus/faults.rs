@@ -29,10 +29,11 @@ fn every_fault_is_found() {
         let case = &stated[&of][&to];
         let right = case.as_str().or_else(|| case.get("verdict")?.as_str()).unwrap();
         assert!(right.starts_with("equal"), "{title}: without the fault the verdict is `{right}`");
-        let (mut start, options) = start_of(&fixtures[&of], &to, case);
+        let target = to.split('.').next().unwrap();
+        let (mut start, asked) = start_of(&fixtures[&of], target, case);
         let more = fault.get("options").and_then(toml::Value::as_array).into_iter().flatten();
         start.options.extend(more.map(|option| option.as_str().unwrap().to_owned()));
-        let ported = fixtures[&of].ported(&to, &options);
+        let ported = fixtures[&of].ported(target, &asked);
         let mut files: Vec<(String, String)> =
             texts(&ported).map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
         for edit in fault["edits"].as_array().unwrap() {
@@ -43,11 +44,11 @@ fn every_fault_is_found() {
                 *text = text.replace(from, into);
             }
         }
-        let twin = fixtures[&of].twin(&title, &to, &ported, start);
+        let twin = fixtures[&of].twin(&title, target, &ported, start);
         let root = twin.ported.ancestors().nth(fixtures[&of].depth()).unwrap();
         write_tree(root, files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
         twins.push(twin);
-        *count.entry(to).or_default() += 1;
+        *count.entry(target.to_owned()).or_default() += 1;
         wanted.insert(title, Fault { what, finds: text("finds").unwrap(), rule: text("rule") });
     }
     let results = run_all(&twins);

@@ -1,10 +1,14 @@
 //! The Python that these tests rest on has tests of its own.
 
-use crate::server::command;
+use crate::server::Framework;
 use crate::sound::here;
 
 fn assert_python_tests(script: &str) {
-    let output = command().arg(here().join(script)).output().unwrap();
+    assert_tests_on(Framework::PyTorch, script);
+}
+
+fn assert_tests_on(framework: Framework, script: &str) {
+    let output = framework.command().arg(here().join(script)).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -33,4 +37,9 @@ fn the_stand_ins_are_tested() {
     ] {
         assert_python_tests(&format!("../rehearsal/tests/test_{of}.py"));
     }
+}
+
+#[test]
+fn twin_runs_of_keras_are_tested() {
+    assert_tests_on(Framework::TensorFlow, "../rehearsal/tests/test_twin_keras.py");
 }

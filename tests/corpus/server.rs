@@ -1,4 +1,4 @@
-//! The Python that has PyTorch, and one process of it that all programs are forked from: an import takes seconds.
+//! The Python that has PyTorch, and one process of it that all programs are forked from: an import takes seconds. The same of TensorFlow.
 
 use crate::sound::here;
 use serde_json::Value;
@@ -8,31 +8,63 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// `PORTOLAN_PYTHON` where it is set, else the Python that `cargo xtask setup` made.
+/// What programs compute with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Framework {
+    #[default]
+    PyTorch,
+    TensorFlow,
+}
+
+/// The Python that has PyTorch.
 pub(crate) fn python() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
-    let made = cache.map(|cache| cache.join("portolan/python/newest/bin/python"));
-    let python = set("PORTOLAN_PYTHON").or(made).expect("HOME or PORTOLAN_PYTHON is set");
-    assert!(
-        python.is_file(),
-        "these tests run programs on PyTorch, and {} is not there: run `cargo xtask setup`, or set PORTOLAN_PYTHON to \
-         a Python that has PyTorch",
-        python.display()
-    );
-    python
+    Framework::PyTorch.python()
+}
+
+impl Framework {
+    /// `PORTOLAN_PYTHON` or `PORTOLAN_TENSORFLOW` where it is set, else the Python that `cargo xtask setup` made.
+    fn python(self) -> PathBuf {
+        let (variable, folder) = match self {
+            Framework::PyTorch => ("PORTOLAN_PYTHON", "newest"),
+            Framework::TensorFlow => ("PORTOLAN_TENSORFLOW", "tensorflow"),
+        };
+        let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+        let made = cache.map(|cache| cache.join("portolan/python").join(folder).join("bin/python"));
+        let python = set(variable).or(made).unwrap_or_else(|| panic!("HOME or {variable} is set"));
+        assert!(
+            python.is_file(),
+            "these tests run programs on {self:?}, and {} is not there: run `cargo xtask setup`, or set {variable} to a \
+             Python that has {self:?}",
+            python.display()
+        );
+        python
+    }
+
+    /// What its server imports.
+    fn modules(self) -> &'static [&'static str] {
+        match self {
+            Framework::PyTorch => &["torch", "torchvision", "matplotlib.pyplot", "hydra", "tensorboardX"],
+            Framework::TensorFlow => &["tensorflow", "keras", "hydra", "tensorboard.summary.v2"],
+        }
+    }
+
+    /// A Python with the recorder's server beside it, for Python tests.
+    pub(crate) fn command(self) -> Command {
+        let mut command = Command::new(self.python());
+        command.env("STAND_IN_SERVER", socket(self)).env("OMP_NUM_THREADS", "1");
+        command
+    }
 }
 
 /// A Python with the recorder's server beside it, for Python tests.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(python());
-    command.env("STAND_IN_SERVER", socket()).env("OMP_NUM_THREADS", "1");
-    command
+    Framework::PyTorch.command()
 }
 
 /// Runs a program as `rehearsal/server.py` says; whether it ended well.
 pub(crate) fn run(request: &Value) -> bool {
-    let mut connection = UnixStream::connect(socket()).unwrap();
+    let mut connection = UnixStream::connect(socket(Framework::PyTorch)).unwrap();
     writeln!(connection, "{request}").unwrap();
     let mut answer = String::new();
     BufReader::new(connection).read_line(&mut answer).unwrap();
@@ -60,17 +92,18 @@ pub(crate) fn run_alone(request: &Value) -> bool {
 }
 
 /// Where the server of this test run listens. It ends with the test run, when its standard input does.
-fn socket() -> &'static PathBuf {
-    static SERVER: OnceLock<(PathBuf, Child)> = OnceLock::new();
-    let (socket, _) = SERVER.get_or_init(|| {
+fn socket(framework: Framework) -> &'static PathBuf {
+    static SERVERS: [OnceLock<(PathBuf, Child)>; 2] = [const { OnceLock::new() }; 2];
+    let (socket, _) = SERVERS[framework as usize].get_or_init(|| {
         // A socket's path may have a hundred bytes, so no folder of the checkout.
-        let socket = std::env::temp_dir().join(format!("portolan-{}.socket", std::process::id()));
+        let socket =
+            std::env::temp_dir().join(format!("portolan-{}-{}.socket", std::process::id(), framework as usize));
         let _ = std::fs::remove_file(&socket);
-        let mut server = Command::new(python())
+        let mut server = Command::new(framework.python())
             .arg(here().join("../rehearsal/server.py").canonicalize().unwrap())
             .arg(&socket)
-            .args(["torch", "torchvision", "matplotlib.pyplot", "hydra", "tensorboardX"])
-            .env("OMP_NUM_THREADS", "1")
+            .args(framework.modules())
+            .envs([("OMP_NUM_THREADS", "1"), ("TF_ENABLE_ONEDNN_OPTS", "0"), ("TF_CPP_MIN_LOG_LEVEL", "3")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

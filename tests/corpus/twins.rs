@@ -3,16 +3,17 @@
 //! `tests/fixtures/twins/verdicts.toml` states what must come out, for every fixture and script on every target; a verdict is reviewed by
 //! reading. All runs of a test are started by one driver, `rehearsal/twins/many.py`, and forked from one server.
 
-use crate::server;
+use crate::server::Framework;
 use crate::sound::{RECIPES, folder, here, read_tree, texts, to, told, write_tree};
-use codemod::{Ported, port};
+use codemod::{Options, Ported, port};
 use python::SourceFile;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::LazyLock;
 
 /// What `rehearse.py` is told beside the two programs.
 #[derive(Clone, Default)]
@@ -25,6 +26,7 @@ pub(crate) struct Start {
     pub(crate) first: Vec<String>,
     /// More of `rehearse.py`'s own, such as `--instances`.
     pub(crate) options: Vec<String>,
+    pub(crate) framework: Framework,
 }
 
 /// A twin run to be.
@@ -36,9 +38,21 @@ pub(crate) struct Twin {
     pub(crate) start: Start,
 }
 
-/// What came out of one, by name.
+/// What came out of each, by name.
 pub(crate) fn run_all(twins: &[Twin]) -> BTreeMap<String, Value> {
-    let mut driver = server::command()
+    let mut found = BTreeMap::new();
+    for framework in [Framework::PyTorch, Framework::TensorFlow] {
+        let twins: Vec<_> = twins.iter().filter(|twin| twin.start.framework == framework).collect();
+        if !twins.is_empty() {
+            found.extend(run_on(framework, &twins));
+        }
+    }
+    found
+}
+
+fn run_on(framework: Framework, twins: &[&Twin]) -> BTreeMap<String, Value> {
+    let mut driver = framework
+        .command()
         .arg(here().join("../rehearsal/twins/many.py").canonicalize().unwrap())
         .arg(std::thread::available_parallelism().map_or(2, usize::from).to_string())
         .stdin(Stdio::piped())
@@ -47,7 +61,7 @@ pub(crate) fn run_all(twins: &[Twin]) -> BTreeMap<String, Value> {
         .unwrap();
     let mut input = driver.stdin.take().unwrap();
     for twin in twins {
-        let Start { arguments, original, first, options } = &twin.start;
+        let Start { arguments, original, first, options, .. } = &twin.start;
         let path = |path: &Path| path.to_str().unwrap().to_owned();
         let mut argv = vec!["--target".into(), twin.target.clone(), "--twin".into(), path(&twin.original)];
         argv.extend(["--twin-steps".into(), STEPS.to_string(), format!("--twin-args={original}")]);
@@ -153,11 +167,11 @@ impl Fixture {
     }
 
     /// Its port, with the options that its manifest and its case ask for.
-    pub(crate) fn ported(&self, target: &str, more: &BTreeMap<String, String>) -> Ported {
-        let mut options = to(target);
+    pub(crate) fn ported(&self, target: &str, case: &Case) -> Ported {
+        let mut options = Options { sdk: case.sdk.clone(), allow_unsafe: case.allow_unsafe, ..to(target) };
         let given = self.manifest["on"][target]["options"].as_object().into_iter().flatten();
         options.options.extend(given.map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned())));
-        options.options.extend(more.iter().map(|(name, value)| (name.clone(), value.clone())));
+        options.options.extend(case.options.iter().map(|(name, value)| (name.clone(), value.clone())));
         port(&self.files, &RECIPES, &options)
     }
 
@@ -175,7 +189,7 @@ impl Fixture {
         let mut steps: Vec<_> = steps.iter().map(words).collect();
         let arguments = steps.pop().unwrap();
         let original = arguments.split_once(" -- ").map_or(String::new(), |(_, own)| own.to_owned());
-        Start { arguments, original, first: steps, options: Vec::new() }
+        Start { arguments, original, first: steps, ..Start::default() }
     }
 
     /// How many folders the program's file lies below its root, and itself.
@@ -196,10 +210,18 @@ impl Fixture {
     }
 }
 
+/// What a case asks of the port: the vendor's release, unsafe edits and options.
+#[derive(Default)]
+pub(crate) struct Case {
+    sdk: Option<String>,
+    allow_unsafe: bool,
+    options: BTreeMap<String, String>,
+}
+
 /// What a case of `verdicts.toml` says: a verdict alone, or a table with the start beside it.
-pub(crate) fn start_of(fixture: &Fixture, target: &str, stated: &toml::Value) -> (Start, BTreeMap<String, String>) {
+pub(crate) fn start_of(fixture: &Fixture, target: &str, stated: &toml::Value) -> (Start, Case) {
     let mut start = fixture.start(target);
-    let Some(table) = stated.as_table() else { return (start, BTreeMap::new()) };
+    let Some(table) = stated.as_table() else { return (start, Case::default()) };
     let text = |name: &str| table.get(name).map(|value| value.as_str().expect("text").to_owned());
     let list = |name: &str| {
         let items = table.get(name).and_then(toml::Value::as_array);
@@ -212,18 +234,71 @@ pub(crate) fn start_of(fixture: &Fixture, target: &str, stated: &toml::Value) ->
     start.original = text("original").unwrap_or(start.original);
     start.first = list("first").unwrap_or(start.first);
     start.options = list("rehearse").unwrap_or_default();
+    if text("on").as_deref() == Some("tensorflow") {
+        start.framework = Framework::TensorFlow;
+    }
     let options = table.get("options").and_then(toml::Value::as_table).into_iter().flatten();
-    (start, options.map(|(name, value)| (name.clone(), value.as_str().expect("text").to_owned())).collect())
+    let options = options.map(|(name, value)| (name.clone(), value.as_str().expect("text").to_owned())).collect();
+    let allow_unsafe = table.get("unsafe").is_some_and(|asked| asked.as_bool().expect("true or false"));
+    (start, Case { sdk: text("sdk"), allow_unsafe, options })
 }
 
 /// The targets that twin runs know, and the second form of one of them.
 const TARGETS: [&str; 5] = ["hpu", "ipu", "popdist", "rdu", "xpu"];
 
+/// A program on a target, as `verdicts.toml` states it.
+struct Stated {
+    /// `name on case`.
+    title: String,
+    target: &'static str,
+    program: String,
+    verdict: String,
+    ported: Ported,
+    start: Start,
+}
+
+impl Stated {
+    /// Whether the port has a twin run.
+    fn runs(&self) -> bool {
+        self.verdict != "refused" && !self.verdict.starts_with("not run: ")
+    }
+}
+
+fn verdicts() -> toml::Table {
+    read("verdicts.toml")
+}
+
+fn read(file: &str) -> toml::Table {
+    fs::read_to_string(here().join("fixtures/twins").join(file)).unwrap().parse().unwrap()
+}
+
+/// All that is stated of programs there are.
+static STATED: LazyLock<Vec<Stated>> = LazyLock::new(|| {
+    let (stated, fixtures) = (verdicts(), Fixture::all());
+    let mut found = Vec::new();
+    for (name, fixture) in &fixtures {
+        for (case, stated) in stated.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
+            // A case may stand beside another for the same target: `popdist.two`.
+            let target = case.split('.').next().unwrap();
+            let target = TARGETS.into_iter().find(|known| *known == target).expect("a target of twin runs");
+            let verdict = stated.as_str().or_else(|| stated.get("verdict")?.as_str()).expect("a case has a verdict");
+            let (start, asked) = start_of(fixture, target, stated);
+            found.push(Stated {
+                title: format!("{name} on {case}"),
+                target,
+                program: name.clone(),
+                verdict: verdict.to_owned(),
+                ported: fixture.ported(target, &asked),
+                start,
+            });
+        }
+    }
+    found
+});
+
 #[test]
 fn every_program_on_every_target() {
-    let stated = fs::read_to_string(here().join("fixtures/twins/verdicts.toml")).unwrap();
-    let stated: toml::Table = stated.parse().unwrap();
-    let fixtures = Fixture::all();
+    let (stated, fixtures) = (verdicts(), Fixture::all());
     let mut faults: Vec<String> = Vec::new();
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
     let mut said: BTreeMap<String, String> = BTreeMap::new();
@@ -231,38 +306,32 @@ fn every_program_on_every_target() {
     for name in stated.keys().filter(|name| !fixtures.contains_key(*name)) {
         faults.push(format!("{name}: there is no such program"));
     }
-    for (name, fixture) in &fixtures {
+    for name in fixtures.keys() {
         let of_program = stated.get(name).and_then(toml::Value::as_table);
         for target in TARGETS {
             if !of_program.is_some_and(|cases| cases.contains_key(target)) {
                 faults.push(format!("{name} on {target}: no verdict is stated"));
             }
         }
-        for (case, stated) in of_program.into_iter().flatten() {
-            // A case may stand beside another for the same target: `popdist.two`.
-            let target = case.split('.').next().unwrap();
-            let verdict = stated.as_str().or_else(|| stated.get("verdict")?.as_str()).expect("a case has a verdict");
-            let (start, options) = start_of(fixture, target, stated);
-            let ported = fixture.ported(target, &options);
-            let title = format!("{name} on {case}");
-            let report: String = ported.files.iter().map(|file| told(&file.diagnostics)).collect();
-            let refused = ported.files.iter().any(|file| file.diagnostics.iter().any(|one| one.stops_step));
-            if (verdict == "refused") != refused && !verdict.starts_with("not run: ") {
-                let found = if refused { "refuses the step" } else { "does not refuse the step" };
-                faults.push(format!("{title}: stated is `{verdict}`, and the port {found}:\n{report}"));
-            }
-            if verdict == "refused" {
-                continue;
-            }
-            if let Some(why) = verdict.strip_prefix("not run: ") {
-                if why.starts_with("a person") && report.is_empty() {
-                    faults.push(format!("{title}: nothing is said of what a person has to do"));
-                }
-                continue;
-            }
-            twins.push(fixture.twin(&title, target, &ported, start));
+    }
+    for one in &*STATED {
+        let Stated { title, target, verdict, ported, .. } = one;
+        let report: String = ported.files.iter().map(|file| told(&file.diagnostics)).collect();
+        let refused = ported.files.iter().any(|file| file.diagnostics.iter().any(|one| one.stops_step));
+        if (verdict == "refused") != refused && !verdict.starts_with("not run: ") {
+            let found = if refused { "refuses the step" } else { "does not refuse the step" };
+            faults.push(format!("{title}: stated is `{verdict}`, and the port {found}:\n{report}"));
+        }
+        if let Some(why) = verdict.strip_prefix("not run: ")
+            && why.starts_with("a person")
+            && report.is_empty()
+        {
+            faults.push(format!("{title}: nothing is said of what a person has to do"));
+        }
+        if one.runs() {
+            twins.push(fixtures[&one.program].twin(title, target, ported, one.start.clone()));
             said.insert(title.clone(), report);
-            wanted.insert(title, verdict.to_owned());
+            wanted.insert(title.clone(), verdict.clone());
         }
     }
     let results = run_all(&twins);
@@ -281,4 +350,39 @@ fn every_program_on_every_target() {
         }
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n\n"));
+}
+
+/// Why a recipe stands in `unexercised.toml` though twin runs have to do with it.
+const BY_EXAMPLE: &str = "an example of its section is run";
+
+#[test]
+fn recipes_that_no_program_exercises() {
+    let mut exercised = BTreeSet::new();
+    for one in STATED.iter().filter(|one| one.runs()) {
+        exercised.extend(one.ported.files.iter().flat_map(|file| &file.edits).map(|edit| &*edit.recipe));
+    }
+    let examples = read("examples.toml");
+    let by_example = |id: &str| {
+        let mut of_section =
+            examples.iter().filter(|(name, _)| name.rsplit_once(' ').is_some_and(|(own, _)| own == id));
+        of_section.any(|(_, outcome)| !outcome.as_str().unwrap().starts_with("not run: "))
+    };
+    let listed = read("unexercised.toml");
+    let recipes = RECIPES.recipes();
+    let changing: BTreeSet<&str> = recipes.iter().filter(|one| !one.manual).map(|one| &*one.id).collect();
+    let mut faults = Vec::new();
+    for id in &changing {
+        match (exercised.contains(id), listed.get(*id).map(|why| why.as_str().expect("a reason"))) {
+            (false, None) => {
+                faults.push(format!("{id}: no program of the twin runs has an edit of it, and no reason is given"))
+            }
+            (true, Some(_)) => faults.push(format!("{id}: a program of the twin runs has an edit of it")),
+            (false, Some(why)) if (why == BY_EXAMPLE) != by_example(id) => {
+                faults.push(format!("{id}: `{why}`, and its examples say otherwise"));
+            }
+            _ => {}
+        }
+    }
+    faults.extend(listed.keys().filter(|id| !changing.contains(&***id)).map(|id| format!("{id}: changes no code")));
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }

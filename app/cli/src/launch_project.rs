@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::said::{say, say_line};
 use crate::usage::usage;
 use anyhow::Result;
-use codemod::{RecipeSet, Views};
+use codemod::{Options, RecipeSet, Views};
 use launch::Target;
 use launch::form::Fields;
 use python::SourceFile;
@@ -56,10 +56,38 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
             Err(diagnostic) => say_line!("{}", message(&input.shown, &diagnostic, OnDisk::Original)),
         }
     }
-    let facts = run_facts(&files, &RecipeSet::embedded().target_facts(target.name()));
+    let recipes = RecipeSet::embedded();
+    let facts = run_facts(&files, &recipes.target_facts(target.name()));
     let program = chosen(&facts, entry, folder)?;
     say!("{}", summary(&facts, program, target));
-    Ok(Read { fields: program.launch_fields(&target.program_terms()) })
+    let mut fields = program.launch_fields(&target.program_terms());
+    let left = unported(&files, &program.files, target, &recipes);
+    if let Some((_, place)) = &left {
+        say_line!("{place}: the training step is not ported");
+    }
+    fields.extend(left);
+    Ok(Read { fields })
+}
+
+/// Of a program without its project: whether its own file has a training step that is not ported.
+pub(crate) fn read_entry(entry: Option<&str>, target: Target) -> Read {
+    let text = entry.filter(|path| python::is_python(path)).and_then(|path| std::fs::read_to_string(path).ok());
+    let Some((path, text)) = entry.zip(text) else { return Read::default() };
+    let files = [SourceFile { path: path.to_owned(), text }];
+    Read { fields: unported(&files, &[path.to_owned()], target, &RecipeSet::embedded()).into_iter().collect() }
+}
+
+/// The field that says where a program's training step is left as it was: a port changes nothing of one that is ported.
+fn unported(
+    files: &[SourceFile],
+    reached: &[String],
+    target: Target,
+    recipes: &RecipeSet,
+) -> Option<(&'static str, String)> {
+    let options = Options { target: target.name().to_owned(), ..Options::default() };
+    let ported = codemod::port(files, recipes, &options);
+    let (file, stop) = codemod::unported(&ported, reached)?;
+    Some(("unported", format!("{}:{}", ported.files[file].path, stop.original.line)))
 }
 
 /// The programs of a port, the likeliest first. Configuration beside it is read with it: it may name the devices.

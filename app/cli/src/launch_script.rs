@@ -26,6 +26,7 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     let plan = launch::plan(&request, &site)
         .map_err(|problems| usage(launch_fields::lines(&problems, &request, &site).join("\n          ")))?;
     let script = if args.explain { launch::explained(&plan) } else { launch::render(&plan) };
+    plan.warnings.iter().for_each(|warning| say_line!("warning: {warning}"));
     if !args.explain {
         plan.notes.iter().for_each(|note| say_line!("note: {note}"));
     }
@@ -41,7 +42,7 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     let words = launch::split_words(line).ok_or_else(|| usage("--args: a quote is left open"))?;
     let read = match &args.project {
         Some(folder) => launch_project::read(folder, args.entry.as_deref(), target)?,
-        None => launch_project::Read::default(),
+        None => launch_project::read_entry(args.entry.as_deref(), target),
     };
     let text = |own: &Option<String>, name: &str| own.clone().or_else(|| read.get(name).map(str::to_string));
     let mut request = Request::new(target, &text(&args.entry, "entry").unwrap_or_default());
@@ -98,7 +99,7 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         ("compiled", args.compiled),
         ("tensorflow", args.tensorflow || read.get("tensorflow").is_some() && target.has_field("tensorflow")),
     ];
-    let of_code = ["rank_option", "unplaced"].into_iter().filter(|name| target.has_field(name));
+    let of_code = ["rank_option", "unplaced", "unported"].into_iter().filter(|name| target.has_field(name));
     let of_code = of_code.filter_map(|name| Some((name.to_string(), read.get(name)?.to_string())));
     let given = switches.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name.to_string(), "on".to_string()));
     let modules = args.modules.iter().map(|list| ("modules".to_string(), list.clone()));

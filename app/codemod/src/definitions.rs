@@ -103,6 +103,8 @@ impl Definitions {
                 let place = Place { path: path.clone(), line: definition.line };
                 let name = definition.name.as_str();
                 let added = match &definition.what {
+                    // `training` is built with these.
+                    Defined::Words(_) => continue,
                     Defined::Names(names) => Ok(self.names.add(name, place, names.clone())),
                     Defined::Conditions(conditions) => Ok(self.conditions.add(name, place, conditions.clone())),
                     Defined::Signature(parameters) => Ok(self.signatures.add(name, place, parameters.clone())),

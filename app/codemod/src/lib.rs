@@ -49,7 +49,7 @@ pub use error::RecipeError;
 pub use example::{Example, pack_examples};
 pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
-pub use overview::{Overview, overview};
+pub use overview::{Overview, overview, unported};
 pub use patch_file::{git_patch, git_patch_of};
 pub use port::{Views, port, port_with_views};
 pub use ported::{

@@ -1,9 +1,12 @@
 //! One project, all targets: what each target makes of every line that any of them speaks of.
 
 use crate::ported::{Edit, Options, PortedFile, Severity, SourceFile, Style};
-use crate::{RecipeSet, port};
+use crate::{RecipeSet, port_with_views};
+use python::Trees;
+use python::tree::Id;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// The constructs of a project as rows, the targets as columns. Starts without a column; [`Matrix::add`] makes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +15,9 @@ pub struct Matrix {
     pub targets: Vec<String>,
     /// Rows by path and line.
     pub rows: Vec<MatrixRow>,
+    /// Training steps that a target does not port: file, column, the steps' lines, and what their lines have.
+    #[serde(skip)]
+    refused: Vec<(usize, usize, Vec<RangeInclusive<usize>>, MatrixCell)>,
 }
 
 /// A line of the original that at least one target changes or speaks of.
@@ -70,7 +76,8 @@ pub fn matrix(files: &[SourceFile], recipes: &RecipeSet, style: Style) -> Matrix
 impl Matrix {
     /// Ports the project, always the same one, to the options' target, and puts that port beside the others.
     pub fn add(&mut self, files: &[SourceFile], recipes: &RecipeSet, options: &Options) {
-        let ported = port(files, recipes, options);
+        let trees = Trees::default();
+        let (ported, views) = port_with_views(files, recipes, options, &trees);
         let column = self.targets.len();
         self.targets.push(options.target.clone());
         self.rows.iter_mut().for_each(|row| row.cells.push(MatrixCell::default()));
@@ -85,6 +92,31 @@ impl Matrix {
                     at
                 });
                 self.rows[at].cells[column] = cell;
+            }
+        }
+        let stops = ported.files.iter().enumerate().filter_map(|(number, file)| {
+            let stop = file.diagnostics.iter().find(|said| said.stops_step)?;
+            let view = views.before.iter().find(|view| view.path == file.path)?;
+            let span = |step: &Id| {
+                let (starts, range) = (line_starts(view.index.text), view.index.range(*step));
+                line_of(&starts, range.start)..=line_of(&starts, range.end)
+            };
+            let cell = MatrixCell {
+                state: CellState::NeedsYou,
+                recipes: vec![stop.recipe.clone()],
+                line: Some(stop.ported.line),
+            };
+            Some((number, column, view.steps.training.iter().map(span).collect(), cell))
+        });
+        self.refused.extend(stops);
+        // What another target changes of a step is left to the user where the step is not ported.
+        for (number, column, spans, cell) in &self.refused {
+            let within =
+                |row: &&mut MatrixRow| row.file == *number && spans.iter().any(|span| span.contains(&row.line));
+            for row in self.rows.iter_mut().filter(within) {
+                if row.cells[*column].state == CellState::Untouched {
+                    row.cells[*column] = cell.clone();
+                }
             }
         }
     }
@@ -198,6 +230,18 @@ mod tests {
         check(&matrix, "plan.step()", "ipu", CellState::Done);
         let is_row = |row: &crate::MatrixRow| row.text.starts_with('#') || row.text.starts_with("import");
         assert!(!matrix.rows.iter().any(is_row), "{matrix:#?}");
+    }
+
+    #[test]
+    fn a_step_that_a_target_refuses_is_left_to_the_user() {
+        let matrix = of(
+            "import torch\n\nnet = torch.nn.Linear(2, 1).cuda()\nopt = torch.optim.SGD(net.parameters(), 0.1)\n\n\n\
+            def train(loader):\n    for x, y in loader:\n        loss = torch.nn.functional.mse_loss(net(x), y)\n        \
+            loss.backward(torch.ones_like(loss))\n        opt.step()\n        print(loss)\n",
+        );
+        check(&matrix, "opt.step()", "ipu", CellState::NeedsYou);
+        check(&matrix, "opt.step()", "hpu", CellState::Untouched);
+        assert!(!matrix.rows.iter().any(|row| row.text == "print(loss)"), "{matrix:#?}");
     }
 
     #[test]

@@ -13,6 +13,14 @@ pub struct Overview<'a> {
     pub left: Vec<(String, usize)>,
 }
 
+/// The first place among these files where the training step is not ported: number of the file, and what says so.
+#[must_use]
+pub fn unported<'a>(ported: &'a Ported, files: &[String]) -> Option<(usize, &'a Diagnostic)> {
+    let among = ported.files.iter().enumerate().filter(|(_, file)| files.contains(&file.path));
+    let mut stops = among.flat_map(|(n, file)| file.diagnostics.iter().map(move |said| (n, said)));
+    stops.find(|(_, said)| said.stops_step)
+}
+
 /// Outlines a port when its training step, or one of several, could not be ported.
 #[must_use]
 pub fn overview<'a>(ported: &'a Ported, recipes: &RecipeSet) -> Option<Overview<'a>> {

@@ -6,9 +6,7 @@ use python::names::called_name;
 use python::tree::{Id, kinds};
 use std::ops::Range;
 use training::FileView;
-
-/// Magics that run the code behind them as the notebook's own. Others hand it to a shell, a browser or a file.
-const RUN_AS_OWN: [&str; 7] = ["capture", "memit", "mprun", "prun", "time", "timeit", "lprun"];
+use training::words::NOTEBOOK_MAGICS;
 
 /// A string with code that was not read.
 pub(crate) struct Unread {
@@ -31,7 +29,8 @@ pub(crate) fn unread(view: &FileView<'_>) -> Vec<Unread> {
             let strings = strings(call);
             let (Some(name), Some(code)) = (strings.first(), strings.get(code_at)) else { continue };
             let name = index.text_of(*name).trim_matches(['"', '\'']);
-            let runs = RUN_AS_OWN.contains(&name) && !index.text_of(*code).trim_matches(['"', '\'']).trim().is_empty();
+            let runs =
+                NOTEBOOK_MAGICS.contains(&name) && !index.text_of(*code).trim_matches(['"', '\'']).trim().is_empty();
             let writes = name == "writefile" && index.text_of(strings[1]).contains(".py");
             if runs || writes {
                 let magic = format!("{sign}{name}");

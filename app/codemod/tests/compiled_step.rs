@@ -562,3 +562,73 @@ fn lists_become_tensors_outside_of_the_step() {
     // More than data and imports goes into the call: it moves as it stands.
     assert!(collected("torch.stack((x, x))", "y").contains("torch.stack((x, x))"));
 }
+
+/// A program that adds up the gradients of some batches: the parameters and the beginning of the function that trains, the number as
+/// it is written there, and what its caller does before and gives.
+fn accumulates(more: &str, head: &str, number: &str, before: &str, given: &str) -> String {
+    format!(
+        "import json\nimport torch\nfrom torch.utils.data import DataLoader\n\n\n\
+         def train(net, loader, opt{more}):\n{head}    for i, (x, y) in enumerate(loader):\n        \
+         loss = torch.nn.functional.cross_entropy(net(x), y) / {number}\n        loss.backward()\n        \
+         if (i + 1) % {number} == 0:\n            opt.step()\n            opt.zero_grad()\n\n\n\
+         def main():\n{before}    net = torch.nn.Linear(4, 2)\n    opt = torch.optim.SGD(net.parameters(), lr=0.1)\n    \
+         loader = DataLoader(data, batch_size=8)\n    train(net, loader, opt{given})\n\n\nmain()\n"
+    )
+}
+
+/// The number of batches is told to the options wherever a name, a setting or a literal has it by then.
+#[test]
+fn the_number_of_batches_is_read_where_the_options_are_made() {
+    let read = "    with open('a.json') as file:\n        cfg = json.load(file)\n";
+    let check = |text: &str, number: &str| {
+        for target in ["ipu", "popdist"] {
+            let (ported, said) = to(target, text);
+            let told = format!(".Training.gradientAccumulation({number})");
+            assert!(ported.contains(&told) && !ported.contains("% "), "{target}: {said}{ported}");
+        }
+    };
+    let local = "    n = cfg['accumulate']\n";
+    check(&accumulates(", cfg", local, "n", read, ", cfg"), "cfg['accumulate']");
+    check(&accumulates(", cfg", "", "cfg['accumulate']", read, ", cfg"), "cfg['accumulate']");
+    check(&accumulates(", n", "", "n", read, ", cfg['train']['n']"), "cfg['train']['n']");
+    let gets = "    n = int(cfg.get('n', 1))\n";
+    check(&accumulates(", cfg", gets, "n", read, ", cfg"), "int(cfg.get('n', 1))");
+    check(&accumulates(", args", "    n = args.n\n", "n", "    args = parse()\n", ", args"), "args.n");
+    check(&accumulates("", "    n = 4\n", "n", "", ""), "4");
+    let table = accumulates("", "", "CFG['n']", "", "").replace("\n\n\ndef train", "\n\nCFG = {'n': 4}\n\n\ndef train");
+    check(&table, "CFG['n']");
+    let main = accumulates("", "", "n", "", "");
+    let main = format!(
+        "{}if __name__ == '__main__':\n    n = parse().n\n    net = torch.nn.Linear(4, 2)\n    \
+         opt = torch.optim.SGD(net.parameters(), lr=0.1)\n    loader = DataLoader(data, batch_size=8)\n    train(net, loader, opt)\n",
+        &main[..main.find("def main").unwrap()]
+    );
+    check(&main, "n");
+}
+
+/// What is set anew after it was read is told as it is when the loader is made.
+#[test]
+fn a_number_of_batches_that_is_set_anew() {
+    let again = accumulates(", args", "", "args.n", "    args = parse()\n    args.n = max(1, args.n)\n", ", args");
+    let (ported, said) = to_ipu(&again);
+    let (set, told) = (ported.find("args.n = max"), ported.find("gradientAccumulation(args.n)"));
+    assert!(set.is_some() && set < told, "{said}{ported}");
+    // The constant is not what the step is handed.
+    let other = accumulates(", n", "", "n", "", ", 8").replace("\n\n\ndef train", "\n\nn = 4\n\n\ndef train");
+    assert!(to_ipu(&other).0.contains("gradientAccumulation(8)"), "{}", to_ipu(&other).0);
+}
+
+/// A refusal's advice, done as it says, leads to a port.
+#[test]
+fn the_advice_about_the_number_of_batches_can_be_followed() {
+    let twice =
+        accumulates(", cfg", "    n = cfg['n']\n", "n", "    cfg = {}\n    train(net, loader, opt, cfg)\n", ", cfg");
+    check_refused(&twice, "Assign it once at the top of the file, below the imports (`ACCUMULATE = 4`");
+    let advised = twice
+        .replace("    n = cfg['n']\n", "")
+        .replace("\n\n\ndef train", "\n\nACCUMULATE = json.load(open('a.json'))['n']\n\n\ndef train")
+        .replace(" n\n", " ACCUMULATE\n")
+        .replace("% n ", "% ACCUMULATE ");
+    let (ported, said) = to_ipu(&advised);
+    assert!(ported.contains("gradientAccumulation(ACCUMULATE)"), "{said}{ported}");
+}

@@ -116,6 +116,19 @@ fn a_part_of_a_compiled_model() {
     let program = STEP.replace("model = torch.nn.Linear(3, 3)\n", &format!("\n{own}model = Net()\n"));
     check_said("rdu", &format!("{program}images = model.paint(noise)\n"), "`paint` runs a part of the model");
     assert!(ported("rdu", &[("a.py", &format!("{STEP}model.train(False)\n"))]).0[0].contains("rdu.update()"));
+    let layers = own.replace("    def paint", "    def __init__(self):\n        super().__init__()\n        self.layer = torch.nn.Linear(3, 3)\n\n    def paint");
+    let program = program.replace(own, &layers);
+    for part in ["model.layer", "model.layer[0]", "model.layer.paint"] {
+        check_said("rdu", &format!("{program}seen = {part}(noise)\n"), "runs a part of the model on the host");
+    }
+    // While the model is built, and by what every module has.
+    let built =
+        "model.add_module('head', torch.nn.Linear(3, 3))\nmodel.layer(noise)\nmodel(noise)\nmodel.apply(init)\n";
+    let other = "class Other:\n    def apply(self, call):\n        self.do(call)\n\n\n";
+    let program = program.replace("optimizer =", &format!("{built}optimizer =")).replace(own, other)
+        + "model.load_state_dict(best)\n";
+    let (after, said) = ported("rdu", &[("a.py", &format!("{other}{program}"))]);
+    assert!(after[0].contains("rdu.update()") && after[0].contains(built), "{said}{}", after[0]);
 }
 
 #[test]
@@ -215,6 +228,51 @@ fn states_that_are_a_row_of_tensors() {
     assert!(!ported("rdu", &[("a.py", &one)]).1.contains("other than tensors"));
     let none_yet = one.replace("\nmodel =", "\nstate = None\nmodel =");
     check_said("rdu", &none_yet, "Not ported: the model is called with something other than tensors");
+    // A list of that name elsewhere is another value.
+    let made = STEP
+        .replace("    out =", "    x = torch.tensor([n for n in x])\n    if cuda:\n        x = x.cuda()\n    out =");
+    assert!(ported("rdu", &[("a.py", &format!("x = [1, 2]\n{made}"))]).0[0].contains("rdu.forward(x)"));
+    let listed = made.replace("x = x.cuda()", "x = [x.cuda()]");
+    check_said("rdu", &listed, "Not ported: the model is called with something other than tensors");
+}
+
+#[test]
+fn a_choice_of_where_a_tensor_is() {
+    let given = |input: &str| ported("rdu", &[("a.py", &STEP.replace("model(x)", &format!("model({input})")))]);
+    for input in
+        ["x.cuda() if args.cuda else x", "x if cpu else x.cuda(0)", "(x.cuda() if torch.cuda.is_available() else x)"]
+    {
+        let (after, said) = given(input);
+        assert!(after[0].contains("rdu.forward("), "{said}{}", after[0]);
+    }
+    for input in ["x.cuda() if args.cuda else y", "x + noise if noisy else x", "x.half() if half else x"] {
+        assert!(given(input).1.contains("something other than tensors"), "{input}");
+    }
+}
+
+#[test]
+fn samples_that_are_made_once() {
+    let whole = STEP.replace("for x, y in loader:", "x, y = torch.rand(8, 3), torch.rand(8, 3)\nfor t in range(9):");
+    for (target, call) in
+        [("rdu", "rdu.forward(x)"), ("ipu", "training_step(x, y)"), ("popdist", "training_step(x, y)")]
+    {
+        let (after, said) = ported(target, &[("a.py", &whole)]);
+        assert!(after[0].contains(call), "{said}{}", after[0]);
+    }
+    let made = |loss: &str| ported("ipu", &[("a.py", &whole.replace("F.mse_loss(out, y)", loss))]);
+    for loss in ["(out - y).pow(2).mean()", "F.mse_loss(out, target=y.view(8, 3))"] {
+        assert!(made(loss).0[0].contains("training_step(x, y)"), "{loss}");
+    }
+    // What has no sample in its first dimension is not shared out, and is no constant of the host either.
+    let weights = whole.replace("F.mse_loss(out, y)", "F.cross_entropy(out, y, w)");
+    check_said(
+        "ipu",
+        &weights.replace("\nx, y", "\nw = torch.ones(3)\nx, y"),
+        "Not ported: no tensor that this loop makes",
+    );
+    for target in ["rdu", "ipu"] {
+        check_said(target, &whole.replace("model(x)", "model(x, y)"), "Not ported: ");
+    }
 }
 
 #[test]
@@ -379,4 +437,40 @@ fn tensors_that_are_updated_by_hand() {
     assert!(!ported("hpu", &[("a.py", &trained)]).1.contains("by hand here"));
     let on_the_card = program("w -= 0.1 * x").replace("3, 3)", "3, 3).cuda()");
     assert!(!ported("hpu", &[("a.py", &on_the_card)]).1.contains("by hand here"));
+}
+
+/// What wraps the model goes where the program is, and what looks inside of it may be in another file.
+#[test]
+fn the_wrapped_model_in_another_file() {
+    let train = format!(
+        "from torch.nn.parallel import DistributedDataParallel as DDP\nfrom saves import save\n{}",
+        STEP.replace("optimizer =", "model = DDP(model)\noptimizer =")
+    ) + "save(model)\n";
+    let saves = "import torch\n\n\ndef save(model):\n    torch.save(model.module.state_dict(), \"m.pt\")\n";
+    let (after, said) = ported("popdist", &[("train.py", &train), ("saves.py", saves)]);
+    assert!(
+        after[0].contains("training_step(") && !after[0].contains("DDP(") && after[1].contains("(model.state_dict()"),
+        "{said}{after:?}"
+    );
+    // Nothing was ported, so the wrapper is there still.
+    let refused = train.replace("loss.backward()", "loss.backward(create_graph=True)");
+    let after = ported("popdist", &[("train.py", &refused), ("saves.py", saves)]).0;
+    assert!(after[1].contains("model.module.state_dict()"), "{after:?}");
+}
+
+/// A scaler that something else reads is switched off and stays, which is told at its place.
+#[test]
+fn a_scaler_that_stays_switched_off_is_told() {
+    let text = "import torch\nfrom torch.utils.data import DataLoader\n\nnet = torch.nn.Linear(4, 2)\n\
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)\nloader = DataLoader(data, batch_size=8)\n\
+        scaler = torch.cuda.amp.GradScaler()\nfor x, y in loader:\n    opt.zero_grad()\n    \
+        with torch.cuda.amp.autocast():\n        loss = torch.nn.functional.cross_entropy(net(x), y)\n    \
+        scaler.scale(loss).backward()\n    scaler.step(opt)\n    scaler.update()\n\
+        torch.save({\"scaler\": scaler.state_dict()}, \"a.pt\")\n";
+    for target in ["hpu", "ipu", "popdist"] {
+        check_said(target, text, "7: The program uses this scaler beside the step, so it stays, switched off");
+        let alone = text.replace("torch.save({\"scaler\": scaler.state_dict()}, \"a.pt\")\n", "");
+        let said = ported(target, &[("a.py", &alone)]).1;
+        assert!(!said.contains("scaler"), "{target}: {said}");
+    }
 }

@@ -9,6 +9,7 @@ use crate::model::{Defined, Definition, ListedName};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Names,
+    Words,
     Message,
     Block,
     Conditions,
@@ -23,6 +24,7 @@ pub(crate) fn read(kind: Kind, name: &str, line: usize, body: &str, faults: &mut
     }
     let what = match kind {
         Kind::Names => Defined::Names(names(body, line, faults)),
+        Kind::Words => Defined::Words(names(body, line, faults).into_iter().map(|listed| listed.name).collect()),
         Kind::Message => Defined::Message(body.split_whitespace().collect::<Vec<_>>().join(" ")),
         Kind::Block => Defined::Block(body.to_string()),
         Kind::Conditions => Defined::Conditions(conditions::read(body, line + 1, faults)),

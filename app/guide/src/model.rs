@@ -362,6 +362,8 @@ pub struct Definition {
 pub enum Defined {
     /// `names NAME`: a table of names.
     Names(Vec<ListedName>),
+    /// `words NAME`: words by which a training program is read; they are built into the program that reads it.
+    Words(Vec<String>),
     /// `message NAME`: a sentence for the user with `{{slots}}`, on one line.
     Message(String),
     /// `python block NAME`: Python with `{{slots}}`, `{{each}}` and `{{if}}`.

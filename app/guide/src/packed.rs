@@ -13,6 +13,10 @@ const END: char = '\0';
 #[must_use]
 pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
     for guide in &mut guides {
+        for section in &mut guide.sections {
+            // The program has these already.
+            section.definitions.retain(|definition| !matches!(definition.what, Defined::Words(_)));
+        }
         // Sections that are there to be read are on the site.
         guide.sections.retain(|section| !(section.rules.is_empty() && section.definitions.is_empty()));
     }
@@ -92,7 +96,7 @@ fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
                 Defined::Message(text) => messages.push(text),
                 Defined::Block(text) => code.push(text),
                 Defined::Conditions(named) => texts_of_conditions(named, &mut conditions),
-                Defined::Signature(parameters) => lists.extend(parameters),
+                Defined::Words(words) | Defined::Signature(words) => lists.extend(words),
             }
         }
         code.extend(examples.iter_mut().map(|example| &mut example.text));

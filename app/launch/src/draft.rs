@@ -118,6 +118,7 @@ impl<'a> Draft<'a> {
             steps: Vec::new(),
             arithmetic: Vec::new(),
             monitors: site.monitors.clone(),
+            warnings: Vec::new(),
             notes,
         };
         Draft {

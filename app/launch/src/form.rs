@@ -255,12 +255,7 @@ pub fn write(fields: &Fields, read: SiteReader<'_>) -> Result<Written, Vec<Probl
     let request = request(fields, read)?;
     let plan = plan(&request, &site)?;
     let script = render(&plan);
-    let name = match request.script {
-        Script::Setup => "setup",
-        Script::Train => "train",
-        Script::Collect => "collect",
-    };
-    Ok(Written { script, file: format!("{name}-{}.sh", request.target.name()), plan })
+    Ok(Written { script, file: request.file_name(), plan })
 }
 
 /// The command that writes the same script.

@@ -148,6 +148,8 @@ pub struct Plan {
     pub arithmetic: Vec<String>,
     /// Commands for a second terminal.
     pub monitors: Vec<Monitor>,
+    /// What the user has to know before it is started.
+    pub warnings: Vec<String>,
     /// What the user should know.
     pub notes: Vec<String>,
 }

@@ -130,6 +130,7 @@ impl Rendering {
             }
             out.push('\n');
         }
+        plan.warnings.iter().for_each(|warning| comment(&mut out, &format!("Warning: {warning}")));
         comment(&mut out, &plan.title);
         let word = if scheduler == Scheduler::Bash { "Start" } else { "Submit" };
         comment(&mut out, &format!("{word}: {}", plan.start));

@@ -17,6 +17,26 @@ pub enum Script {
     Collect,
 }
 
+impl Script {
+    /// Its word.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Script::Setup => "setup",
+            Script::Train => "train",
+            Script::Collect => "collect",
+        }
+    }
+
+    /// The name of its file, alone and among the others of the target: what a scheduler starts says so.
+    pub(crate) fn file_name(self, target: &str, scheduler: Scheduler) -> String {
+        let name = self.name();
+        match (self, scheduler) {
+            (Script::Train, Scheduler::Slurm | Scheduler::Pbs) => format!("{name}-{target}-{}.sh", scheduler.name()),
+            _ => format!("{name}-{target}.sh"),
+        }
+    }
+}
+
 /// A launch as a user describes it. Numbers that are none follow from the others.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -152,12 +172,8 @@ impl Request {
     /// A name for the script's file.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let name = match self.script {
-            Script::Setup => "setup",
-            Script::Train => "train",
-            Script::Collect => "collect",
-        };
-        self.file.clone().unwrap_or_else(|| format!("{name}-{}.sh", self.target.name()))
+        let own = || self.script.file_name(self.target.name(), self.scheduler);
+        self.file.clone().unwrap_or_else(own)
     }
 }
 

@@ -20,6 +20,7 @@ pub mod names;
 pub mod numbers;
 pub mod pattern;
 mod readable;
+pub mod refactor;
 pub mod scopes;
 pub mod source;
 pub mod strings;

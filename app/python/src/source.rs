@@ -11,6 +11,16 @@ pub struct SourceFile {
     pub text: String,
 }
 
+/// The name of a path's file as one word: without `.py`, and of the rest its ASCII letters, digits and underscores; none where nothing
+/// is left.
+#[must_use]
+pub fn word_of_path(path: &str) -> Option<String> {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let word: String =
+        file.strip_suffix(".py").unwrap_or(file).chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    (!word.is_empty()).then_some(word)
+}
+
 /// Whether a path is that of a Python file: `.py`, `.pyw`, or a script without an ending.
 #[must_use]
 pub fn is_python(path: &str) -> bool {

@@ -46,14 +46,17 @@ fn rows<'a>(columns: &[Column<'a>]) -> Rows<'a> {
             }
         }
     }
+    // What a recipe gives other arguments is told of names that some recipe makes something else of.
     for column in columns {
         for guide in &column.guides {
             for section in &guide.sections {
-                let fate = Fate {
-                    text: "rewritten".to_string(),
-                    link: format!("../guides/{}/#{}", guide.name, section.id),
-                    is_code: false,
-                };
+                let link = format!("../guides/{}/#{}", guide.name, section.id);
+                for (name, fate) in section.rules.iter().filter_map(|rule| kept(rule, &link)) {
+                    if let Some(by_target) = rows.get_mut(&name) {
+                        by_target.entry(column.target).or_default().insert(fate);
+                    }
+                }
+                let fate = Fate { text: "rewritten".to_string(), link, is_code: false };
                 for name in example_names::gone(section) {
                     if let Some(by_target) = rows.get_mut(&name) {
                         by_target.entry(column.target).or_default().insert(fate.clone());
@@ -73,7 +76,8 @@ fn columns<'a>(guides: &'a [Guide], targets: &[&'a str]) -> Vec<Column<'a>> {
 /// The names for the search, each with what becomes of it.
 fn entries(columns: &[Column<'_>], rows: Rows<'_>) -> Vec<Entry> {
     let fate_on = |(target, fates): (&&str, &BTreeSet<Fate>)| {
-        let words: Vec<&str> = fates.iter().map(|fate| &*fate.text).collect();
+        let mut words: Vec<&str> = fates.iter().map(|fate| &*fate.text).collect();
+        words.dedup();
         let name = columns.iter().find(|column| column.target == *target).map_or(*target, |column| &*column.name);
         format!("{name}: {}", words.join(", "))
     };
@@ -288,6 +292,10 @@ fn fates_by(rule: &Rule, patch: &str, link: &str) -> Vec<(String, Fate)> {
         |sign: char| -> Vec<&str> { patch.lines().filter_map(|line| line.strip_prefix(sign)).map(str::trim).collect() };
     let (gone, new) = (of('-'), of('+'));
     let fate = |text: &str, is_code: bool| Fate { text: text.to_string(), link: link.to_string(), is_code };
+    let removed = match rule.conditions.iter().any(|condition| condition.text.ends_with(" is unused")) {
+        true => "removed if unused",
+        false => "removed",
+    };
     let one_line: Vec<&&str> =
         new.iter().filter(|line| !line.starts_with("import ") && !line.starts_with("from ")).collect();
     looked_for_by(patch)
@@ -296,8 +304,8 @@ fn fates_by(rule: &Rule, patch: &str, link: &str) -> Vec<(String, Fate)> {
         .map(|name| {
             let fate = match (rule.manual || new.is_empty() && gone.is_empty(), one_line.as_slice()) {
                 (true, _) => fate("manual", false),
-                (_, [line]) if gone.len() == 1 && line.len() <= 60 => fate(&as_code(line), true),
-                (_, []) if !gone.is_empty() => fate("removed", false),
+                (_, [line]) if gone.len() == 1 && line.len() <= 60 => fate(&chosen(rule, line), true),
+                (_, []) if !gone.is_empty() => fate(removed, false),
                 _ => fate("rewritten", false),
             };
             (name, fate)
@@ -305,9 +313,26 @@ fn fates_by(rule: &Rule, patch: &str, link: &str) -> Vec<(String, Fate)> {
         .collect()
 }
 
+/// The name of a call that a rule gives other arguments, and the call as it becomes.
+fn kept(rule: &Rule, link: &str) -> Option<(String, Fate)> {
+    let mut lines = rule.patch.lines().filter(|line| !line.starts_with("+ import "));
+    let (old, new) = (lines.next()?.strip_prefix("- ")?, lines.next()?.strip_prefix("+ ")?);
+    let (name, _) = old.split_once('(')?;
+    let is_name = name.contains('.') && !name.contains(['$', ' ', '=']);
+    let stays = new.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
+    let is_one = is_name && stays && lines.next().is_none() && new.len() <= 60;
+    is_one.then(|| (name.to_string(), Fate { text: chosen(rule, new), link: link.to_string(), is_code: true }))
+}
+
+/// A line that a rule writes, with the choice under which it does.
+fn chosen(rule: &Rule, line: &str) -> String {
+    let choice = rule.option.as_ref().map(|choice| format!("  # {choice}"));
+    as_code(line) + &choice.unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Fate, breakable, cell, fates};
+    use super::{Fate, breakable, cell, fates, kept};
     use crate::dotted_names::names;
     use guide::{Condition, Rule};
     use std::collections::BTreeSet;
@@ -332,6 +357,19 @@ mod tests {
         check("", &[]);
         // A method that a condition names is no name of the rule's.
         check("- $M.$RUN($X)\n+ $X\n", &[]);
+    }
+
+    #[test]
+    fn what_is_removed_or_kept_says_when() {
+        let condition = Condition { line: 1, text: "$S is unused".to_string(), any_of: Vec::new() };
+        let rule = |patch: &str| Rule { patch: patch.to_string(), ..Rule::default() };
+        let unused = Rule { conditions: vec![condition], ..rule("- $S = a.Scaler($$$A)\n") };
+        assert_eq!(fates(&unused, &BTreeSet::new(), "x")[0].1.text, "removed if unused");
+        let off = Rule { option: Some("type=half".to_string()), ..rule("- a.Scaler($$$A)\n+ a.Scaler(on=False)\n") };
+        let (name, fate) = kept(&off, "x").expect("it stays");
+        assert_eq!((name.as_str(), fate.text.as_str()), ("a.Scaler", "a.Scaler(on=False)  # type=half"));
+        assert_eq!(kept(&rule("- a.b($X)\n+ c.d($X)\n"), "x"), None);
+        assert_eq!(kept(&rule("- $M.b($X)\n+ $M.b($X, c=1)\n"), "x"), None);
     }
 
     #[test]

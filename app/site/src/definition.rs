@@ -18,6 +18,13 @@ pub(crate) fn html(definitions: &[&Definition]) -> String {
             });
             folded(&format!("The names <code>@{name}</code>"), &format!("<ul>\n{}</ul>\n", items.collect::<String>()))
         }
+        Defined::Words(words) => {
+            let items = words.iter().map(|word| format!("<li><code>{}</code></li>\n", escape(word)));
+            let items: String = items.collect();
+            format!(
+                "<figure class=\"words\">\n<figcaption>The words <code>{name}</code></figcaption>\n<ul>\n{items}</ul>\n</figure>\n"
+            )
+        }
         Defined::Block(text) => {
             folded(&format!("Python that a port brings along: <code>{name}</code>"), &figure::code("python", text))
         }
@@ -82,6 +89,11 @@ mod tests {
             "```names lists\na.b  # of a\nc\n```\n",
             "<details class=\"rule\"><summary>The names <code>@lists</code></summary>\n\
              <ul>\n<li><code>a.b</code>: of a</li>\n<li><code>c</code></li>\n</ul>\n</details>\n",
+        );
+        check(
+            "```words verbs\nget\nmake\n```\n",
+            "<figure class=\"words\">\n<figcaption>The words <code>verbs</code></figcaption>\n\
+             <ul>\n<li><code>get</code></li>\n<li><code>make</code></li>\n</ul>\n</figure>\n",
         );
         check(
             "```conditions named\nany of:\n  file trains\n```\n",

@@ -34,7 +34,7 @@ impl Colours {
     fn line(&self, text: &str, index: usize, marks: &[(u32, u32)]) -> String {
         let shown = |span: &&[u32]| span[2] != TokenClass::Operator as u32;
         let spans: Vec<u32> = self.0.line(index).chunks_exact(3).filter(shown).flatten().copied().collect();
-        html_line(text, &spans, marks)
+        html_line(text, &spans, marks, &[])
     }
 }
 

@@ -70,6 +70,8 @@ pub struct LaunchTable {
     pub refused: Vec<Refusal>,
     /// Variables, in order.
     pub set: Vec<SetEntry>,
+    /// What the user has to know before anything is started.
+    pub warning: Vec<Note>,
     /// What the user should know.
     pub note: Vec<Note>,
     /// The commands of a training, in order.

@@ -32,9 +32,20 @@ pub fn counted<'t>(file: &PythonFile<'t>, condition: Id) -> Option<Counted<'t>> 
     let (_, tail) = text.split_once('%').filter(|(head, _)| !head.contains(['"', '\'']))?;
     let tail = tail.trim_start();
     let count = &tail[..tail.find(|c: char| "=!<>)".contains(c) || c.is_whitespace()).unwrap_or(tail.len())];
-    let plain = count.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let plain = is_plain(count);
     let and_more = text.split_whitespace().any(|word| word == "and");
     Some(Counted { count: if plain { count } else { "" }, expression, named, and_more })
+}
+
+/// A number, a name with its dots, or a setting under keys that are written out: `cfg["count"]`.
+fn is_plain(count: &str) -> bool {
+    let is_word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let quoted = |key: &str| {
+        ['"', '\''].iter().any(|q| key.strip_prefix(*q).and_then(|k| k.strip_suffix(*q)).is_some_and(is_word))
+    };
+    let mut parts = count.split('[');
+    let name = parts.next().is_some_and(|name| name.split('.').all(is_word));
+    name && parts.all(|part| part.strip_suffix(']').is_some_and(quoted))
 }
 
 /// An expression without parentheses and `not` around it, and whether it is denied.

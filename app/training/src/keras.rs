@@ -3,26 +3,11 @@
 
 use crate::classes::Classes;
 use crate::view::FileView;
+use crate::words::KERAS_LIBRARIES;
+use crate::words::KERAS_METHODS;
 use python::names::{called_name, canonical, dotted};
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
-
-/// Methods of a model that build it or run it.
-const METHODS: [&str; 13] = [
-    "compile",
-    "fit",
-    "evaluate",
-    "predict",
-    "summary",
-    "add",
-    "train_on_batch",
-    "test_on_batch",
-    "predict_on_batch",
-    "fit_generator",
-    "load_weights",
-    "save_weights",
-    "save",
-];
 
 /// What is known of all files together.
 #[derive(Debug, Default)]
@@ -129,7 +114,7 @@ impl Keras {
             return true;
         }
         let Some(name) = called_name(index, call) else { return false };
-        if METHODS.contains(&name)
+        if KERAS_METHODS.contains(&name)
             && let Some(object) = index.owner(function)
             && is_model(view, keras, object)
         {
@@ -292,9 +277,7 @@ fn makes_model(name: &str) -> bool {
 
 /// Whether a name belongs to a package that has nothing to do with the project's own functions.
 fn is_library(qualified: &str) -> bool {
-    const LIBRARIES: [&str; 9] =
-        ["tensorflow", "keras", "numpy", "sklearn", "matplotlib", "pandas", "os", "re", "tensorflow_datasets"];
-    qualified.split('.').next().is_some_and(|head| LIBRARIES.contains(&head))
+    qualified.split('.').next().is_some_and(|head| KERAS_LIBRARIES.contains(&head))
 }
 
 /// Whether an expression is a Keras model: by what is assigned to it, or by what is done with it.

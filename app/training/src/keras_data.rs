@@ -2,6 +2,7 @@
 
 use crate::keras::{Keras, is_model};
 use crate::view::FileView;
+use crate::words::PIPELINE_METHODS;
 use python::names::{called_name, canonical, dotted};
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
@@ -232,20 +233,6 @@ fn assigns(view: &FileView<'_>, statement: Id, name: &str) -> bool {
 /// Whether an expression is a `tf.data` pipeline: made by `tf.data` or `tensorflow_datasets`, or a chain of a pipeline's
 /// own methods.
 pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
-    const CHAINED: [&str; 12] = [
-        "map",
-        "shuffle",
-        "prefetch",
-        "repeat",
-        "cache",
-        "take",
-        "skip",
-        "batch",
-        "with_options",
-        "filter",
-        "interleave",
-        "shard",
-    ];
     let k = kinds();
     let index = &view.index;
     // A name that is assigned many times, each time from itself, leads to every assignment from each: none is looked at twice.
@@ -266,7 +253,7 @@ pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
                 }
                 continue;
             }
-            let chained = called_name(index, id).is_some_and(|n| CHAINED.contains(&n));
+            let chained = called_name(index, id).is_some_and(|n| PIPELINE_METHODS.contains(&n));
             open.extend(index.owner(function).filter(|_| chained));
             continue;
         }

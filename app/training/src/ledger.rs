@@ -179,6 +179,12 @@ fn compare(before: &Side, after: &Side) -> Option<(Vec<Entry>, Vec<Words>)> {
         product(Words::product(entries.iter().map(|entry| &entry.after.words))),
     );
     entries.push(samples);
+    // How many cards share a batch is known when it runs, and the samples of a step are the same.
+    let split = |side: &Side| Some(Reading { words: words::batch_split(), place: Some(side.splits.clone()?) });
+    if let Some(entry) = entries.iter_mut().find(|entry| entry.quantity == Quantity::Replicas) {
+        entry.before = split(before).unwrap_or(entry.before.clone());
+        entry.after = split(after).unwrap_or(entry.after.clone());
+    }
     let iterations = |side: &Side| one(side.device_iterations.as_ref());
     entries.push(entry(Quantity::DeviceIterations, iterations(before), iterations(after)));
     let both = |quantity, before: Option<Reading>, after: Option<Reading>| Some(entry(quantity, before?, after?));

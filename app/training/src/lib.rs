@@ -35,6 +35,7 @@ pub mod turn;
 pub mod unmoved;
 pub mod unused;
 pub mod view;
+pub mod words;
 
 pub use by_hand::updated_by_hand;
 pub use ledger::{Quantity, Words};

@@ -1,6 +1,7 @@
 //! What the classes of models do with what they are given.
 
 use crate::view::FileView;
+use crate::words::SEQUENCE_LAYERS;
 use python::tree::{Id, kinds};
 
 /// How a model uses one of its inputs.
@@ -15,12 +16,9 @@ pub enum InputUse {
     SequenceFirst,
 }
 
-const SEQUENCES: [&str; 7] =
-    ["RNN", "LSTM", "GRU", "Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer", "MultiheadAttention"];
-
 /// Whether a file makes layers that drop activations at random, or drops them itself.
 pub fn drops(view: &FileView<'_>) -> bool {
-    let transformers = SEQUENCES.iter().filter(|name| name.starts_with("Transformer"));
+    let transformers = SEQUENCE_LAYERS.iter().filter(|name| name.starts_with("Transformer"));
     let words = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "dropout"];
     let calls = words.iter().chain(transformers).flat_map(|name| view.calls(name));
     calls.into_iter().any(|call| {
@@ -43,6 +41,10 @@ pub fn model_inputs(view: &FileView<'_>) -> Vec<(String, Vec<InputUse>)> {
 fn use_of(view: &FileView<'_>, class: Id, forward: Id, parameter: &str) -> InputUse {
     let index = &view.index;
     let is_parameter = |id: Id| index.kind(id) == kinds().identifier && index.is_text(id, parameter);
+    let mut loops = index.of_kind_in(kinds().for_statement, forward).iter();
+    if loops.any(|each| index.source(*each).is_some_and(is_parameter)) {
+        return InputUse::SequenceFirst;
+    }
     for call in index.calls().filter(|c| index.is_within(c.id(), forward)) {
         let Some(layer) = call.callee().map(|g| index.text_of(g)) else { continue };
         let made = layer_made(view, class, layer).or_else(|| call.qualified(&view.names));
@@ -63,7 +65,7 @@ fn use_of(view: &FileView<'_>, class: Id, forward: Id, parameter: &str) -> Input
                 c.arguments().ids().any(is_parameter) && c.receiver().is_some_and(|r| index.is_text(r, "self"))
             })
         };
-        if SEQUENCES.contains(&kind)
+        if SEQUENCE_LAYERS.contains(&kind)
             && !batch_first(view, class, layer)
             && first.is_some_and(|a| is_parameter(a) || embedded(a))
         {

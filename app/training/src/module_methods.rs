@@ -4,57 +4,6 @@ use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// Methods that `torch.nn.Module` gives every model and that compute nothing of a batch
-/// (<https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html>), without those named after other vendors' devices.
-pub(crate) const MODULE_METHODS: [&str; 46] = [
-    "add_module",
-    "apply",
-    "bfloat16",
-    "buffers",
-    "children",
-    "compile",
-    "cpu",
-    "cuda",
-    "double",
-    "eval",
-    "extra_repr",
-    "float",
-    "get_buffer",
-    "get_extra_state",
-    "get_parameter",
-    "get_submodule",
-    "half",
-    "load_state_dict",
-    "modules",
-    "named_buffers",
-    "named_children",
-    "named_modules",
-    "named_parameters",
-    "parameters",
-    "register_backward_hook",
-    "register_buffer",
-    "register_forward_hook",
-    "register_forward_pre_hook",
-    "register_full_backward_hook",
-    "register_full_backward_pre_hook",
-    "register_load_state_dict_post_hook",
-    "register_load_state_dict_pre_hook",
-    "register_module",
-    "register_parameter",
-    "register_state_dict_post_hook",
-    "register_state_dict_pre_hook",
-    "requires_grad_",
-    "set_extra_state",
-    "set_submodule",
-    "share_memory",
-    "state_dict",
-    "to",
-    "to_empty",
-    "train",
-    "type",
-    "zero_grad",
-];
-
 /// Whether a node stands in a method `forward` of a class with a base, in a function of the file that only such methods call, or in
 /// what another method of the class returns as it is: `return torch.zeros(n)` of an `init_hidden`. What a method hands to something
 /// else, a data set or NumPy, may have to stay on the CPU.

@@ -1,5 +1,9 @@
 //! Roles of names: what is assigned to them, how they are used, and only then what they are called.
 
+use crate::words::{
+    CRITERION_NAMES, LOADER_NAMES, MODEL_NAMES, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_METHODS, OPTIMIZER_CLASSES,
+    OPTIMIZER_NAMES, SCHEDULER_NAMES, VERBS_OF_FUNCTIONS, WORDS_OF_DATA,
+};
 use python::PythonFile;
 use python::names::dotted;
 use python::tree::{Id, kinds};
@@ -199,14 +203,12 @@ impl Roles {
         }
         let name = python::names::called_name(index, id)?;
         if let Some(argument) = first_argument(view, id)
-            && matches!(name, "DistributedDataParallel" | "DDP" | "DataParallel" | "compile" | "prepare_model" | "FSDP")
+            && MODEL_WRAPPERS.contains(&name)
             && self.role_within(view, project, argument, depth - 1) == Some(Role::Model)
         {
             return Some(Role::Model);
         }
-        if index.kind(function) == k.attribute
-            && matches!(name, "to" | "cuda" | "cpu" | "half" | "float" | "bfloat16" | "train" | "eval" | "double")
-        {
+        if index.kind(function) == k.attribute && MODEL_RETURNED.contains(&name) {
             return index.owner(function).and_then(|o| self.role_within(view, project, o, depth - 1));
         }
         if project.models.contains(name) {
@@ -339,23 +341,7 @@ fn constructed(qualified: &str) -> Option<Role> {
         return Some(Role::Model);
     }
     // `FusedLAMB`, `DeepSpeedCPUAdam`: the last word of the class says what it is.
-    const OPTIMIZERS: [&str; 14] = [
-        "SGD",
-        "Adam",
-        "AdamW",
-        "RMSprop",
-        "Adagrad",
-        "Adadelta",
-        "Adamax",
-        "LBFGS",
-        "Lamb",
-        "LAMB",
-        "LARS",
-        "NovoGrad",
-        "Adafactor",
-        "Lion",
-    ];
-    (class && OPTIMIZERS.iter().any(|o| last.ends_with(o))).then_some(Role::Optimizer)
+    (class && OPTIMIZER_CLASSES.iter().any(|o| last.ends_with(o))).then_some(Role::Optimizer)
 }
 
 /// Roles that the methods called on a name give away.
@@ -419,62 +405,32 @@ fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
 /// What a name alone suggests; used when nothing else is known.
 fn hinted(name: &str) -> Option<Role> {
     let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+    // `model.add_module` is a method of the model.
+    if MODULE_METHODS.contains(&last.as_str()) {
+        return None;
+    }
     let words: Vec<&str> =
         last.split('_').map(|w| w.trim_end_matches(|c: char| c.is_ascii_digit())).filter(|w| !w.is_empty()).collect();
     // `get_model` and `evaluate_net` name what a function does.
-    const DOES: [&str; 14] = [
-        "build",
-        "count",
-        "create",
-        "define",
-        "evaluate",
-        "get",
-        "init",
-        "initialize",
-        "instantiate",
-        "load",
-        "make",
-        "prepare",
-        "save",
-        "select",
-    ];
-    if words.len() > 1 && DOES.contains(&words[0]) {
+    if words.len() > 1 && VERBS_OF_FUNCTIONS.contains(&words[0]) {
         return None;
     }
     // `model_input` and `encoder_outputs` are tensors: the last word of a name says what it is.
-    const DATA: [&str; 16] = [
-        "batch",
-        "embedding",
-        "embeddings",
-        "feature",
-        "features",
-        "hidden",
-        "in",
-        "input",
-        "inputs",
-        "logits",
-        "mask",
-        "out",
-        "output",
-        "outputs",
-        "target",
-        "targets",
-    ];
-    if words.len() > 1 && words.last().is_some_and(|word| DATA.contains(word)) {
+    if words.len() > 1 && words.last().is_some_and(|word| WORDS_OF_DATA.contains(word)) {
         return None;
     }
     let any = |set: &[&str]| words.iter().any(|w| set.contains(w));
-    if any(&["scheduler", "sched", "schedule"]) || last.contains("scheduler") {
+    if any(SCHEDULER_NAMES) || last.contains("scheduler") {
         Some(Role::Scheduler)
-    } else if any(&["optimizer", "optimiser", "optim", "opt", "optimizers"]) || last.ends_with("optimizer") {
+    } else if any(OPTIMIZER_NAMES) || last.ends_with("optimizer") {
         Some(Role::Optimizer)
-    } else if any(&["loader", "dataloader"]) || last.ends_with("loader") {
+    } else if any(LOADER_NAMES) || last.ends_with("loader") {
         Some(Role::Loader)
     } else if any(&["dataset"]) {
         Some(Role::Dataset)
-    } else if any(&["criterion", "criteria"]) || last.ends_with("loss_fn") || last.ends_with("loss_func") {
+    } else if any(CRITERION_NAMES) || last.ends_with("loss_fn") || last.ends_with("loss_func") {
         Some(Role::Criterion)
-    } else if any(&["model", "net", "network", "backbone", "module", "encoder", "decoder"]) {
+    } else if any(MODEL_NAMES) {
         Some(Role::Model)
     } else if last == "device" {
         Some(Role::Device)

@@ -48,6 +48,8 @@ pub struct Program {
     pub unplaced: bool,
     /// Whether nothing in it speaks of several processes: started eight times, it is eight trainings.
     pub alone: bool,
+    /// The files that it is made of, its own first.
+    pub files: Vec<String>,
     /// What it imports, by full names.
     pub imports: BTreeSet<String>,
     /// Where its command line is divided at `--`, when what stands in front is read by another parser.

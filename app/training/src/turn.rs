@@ -16,7 +16,9 @@ pub use loss_output::LossOutput;
 
 use crate::FileInProject;
 use crate::counting::counted;
-use crate::step::{Obstacle, TrainingStep, is_statement, loop_around, model_calls, why};
+use crate::roles::Role;
+use crate::step::{self, Obstacle, TrainingStep, in_model, is_statement, loop_around, model_calls, why};
+use crate::words::PART_METHODS;
 use python::tree::{Id, kinds};
 
 /// One turn, as far as it could be followed.
@@ -68,11 +70,17 @@ impl<'a, 't> Turn<'a, 't> {
                 return Err(obstacles);
             }
         };
-        let others: Vec<Id> = calls.into_iter().filter(|c| *c != forward).collect();
+        // In front of the optimizer the model is built, and is still the program's own.
+        let made = step::optimizers_made(&file).first().map(|m| m.call);
+        let builds = |call: Id| {
+            let in_front = |made: Id| call < made && file.function_of(call) == file.function_of(made);
+            file.project.modes.is_none() && made.is_some_and(in_front)
+        };
+        let others: Vec<Id> = calls.into_iter().filter(|c| *c != forward && !builds(*c)).collect();
         if file.project.modes.is_none() {
             obstacles.extend(out_of_turn(&step, forward, update));
             obstacles.extend(others.iter().filter_map(|call| unlike(file, *call, forward)));
-            obstacles.extend(part_called(file, forward));
+            obstacles.extend(part_called(file, forward, builds));
         } else {
             let differs = |call: &&Id| index.arguments(**call).len() != inputs.len();
             obstacles.extend(others.iter().find(differs).map(|call| why::other_arguments(*call)));
@@ -177,7 +185,7 @@ fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle
     let name = callee(call);
     let is_taken = file.function_of(call).is_some_and(|f| file.binds(f, name));
     let named = index.arguments(call).ids().any(|a| index.kind(a) == kinds().keyword_argument);
-    let made_first = crate::step::optimizers_made(&file);
+    let made_first = step::optimizers_made(&file);
     let is_trained = made_first.iter().any(|o| {
         let parameters = index.arguments(o.call).ids().next().and_then(|a| index.receiver(a));
         parameters.is_some_and(|m| index.is_text(m, name))
@@ -186,18 +194,15 @@ fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle
     (is_another || named).then(|| why::other_model(call))
 }
 
-/// Words for running a part of a model, where its class is in another file.
-const RUNS_A_PART: &[&str] =
-    &["decode", "embed", "encode", "features", "forward", "generate", "inference", "predict", "reconstruct", "sample"];
-
-/// A method of the trained model that runs its layers outside the model: what is compiled is the model as a whole.
-fn part_called(file: FileInProject<'_, '_>, forward: Id) -> Option<Obstacle> {
+/// A layer of the trained model, or a method of it that runs its layers, called outside the model: what is compiled is the model as a
+/// whole.
+fn part_called(file: FileInProject<'_, '_>, forward: Id, builds: impl Fn(Id) -> bool) -> Option<Obstacle> {
     let k = kinds();
     let index = &file.view.index;
-    let model = index.callee(forward).map(|callee| index.text_of(callee))?;
+    let model = index.callee(forward).map(|callee| index.text_of(callee)).filter(|model| *model != "self")?;
     let definition = |name: &str| {
-        let methods = index.of_kind(k.function_definition).iter().copied();
-        methods.filter(|d| file.class_of(*d).is_some()).find(|d| file.name_of(*d) == name)
+        let mut methods = index.of_kind(k.function_definition).iter().copied();
+        methods.find(|d| file.name_of(*d) == name && in_model(file, *d))
     };
     let runs_layers = |method: Id| {
         index.of_kind_in(k.call, method).iter().any(|c| {
@@ -206,11 +211,19 @@ fn part_called(file: FileInProject<'_, '_>, forward: Id) -> Option<Obstacle> {
                 && !index.arguments(*c).is_empty()
         })
     };
-    index.calls().map(|call| call.id()).find_map(|call| {
-        let name = python::names::called_name(index, call)?;
-        let of_model = index.receiver(call).is_some_and(|r| index.text_of(r) == model) && file.is_reached(call);
-        let given = index.arguments(call).positional().next().is_some();
-        let runs = definition(name).map_or_else(|| RUNS_A_PART.contains(&name), runs_layers);
-        (of_model && given && runs && model != "self").then(|| why::part_of_model(call, name))
+    let is_layer = |name: &str| {
+        let own = format!("self.{name}");
+        let mut layers = index.assignments().filter(|a| a.assigns(&own) && in_model(file, a.id()));
+        layers.any(|a| a.value().is_some_and(|layer| file.role(layer) == Some(Role::Model)))
+    };
+    index.calls().find_map(|call| {
+        let (id, callee) = (call.id(), call.callee()?);
+        let rest = index.text_of(callee).strip_prefix(model).filter(|rest| rest.starts_with(['.', '[']))?;
+        call.arguments().positional().next().filter(|_| file.is_reached(id) && !builds(id))?;
+        let runs = match call.name() {
+            Some(name) => definition(name).map_or_else(|| PART_METHODS.contains(&name) || is_layer(name), runs_layers),
+            None => index.kind(callee) == k.subscript,
+        };
+        runs.then(|| why::part_of_model(id, rest.strip_prefix('.').unwrap_or(rest)))
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::program_start::main_block;
 use crate::view::FileView;
+use crate::words::LOOKUPS_BY_NAME;
 use python::names::called_name;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -107,23 +108,6 @@ fn is_text_alone(view: &FileView<'_>, string: Id) -> bool {
 
 /// Whether a file asks for names that it does not write: in a module of the project, among all that is defined, or of subclasses.
 fn looks_names_up(view: &FileView<'_>, places: &BTreeSet<String>) -> bool {
-    const WORDS: &[&str] = &[
-        "__dict__",
-        "__subclasses__",
-        "__init_subclass__",
-        "__getattr__",
-        "__import__",
-        "import_module",
-        "globals",
-        "metaclass",
-        "locate",
-        "instantiate",
-        "hydra",
-        "fire",
-        "LightningCLI",
-        "get_object_by_name",
-        "pydoc",
-    ];
     let index = &view.index;
     let of_project = |module: Id| {
         let name = view.names.qualify(index, module);
@@ -131,7 +115,7 @@ fn looks_names_up(view: &FileView<'_>, places: &BTreeSet<String>) -> bool {
     };
     let gets = |call: &Id| index.arguments(*call).positional().next().is_some_and(of_project);
     let evaluates = |call: &Id| index.receiver(*call).is_none() && called_name(index, *call) == Some("eval");
-    WORDS.iter().any(|word| view.has_word(word))
+    LOOKUPS_BY_NAME.iter().any(|word| view.has_word(word))
         || view.calls("getattr").iter().any(gets)
         || view.calls("eval").iter().any(evaluates)
 }

@@ -2,9 +2,8 @@
 
 use crate::corpus::Part;
 use crate::step::{run, seconds, step};
-use crate::{corpus, dist, setup, size, surroundings, workspace};
-use anyhow::{Context, Result, bail};
-use std::num::NonZero;
+use crate::{browser_tests, corpus, dist, setup, size, surroundings, workspace};
+use anyhow::{Result, bail};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -25,7 +24,7 @@ pub(crate) fn run_all() -> Result<()> {
     step("recipes", || cargo("run --quiet --package cli -- recipes test"))?;
     dist::build_by(&|program| surroundings::command(program))?;
     step("sizes", || size::run(size::Limit::Ceiling))?;
-    step("tests in a browser", browser_tests)?;
+    step("tests in a browser", browser_tests::run_all)?;
     println!("\nAll checks passed in {}.", seconds(start));
     Ok(())
 }
@@ -79,24 +78,4 @@ fn wasm_tests() -> Result<()> {
         let without = tests("", "plain");
         with_all.join().unwrap_or_else(|_| bail!("the thread of the tests with SIMD ended early")).and(without)
     })
-}
-
-/// Node's own test runner over `tests/browser/*.test.mjs`, named one by one: what a folder means to `node --test`
-/// changed between Node's releases.
-fn browser_tests() -> Result<()> {
-    let folder = workspace::root().join("tests").join("browser");
-    let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| file.to_string_lossy().ends_with(".test.mjs"));
-    files.sort();
-    if files.is_empty() {
-        bail!("no file is named tests/browser/*.test.mjs");
-    }
-    let mut command = surroundings::command("node")?;
-    command.args(["--test", "--test-reporter=spec"]);
-    // Node leaves one processor free, which on two leaves one to a test and its browser by turns.
-    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    command.arg(format!("--test-concurrency={}", processors.saturating_sub(1).max(2)));
-    let relative = |file: &PathBuf| file.strip_prefix(workspace::root()).unwrap_or(file).to_path_buf();
-    run(command.args(files.iter().map(relative)))
 }

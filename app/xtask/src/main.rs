@@ -9,6 +9,7 @@
 //! project is a dependency of it.
 
 mod bench;
+mod browser_tests;
 mod check;
 mod corpus;
 mod deny;

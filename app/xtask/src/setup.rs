@@ -23,7 +23,9 @@ use std::time::Instant;
 pub(crate) use browser::{chromium, firefox};
 pub(crate) use cargo_tools::{cache, cargo_deny};
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
-pub(crate) use python::{NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, python_with_packages, python_with_pip};
+pub(crate) use python::{
+    NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, TENSORFLOW, python_with_packages, python_with_pip,
+};
 pub(crate) use rust::target;
 pub(crate) use system::debootstrap as ensure_debootstrap;
 
@@ -120,6 +122,7 @@ fn download(need: Need) -> Result<Tools> {
     if need == Need::Test {
         browser::ensure()?;
         python::NEWEST.ensure()?;
+        python::TENSORFLOW.ensure()?;
     }
     Ok(Tools { clang, archiver, headers, folders })
 }

@@ -9,7 +9,7 @@
 //! - **Language and time zone** are `C.UTF-8` and UTC, the only ones that every machine has.
 //! - **HOME** is a folder in `target/`, empty when the tests begin, so that no file of the user's own is read and none is
 //!   written. What has to be found all the same is named by its own variable: cargo's and rustup's folders, and the
-//!   Python with PyTorch. Setup runs before, in the user's surroundings: there the settings of package managers have
+//!   Pythons with PyTorch and with TensorFlow. Setup runs before, in the user's surroundings: there the settings of package managers have
 //!   to hold.
 //! - **PATH** holds the folders of the programs that setup made sure of, and the system's own.
 //! - **Fonts** are not stated here but where the tests start the browser (`tests/browser/port_page.mjs`), because nothing else
@@ -142,6 +142,7 @@ fn stated() -> Result<Vec<(&'static str, OsString)>> {
         ("CARGO_HOME", folder_of_users("CARGO_HOME", ".cargo")?.into()),
         ("RUSTUP_HOME", folder_of_users("RUSTUP_HOME", ".rustup")?.into()),
         ("PORTOLAN_PYTHON", chosen("PORTOLAN_PYTHON", || Ok(setup::NEWEST_PYTORCH.program()?.into()))?),
+        ("PORTOLAN_TENSORFLOW", chosen("PORTOLAN_TENSORFLOW", || Ok(setup::TENSORFLOW.program()?.into()))?),
         ("PATH", path(&tools)?),
         ("HOME", home.into()),
     ]);

@@ -29,7 +29,7 @@ fn share_of(input: &[u8]) -> Share {
         selected: text.len(),
         choice: Choice { target: word(), sdk: Some(word()), options: [(word(), word())].into(), ..Choice::default() },
         recipes: vec![word(), word()],
-        edits: vec![RejectedEdit { path: word(), id: word(), recipe: word(), start: text.len() }],
+        edits: vec![RejectedEdit { path: word(), id: word(), recipe: word(), start: text.len(), group: 0 }],
     }
 }
 

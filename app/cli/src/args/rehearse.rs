@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 const REHEARSE_HELP: &str = "\
 Ports PATH and runs the original and the port on this machine's CPU, with the same data from the same weights, on the
-PyTorch that is installed and stand-ins for the vendor's modules: their losses, gradients and weights are compared step by
-step. A folder's program is started in that folder, a file in the current one. Neither is written to: each run has a folder
+PyTorch or TensorFlow that is installed and stand-ins for the vendor's modules: their losses, gradients and weights are
+compared step by step. A folder's program is started in that folder, a file in the current one. Neither is written to: each run has a folder
 of its own, with links to what is in yours.
 Behind `--` stand the program's own arguments, or the command of a launch script as it stands there, with its launcher.
 A run shows that the port computes the same. It says nothing of speed, of memory, or of what the vendor's compiler accepts.
@@ -50,7 +50,7 @@ pub(crate) struct RehearseArgs {
     /// Arguments of the port alone, in place of those that are read off the project
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub(crate) port_args: Option<String>,
-    /// The Python that has PyTorch; `python3` on PATH when absent
+    /// The Python that has PyTorch, or TensorFlow for a program of Keras; `python3` on PATH when absent
     #[arg(long, value_name = "FILE")]
     pub(crate) python: Option<PathBuf>,
     /// What to print

@@ -4,9 +4,10 @@ use crate::usage::{Usage, usage};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Prints the version, and whether PyTorch is there; an old Python understands it as well.
-const QUESTION: &str =
-    "import sys, importlib.util as u\nprint('%d.%d' % sys.version_info[:2], u.find_spec('torch') is not None)";
+/// Prints the version, and whether PyTorch or TensorFlow is there; an old Python understands it as well. Which of the two a program needs, the
+/// kit says.
+const QUESTION: &str = "import sys, importlib.util as u\nprint('%d.%d' % sys.version_info[:2], \
+    any(u.find_spec(name) is not None for name in ('torch', 'tensorflow')))";
 
 /// The oldest that the kit runs on.
 const OLDEST: (u32, u32) = (3, 8);
@@ -39,7 +40,7 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Usage> {
         (Some(_), Some("True")) => Ok(python),
         (Some(_), _) => Err(usage(format!(
             "PyTorch is not installed for {shown}: install it with `{shown} -m pip install torch` (and what else the program \
-             imports), or name a Python that has it with --python"
+             imports; TensorFlow for a program of Keras), or name a Python that has it with --python"
         ))),
         (None, _) => Err(usage(format!("--python {shown}: this is no Python"))),
     }

@@ -286,3 +286,39 @@ fn values_of_set() {
     says("lazy=no", &["must be on"]);
     says("novalue", &["the name of a field and its value"]);
 }
+
+/// A training step that the port refuses is said to be started as it is: with and without the project, in the script too.
+#[test]
+fn a_step_that_is_not_ported_is_said_above_the_script() {
+    let step = |call: &str| {
+        format!(
+            "import torch\nfrom torch.utils.data import DataLoader\n\nnet = torch.nn.Linear(4, 2)\n\
+             opt = torch.optim.SGD(net.parameters(), lr=0.1)\nloader = DataLoader([], batch_size=8)\n\
+             for x, y in loader:\n    opt.zero_grad()\n    loss = torch.nn.functional.cross_entropy(net(x), y)\n    {call}\n    \
+             opt.step()\n"
+        )
+    };
+    let home = folder(&[("p/train.py", &step("loss.backward(gradient)")), ("q/train.py", &step("loss.backward()"))]);
+    for target in ["ipu", "popdist"] {
+        let launch = |words: &[&str]| {
+            let words = [&["launch", "--target", target, "--site", "tamu-aces", "--set", "cache=/c"], words].concat();
+            portolan(home.path(), &words)
+        };
+        let warning = "train.py:10: this training step is not ported to ";
+        for words in [&["--project", "p"][..], &["--entry", "p/train.py"]] {
+            let ran = launch(words);
+            assert_eq!(ran.code, 0, "{ran:?}");
+            let lines: Vec<&str> = ran.err.lines().filter(|line| line.starts_with("warning: ")).collect();
+            assert!(matches!(lines[..], [line] if line.contains(warning)), "{target} {words:?}: {ran:?}");
+            let head: String = ran.out.lines().take(4).collect();
+            assert!(head.contains("# Warning: ") && head.contains(warning), "{}", ran.out);
+        }
+        // One that is ported, and a program that is not here.
+        let ported = portolan(home.path(), &["port", "--target", target, "--out", target, "q"]);
+        assert_eq!(ported.code, 0, "{ported:?}");
+        for words in [&["--project", target][..], &["--entry", "elsewhere/train.py"]] {
+            let ran = launch(words);
+            assert!(ran.code == 0 && !ran.err.contains("warning") && !ran.out.contains("Warning"), "{ran:?}");
+        }
+    }
+}

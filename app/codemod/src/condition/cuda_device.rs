@@ -3,6 +3,8 @@
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, Index, kinds};
 use training::FileView;
+use training::words::CALLS_FOR_PEOPLE;
+use training::words::CALLS_THAT_LOOK_UP;
 
 /// Expressions that name a CUDA device.
 pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
@@ -84,30 +86,6 @@ fn speaks(view: &FileView<'_>, arguments: Id, argument: Id) -> bool {
     let index = &view.index;
     let Some(call) = index.parent(arguments) else { return false };
     let by_name = python::names::called_name(index, call).is_some_and(|n| {
-        const FOR_PEOPLE: [&str; 9] =
-            ["print", "debug", "info", "warning", "warn", "error", "exception", "log", "write"];
-        const FOR_LOOKING_UP: [&str; 20] = [
-            "get",
-            "getattr",
-            "setattr",
-            "hasattr",
-            "delattr",
-            "pop",
-            "setdefault",
-            "getenv",
-            "join",
-            "open",
-            "Path",
-            "exists",
-            "isdir",
-            "isfile",
-            "makedirs",
-            "mkdir",
-            "import_module",
-            "find_spec",
-            "replace",
-            "split",
-        ];
         // Behind the key stands the value for where it is missing: `getattr(args, "device", "cuda")`.
         let keys = match n {
             "get" | "pop" | "setdefault" | "getenv" => 1,
@@ -115,7 +93,7 @@ fn speaks(view: &FileView<'_>, arguments: Id, argument: Id) -> bool {
             _ => usize::MAX,
         };
         let is_value = || index.parts(arguments).position(|part| part == argument).is_some_and(|at| at >= keys);
-        FOR_PEOPLE.contains(&n) || (FOR_LOOKING_UP.contains(&n) && !is_value())
+        CALLS_FOR_PEOPLE.contains(&n) || (CALLS_THAT_LOOK_UP.contains(&n) && !is_value())
     });
     let by_module = view.qualified(call).is_some_and(|q| q.starts_with("re."));
     by_name || by_module

@@ -3,6 +3,8 @@
 use python::names::called_name;
 use python::tree::{Id, fields, kinds};
 use training::FileView;
+use training::words::TRUTH_FUNCTIONS;
+use training::words::TRUTH_KEPT;
 
 /// Every one of a file.
 pub(super) fn masks(view: &FileView<'_>) -> Vec<Id> {
@@ -25,41 +27,6 @@ pub(super) fn is_mask(view: &FileView<'_>, id: Id) -> bool {
         && subscript.is_some_and(|s| is_read(s) && !of_list(s))
         && holds_truth(view, id, 4)
 }
-
-/// Methods and functions of torch that give true and false.
-const ASKS: [&str; 14] = [
-    "bool",
-    "eq",
-    "ge",
-    "gt",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "le",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "lt",
-    "ne",
-    "not_equal",
-];
-/// Methods that leave the values as they are.
-const KEEPS: [&str; 14] = [
-    "clone",
-    "contiguous",
-    "cuda",
-    "detach",
-    "expand",
-    "expand_as",
-    "flatten",
-    "repeat",
-    "reshape",
-    "squeeze",
-    "to",
-    "unsqueeze",
-    "view",
-    "view_as",
-];
 
 fn holds_truth(view: &FileView<'_>, id: Id, steps: u8) -> bool {
     let k = kinds();
@@ -85,8 +52,8 @@ fn holds_truth(view: &FileView<'_>, id: Id, steps: u8) -> bool {
         let name = called_name(index, id).unwrap_or_default();
         let is_bool = |value: Id| view.names.stands_for(index, value, "torch.bool");
         let cast = call.arguments().keyword("dtype").into_iter().chain(call.arguments().positional()).any(is_bool);
-        let kept = || KEEPS.contains(&name) && call.receiver().is_some_and(follows);
-        return call.receiver().is_some() && ASKS.contains(&name) || cast || kept();
+        let kept = || TRUTH_KEPT.contains(&name) && call.receiver().is_some_and(follows);
+        return call.receiver().is_some() && TRUTH_FUNCTIONS.contains(&name) || cast || kept();
     }
     // A name holds what it was given last.
     let name = index.text_of(id);

@@ -3,9 +3,8 @@
 use python::names::called_name;
 use python::tree::{Id, fields, kinds};
 use training::FileView;
+use training::words::LAYOUT_KEPT;
 
-/// Methods that leave the layout as it is.
-const KEEPS: [&str; 7] = ["Variable", "detach", "double", "float", "int", "long", "requires_grad_"];
 /// Those that move.
 const MOVES: [&str; 2] = ["cuda", "to"];
 
@@ -34,7 +33,7 @@ fn slice(view: &FileView<'_>, id: Id, steps: u8) -> Option<bool> {
         let name = called_name(index, id)?;
         let kept = call.receiver().or_else(|| call.arguments().positional().next())?;
         let moved = MOVES.contains(&name);
-        return slice(view, kept, steps).filter(|_| moved || KEEPS.contains(&name)).map(|before| before || moved);
+        return slice(view, kept, steps).filter(|_| moved || LAYOUT_KEPT.contains(&name)).map(|before| before || moved);
     }
     // A name holds what it was given last, on the way to where it is read.
     let name = Some(index.text_of(id)).filter(|_| index.kind(id) == k.identifier)?;

@@ -4,11 +4,10 @@
 
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values};
-use python::edit::{Change, Splice, dedent, place_without, spliced, splices, unindented};
-use python::lines::line_indent;
+use python::edit::{Change, Splice, place_without, spliced, splices};
 use python::names::as_operand;
+use python::refactor::{extracted, statements_split};
 use python::tree::{Id, Tree, kinds};
-use std::ops::Range;
 use training::step::{handed_losses, steps_that_train, unnamed_loss};
 use training::{FileInProject, FileView, Obstacle};
 
@@ -131,26 +130,10 @@ fn name_loss(
     }
     let mut unnamed = steps.iter().filter_map(|step| unnamed_loss(view, *step)).peekable();
     let at = unnamed.peek()?.0;
-    let changes: Option<Vec<Change>> = unnamed.map(|(statement, loss)| named(view, statement, loss)).collect();
-    if_ported(input, view, at, changes?, refused)
-}
-
-/// The statement that differentiates a loss without a name, with one above it that gives it one; none where there is no place.
-fn named(view: &FileView<'_>, statement: Id, loss: Id) -> Option<Change> {
-    let index = &view.index;
-    let mut bracketed = loss;
-    while let Some(outer) = index.parent(bracketed).filter(|p| index.kind(*p) == kinds().parenthesized_expression) {
-        bracketed = outer;
-    }
-    let (whole, part) = (index.range(statement), index.range(bracketed));
-    // Brackets that hold lines together stay.
-    let given = if index.text_of(bracketed).contains('\n') { part.clone() } else { index.range(loss) };
     let name = view.free_name(&["loss", "step_loss"]);
-    let plain = |range: Range<usize>| dedent(&index.text[range], line_indent(index.text, whole.start));
-    let rest = [whole.start..part.start, part.end..whole.end].map(plain).join(&name);
-    let text = format!("{name} = {}\n{rest}", plain(given));
-    let change = Change::Replace { first: statement, last: statement, text };
-    (!change.has_no_place(view)).then_some(change)
+    let changes: Option<Vec<Change>> =
+        unnamed.map(|(statement, loss)| extracted(view, statement, loss, &name)).collect();
+    if_ported(input, view, at, changes?, refused)
 }
 
 /// Changes, in the order of the text, that make a step simpler to read, if the step is ported then.
@@ -186,21 +169,10 @@ fn split_lines(
     steps: &[Id],
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
-    let index = &view.index;
-    let plain = |id: &Id| unindented(index.text, index.range(*id));
-    let mut changes = Vec::new();
-    let blocks = steps.iter().flat_map(|step| index.of_kind_in(kinds().block, *step));
-    for &block in blocks.filter(|_| input.project.modes.is_none()) {
-        let statements: Vec<Id> = index.parts(block).collect();
-        let shares = |a: &Id, b: &Id| !index.text[index.item(*a).end..index.item(*b).start].contains('\n');
-        for line in statements.chunk_by(shares).filter(|line| line.len() > 1) {
-            let (first, last) = (line[0], line[line.len() - 1]);
-            let text = line.iter().map(plain).collect::<Vec<_>>().join("\n");
-            changes.push(Change::Replace { first, last, text });
-        }
+    if input.project.modes.is_some() {
+        return None;
     }
-    changes.retain(|change| !change.has_no_place(view) && !change.swallows_comment(view));
-    changes.sort_by_key(Change::node);
+    let changes = statements_split(view, steps);
     let at = changes.first().and_then(Change::node)?;
     if_ported(input, view, at, changes, refused)
 }

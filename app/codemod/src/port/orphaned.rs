@@ -4,10 +4,7 @@ use crate::rope::{Fate, Replacement, Rope};
 use python::lines::{line_end, line_indent, line_start};
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
-
-/// Words of comments that tools read, or that head a part of the file, whatever stands below them.
-const FOR_TOOLS: &[&str] =
-    &["%%", "region", "fmt:", "type:", "noqa", "pylint", "pragma", "isort:", "mypy", "coding", "TODO", "FIXME"];
+use training::words::COMMENTS_FOR_TOOLS;
 
 /// Takes away comments whose statements are gone without anything in their place, and an empty line of two that would meet.
 pub(super) fn orphaned(original: &FileView<'_>, text: &str, rope: &Rope<'_>) -> Vec<Replacement> {
@@ -76,7 +73,7 @@ fn on_what_went<'r>(original: &FileView<'_>, rope: &'r Rope<'_>) -> Vec<(Vec<Id>
         }
         let block = std::mem::take(&mut lines);
         let words = || block.iter().map(|c| index.text_of(*c));
-        let for_tools = words().any(|w| FOR_TOOLS.iter().any(|tool| w.contains(tool)));
+        let for_tools = words().any(|w| COMMENTS_FOR_TOOLS.iter().any(|tool| w.contains(tool)));
         if words().any(|w| w.contains(char::is_alphanumeric)) && !for_tools {
             let group = group_below(original, comment);
             let bytes = |n: usize| index.item(group[0]).start..index.item(group[n - 1]).end;

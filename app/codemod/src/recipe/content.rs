@@ -40,14 +40,20 @@ impl Content {
     /// Takes in what a guide defines, whichever line it stands on.
     pub(super) fn definition(&mut self, definition: &guide::Definition) {
         let guide::Definition { name, line: _, what } = definition;
+        let (kind, texts): (_, Vec<&String>) = match what {
+            Defined::Names(names) => ("names", names.iter().map(|listed| &listed.name).collect()),
+            Defined::Message(text) => ("message", vec![text]),
+            Defined::Block(text) => ("block", vec![text]),
+            Defined::Signature(parameters) => ("signature", parameters.iter().collect()),
+            Defined::Conditions(conditions) => {
+                self.text(name);
+                return self.conditions(conditions);
+            }
+            // They are part of the program, like its code.
+            Defined::Words(_) => return,
+        };
         self.text(name);
-        match what {
-            Defined::Names(names) => self.texts("names", names.iter().map(|listed| &listed.name)),
-            Defined::Message(text) => self.texts("message", [text]),
-            Defined::Block(text) => self.texts("block", [text]),
-            Defined::Conditions(conditions) => self.conditions(conditions),
-            Defined::Signature(parameters) => self.texts("signature", parameters),
-        }
+        self.texts(kind, texts);
     }
 
     fn conditions(&mut self, conditions: &[Condition]) {
@@ -58,9 +64,8 @@ impl Content {
         }
     }
 
-    fn texts<'t>(&mut self, kind: &str, texts: impl IntoIterator<Item = &'t String>) {
+    fn texts(&mut self, kind: &str, texts: Vec<&String>) {
         self.text(kind);
-        let texts: Vec<&String> = texts.into_iter().collect();
         self.number(texts.len());
         texts.into_iter().for_each(|text| self.text(text));
     }

@@ -169,7 +169,9 @@ pub(super) fn blocks(node: &Node, found: &mut Vec<String>) {
         Kind::Fence(fence) if fence.language == "message" => {
             found.push(fence.body.split_whitespace().collect::<Vec<_>>().join(" "));
         }
-        Kind::Fence(fence) if fence.language == "names" => found.extend(fence.body.lines().map(str::to_string)),
+        Kind::Fence(fence) if ["names", "words"].contains(&fence.language.as_str()) => {
+            found.extend(fence.body.lines().map(str::to_string))
+        }
         Kind::Fence(_) => {}
         Kind::Quote | Kind::List { .. } | Kind::Table { .. } => {
             node.children.iter().for_each(|child| blocks(child, found));

@@ -217,7 +217,7 @@ fn all_faults_are_told_at_once() {
     check(
         "## A\nWhy.\n```diff rule unsave\n- a\n```\n```pyton\n```\n<i>x</i>\n## A\n",
         "8: unknown word `unsave` after `diff rule`; the known ones are unsafe, manual, shared, step, stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
-         11: unknown fence language `pyton`; use one of python, text, diff, where, names, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
+         11: unknown fence language `pyton`; use one of python, text, diff, where, names, words, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
          13: raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks\n\
          14: anchor `a` is already that of line 6; give this heading its own {#anchor}\n",
     );

@@ -89,6 +89,10 @@ impl Draft<'_> {
                 let why = "the micro-batches used above".into();
                 self.own_args.push((format!("{key}={accumulation}").into(), why));
             }
+            (None, _, None) if accumulation > 1 => {
+                let line = format!("accumulation {accumulation}, as given here; no argument of the program says so");
+                self.plan.arithmetic.push(line);
+            }
             _ => {}
         }
         accumulation

@@ -56,6 +56,10 @@ impl Draft<'_> {
             self.set(entry);
         }
         self.of_the_job();
+        for warning in table.warning.iter().filter(|warning| self.holds(&warning.when)).collect::<Vec<_>>() {
+            let text = self.text(&warning.text);
+            self.plan.warnings.push(text);
+        }
         for note in table.note.iter().filter(|note| self.holds(&note.when)).collect::<Vec<_>>() {
             let text = self.text(&note.text);
             self.plan.notes.push(text);

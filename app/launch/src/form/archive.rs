@@ -1,6 +1,7 @@
 //! All scripts of a target in one archive, with a README.
 
-use super::{Fields, OWN_SITE, SiteReader, command, site, text, write};
+use super::{Fields, OWN_SITE, SiteReader, command, site, target, text, write};
+use crate::request::Script;
 use tables::Scheduler;
 
 /// Every script of the target at the site, and a README about them: file names and contents. What can't be written is
@@ -11,17 +12,18 @@ pub fn all(fields: &Fields, read: SiteReader<'_>) -> Vec<(String, String)> {
     let mut read_me = String::from("# Launch scripts\n\n");
     let mut left_out = String::new();
     let mut monitors = Vec::new();
+    let target = target(fields).unwrap_or_default();
     let schedulers = site(fields, read).map(|site| site.schedulers).unwrap_or_default();
-    let trainings = schedulers.into_iter().map(|one| ("train", one));
+    let trainings = schedulers.into_iter().map(|one| (Script::Train, one));
     // Environments are made, and results collected, by hand on any site.
     let by_hand = |script| std::iter::once((script, Scheduler::Bash));
-    for (script, scheduler) in by_hand("setup").chain(trainings).chain(by_hand("collect")) {
+    for (script, scheduler) in by_hand(Script::Setup).chain(trainings).chain(by_hand(Script::Collect)) {
         let mut fields = fields.clone();
-        fields.insert("script".into(), script.into());
-        if script == "train" {
+        fields.insert("script".into(), script.name().into());
+        if script == Script::Train {
             fields.insert("scheduler".into(), scheduler.name().into());
         }
-        let name = if script == "train" { format!("train-{}.sh", scheduler.name()) } else { format!("{script}.sh") };
+        let name = script.file_name(target.name(), scheduler);
         match write(&fields, read) {
             Ok(written) => {
                 let how = match scheduler {
@@ -35,7 +37,7 @@ pub fn all(fields: &Fields, read: SiteReader<'_>) -> Vec<(String, String)> {
                 }
                 read_me +=
                     &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields, read));
-                if script == "train" {
+                if script == Script::Train {
                     monitors = written.plan.monitors;
                 }
                 files.push((name, written.script));

@@ -98,10 +98,26 @@ fn the_command_says_the_same() {
 fn every_script_of_a_target() {
     let files = all(&fields(&[("entry", "a.py"), ("venv", "v"), ("select", "none")]), &read_site);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["README.md", "setup.sh", "train-bash.sh", "train-slurm.sh", "train-pbs.sh"]);
-    assert!(files[0].1.contains("- collect.sh: results is required"), "{}", files[0].1);
+    assert_eq!(names, ["README.md", "setup-hpu.sh", "train-hpu.sh", "train-hpu-slurm.sh", "train-hpu-pbs.sh"]);
+    assert!(files[0].1.contains("- collect-hpu.sh: results is required"), "{}", files[0].1);
     let without = all(&fields(&[("entry", "a.py")]), &read_site);
-    assert!(without[0].1.contains("## Not written\n\n- setup.sh: venv"), "{}", without[0].1);
+    assert!(without[0].1.contains("## Not written\n\n- setup-hpu.sh: venv"), "{}", without[0].1);
+}
+
+#[test]
+fn a_script_has_one_name() {
+    let check = |script: &str, scheduler: &str, expected: &str| {
+        let of = [("script", script), ("scheduler", scheduler), ("entry", "a.py"), ("venv", "v"), ("results", "out")];
+        let of = fields(&of);
+        let written = write(&of, &read_site).unwrap();
+        assert_eq!(written.file, expected);
+        assert!(written.script.contains(&format!(" {expected}\n")), "{}", written.script);
+        assert!(all(&of, &read_site).contains(&(expected.to_string(), written.script)), "{expected}");
+    };
+    check("setup", "slurm", "setup-hpu.sh");
+    check("collect", "", "collect-hpu.sh");
+    check("train", "", "train-hpu.sh");
+    check("train", "slurm", "train-hpu-slurm.sh");
 }
 
 /// A site that takes Slurm alone still has its environment made by hand.
@@ -110,8 +126,8 @@ fn setting_up_and_collecting_need_no_job() {
     let gaudi = [("target", "hpu"), ("site", "tamu-aces-gaudi"), ("venv", "v"), ("results", "out"), ("entry", "a.py")];
     let files = all(&fields(&gaudi), &read_site);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["README.md", "setup.sh", "collect.sh"]);
-    assert!(files[0].1.contains("train-slurm.sh: gres is required"), "{}", files[0].1);
+    assert_eq!(names, ["README.md", "setup-hpu.sh", "collect-hpu.sh"]);
+    assert!(files[0].1.contains("train-hpu-slurm.sh: gres is required"), "{}", files[0].1);
     assert!(!files[1].1.contains("#SBATCH"), "{}", files[1].1);
     let shown = names_of(&[("script", "collect"), ("target", "ipu"), ("site", "alcf-pod64")]);
     assert!(!shown.contains(&"cache".to_string()) && !shown.contains(&"scheduler".to_string()), "{shown:?}");

@@ -7,19 +7,24 @@ use super::{Highlight, TokenClass};
 pub fn highlight_html(text: &str) -> Vec<String> {
     let highlight = Highlight::python(text);
     let lines = text.split_inclusive('\n').enumerate();
-    lines.map(|(index, line)| html_line(line, highlight.line(index), &[])).collect()
+    lines.map(|(index, line)| html_line(line, highlight.line(index), &[], &[])).collect()
 }
 
 /// One line as HTML: colours from packed spans, and `marks` (byte ranges, in order, such as the words of a
-/// [`Pair`](crate::Pair)) as `<mark>`. A mark may cross spans; it is cut at their borders so that tags nest.
-pub fn html_line(line: &str, spans: &[u32], marks: &[(u32, u32)]) -> String {
+/// [`Pair`](crate::Pair)) as `<mark>`. A mark may cross spans; it is cut at their borders so that tags nest. `breaks` are the
+/// bytes before which the line may go on in another row of the page.
+pub fn html_line(line: &str, spans: &[u32], marks: &[(u32, u32)], breaks: &[usize]) -> String {
     let line = line.trim_end_matches(['\n', '\r']);
     let mut out = String::with_capacity(line.len() * 2);
     let mut at = 0;
     let mut marks = marks.iter().copied().peekable();
+    let mut breaks = breaks.iter().copied().peekable();
     let mut text = |out: &mut String, from: usize, to: usize| {
         let mut from = from;
         while from < to {
+            if breaks.next_if(|at| *at <= from).is_some() {
+                out.push_str("<wbr>");
+            }
             while marks.next_if(|mark| mark.1 as usize <= from).is_some() {}
             let mark = marks.peek().map(|mark| (mark.0 as usize, mark.1 as usize));
             let (inside, stop) = match mark {
@@ -27,6 +32,7 @@ pub fn html_line(line: &str, spans: &[u32], marks: &[(u32, u32)]) -> String {
                 Some((start, _)) => (false, start.min(to)),
                 None => (false, to),
             };
+            let stop = breaks.peek().map_or(stop, |at| stop.min(*at));
             out.push_str(if inside { "<mark>" } else { "" });
             escape(out, line.get(from..stop).unwrap_or(""));
             out.push_str(if inside { "</mark>" } else { "" });

@@ -62,9 +62,13 @@ fn html_is_escaped_and_marks_nest() {
     assert_eq!(highlight_html("a < '<&>'\r\n\nb"), ["a <b class=ho>&lt;</b> <b class=hs>'&lt;&amp;&gt;'</b>", "", "b"]);
     let spans = [0, 3, TokenClass::Keyword as u32, 4, 7, TokenClass::String as u32];
     assert_eq!(
-        html_line("abc def g\n", &spans, &[(1, 2), (2, 5), (8, 9)]),
+        html_line("abc def g\n", &spans, &[(1, 2), (2, 5), (8, 9)], &[]),
         "<b class=hk>a<mark>b</mark><mark>c</mark></b><mark> </mark>\
          <b class=hs><mark>d</mark>ef</b> <mark>g</mark>"
+    );
+    assert_eq!(
+        html_line("abc def g\n", &spans, &[(4, 6)], &[1, 4, 5, 8]),
+        "<b class=hk>a<wbr>bc</b> <b class=hs><wbr><mark>d</mark><wbr><mark>e</mark>f</b> <wbr>g"
     );
 }
 

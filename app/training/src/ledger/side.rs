@@ -9,8 +9,9 @@ use crate::roles::Role;
 use crate::step::is_statement;
 use crate::training_loader::loader;
 use crate::view::FileView;
+use crate::words::TRAINING_CALLS;
 use guide::LedgerTerms;
-use python::tree::kinds;
+use python::tree::{Id, kinds};
 
 /// One side, as far as it can be read.
 #[derive(Default)]
@@ -19,6 +20,8 @@ pub(super) struct Side {
     pub(super) precision: Precision,
     pub(super) accumulation: Option<Figure>,
     pub(super) replicas: Option<Reading>,
+    /// Where one process splits its batch over cards, as many as there are when it runs.
+    pub(super) splits: Option<(String, usize)>,
     pub(super) device_iterations: Option<Figure>,
     pub(super) drops_last: bool,
     /// A call of the scheduler's `step`.
@@ -34,9 +37,6 @@ pub(super) struct Side {
     /// A training step can be read in it, or a framework's that makes one.
     pub(super) trains: bool,
 }
-
-/// What is called, or defined, where a model is trained.
-const TRAINING: [&str; 6] = ["backward", "fit", "step", "train_batch", "trainingModel", "training_step"];
 
 /// Where a scheduler steps.
 struct SchedulerStep {
@@ -98,7 +98,7 @@ impl Side {
 
 /// Reads the files of a program, the one that is started first.
 pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &LedgerTerms, original: bool) -> Side {
-    let trains = views.iter().any(|view| TRAINING.iter().any(|word| view.has_word(word)));
+    let trains = views.iter().any(|view| TRAINING_CALLS.iter().any(|word| view.has_word(word)));
     let Some(loader) = loader(views, terms).filter(|_| trains) else { return Side::default() };
     let mut side = Side { micro_batch: Some(loader.batch), drops_last: loader.drops_last, trains, ..Side::default() };
     for view in views {
@@ -123,21 +123,21 @@ pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &Ledg
     read_steps(views, project, &mut side);
     let joined = terms.processes.as_ref();
     let joined = joined.filter(|processes| views.iter().any(|view| view.names.imports(&processes.module)));
-    let parallel = || views.iter().find_map(|view| data_parallel(view));
+    let wrap = |class: &str| views.iter().find_map(|view| wrapped(view, class));
+    let parallel = || Some(Reading { words: words::processes(), place: Some(wrap("DistributedDataParallel")?) });
     side.replicas = joined.map(|processes| Reading::plain(&processes.text));
     side.replicas = side.replicas.or_else(|| argument(&terms.replicas).map(Reading::from)).or_else(parallel);
+    side.splits = wrap("DataParallel").filter(|_| side.replicas.is_none());
     side
 }
 
-/// Where a model is wrapped for training in several processes.
-fn data_parallel(view: &FileView<'_>) -> Option<Reading> {
-    if !view.has_word("DistributedDataParallel") {
+/// Where a model is wrapped in a class for training on several cards.
+fn wrapped(view: &FileView<'_>, class: &str) -> Option<(String, usize)> {
+    if !view.has_word(class) {
         return None;
     }
-    let wrap = view.index.of_kind(kinds().call).iter().find(|call| {
-        view.qualified(**call).is_some_and(|name| name.rsplit('.').next() == Some("DistributedDataParallel"))
-    })?;
-    Some(Reading { words: words::processes(), place: Some(place_of(view, *wrap)) })
+    let is_class = |call: &&Id| view.qualified(**call).is_some_and(|name| name.rsplit('.').next() == Some(class));
+    Some(place_of(view, *view.index.of_kind(kinds().call).iter().find(is_class)?))
 }
 
 /// Accumulation by hand, and where the scheduler steps.

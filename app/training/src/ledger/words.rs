@@ -93,6 +93,7 @@ messages! {
     loss_reduction();
     precision();
     processes();
+    batch_split();
     scheduler_outside_loop();
     scheduler_each_step();
     scheduler_after_calls(calls);

@@ -10,6 +10,9 @@ use crate::programs::{Started, programs};
 use crate::target::TargetFacts;
 use crate::training_loader::micro_batch;
 use crate::view::FileView;
+use crate::words::PROCESS_BEGINNINGS;
+use crate::words::PROCESS_COUNTS;
+use crate::words::PROCESS_WORDS;
 use python::names::dotted;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
@@ -74,6 +77,7 @@ fn program(
         place: place(view, start),
         unplaced: by_torch && moves && !reads_local_rank && !reached.iter().any(is_placed),
         command_line,
+        files: reached.iter().map(|view| view.path.to_owned()).collect(),
         imports: imports_of(reached),
         divided: divided::divided(reached),
         shared_batch,
@@ -118,16 +122,13 @@ fn is_of_tensorflow(view: &FileView<'_>) -> bool {
 ///
 /// Words of names, and of strings that could be names; what comments and sentences say is not code.
 fn speaks_of_processes(view: &FileView<'_>) -> bool {
-    const WHOLE: [&str; 10] =
-        ["rank", "ranks", "localrank", "world", "worldsize", "accelerate", "hvd", "mpi4py", "strategy", "devices"];
-    const BEGINNINGS: [&str; 7] = ["distribut", "ddp", "fsdp", "horovod", "deepspeed", "lightning", "transformers"];
     let index = &view.index;
     let names = index.of_kind(kinds().identifier).iter().chain(index.of_kind(kinds().string));
     names.map(|node| index.text_of(*node)).filter(|text| !text.contains(char::is_whitespace)).any(|text| {
         let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-        words
-            .into_iter()
-            .any(|word| WHOLE.contains(&&*word) || BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)))
+        words.into_iter().any(|word| {
+            PROCESS_WORDS.contains(&&*word) || PROCESS_BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
+        })
     })
 }
 
@@ -191,8 +192,6 @@ fn batch_role(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>, target:
 
 /// Where a batch is divided by the number of processes.
 fn divided(reached: &[&FileView<'_>], batch: String) -> Option<Place> {
-    let counts =
-        ["world_size", "hvd.size", "comm.size", "get_size", "num_replicas", "ngpus", "n_gpus", "num_gpus", "nprocs"];
     reached.iter().find_map(|view| {
         let index = &view.index;
         index.of_kind(kinds().binary_operator).iter().find_map(|operation| {
@@ -201,7 +200,7 @@ fn divided(reached: &[&FileView<'_>], batch: String) -> Option<Place> {
             let sign = index.text[index.item(*left).end..index.item(*right).start].trim();
             let is_batch = dotted(index, *left).is_some_and(|text| last_name(text) == batch);
             let divisor = index.text_of(*right).to_ascii_lowercase();
-            let by_processes = counts.iter().any(|count| divisor.contains(count));
+            let by_processes = PROCESS_COUNTS.iter().any(|count| divisor.contains(count));
             (sign.starts_with('/') && is_batch && by_processes).then(|| place(view, *operation))
         })
     })

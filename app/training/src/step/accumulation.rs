@@ -193,7 +193,7 @@ impl Accumulation {
     /// How the module calls the number, when this attribute holds it.
     fn as_attribute(&self, name: &str, given: &str) -> Option<String> {
         let rest = self.count.strip_prefix(given)?;
-        (rest.is_empty() || rest.starts_with('.')).then(|| format!("self.{name}{rest}"))
+        (rest.is_empty() || rest.starts_with(['.', '['])).then(|| format!("self.{name}{rest}"))
     }
 
     /// Attributes that only the division asked for.

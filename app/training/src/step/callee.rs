@@ -110,14 +110,28 @@ impl LossFunction {
         let mut inside: BTreeSet<String> = BTreeSet::new();
         let function = self.function;
         for &s in &self.statements {
-            let frame =
-                Frame { file, function: Some(function), body: function, known: &inside, locals: &locals, numbers: &[] };
+            let frame = Frame {
+                file,
+                function: Some(function),
+                body: function,
+                known: &inside,
+                locals: &locals,
+                numbers: &[],
+                inputs: &[],
+            };
             moved.take(&frame, s, obstacles);
             inside.extend(assigned(&file, s).into_iter().map(str::to_owned));
         }
         for (value, target) in self.returned.iter().zip(&self.targets) {
-            let frame =
-                Frame { file, function: Some(function), body: function, known: &inside, locals: &locals, numbers: &[] };
+            let frame = Frame {
+                file,
+                function: Some(function),
+                body: function,
+                known: &inside,
+                locals: &locals,
+                numbers: &[],
+                inputs: &[],
+            };
             let text = moved.text_of(&frame, *value, obstacles);
             let target = moved.local(target);
             if text != target && target != "_" {

@@ -1,7 +1,9 @@
 //! Gradients that are clipped to a limit.
 
 use super::fixed::is_constant;
+use super::{TrainingStep, is_statement};
 use crate::project::FileInProject;
+use crate::words::CLIPPING_FUNCTIONS;
 use python::PythonFile;
 use python::names::called_name;
 use python::syntax::Argument;
@@ -28,12 +30,25 @@ pub struct Clipping {
     pub test: Option<Id>,
 }
 
+impl TrainingStep<'_, '_> {
+    /// The statement that clips the 2-norm of the gradients at every step, and the limit. The error is the call that clips them in
+    /// another way, or a second time.
+    pub fn norm_clipped(&self) -> Result<Option<(Id, Id)>, Id> {
+        let mut found = None;
+        for clipping in &self.clipping {
+            let statement = self.file.statement_of(clipping.call).filter(|_| is_statement(&self.file, clipping.call));
+            let limit = clipping.limit.filter(|_| clipping.norm == Norm::Two && clipping.test.is_none());
+            found = Some(statement.zip(limit).filter(|_| found.is_none()).ok_or(clipping.call)?);
+        }
+        Ok(found)
+    }
+}
+
 /// The first call of each kind in a step.
 pub(crate) fn read(file: FileInProject<'_, '_>, optimizer: &str, whole: Id, body: Id) -> Vec<Clipping> {
     let index = &file.index;
     let here = |c: &Id| index.is_within(*c, whole) && file.is_reached(*c);
-    let names = ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"];
-    let calls = names.iter().filter_map(|name| file.calls(name).iter().copied().find(here));
+    let calls = CLIPPING_FUNCTIONS.iter().filter_map(|name| file.calls(name).iter().copied().find(here));
     calls
         .map(|call| {
             let limit = argument(file, call, 1, "max_norm").or_else(|| argument(file, call, 1, "clip_value"));

@@ -2,7 +2,7 @@
 
 use super::calls::arguments;
 use python::PythonFile;
-use python::names::dotted;
+use python::names::{called_name, dotted};
 use python::tree::{Id, ROOT, kinds};
 
 /// From where on a number is known.
@@ -62,6 +62,15 @@ pub(crate) fn literal(file: &PythonFile<'_>, expression: &str, at: Id) -> Option
 fn behind_assignment(file: &PythonFile<'_>, count: &str, step: Id, header: Option<Id>) -> Option<Id> {
     let index = &file.index;
     let head = head_of(count)?;
+    // A parameter that is handed something else has nothing of that name; a part that is set later is not known behind the whole.
+    let handed = |place: usize| {
+        let mut given = callers(file, step).into_iter().filter_map(|call| argument(file, call, head, place));
+        given.any(|g| index.text_of(g) != head)
+    };
+    if parameter(file, step, head).is_some_and(|(place, _)| handed(place)) || head != count && is_assigned(file, count)
+    {
+        return None;
+    }
     let loaders = file.calls("DataLoader");
     let only = only_assignment(file, head, None)?;
     index.source(only)?;
@@ -92,10 +101,15 @@ fn before_loader(file: &PythonFile<'_>, step: Id, count: &str) -> Option<(String
         return None;
     }
     let block = maker.map_or(Some(ROOT), |m| index.body(m))?;
-    let at = index.parts(block).find(|s| index.is_within(first, *s))?;
+    let around = |block: Id| index.parts(block).find(|s| index.is_within(first, *s));
+    let at = around(block)?;
     let from = (index.kind(step) == k.function_definition).then_some(step);
-    let text = Reader { file, maker, at }.readable(count, from, 3)?;
-    Some((text, Known::Before(at)))
+    let read = |at: Id| Some((Reader { file, maker, at }.readable(count, from, 3)?, Known::Before(at)));
+    read(at).or_else(|| {
+        let starts = index.condition(at).is_some_and(|c| index.text_of(c).contains("__name__"));
+        let inner = index.consequence(at).filter(|_| starts).and_then(around)?;
+        loaders.iter().all(|l| index.is_within(*l, at)).then(|| read(inner)).flatten()
+    })
 }
 
 /// Where a number shall be read: a statement and the function around it.
@@ -115,6 +129,9 @@ impl Reader<'_, '_> {
         }
         if expression.chars().all(|c| c.is_ascii_digit()) {
             return Some(expression.to_owned());
+        }
+        if let Some(inner) = expression.strip_prefix("int(").and_then(|rest| rest.strip_suffix(')')) {
+            return Some(format!("int({})", self.readable(inner, from, depth)?));
         }
         let head = head_of(expression)?;
         let tail = &expression[head.len()..];
@@ -140,7 +157,8 @@ impl Reader<'_, '_> {
             (None, None) => (!file.binds(function, head) && at_top(head)).then(|| expression.to_owned()),
             _ if from == self.maker => {
                 let early = assigned.is_none_or(|a| {
-                    file.statement_of(a).is_some_and(|s| s < self.at && index.parent(s) == index.parent(self.at))
+                    let outer = index.ancestors(a).find(|s| index.parent(*s) == index.parent(self.at));
+                    outer.is_some_and(|s| s < self.at && is_run_once(file, a, s))
                 });
                 (taken.is_some() != assigned.is_some() && early).then(|| expression.to_owned())
             }
@@ -151,18 +169,22 @@ impl Reader<'_, '_> {
                     .filter(|g| is_plain(file, *g))?;
                 self.readable(&format!("{}{tail}", index.text_of(given)), file.function_of(call), depth - 1)
             }
+            (None, Some(assigned)) => {
+                let right = index.source(assigned).filter(|r| is_plain(file, *r))?;
+                self.readable(&format!("{}{tail}", index.text_of(right)), from, depth - 1)
+            }
             _ => None,
         }
     }
 }
 
-/// `self.settings` of `self.settings.count`, `args` of `args.count`.
+/// `self.settings` of `self.settings.count`, `args` of `args.count` and of `args["count"]`.
 fn head_of(expression: &str) -> Option<&str> {
-    let first = expression.split('.').next()?;
+    let first = expression.split(['.', '[']).next()?;
     match first {
         "self" => {
             let rest = expression.strip_prefix("self.")?;
-            Some(&expression[.."self.".len() + rest.find('.').unwrap_or(rest.len())])
+            Some(&expression[.."self.".len() + rest.find(['.', '[']).unwrap_or(rest.len())])
         }
         _ => Some(first),
     }
@@ -205,7 +227,54 @@ fn argument(file: &PythonFile<'_>, call: Id, name: &str, place: usize) -> Option
     file.index.arguments(call).get(place, name)
 }
 
-/// A number, a name or names with dots.
+/// Whether a statement within another is run whenever that is, and once: nothing but `with` stands between.
+fn is_run_once(file: &PythonFile<'_>, inner: Id, outer: Id) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    let branches = [k.if_statement, k.for_statement, k.while_statement, k.try_statement, k.function_definition];
+    let is_branch = |a: &Id| branches.contains(&index.kind(*a));
+    let mut between = index.ancestors(inner).take_while(|a| *a != outer);
+    !between.any(|a| is_branch(&a)) && !is_branch(&outer)
+}
+
+/// Whether an expression is assigned to as it stands: `args.count = 2`.
+fn is_assigned(file: &PythonFile<'_>, expression: &str) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    let mut assignments = [k.assignment, k.augmented_assignment].into_iter().flat_map(|kind| index.of_kind(kind));
+    assignments.any(|a| index.target(*a).is_some_and(|left| index.text_of(left) == expression))
+}
+
+/// A number, a name, names with dots, or a setting with a key: `cfg["count"]`, `cfg.get("count", 1)`, `int(cfg["count"])`.
 fn is_plain(file: &PythonFile<'_>, id: Id) -> bool {
-    file.index.kind(id) == kinds().integer || dotted(&file.index, id).is_some()
+    let k = kinds();
+    let index = &file.index;
+    if index.kind(id) == k.integer || dotted(index, id).is_some() || is_setting(file, id) {
+        return true;
+    }
+    if index.kind(id) != k.call {
+        return false;
+    }
+    let given = arguments(file, id);
+    let is_key = |at: &Id| [k.string, k.integer].contains(&index.kind(*at));
+    match (index.callee(id), called_name(index, id)) {
+        (Some(callee), Some("get")) => {
+            index.owner(callee).is_some_and(|owner| is_plain(file, owner)) && given.iter().all(is_key)
+        }
+        (Some(callee), Some("int")) => {
+            index.is_text(callee, "int") && matches!(given.as_slice(), [inner] if is_plain(file, *inner))
+        }
+        _ => false,
+    }
+}
+
+/// `cfg["train"]["count"]`.
+fn is_setting(file: &PythonFile<'_>, id: Id) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    let mut parts = index.parts(id);
+    let (Some(owner), Some(key), None) = (parts.next(), parts.next(), parts.next()) else { return false };
+    index.kind(id) == k.subscript
+        && [k.string, k.integer].contains(&index.kind(key))
+        && (dotted(index, owner).is_some() || is_setting(file, owner))
 }

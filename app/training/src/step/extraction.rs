@@ -6,6 +6,7 @@ use super::fixed::bound_first;
 use super::obstacle::{self as why, Obstacle};
 use crate::project::FileInProject;
 use crate::roles::Role;
+use crate::words::TENSORS_OF_DATA;
 use python::edit::dedent;
 use python::lines::line_indent;
 use python::names::{called_name, dotted};
@@ -39,6 +40,8 @@ pub(crate) struct Frame<'a, 't> {
     pub(crate) locals: &'a BTreeSet<String>,
     /// Expressions that are numbers and change from batch to batch.
     pub(crate) numbers: &'a [Id],
+    /// Names of tensors that are made above the loop, and go in as a batch does.
+    pub(crate) inputs: &'a [&'t str],
 }
 
 impl Extraction {
@@ -200,7 +203,7 @@ impl Frame<'_, '_> {
         }
         // A tensor is not called: what is called is a module or a function, the same at every step.
         let in_function = index.kind(self.body) == k.function_definition && !is_called(id);
-        let is_data = self.is_bound_in_body(name) || (taken_by_function && in_function);
+        let is_data = self.inputs.contains(&name) || self.is_bound_in_body(name) || (taken_by_function && in_function);
         Ok(if is_data && file.role(id) != Some(Role::Device) {
             let unpacked = index.parent(id).is_some_and(|p| index.text_of(p) == format!("**{name}"));
             if unpacked { Source::Unpacked } else { Source::Parameter(reference(&file, id)) }
@@ -265,22 +268,12 @@ fn is_module_name(name: &str) -> bool {
 /// What makes a tensor of data that may be a list, as far as imports alone are read with it: `torch.tensor(states)` of `states`. It stays
 /// outside, since what goes into a compiled program is a tensor.
 fn made_tensor(file: FileInProject<'_, '_>, data: Id) -> Id {
-    const MAKES: [&str; 8] = [
-        "torch.FloatTensor",
-        "torch.LongTensor",
-        "torch.Tensor",
-        "torch.as_tensor",
-        "torch.from_numpy",
-        "torch.stack",
-        "torch.tensor",
-        "numpy.array",
-    ];
     let index = &file.view.index;
     let makes = |at: &Id| {
         let call = index.parent(*at).and_then(|list| index.parent(list))?;
         let is_first = index.arguments(call).positional().next() == Some(*at);
         let is_plain = |id: &Id| index.is_within(*id, data) || file.names.by_import(index.text_of(*id));
-        let made = is_first && qualified(&file, call).is_some_and(|name| MAKES.contains(&name.as_str()));
+        let made = is_first && qualified(&file, call).is_some_and(|name| TENSORS_OF_DATA.contains(&name.as_str()));
         (made && reads(&file, call).iter().all(is_plain)).then_some(call)
     };
     std::iter::successors(Some(data), makes).last().unwrap_or(data)

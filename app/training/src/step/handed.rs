@@ -4,6 +4,7 @@
 use super::calls::is_statement;
 use crate::project::FileInProject;
 use crate::roles::Role;
+use crate::words::SCALER_ARGUMENTS;
 use python::names::dotted;
 use python::strings::plain_string;
 use python::syntax::{Argument, Call};
@@ -37,12 +38,10 @@ fn read(file: FileInProject<'_, '_>, call: Call<'_, '_>) -> Option<HandedLoss> {
     if !is_scaler || file.role(optimizer) != Some(Role::Optimizer) {
         return None;
     }
-    const KNOWN: [&str; 8] =
-        ["loss", "optimizer", "clip_grad", "clip_mode", "parameters", "create_graph", "need_update", "update_grad"];
     // By place come the loss, the optimizer and the limit.
     let mut known = arguments.iter().enumerate().map(|(place, argument)| match argument {
         Argument::Positional(_) => place < 3,
-        Argument::Keyword { name, .. } => KNOWN.contains(&name),
+        Argument::Keyword { name, .. } => SCALER_ARGUMENTS.contains(&name),
         Argument::Unpacked(_) | Argument::UnpackedTable(_) => false,
     });
     let by_norm = arguments.keyword("clip_mode").is_none_or(|mode| plain_string(index, mode) == Some("norm"));

@@ -3,9 +3,9 @@
 
 use super::calls::arguments;
 use super::forward::in_model;
-use crate::module_methods::MODULE_METHODS;
 use crate::project::FileInProject;
 use crate::roles::Role;
+use crate::words::MODULE_METHODS;
 use python::PythonFile;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};

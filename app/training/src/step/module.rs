@@ -1,13 +1,18 @@
 //! The module that a step's slice becomes: what it computes, what it is given, and what comes back from it.
 
 use super::TrainingStep;
+use super::bindings::{bindings, binds_in};
+use super::calls::{is_parameter, qualified};
 use super::changing::changing;
 use super::dataflow::{assigned, leaves, reads, reads_name};
 use super::extraction::{Extraction, Frame, plain_name};
-use super::numbers::number;
+use super::forward::is_model_call;
+use super::numbers::{is_number, number};
 use super::obstacle::{self as why, Obstacle};
 use super::origins::learns_before;
 use super::slice::Slice;
+use crate::roles::Role;
+use crate::words::OUTPUT_FIELDS;
 use python::PythonFile;
 use python::edit::remarks_on;
 use python::names::called_name;
@@ -30,6 +35,8 @@ pub struct Module {
     pub carried: Vec<String>,
     /// Those among them that are taken for one number.
     pub scalars: Vec<String>,
+    /// Whether what goes in is not made in the loop: the same samples at every turn.
+    pub is_fixed: bool,
 }
 
 impl Module {
@@ -39,7 +46,13 @@ impl Module {
         let index = &file.view.index;
         let mut obstacles: Vec<Obstacle> = Vec::new();
         let loss = step.name_of_loss().unwrap_or("loss").to_owned();
-        let (extraction, divided) = extracted(step, slice, &loss, &mut obstacles);
+        let (mut extraction, mut divided) = extracted(step, slice, &loss, &[], &mut obstacles);
+        let is_left = obstacles.iter().any(|o| *o == why::no_batch_input(step.backward));
+        let fixed = if is_left { fixed_inputs(step, slice) } else { Vec::new() };
+        if !fixed.is_empty() {
+            obstacles.clear();
+            (extraction, divided) = extracted(step, slice, &loss, &fixed, &mut obstacles);
+        }
         let is_outside = |s: &Id| step.is_alive(*s) && !slice.contains(step, *s) && *s != slice.from && *s != step.end;
         let stays: Vec<Id> = leaves(&file, step.whole).into_iter().filter(is_outside).collect();
         let results = results(step, slice, &loss, (&stays, &extraction), &mut obstacles);
@@ -54,7 +67,7 @@ impl Module {
         if obstacles.is_empty() {
             let is_carried = |name: &&String| is_carried(step, slice, name, &extraction);
             let carried = results.iter().filter(is_carried).cloned().collect();
-            Ok(Self { extraction, loss, divided, stays, results, carried, scalars })
+            Ok(Self { extraction, loss, divided, stays, results, carried, scalars, is_fixed: !fixed.is_empty() })
         } else {
             Err(obstacles)
         }
@@ -66,6 +79,7 @@ fn extracted(
     step: &TrainingStep<'_, '_>,
     slice: &Slice<'_>,
     loss: &str,
+    inputs: &[&str],
     obstacles: &mut Vec<Obstacle>,
 ) -> (Extraction, bool) {
     let file = step.file;
@@ -88,14 +102,16 @@ fn extracted(
     let assigned_in = slice.statements.iter().flat_map(|s| assigned(&file, *s));
     let locals: BTreeSet<String> = assigned_in.chain(["self"]).map(str::to_owned).collect();
     let before = obstacles.len();
-    let changing = changing(step, &slice.statements);
+    let mut changing = changing(step, &slice.statements);
+    changing.retain(|id| !inputs.contains(&index.text_of(*id)));
     let numbers: Vec<Id> = changing.iter().filter_map(|id| number(step, *id)).collect();
     for &s in &slice.statements {
         if let Some(function) = slice.loss_function.as_ref().filter(|_| s == slice.from) {
             function.move_into(file, &mut known, &mut out, obstacles);
             continue;
         }
-        let frame = Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers };
+        let frame =
+            Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers, inputs };
         let text = out.text_of(&frame, s, obstacles);
         let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
         let (text, cut) = undivided.unwrap_or((Some(text), false));
@@ -109,7 +125,8 @@ fn extracted(
         known.extend(assigned(&file, s).into_iter().map(str::to_owned));
     }
     if step.name_of_loss().is_none() {
-        let frame = Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers };
+        let frame =
+            Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers, inputs };
         let text = out.text_of(&frame, step.loss, obstacles);
         let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
         let (text, cut) = undivided.unwrap_or((Some(text), false));
@@ -141,6 +158,47 @@ fn extracted(
         obstacles.push(why::no_batch_input(step.backward));
     }
     (out, divided)
+}
+
+/// Names of the samples, where a program makes them once and trains on all of them at every turn: what the model is given alone, and
+/// what a loss or a difference has beside it. Anything else, such as weights of classes, is part of the step.
+fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t str> {
+    let (k, file) = (kinds(), step.file);
+    let index = &file.view.index;
+    if step.around.is_none() || step.accumulation().is_some() || file.project.modes.is_some() {
+        return Vec::new();
+    }
+    let name = |id: Id| {
+        let whole = std::iter::successors(Some(id), |id| index.receiver(*id)).last().unwrap_or(id);
+        let text = index.text_of(whole);
+        let is_made = index.kind(whole) == k.identifier && !bindings(&file, text).is_empty()
+            || file.function_of(whole).is_some_and(|f| is_parameter(&file, f, text));
+        (is_made && file.role(whole).is_none() && !is_number(file, whole, 5)).then_some(text)
+    };
+    let within = |kind| slice.statements.iter().flat_map(move |s| index.of_kind_in(kind, *s).iter().copied());
+    let (models, others): (Vec<Id>, Vec<Id>) = within(k.call).partition(|call| is_model_call(file, *call));
+    let [model] = models.as_slice() else { return Vec::new() };
+    let given: Vec<Id> = index.arguments(*model).ids().collect();
+    let &[input] = given.as_slice() else { return Vec::new() };
+    let Some(input) = name(input) else { return Vec::new() };
+    let losses = others.into_iter().filter(|call| file.role(*call) == Some(Role::Loss));
+    let compared =
+        losses.flat_map(|call| [(0, "input"), (1, "target")].map(|(n, name)| index.arguments(call).get(n, name)));
+    let subtracted =
+        within(k.binary_operator).filter_map(|operation| match *index.parts(operation).collect::<Vec<_>>() {
+            [left, right] if index.text[index.range(left).end..index.range(right).start].trim() == "-" => {
+                Some([left, right])
+            }
+            _ => None,
+        });
+    let beside = compared.flatten().chain(subtracted.flatten()).filter_map(name);
+    let inputs: Vec<&str> = std::iter::once(input).chain(beside).collect();
+    // A tensor of the host is no part of what is compiled.
+    let is_tensor =
+        |b: Id| index.source(b).is_some_and(|value| qualified(&file, value).is_some_and(|q| q.starts_with("torch.")));
+    let read = slice.statements.iter().flat_map(|s| reads(&file, *s));
+    let mut others = read.filter_map(name).filter(|name| !inputs.contains(name) && !binds_in(&file, step.body, name));
+    if others.any(|name| bindings(&file, name).into_iter().any(is_tensor)) { Vec::new() } else { inputs }
 }
 
 /// Names of the slice that are read later.
@@ -210,11 +268,10 @@ fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extrac
 
 /// Whether a statement asks a name for one of the fields that objects of models have.
 fn reads_as_object(file: &PythonFile<'_>, statement: Id, name: &str) -> bool {
-    const FIELDS: [&str; 4] = ["logits", "loss", "last_hidden_state", "pooler_output"];
     let index = &file.index;
     let asked = |r: Id| {
         let attribute = index.parent(r).and_then(|p| index.attribute(p));
-        attribute.and_then(|a| a.name()).is_some_and(|name| FIELDS.contains(&name))
+        attribute.and_then(|a| a.name()).is_some_and(|name| OUTPUT_FIELDS.contains(&name))
     };
     reads(file, statement).into_iter().any(|r| index.text_of(r) == name && asked(r))
 }

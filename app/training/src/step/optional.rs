@@ -18,6 +18,14 @@ pub fn is_optional(file: &PythonFile<'_>, call: Id) -> bool {
         || file.function_of(call).is_some_and(|d| !callers(d).is_empty() && callers(d).iter().all(|c| tested(*c)))
 }
 
+/// Whether a test in its function, or in the module, chooses a call.
+pub fn is_chosen(file: &PythonFile<'_>, call: Id) -> bool {
+    let k = kinds();
+    let function = file.function_of(call).unwrap_or(0);
+    let mut inside = file.index.ancestors(call).take_while(|a| *a > function);
+    inside.any(|a| [k.if_statement, k.elif_clause, k.else_clause].contains(&file.index.kind(a)))
+}
+
 /// Whether a test comes to a call of the same function either way.
 fn in_each_case(file: &PythonFile<'_>, test: Id, call: Id) -> bool {
     let k = kinds();

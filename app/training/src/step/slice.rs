@@ -11,6 +11,7 @@ use super::forward_function::{ForwardFunction, forward_function};
 use super::obstacle::{self as why, Found, Obstacle};
 use super::phase::phase_test;
 use super::update::ends_step;
+use crate::words::CLIPPING_FUNCTIONS;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
@@ -146,14 +147,11 @@ fn learns_always<'t>(
     let holds = |s: Id, names: &[&str]| {
         index.of_kind_in(k.call, s).iter().any(|c| called_name(index, *c).is_some_and(|n| names.contains(&n)))
     };
-    const CLIPS: [&str; 3] = ["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"];
-    let updates = step
-        .statements
-        .iter()
-        .copied()
-        .filter(|s| *s == step.end || holds(*s, &CLIPS) || ends_step(file, *s) && !holds(*s, &["zero_grad"]));
+    let updates = step.statements.iter().copied().filter(|s| {
+        *s == step.end || holds(*s, CLIPPING_FUNCTIONS) || ends_step(file, *s) && !holds(*s, &["zero_grad"])
+    });
     let updates: Vec<Id> = updates.collect();
-    let clips = |s: Id| holds(s, &CLIPS) || holds(s, &["unscale_"]);
+    let clips = |s: Id| holds(s, CLIPPING_FUNCTIONS) || holds(s, &["unscale_"]);
     let tests: Vec<Option<Id>> = updates
         .iter()
         .filter(|u| {

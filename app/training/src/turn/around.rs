@@ -3,12 +3,10 @@
 use super::Turn;
 use crate::roles::Role;
 use crate::step::{host_uses, is_statement, outermost_without};
+use crate::words::HOST_READS;
 use python::names::dotted;
 use python::tree::Id;
 use std::collections::BTreeSet;
-
-/// Methods by which the host reads a tensor, such as a weight.
-const READS: [&str; 6] = ["clone", "cpu", "detach", "item", "numpy", "tolist"];
 
 impl Turn<'_, '_> {
     /// Statements that clear gradients.
@@ -51,7 +49,7 @@ impl Turn<'_, '_> {
         let made = made.unwrap_or(whole);
         let other_modes = file.project.modes.is_some();
         let is_behind = |c: &Id| *c > made || file.function_of(*c) != file.function_of(made);
-        let reads = READS.iter().flat_map(|name| file.calls(name)).copied().filter(|call| {
+        let reads = HOST_READS.iter().flat_map(|name| file.calls(name)).copied().filter(|call| {
             let whole = index.receiver(*call).filter(|of| dotted(index, *of).is_some());
             std::iter::successors(whole, |part| index.owner(*part)).skip(1).any(is_model)
         });

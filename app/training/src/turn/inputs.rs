@@ -1,7 +1,7 @@
 //! What a model is given and gives back.
 
 use crate::model_inputs::InputUse;
-use crate::step::{Obstacle, TrainingStep, why};
+use crate::step::{Obstacle, TrainingStep, bindings, qualified, reads_name, why};
 use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
@@ -21,7 +21,8 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
     let index = &file.view.index;
     let uses = uses(step, forward);
     let (mut inputs, mut unfit): (Vec<ModelInput>, Vec<Obstacle>) = (Vec::new(), Vec::new());
-    for (place, argument) in index.arguments(forward).ids().enumerate() {
+    let given: Vec<Id> = index.arguments(forward).ids().collect();
+    for (place, argument) in given.iter().map(|a| unmoved(&file, *a)).enumerate() {
         if ![k.identifier, k.attribute, k.subscript, k.call].contains(&index.kind(argument)) {
             unfit.push(why::input_no_tensor(argument));
             continue;
@@ -31,7 +32,9 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
             unfit.push(why::input_no_tensor(argument));
             continue;
         }
-        if file.project.modes.is_none() && is_fixed(step, forward, argument) {
+        // What a loop gives the model alone, in every turn, is its one batch.
+        let is_batch = given.len() == 1 && step.around.is_some();
+        if file.project.modes.is_none() && !is_batch && is_fixed(step, forward, argument) {
             unfit.push(why::input_not_of_batch(argument, text));
         }
         let used = uses.get(place).copied().unwrap_or_default();
@@ -52,6 +55,26 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
         unfit.push(why::no_input(forward));
     }
     (inputs, unfit)
+}
+
+/// A tensor without a choice of where it is: `x` of `x.cuda() if args.cuda else x`.
+fn unmoved(file: &PythonFile<'_>, id: Id) -> Id {
+    let (k, index) = (kinds(), &file.index);
+    let stays = |id: Id| match called_name(index, id) {
+        Some("cuda" | "cpu") => index.receiver(id).unwrap_or(id),
+        _ => id,
+    };
+    if index.kind(id) == k.parenthesized_expression {
+        return index.parts(id).next().map_or(id, |inner| unmoved(file, inner));
+    }
+    let sides: Vec<Id> = index.parts(id).collect();
+    match sides.as_slice() {
+        &[here, _, there] if index.kind(id) == k.conditional_expression => {
+            let (here, there) = (stays(unmoved(file, here)), stays(unmoved(file, there)));
+            if index.text_of(here) == index.text_of(there) { here } else { id }
+        }
+        _ => id,
+    }
 }
 
 /// What the model's class does with what it is given, where the file says which class that is.
@@ -131,8 +154,21 @@ fn is_row(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
         let mut returns = functions.flat_map(|f| index.of_kind_in(k.return_statement, f).iter().copied());
         return matches!(name, "list" | "tuple") || returns.any(|r| index.parts(r).any(|v| is_row(file, v, steps)));
     }
-    let function = file.function_of(id);
-    let mut given =
-        index.assignments().filter(|a| a.assigns(index.text_of(id)) && file.function_of(a.id()) == function);
-    kind == k.identifier && given.any(|a| a.value().is_some_and(|value| is_row(file, value, steps)))
+    if kind != k.identifier {
+        return false;
+    }
+    let (name, function) = (index.text_of(id), file.function_of(id));
+    let mut bound = bindings(file, name);
+    bound.retain(|b| file.function_of(*b) == function && (index.is_loop(*b) || !index.is_within(id, *b)));
+    // What stands above a value that the name gets on every way to here is out of date, unless that is made of it and may be no tensor.
+    let makes = |b: Id| {
+        let value = index.source(b).filter(|_| !index.is_loop(b));
+        let is_tensor = |value| qualified(file, value).is_some_and(|q| q.starts_with("torch."));
+        value.is_none_or(|value| is_tensor(value) || !reads_name(file, value, name))
+    };
+    let block = |b: Id| if index.is_loop(b) { index.body(b) } else { index.parent(file.statement_of(b)?) };
+    let always = |b: &Id| *b < id && block(*b).is_some_and(|block| index.is_within(id, block)) && makes(*b);
+    let since = bound.iter().copied().filter(always).max();
+    let value = |b: Id| index.assignment(b).filter(|a| a.assigns(name)).and_then(|a| a.value());
+    bound.into_iter().filter(|b| Some(*b) >= since).filter_map(value).any(|value| is_row(file, value, steps))
 }

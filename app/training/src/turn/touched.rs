@@ -2,6 +2,7 @@
 
 use crate::roles::Role;
 use crate::step::{Obstacle, TrainingStep, qualified, why};
+use crate::words::WEIGHT_FACTS;
 use python::PythonFile;
 use python::tree::{Id, kinds};
 
@@ -28,7 +29,6 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
 
 /// Whether a loop inside an expression asks weights for their numbers alone: `sum(p.numel() for p in net.parameters())`.
 fn only_counts(file: &PythonFile<'_>, around: Id) -> bool {
-    const ASKS: [&str; 7] = ["dim", "dtype", "nelement", "numel", "requires_grad", "shape", "size"];
     let (index, k) = (&file.index, kinds());
     if ![k.generator_expression, k.list_comprehension].contains(&index.kind(around)) {
         return false;
@@ -39,6 +39,6 @@ fn only_counts(file: &PythonFile<'_>, around: Id) -> bool {
     let mentions = index.of_kind_in(k.identifier, around).iter().filter(|id| index.text_of(**id) == name);
     mentions.filter(|id| !index.is_within(**id, clause)).all(|id| {
         let asked = index.parent(*id).and_then(|p| index.attribute(p)).and_then(|attribute| attribute.name());
-        asked.is_some_and(|asked| ASKS.contains(&asked))
+        asked.is_some_and(|asked| WEIGHT_FACTS.contains(&asked))
     })
 }

@@ -1,10 +1,10 @@
 //! A function that calls models, and what is on the device in it.
 
 use super::{is_call_of, statement};
-use crate::module_methods::MODULE_METHODS;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::step::{assigned, in_model, leaves, model_calls, of_package, qualified, reads};
+use crate::words::MODULE_METHODS;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(super) fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = 
         let is_kept = || statement(file, *call).is_some_and(|s| index.parts(s).next() != Some(*call));
         of_model
             && !of_package(file, *call)
-            && !is_call_of(file, *call, &MODULE_METHODS)
+            && !is_call_of(file, *call, MODULE_METHODS)
             && is_kept()
             && !in_model(file, *call)
     };

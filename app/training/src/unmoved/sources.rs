@@ -5,6 +5,7 @@ use super::{is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::step::{assigned, given, is_counter, is_number, qualified, spread};
+use crate::words::CALLS_WITHOUT_TENSOR;
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
 
@@ -34,9 +35,6 @@ pub(super) enum Source {
 /// How many assignments and calls a number is followed back.
 const STEPS: u8 = 5;
 
-/// Functions that give no tensor, whatever they are given.
-const PLAIN: [&str; 8] = ["int", "float", "bool", "str", "len", "input", "item", "tolist"];
-
 /// Whether an expression is no tensor: a number, a text, None, a comparison of such.
 pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
     let (index, k) = (&file.view.index, kinds());
@@ -49,7 +47,7 @@ pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
     // `x.float()` and `x.int()` are tensors of another type.
     let converts = |call: Id| {
         let of_tensor = index.receiver(call).is_some() && is_call_of(file, call, &["float", "int", "bool"]);
-        is_call_of(file, call, &PLAIN) && !of_tensor
+        is_call_of(file, call, CALLS_WITHOUT_TENSOR) && !of_tensor
     };
     (kind == k.subscript && of_shape(node))
         || (kind == k.call && (converts(node) || measures(node)))

@@ -6,39 +6,12 @@ use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::{FileInProject, moves_to_device};
 use crate::roles::Role;
 use crate::step::{in_model, is_counter, qualified, reads};
+use crate::words::TENSOR_COMBINATIONS;
+use crate::words::TENSOR_METHODS;
 use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
-
-/// Methods that give another view of a tensor, or the same numbers in another type.
-const RESHAPES: [&str; 22] = [
-    "view",
-    "reshape",
-    "float",
-    "double",
-    "long",
-    "int",
-    "half",
-    "bfloat16",
-    "unsqueeze",
-    "squeeze",
-    "permute",
-    "transpose",
-    "flatten",
-    "contiguous",
-    "t",
-    "type",
-    "repeat",
-    "expand",
-    "requires_grad_",
-    "detach",
-    "clone",
-    "view_as",
-];
-
-/// Functions that give a tensor of the tensors they are given.
-const COMBINES: [&str; 6] = ["cat", "stack", "unsqueeze", "squeeze", "flatten", "Variable"];
 
 pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
     let scopes: BTreeSet<Option<Id>> = forwards(file).map(|call| file.function_of(call)).collect();
@@ -207,10 +180,10 @@ impl Scope<'_, '_> {
                 return true;
             }
             let stays = || is_call_of(file, node, &["to"]) && !moves_to_device(file.view, node);
-            if let Some(receiver) = index.receiver(node).filter(|_| is_call_of(file, node, &RESHAPES) || stays()) {
+            if let Some(receiver) = index.receiver(node).filter(|_| is_call_of(file, node, TENSOR_METHODS) || stays()) {
                 return self.parts(receiver, out);
             }
-            if is_call_of(file, node, &COMBINES) {
+            if is_call_of(file, node, TENSOR_COMBINATIONS) {
                 let ids: Vec<Id> = index.arguments(node).positional().collect();
                 return ids.into_iter().all(|id| self.parts(id, out));
             }

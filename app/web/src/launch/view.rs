@@ -27,11 +27,16 @@ pub fn mount() {
 #[component]
 fn Page(session: Session) -> impl IntoView {
     provide_context(session);
+    // What follows the form is made in a task of its own: a phone lays the form out in the meantime.
+    let complete = RwSignal::new(false);
+    browser::later(0, move || complete.set(true));
     view! {
         <Form/>
-        <section class="launch-script" aria-labelledby="script-name">
-            <Script/>
-        </section>
-        <OwnScript/>
+        <Show when=move || complete.get()>
+            <section class="launch-script" aria-labelledby="script-name">
+                <Script/>
+            </section>
+            <OwnScript/>
+        </Show>
     }
 }

@@ -257,6 +257,8 @@ pub struct FileOutcome {
     pub changed: bool,
     /// Changed places.
     pub hunks: usize,
+    /// Recipes, and in how many of the changed places each has a part.
+    pub parts: Vec<(String, usize)>,
     /// The edits, without what they write.
     pub edits: Vec<EditNote>,
     /// Messages.

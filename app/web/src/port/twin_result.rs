@@ -122,8 +122,9 @@ pub struct Ran {
     pub fake_images: Vec<String>,
     /// Processes of the port.
     pub instances: usize,
-    /// Version of PyTorch.
-    pub pytorch: String,
+    /// What computed, with its version.
+    #[serde(alias = "pytorch")]
+    pub framework: String,
     /// Packages that stood in for the vendor's.
     pub stand_ins: Vec<String>,
 }
@@ -175,7 +176,7 @@ pub(crate) mod tests {
             {"step": 2, "loss": [0.25, "nan"], "norm": [2.0, "inf"], "rate": [[], []], "samples": [8, 8]}],
         "trained": [2, 2], "printed": 1, "notes": [], "contracts": [],
         "ran": {"program": "a.py", "arguments": [], "steps": 16, "seed": 20, "precision": "float32", "fake_data": 0, "fake_images": [],
-            "instances": 1, "pytorch": "2.9", "python": "3.11.2", "stand_ins": ["made_up"]},
+            "instances": 1, "framework": "PyTorch 2.9", "python": "3.11.2", "stand_ins": ["made_up"]},
         "files": {"a.py": {"original": "00", "port": "11"}}}"#;
 
     #[test]

@@ -51,17 +51,33 @@ pub fn mount() {
             session.read_fragment();
             back_to_entry(&event);
         });
-        let shown = RwSignal::new(false);
-        // In a task of its own: the program has just been started, which takes a phone long enough.
-        browser::later(0, move || {
-            while let Some(waiting) = place.first_element_child() {
-                waiting.remove();
-            }
-            shown.set(true);
-        });
-        move || shown.get().then(|| view! { <Page session/> })
+        let made = RwSignal::new(0);
+        make(made, place);
+        part(made, 1, move || view! { <Page session made/> }.into_any())
     });
     mounted.forget();
+}
+
+/// Parts of the page. Each is made in a task of its own, since a phone compiles it then; they are shown together.
+const PARTS: u8 = 3;
+
+/// Makes the next part, and those behind it.
+fn make(made: RwSignal<u8>, place: HtmlElement) {
+    browser::later(0, move || {
+        made.update(|made| *made += 1);
+        if made.get_untracked() < PARTS {
+            return make(made, place);
+        }
+        while let Some(waiting) = place.first_element_child().filter(|child| child.id() != "port-page") {
+            waiting.remove();
+        }
+    });
+}
+
+/// A part of the page, once so many are made.
+fn part(made: RwSignal<u8>, number: u8, of: impl Fn() -> AnyView + Send + 'static) -> AnyView {
+    let is_made = Memo::new(move |_| made.get() >= number);
+    (move || is_made.get().then(&of)).into_any()
 }
 
 /// Back from a place: to the entry that led there.
@@ -77,26 +93,20 @@ fn back_to_entry(event: &HashChangeEvent) {
 
 /// The whole page.
 #[component]
-fn Page(session: Session) -> impl IntoView {
+fn Page(session: Session, made: RwSignal<u8>) -> impl IntoView {
     provide_context(session);
     let dropping = RwSignal::new(false);
     for_drops(session, dropping);
     focus::keep(session);
     let hidden = session.memo(|state| state.source_hidden);
     let tree = session.memo(|state| state.files.len() > 1);
-    // In a task of its own, as the page itself: each part compiles when it is first shown.
-    let complete = RwSignal::new(false);
-    browser::later(0, move || complete.set(true));
-    let result = move || match complete.get() {
-        true => view! { <Result/> }.into_any(),
-        false => view! { <section class="port-result" aria-label="Port" aria-busy="true"></section> }.into_any(),
-    };
     let share = RwSignal::new(None::<f64>);
     let columns = move || share.get().map(|share| format!("{share:.1}%"));
     view! {
         <div
             class="port"
             id="port-page"
+            hidden=move || made.get() < PARTS
             class:alone=move || hidden.get() && !tree.get()
             class:folded=move || hidden.get() && tree.get()
             class:dropping=dropping
@@ -104,10 +114,8 @@ fn Page(session: Session) -> impl IntoView {
         >
             <Bar/>
             <Notice/>
-            <Source/>
-            <Splitter share/>
-            {result}
-            <Keys/>
+            {part(made, 2, move || view! { <Source/> <Splitter share/> }.into_any())}
+            {part(made, PARTS, || view! { <Result/> <Keys/> }.into_any())}
         </div>
     }
 }

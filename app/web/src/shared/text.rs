@@ -46,6 +46,18 @@ fn linked(text: &str) -> Vec<Piece> {
     pieces
 }
 
+/// A message as a sentence of its own: a message is written to follow its place. Code and names begin as they are written.
+pub fn sentence(message: &str) -> String {
+    let end = message.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(message.len());
+    let (first, rest) = message.split_at(end);
+    let is_word = first == "a" || first.len() > 1 && (rest.is_empty() || rest.starts_with([' ', ',', ':', ';']));
+    let mut text = message.to_owned();
+    if is_word {
+        text[..1].make_ascii_uppercase();
+    }
+    text
+}
+
 /// A number that things which look the same share.
 pub fn hash_of(thing: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -88,6 +100,26 @@ mod tests {
         let link = Piece::Link("https://a.b/c?d".to_owned(), "a.b".to_owned());
         check("Site: X (https://a.b/c?d) <more>", &[words("Site: X ("), link, words(") <more>")]);
         check("", &[]);
+    }
+
+    #[test]
+    fn a_message_becomes_a_sentence() {
+        let check = |message: &str, expected: &str| assert_eq!(sentence(message), expected);
+        check("not ported: a test can't be written here", "Not ported: a test can't be written here");
+        check("this string names a CUDA device.", "This string names a CUDA device.");
+        check("a line ends here", "A line ends here");
+        for same in [
+            "`x` remains",
+            "torch.cuda is gone",
+            "x = 1 is left",
+            "device_ids is gone",
+            "is_available() asks",
+            "Title",
+            "don't",
+            "",
+        ] {
+            check(same, same);
+        }
     }
 
     #[test]

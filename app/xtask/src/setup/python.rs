@@ -8,10 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// A PyTorch that programs are run with in tests, in an environment of its own that is kept between runs.
-pub(crate) struct PyTorch {
+/// A PyTorch or TensorFlow that programs are run with in tests, in an environment of its own that is kept between runs.
+pub(crate) struct Framework {
+    /// How it is told.
+    shown: &'static str,
     /// Name of the list of packages in `app/xtask/python`, and of the folder in the cache.
     name: &'static str,
+    /// A program that runs where it can be used.
+    used: &'static str,
+    /// The wheels for x86-64 Linux are those for CUDA, and are made to do without it.
+    for_cuda: bool,
     /// Versions of Python it has wheels for, the best first.
     pythons: &'static [&'static str],
     /// What is downloaded, and what it takes installed.
@@ -19,45 +25,66 @@ pub(crate) struct PyTorch {
 }
 
 /// The one that tests run with.
-pub(crate) const NEWEST: PyTorch = PyTorch {
+pub(crate) const NEWEST: Framework = Framework {
+    shown: "PyTorch (newest)",
     name: "newest",
+    used: PYTORCH,
+    for_cuda: true,
     pythons: &["3.11", "3.12", "3.13"],
     size: "0.7 GB to download, 1.3 GB installed; 1 to 3 minutes",
 };
 
 /// The oldest that the rehearsal kit runs on: `cargo xtask setup --oldest-pytorch`, then `PORTOLAN_PYTHON`.
-pub(crate) const OLDEST: PyTorch =
-    PyTorch { name: "oldest", pythons: &["3.11"], size: "0.7 GB to download, 1.2 GB installed; 1 to 3 minutes" };
+pub(crate) const OLDEST: Framework = Framework {
+    shown: "PyTorch (oldest)",
+    name: "oldest",
+    used: PYTORCH,
+    for_cuda: true,
+    pythons: &["3.11"],
+    size: "0.7 GB to download, 1.2 GB installed; 1 to 3 minutes",
+};
 
-impl PyTorch {
+/// The one that twin runs of Keras programs are made with.
+pub(crate) const TENSORFLOW: Framework = Framework {
+    shown: "TensorFlow",
+    name: "tensorflow",
+    used: "import tensorflow, keras; keras.layers.Dense(1)(tensorflow.ones((1, 2)))",
+    for_cuda: false,
+    pythons: &["3.11", "3.12", "3.13"],
+    size: "0.4 GB to download, 1.6 GB installed; about a minute",
+};
+
+const PYTORCH: &str = "import torch; torch.ones(2, requires_grad=True).sum().backward()";
+
+impl Framework {
     /// Installs it unless the last installation was of the same packages.
     pub(crate) fn ensure(&self) -> Result<PathBuf> {
-        let thing = format!("PyTorch ({})", self.name);
+        let thing = self.shown;
         let own = workspace::root().join("app/xtask/python");
         let list = own.join(format!("{}.txt", self.name));
         let without_cuda = own.join("without_cuda.py");
         let read =
             |file: &Path| std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()));
-        let wanted = read(&list)? + &read(&without_cuda)?;
+        let wanted = read(&list)? + &if self.for_cuda { read(&without_cuda)? } else { String::new() };
         let folder = self.folder()?;
         let program = program_in(&folder);
         let stamp = folder.join("installed-requirements.txt");
         if program.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-            there(&thing, program.display());
+            there(thing, program.display());
             return Ok(program);
         }
         let python = self.python()?;
-        missing(&thing, format!("pip downloads it; {}, once", self.size));
+        missing(thing, format!("pip downloads it; {}, once", self.size));
         let start = Instant::now();
         make_environment(&python, &folder)?;
-        // For x86-64 Linux the wheels are those for CUDA, and their dependencies three gigabytes that nothing here calls.
+        // PyTorch's wheels for x86-64 Linux are those for CUDA, and their dependencies three gigabytes that nothing here calls.
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r"];
         run(Command::new(&program).args(pip).arg(&list))?;
-        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        if self.for_cuda && cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             run(Command::new(&program).arg(&without_cuda))?;
         }
-        run(Command::new(&program).args(["-c", "import torch; torch.ones(2, requires_grad=True).sum().backward()"]))
-            .context("the installed PyTorch cannot be used")?;
+        run(Command::new(&program).args(["-c", self.used]))
+            .with_context(|| format!("the installed {thing} cannot be used"))?;
         std::fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
         println!("    {thing} installed in {}", seconds(start));
         Ok(program)
@@ -80,7 +107,7 @@ impl PyTorch {
         let plain = on_path("python3").filter(fits);
         let numbered = || self.pythons.iter().find_map(|number| on_path(&format!("python{number}")).filter(fits));
         let Some(python) = plain.or_else(numbered) else {
-            bail!("PyTorch needs Python {}, and none of them is on PATH", self.pythons.join(", "));
+            bail!("{} needs Python {}, and none of them is on PATH", self.shown, self.pythons.join(", "));
         };
         Ok(python)
     }

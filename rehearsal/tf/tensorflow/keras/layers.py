@@ -2,9 +2,9 @@
 
 import math
 
-from ..tensors import Tensor, Variable
+from keras_machine import STAGES
 
-STAGES = []  # the pipeline stages that are open
+from ..tensors import Tensor, Variable
 
 
 class Layer:

@@ -2,10 +2,10 @@
 
 import math
 
+from keras_machine import machine
 from stand_in_calls import record
 
 from .. import data
-from ..machine import machine
 from ..tensors import Tensor
 from . import layers as layers_module
 

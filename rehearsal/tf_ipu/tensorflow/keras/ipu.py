@@ -3,7 +3,7 @@
 Source: https://docs.graphcore.ai/projects/tensorflow2-keras (`keras.ipu.PipelineStage`).
 """
 
-from .layers import STAGES
+from keras_machine import STAGES
 
 
 class PipelineStage:

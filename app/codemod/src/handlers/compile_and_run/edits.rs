@@ -9,6 +9,7 @@ use crate::step_parts::{Part, StepParts, of_call, of_step};
 use python::edit::{Change, dedent};
 use python::lines::{above_comments, line_indent};
 use python::names::as_operand;
+use python::source::word_of_path;
 use python::tree::{Id, ROOT};
 use training::Obstacle;
 use training::program_start::command_line;
@@ -183,7 +184,7 @@ impl Plan<'_, '_> {
             .flag("called_directly", directly)
             .text("names", names.join(", "))
             .text("torch", self.torch().unwrap_or_else(|| "torch".to_owned()))
-            .text("program", program(file.view.path))
+            .text("program", word_of_path(file.view.path).unwrap_or_else(|| "train".to_owned()))
             .text("hyperparameters", self.hyperparameters())
             .list("input", inputs);
         self.block(RUNTIME, &values)
@@ -221,12 +222,4 @@ impl Plan<'_, '_> {
         };
         given.split(',').map(|s| if s.trim() == "scalar" { Some(String::new()) } else { sizes(s) }).collect()
     }
-}
-
-/// The name of the compiled program: the file's.
-fn program(path: &str) -> String {
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let stem = file.strip_suffix(".py").unwrap_or(file);
-    let name: String = stem.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    if name.is_empty() { "train".to_owned() } else { name }
 }

@@ -4,9 +4,9 @@ use super::super::Input;
 use super::messages::{self as says, INSTANCE, OPTIMIZERS, PROCESSES};
 use super::optimizer::{self, Optimizer};
 use crate::definitions::Values;
-use python::tree::{Id, kinds};
+use python::tree::Id;
 use training::program_start::{command_line, starts};
-use training::step::{Norm, OptimizerMade, is_optional, is_statement, optimizers_made, qualified, unlike_others};
+use training::step::{OptimizerMade, is_chosen, is_optional, optimizers_made, qualified, unlike_others};
 use training::turn::Turn;
 use training::{FileInProject, Obstacle};
 
@@ -54,14 +54,12 @@ impl<'a, 't> Plan<'a, 't> {
             obstacles.extend(processes.next().map(|call| says::several_processes().at(call)));
         }
         let turn = Turn::read(file, whole).map_err(|found| obstacles.extend(found)).ok();
-        let (limit, clipping) = match turn.as_ref().map(clipping) {
-            Some(Ok(clipped)) => clipped,
-            Some(Err(found)) => {
-                obstacles.extend(found);
-                (None, Vec::new())
-            }
-            None => (None, Vec::new()),
-        };
+        let clipped = turn.as_ref().map_or(Ok(None), |turn| turn.step.norm_clipped()).unwrap_or_else(|call| {
+            obstacles.push(says::other_clipping().at(call));
+            None
+        });
+        let limit = clipped.map(|(_, limit)| file.index.text_of(limit));
+        let clipping = clipped.map(|(statement, _)| statement).into_iter().collect();
         let made: Vec<OptimizerMade<'t>> =
             optimizers_made(&file).into_iter().filter(|m| file.is_reached(m.call)).collect();
         let known_at = |at: Id| {
@@ -74,10 +72,10 @@ impl<'a, 't> Plan<'a, 't> {
             obstacles.extend(unlike_others(file, &made, whole));
         }
         for made in &made {
-            let lacks = other_modes && !input.lists(OPTIMIZERS, &made.qualified) && is_chosen(file, made.call);
+            let lacks = other_modes && !input.lists(OPTIMIZERS, &made.qualified) && is_chosen(&file, made.call);
             match file.statement_of(made.call).filter(|_| lacks) {
                 Some(statement) => missing.push((statement, made.class().to_owned())),
-                None => match optimizer::read(input, file, made, limit.as_deref()) {
+                None => match optimizer::read(input, file, made, limit) {
                     Ok(optimizer) => optimizers.push(optimizer),
                     Err(found) => obstacles.extend(found),
                 },
@@ -97,29 +95,6 @@ impl<'a, 't> Plan<'a, 't> {
             None => Err(obstacles),
         }
     }
-}
-
-/// What gradients are clipped to, and the statements that do it.
-fn clipping(turn: &Turn<'_, '_>) -> Result<(Option<String>, Vec<Id>), Vec<Obstacle>> {
-    let file = turn.step.file;
-    let mut found = (None, Vec::new());
-    for clipping in &turn.step.clipping {
-        let statement = file.statement_of(clipping.call).filter(|_| is_statement(&file, clipping.call));
-        let limit = clipping.limit.filter(|_| clipping.norm == Norm::Two && clipping.test.is_none());
-        let (Some(statement), Some(limit), None) = (statement, limit, &found.0) else {
-            return Err(vec![says::other_clipping().at(clipping.call)]);
-        };
-        found = (Some(file.view.index.text_of(limit).to_owned()), vec![statement]);
-    }
-    Ok(found)
-}
-
-/// Whether a test in its function chooses a call.
-fn is_chosen(file: FileInProject<'_, '_>, call: Id) -> bool {
-    let k = kinds();
-    let function = file.function_of(call).unwrap_or(0);
-    let tests = file.index.ancestors(call).take_while(|a| *a > function);
-    tests.into_iter().any(|a| [k.if_statement, k.elif_clause, k.else_clause].contains(&file.index.kind(a)))
 }
 
 /// A program whose start is not among the files, or that reads its command line while another file is loaded: the target's part of it

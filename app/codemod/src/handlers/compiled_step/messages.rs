@@ -47,6 +47,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "arguments",
             "share",
             "batch",
+            "fixed",
             "state",
             "state.name",
             "number",

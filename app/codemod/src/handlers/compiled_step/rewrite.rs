@@ -11,7 +11,9 @@ use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
 use python::edit::{Change, statement_end, unindented};
 use python::tree::{Id, ROOT};
-use training::step::{Accumulation, Known, Module, Slice, arguments, end_of_imports, logs_a_share, weights_changed};
+use training::step::{
+    Accumulation, Known, Module, Slice, arguments, class_name, end_of_imports, logs_a_share, weights_changed,
+};
 use training::{FileInProject, Obstacle, TrainingStep};
 
 /// The changes of a file's steps, or everything that is in the way of any of them: those that are left would train the weights beside the
@@ -77,23 +79,6 @@ fn read<'a, 't>(
             Err(found)
         }
     }
-}
-
-/// What the module of a step is called: after the function that trains, where there are others.
-fn class_name(file: FileInProject<'_, '_>, whole: Id, others: &[Id]) -> String {
-    let words = file.name_of(whole).split('_').filter(|word| !word.is_empty());
-    let camel: String = words
-        .flat_map(|word| word.chars().enumerate().map(|(n, c)| if n == 0 { c.to_ascii_uppercase() } else { c }))
-        .collect();
-    // Methods of two classes may have one name, and loops at the top have none.
-    let is_taken = |other: &Id| *other < whole && file.name_of(*other) == file.name_of(whole);
-    let before = others.iter().filter(|other| is_taken(other)).count();
-    let name = if others.is_empty() || camel.is_empty() {
-        "TrainingStep".to_owned()
-    } else {
-        file.free_name(&[&format!("{camel}Step")])
-    };
-    if before > 0 { format!("{name}{}", before + 1) } else { name }
 }
 
 /// Writes the changes of steps that are ported together.
@@ -208,6 +193,7 @@ impl Plan<'_, '_> {
             .text("arguments", arguments)
             .text("share", share)
             .text("batch", batch.first().copied().unwrap_or_default())
+            .flag("fixed", unit.module.is_fixed)
             .list("state", states.iter().map(|name| Values::default().text("name", *name)))
             .list("number", scalars.iter().map(|name| Values::default().text("name", name)));
         let call = self.block("step_call", &values);

@@ -6,6 +6,7 @@ use super::missing::Missing;
 use crate::launch::colours::coloured;
 use crate::launch::state::State;
 use crate::launch::work::Session;
+use crate::shared::view::Prose;
 use leptos::prelude::*;
 
 /// The pane beside the form.
@@ -37,12 +38,29 @@ pub(super) fn Script() -> impl IntoView {
         </div>
         <p class="said" id="script-said" role="status">{said}</p>
         <Missing/>
+        <Warnings/>
         <pre id="script" tabindex="0" aria-labelledby="script-name" hidden=lacking>
             <Coloured/>
         </pre>
         <Command/>
         <About/>
     }
+}
+
+/// What has to be known before the script is started.
+#[component]
+fn Warnings() -> impl IntoView {
+    let session: Session = expect_context();
+    let warnings = move || {
+        session
+            .result
+            .with(|result| result.as_ref().map_or_else(|_| Vec::new(), |written| written.plan.warnings.clone()))
+    };
+    let line = |text: String| view! { <p><Prose text/></p> };
+    let show = move |all: Vec<String>| {
+        (!all.is_empty()).then(|| view! { <div class="state bad">{all.into_iter().map(line).collect_view()}</div> })
+    };
+    view! { <div id="warnings">{move || show(warnings())}</div> }
 }
 
 /// The script's text with its colours.

@@ -5,7 +5,7 @@ use crate::port::state::lines::{Lines, Splice};
 use crate::port::state::original::Original;
 use crate::port::state::project::name_in;
 use crate::port::state::steps::Steps;
-use crate::port::state::{Choice, Jump, Notice, Panel, State, Undo};
+use crate::port::state::{Choice, Jump, Notice, Panel, RejectedEdit, State, Undo};
 use codemod::{Example, Options};
 use python::SourceFile;
 
@@ -83,8 +83,9 @@ impl State {
         self.files = share.files.into_iter().map(file).collect();
         self.selected = share.selected.min(self.files.len().saturating_sub(1));
         self.choice = share.choice;
-        self.rejected.recipes = share.recipes.into_iter().map(|id| (id, 0)).collect();
-        self.rejected.edits = share.edits;
+        self.rejected.recipes = share.recipes;
+        self.rejected.edits.clear();
+        share.edits.into_iter().for_each(|edit| self.rejected.put(edit));
         self.past.clear();
         self.future.clear();
         self.set_outcome(None);
@@ -95,6 +96,8 @@ impl State {
         self.notice = None;
         self.panel = Panel::Changes;
         self.unread = false;
+        // With the source of a single file its pane is put away, and the way back to the former project would be too.
+        self.source_hidden &= self.files.len() > 1;
         self.project += 1;
         self.unsent = None;
         self.settle_choice();
@@ -132,8 +135,9 @@ impl State {
             files: self.sources(),
             selected: self.selected,
             choice: self.choice.clone(),
-            recipes: self.rejected.recipes.iter().map(|(id, _)| id.clone()).collect(),
-            edits: self.rejected.edits.clone(),
+            recipes: self.rejected.recipes.clone(),
+            // As a link has them, so that a link to what is open is known as such.
+            edits: self.rejected.edits.iter().map(|edit| RejectedEdit { group: 0, ..edit.clone() }).collect(),
         }
     }
 

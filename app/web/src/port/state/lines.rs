@@ -6,6 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Width of a tab, as in the style sheet.
+const TAB: usize = 4;
+
 /// A text with the starts of its lines. A line ends behind its `\n`, as in git and in `codemod`'s diff.
 #[derive(Clone, Debug)]
 pub struct Lines {
@@ -96,14 +99,60 @@ impl Lines {
     }
 }
 
-/// Columns a line takes in a fixed-width font: tabs jump to the next multiple of `tab`, and everything outside ASCII
+/// Columns a line takes in a fixed-width font: tabs jump to the next multiple of their width, and everything outside ASCII
 /// counts twice, which is never too little.
-pub fn columns(line: &str, tab: usize) -> usize {
-    line.chars().fold(0, |at, c| match c {
-        '\t' => (at / tab + 1) * tab,
-        c if c.is_ascii() => at + 1,
-        _ => at + 2,
-    })
+pub fn columns(line: &str) -> usize {
+    line.chars().fold(0, column_behind)
+}
+
+fn column_behind(column: usize, c: char) -> usize {
+    match c {
+        '\t' => (column / TAB + 1) * TAB,
+        c if c.is_ascii() => column + 1,
+        _ => column + 2,
+    }
+}
+
+/// Where a line of code goes on in another row of so many columns: the bytes that stand first there. At words, where there
+/// are some; else anywhere. Blanks at the end of a row may stand out of it.
+pub fn breaks(line: &str, width: usize) -> Vec<usize> {
+    let mut breaks = Vec::new();
+    let mut start = 0;
+    // Bytes are never fewer than half the columns, so most lines need no counting.
+    while (line.len() - start) * TAB > width {
+        let Some(length) = row_of(&line[start..], width) else { break };
+        start += length;
+        breaks.push(start);
+    }
+    breaks
+}
+
+/// The bytes at the start of a text that stand in a row; nothing when all do.
+fn row_of(text: &str, width: usize) -> Option<usize> {
+    let is_blank = |c: char| c == ' ' || c == '\t';
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_\"'".contains(c) || !c.is_ascii();
+    // The last word that begins behind a blank, and the last one that begins behind a sign: byte and column.
+    let (mut behind_blank, mut behind_sign) = (None, None);
+    let (mut column, mut before, mut indentation) = (0, ' ', true);
+    for (at, c) in text.char_indices() {
+        if !indentation && !is_blank(c) {
+            if is_blank(before) {
+                behind_blank = Some((at, column));
+            } else if is_word(c) && ",.:;=([{/|&*".contains(before) {
+                behind_sign = Some((at, column));
+            }
+        }
+        indentation &= is_blank(c);
+        let here = column;
+        column = column_behind(column, c);
+        if column > width && at > 0 && !is_blank(c) {
+            let roomy = |place: &(usize, usize)| place.1 * 2 >= width;
+            let best = behind_blank.filter(roomy).or(behind_sign.filter(roomy)).or(behind_blank).or(behind_sign);
+            return Some(best.unwrap_or((at, here)).0);
+        }
+        before = c;
+    }
+    None
 }
 
 /// What a text field makes of a text.
@@ -250,9 +299,35 @@ mod tests {
     }
 
     #[test]
+    fn long_lines_break_at_words() {
+        let check = |line: &str, rows: &[&str]| {
+            let ends = breaks(line, 20).into_iter().chain([line.len()]);
+            let mut start = 0;
+            let found: Vec<&str> = ends.map(|end| &line[std::mem::replace(&mut start, end)..end]).collect();
+            assert_eq!(found, rows);
+        };
+        check("x = 1", &["x = 1"]);
+        check("twenty columns wide!", &["twenty columns wide!"]);
+        check("outputs = wrapped(x, y)", &["outputs = wrapped(x, ", "y)"]);
+        // Behind a sign, where the last blank would leave the better part of the row empty.
+        check("loss = criterion(outputs, labels)", &["loss = criterion(", "outputs, labels)"]);
+        check("    return accuracy, precision", &["    return accuracy, ", "precision"]);
+        check("x = torch.nn.parallel.Wrapped", &["x = torch.nn.", "parallel.Wrapped"]);
+        // Anywhere, where there is neither.
+        check(&"x".repeat(45), &["xxxxxxxxxxxxxxxxxxxx", "xxxxxxxxxxxxxxxxxxxx", "xxxxx"]);
+        check("日本日本日本日本日本日本", &["日本日本日本日本日本", "日本"]);
+        // An indentation alone is no row.
+        check("                xxxxxxx", &["                xxxx", "xxx"]);
+        // Blanks at the end of a row stand out of it.
+        check("twenty columns wide!    # why", &["twenty columns wide!    ", "# why"]);
+        check("\tx = 1\t\t# a long remark", &["\tx = 1\t\t# a ", "long remark"]);
+        check("", &[""]);
+    }
+
+    #[test]
     fn columns_of_tabs_and_wide_characters() {
-        assert_eq!(columns("\tx", 4), 5);
-        assert_eq!(columns("ab\tx", 4), 5);
-        assert_eq!(columns("日本", 4), 4);
+        assert_eq!(columns("\tx"), 5);
+        assert_eq!(columns("ab\tx"), 5);
+        assert_eq!(columns("日本"), 4);
     }
 }

@@ -1,7 +1,7 @@
 //! Everything the table shows, worked out from the state.
 
 use crate::port::protocol::EditNote;
-use crate::port::state::lines::Lines;
+use crate::port::state::lines::{Lines, breaks};
 use crate::port::state::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::port::state::{RejectedEdit, State, View, needs_person};
 use codemod::{Applicability, Diagnostic, Pair, RecipeInfo, Severity};
@@ -25,6 +25,8 @@ pub struct Paper {
     pub ghosts: Vec<Ghost>,
     /// One column.
     pub unified: bool,
+    /// Characters that fit into a row of code.
+    pub columns: usize,
     /// An earlier port: nothing in it can be refused.
     pub stale: bool,
 }
@@ -32,7 +34,7 @@ pub struct Paper {
 impl PartialEq for Paper {
     fn eq(&self, other: &Paper) -> bool {
         self.view.serial == other.view.serial
-            && self.unified == other.unified
+            && (self.unified, self.columns) == (other.unified, other.columns)
             && self.stale == other.stale
             && self.layout == other.layout
             && self.hunks == other.hunks
@@ -58,14 +60,14 @@ pub struct Note {
     pub source: (usize, usize),
 }
 
-/// Refused edits of one recipe at one line.
+/// A refused change.
 #[derive(Clone, PartialEq, Hash)]
 pub struct Ghost {
     /// Line of the original, from 0.
     pub line: u32,
-    /// Title of the recipe.
+    /// Titles of its recipes.
     pub title: String,
-    /// Ids of the edits.
+    /// Ids of its edits.
     pub edits: Vec<String>,
 }
 
@@ -126,7 +128,17 @@ impl Paper {
             unfolded: &state.unfolded,
         };
         let layout = Layout::new(sheet, shape);
-        Paper { file: state.selected, layout, hunks, notes, ghosts, unified: shape.unified, stale, view }
+        Paper {
+            file: state.selected,
+            layout,
+            hunks,
+            notes,
+            ghosts,
+            unified: shape.unified,
+            columns: shape.columns,
+            stale,
+            view,
+        }
     }
 
     /// Digits of the highest line number.
@@ -149,6 +161,15 @@ impl Paper {
         })
     }
 
+    /// Line of the original that a hunk's head or a refused change is about.
+    pub fn line_about(&self, row: usize) -> u32 {
+        match self.layout.rows[row] {
+            Row::Head(index) => self.view.shown.diff.hunks[index].old_start,
+            Row::Ghost(index) => self.ghosts[index].line,
+            _ => 0,
+        }
+    }
+
     /// A name for a row's element that stays the same as long as it shows the same.
     pub fn key_of(&self, index: usize) -> String {
         format!("{:x}", self.hash_of(index))
@@ -165,7 +186,7 @@ impl Paper {
                 true => (&self.view.old, &self.view.old_colours),
                 false => (&self.view.new, &self.view.new_colours),
             };
-            (lines.line(line), colours.line(line)).hash(&mut hasher);
+            (lines.line(line), colours.line(line), breaks(lines.line(line), self.columns)).hash(&mut hasher);
         };
         if let Row::Change { old, new, .. } = row {
             side(old, true);
@@ -187,6 +208,9 @@ impl Paper {
     }
 }
 
+/// What is said of several recipes.
+pub const TOGETHER: &str = "These recipes change the same lines. They are rejected and accepted together:";
+
 /// Height of what stands for a refused change.
 const GHOST: u32 = 44;
 
@@ -204,8 +228,9 @@ fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
         titles * 26 + prose * 18
     };
     let recipes: u32 = hunk.recipes.iter().map(one).sum();
+    let together = if hunk.recipes.len() > 1 { prose_lines(TOGETHER, prose) * 18 } else { 0 };
     let buttons = if narrow { 36 } else { 0 };
-    recipes.max(26) + 18 + buttons
+    recipes.max(26) + 18 + together + buttons
 }
 
 fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
@@ -255,7 +280,8 @@ pub fn citations(recipe: &RecipeInfo) -> Vec<(String, String)> {
 
 fn notes(state: &State, diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
     let last = new.len().saturating_sub(1) as u32;
-    let mut notes: Vec<Note> = diagnostics
+    // In the order of their lines, as the worker has them.
+    diagnostics
         .iter()
         .map(|d| Note {
             line: (d.ported.line.saturating_sub(1) as u32).min(last),
@@ -270,21 +296,20 @@ fn notes(state: &State, diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
             recipe: state.recipe(&d.recipe).map(|recipe| (recipe.id.clone(), recipe.title.clone())),
             source: (d.original.line.saturating_sub(1), d.original.column.saturating_sub(1)),
         })
-        .collect();
-    notes.sort_by_key(|note| note.line);
-    notes
+        .collect()
 }
 
 fn ghosts(state: &State, path: &str, old: &Lines) -> Vec<Ghost> {
-    let mut ghosts: Vec<Ghost> = Vec::new();
-    let refused = state.rejected.edits.iter().filter(|edit| edit.path == path);
-    for RejectedEdit { id, recipe, start, .. } in refused {
-        let (line, title) = (old.line_of(*start) as u32, state.title(recipe));
-        match ghosts.last_mut().filter(|ghost| ghost.line == line && ghost.title == title) {
-            Some(ghost) => ghost.edits.push(id.clone()),
-            None => ghosts.push(Ghost { line, title, edits: vec![id.clone()] }),
+    let ghost = |edits: Vec<&RejectedEdit>| {
+        let mut titles: Vec<String> = Vec::new();
+        for edit in &edits {
+            let title = state.title(&edit.recipe);
+            if !titles.contains(&title) {
+                titles.push(title);
+            }
         }
-    }
-    ghosts.sort_by_key(|ghost| ghost.line);
-    ghosts
+        let line = edits.first().map_or(0, |edit| old.line_of(edit.start)) as u32;
+        Ghost { line, title: titles.join(", "), edits: edits.into_iter().map(|edit| edit.id.clone()).collect() }
+    };
+    state.rejected.together(path, old).into_iter().map(ghost).collect()
 }

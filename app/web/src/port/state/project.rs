@@ -147,21 +147,23 @@ pub fn belongs(path: &str) -> bool {
     matches!(kind(path), Kind::Source | Kind::Configuration) && !name.starts_with("._") && !parts.any(skipped_folder)
 }
 
-/// Files of a folder or an archive that do not belong to the project.
+/// Files of a folder or an archive that do not belong to the project. Those that a tool keeps for itself, in `.git` and the
+/// like, are no part of what the user opened and do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// All of them.
     pub files: usize,
-    /// Notebooks among them, a tool's copies not counted.
+    /// Notebooks among them.
     pub notebooks: usize,
 }
 
 impl LeftOut {
     /// Counts a file.
     pub fn add(&mut self, path: &str) {
-        let own = !path.split('/').any(|part| skipped_folder(part) || part.starts_with("._"));
-        self.files += 1;
-        self.notebooks += usize::from(own && kind(path) == Kind::Notebook);
+        if !path.split('/').any(skipped_folder) {
+            self.files += 1;
+            self.notebooks += usize::from(kind(path) == Kind::Notebook);
+        }
     }
 
     /// Says what was skipped; nothing when nothing was.
@@ -377,6 +379,29 @@ mod tests {
             two,
             " Skipped 17 non-Python files, including 2 notebooks. Convert those with `jupyter nbconvert --to script`."
         );
+    }
+
+    #[test]
+    fn what_tools_keep_is_not_counted() {
+        let check = |path: &str, files: usize, notebooks: usize| {
+            let mut left_out = LeftOut::default();
+            left_out.add(path);
+            assert_eq!(left_out, LeftOut { files, notebooks }, "{path}");
+        };
+        for path in [
+            "top/.git/HEAD",
+            ".git/objects/ab/cdef",
+            ".hg/store/a.py",
+            ".gitignore",
+            "venv/lib/a.py",
+            "a/__pycache__/a.pyc",
+            "b/.ipynb_checkpoints/c.ipynb",
+            "__MACOSX/._a.py",
+        ] {
+            check(path, 0, 0);
+        }
+        check("top/README.md", 1, 0);
+        check("b/c.ipynb", 1, 1);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What stands where in the diff: rows, folds, heights, and the few rows in sight.
 //!
 //! The table can have 50,000 rows; the page makes elements only for those in sight. For that every height is known
-//! beforehand: code is set in a fixed-width font and may break at any column, so a line's height follows from its length.
+//! beforehand: code is set in a fixed-width font and breaks where [`breaks`] says, not where a browser would.
 
-use crate::port::state::lines::{Lines, columns};
+use crate::port::state::lines::{Lines, breaks};
 use codemod::FileDiff;
 use std::ops::Range;
 
@@ -11,8 +11,6 @@ use std::ops::Range;
 const CONTEXT: u32 = 3;
 /// Fewer unchanged lines than this are never folded.
 const LEAST_FOLD: u32 = 4;
-/// Width of a tab, as in the style sheet.
-pub const TAB: usize = 4;
 
 /// One row of the table. Lines count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -192,11 +190,7 @@ impl Build<'_> {
 
     /// Lines that a line of code takes.
     fn wrapped(&self, line: &str) -> u32 {
-        // Bytes are never fewer than half the columns, so most lines need no counting.
-        if line.len() * TAB <= self.shape.columns {
-            return 1;
-        }
-        columns(line, TAB).div_ceil(self.shape.columns.max(1)).max(1) as u32
+        breaks(line, self.shape.columns).len() as u32 + 1
     }
 
     fn code(&mut self, row: Row, old: Option<u32>, new: Option<u32>) {
@@ -247,22 +241,23 @@ impl Build<'_> {
         // What must be seen, in order: the context of the hunks on both sides, of messages and refused changes, and
         // what the reader unfolded.
         let mut open: Vec<Range<u32>> = Vec::new();
+        let mut keep = |range: Range<u32>| {
+            let range = range.start.max(lines.start)..range.end.min(lines.end);
+            if range.start < range.end {
+                open.insert(open.partition_point(|other| other.start <= range.start), range);
+            }
+        };
         if lines.start > 0 || new_start > 0 {
-            open.push(lines.start..lines.start + CONTEXT);
+            keep(lines.start..lines.start + CONTEXT);
         }
         if lines.end < total || !self.at_end(&lines, new_start) {
-            open.push(lines.end.saturating_sub(CONTEXT)..lines.end);
+            keep(lines.end.saturating_sub(CONTEXT)..lines.end);
         }
         let around = |line: u32| line.saturating_sub(CONTEXT)..line + CONTEXT + 1;
         let notes = self.sheet.notes.iter().filter(|n| n.line >= new_start).map(|n| n.line - new_start + lines.start);
-        open.extend(notes.filter(|line| *line < lines.end).map(around));
-        open.extend(self.sheet.ghosts.iter().filter(|g| lines.contains(&g.line)).map(|g| around(g.line)));
-        open.extend(self.sheet.unfolded.iter().cloned());
-        for range in &mut open {
-            *range = range.start.max(lines.start)..range.end.min(lines.end);
-        }
-        open.retain(|range| range.start < range.end);
-        open.sort_by_key(|range| range.start);
+        notes.filter(|line| *line < lines.end).map(around).for_each(&mut keep);
+        self.sheet.ghosts.iter().filter(|g| lines.contains(&g.line)).map(|g| around(g.line)).for_each(&mut keep);
+        self.sheet.unfolded.iter().cloned().for_each(&mut keep);
         open.push(lines.end..lines.end);
 
         let mut at = lines.start;

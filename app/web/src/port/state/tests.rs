@@ -34,6 +34,7 @@ fn ported() -> State {
         path: "a.py".into(),
         changed: true,
         hunks: 2,
+        parts: vec![("hpu#device".into(), 2)],
         edits: vec![edit("hpu#device", 0), edit("hpu#device", 17)],
         diagnostics: vec![message(Severity::Warning), message(Severity::Hint)],
     };
@@ -93,6 +94,31 @@ fn refusing_and_taking_back() {
     state.accept_edits(&["hpu#device@17".into()]);
     assert!(state.options().rejected_edits.is_empty());
     assert_eq!(state.can_undo(), (true, false));
+}
+
+/// What one click rejects, one click accepts, and it counts as one change.
+#[test]
+fn a_change_is_rejected_and_accepted_whole() {
+    let mut state = ported();
+    let both = ["hpu#device@0".to_owned(), "hpu#device@17".to_owned()];
+    let refused = |state: &State| {
+        let groups = state.rejected.together("a.py", &state.files[0].lines);
+        (groups.iter().map(Vec::len).collect::<Vec<_>>(), state.tally()[0].refused)
+    };
+    state.reject_edits(&both);
+    assert_eq!(refused(&state), (vec![2], 1));
+    state.undo();
+    for edit in &both {
+        state.reject_edits(std::slice::from_ref(edit));
+    }
+    assert_eq!(refused(&state), (vec![1, 1], 2));
+    // A link does not say what was one change: edits in lines that touch are.
+    let mut other = State::default();
+    other.open_share(state.share());
+    other.outcome = state.outcome.clone();
+    assert_eq!(refused(&other), (vec![1, 1], 2));
+    other.type_text(&Splice { start: 11, end: 17, text: String::new() }, false);
+    assert_eq!(refused(&other), (vec![2], 1));
 }
 
 #[test]

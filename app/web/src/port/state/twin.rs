@@ -93,7 +93,7 @@ impl TwinRun {
             [original, port] if original == port => count(*port, "step"),
             [original, port] => format!("{original} (original) and {port} (port) steps"),
         };
-        let mut out = format!("{}: {steps} on a CPU with PyTorch {}", ran.program, ran.pytorch);
+        let mut out = format!("{}: {steps} on a CPU with {}", ran.program, ran.framework);
         out += if ran.precision == "target" { ", in the types that the programs ask for" } else { ", in float32" };
         if ran.instances > 1 {
             out += &format!(", the port as {} processes", ran.instances);

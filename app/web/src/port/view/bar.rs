@@ -1,4 +1,4 @@
-//! The bar above the panes: what to port to.
+//! The bar above the panes: what to port to. `index.html` has its controls too, for the room that they will take.
 
 use super::options::{Named, OptionsButton};
 use crate::port::state::State;

@@ -8,7 +8,7 @@ use super::overview::Overview;
 use super::twin::TwinStrip;
 use crate::port::state::{Phase, State};
 use crate::port::work::Session;
-use crate::shared::text::count;
+use crate::shared::text::{count, sentence};
 use crate::shared::view::Prose;
 use leptos::prelude::*;
 use waiting::waiting;
@@ -20,8 +20,8 @@ pub(super) fn Changes() -> impl IntoView {
     let phase = session.memo(State::phase);
     let stale = session.memo(State::is_stale);
     let show = move || match phase.get() {
-        Phase::Changes => view! { <Overview/> <TwinStrip/> <Diff/> }.into_any(),
-        Phase::Nothing => view! { <Overview/> <Nothing/> }.into_any(),
+        Phase::Changes => view! { <Overview folded=true/> <TwinStrip/> <Diff/> }.into_any(),
+        Phase::Nothing => view! { <Nothing/> }.into_any(),
         Phase::Failed { message, line, column } if stale.get() => {
             view! { <Stale message line column/> <Diff/> }.into_any()
         }
@@ -43,7 +43,7 @@ fn Failed(message: String, line: usize, column: usize) -> impl IntoView {
     let text = match not_python {
         Some(advice) => advice.to_owned(),
         None if no_modes => NO_MODES.to_owned(),
-        None => message,
+        None => sentence(&message),
     };
     view! {
         <div class="state bad">
@@ -83,7 +83,7 @@ fn Stale(message: String, line: usize, column: usize) -> impl IntoView {
         <div class="stale-notice" role="note">
             <p>
                 <b>"Earlier port. "</b>
-                <Prose text=message/>
+                <Prose text=sentence(&message)/>
             </p>
             <Remedy line column/>
         </div>
@@ -107,10 +107,15 @@ fn Nothing() -> impl IntoView {
             </li>
         }
     };
+    // An overview says it all above messages, which have the room.
+    let is_told = session.memo(|state| state.outcome.as_ref().is_some_and(|outcome| outcome.overview.is_some()));
+    let told = move || has_diff.get() && is_told.get() && elsewhere.with(Vec::is_empty);
     view! {
-        <div class="state">
-            <h3>"Nothing changed"</h3>
+        {move || view! { <Overview folded=has_diff.get()/> }}
+        <div class="state" class:brief=has_diff hidden=told>
+            <h3>"Nothing changed in this file"</h3>
             <p>{move || view! { <Prose text=text.get()/> }}</p>
+            <p class="elsewhere">"The changes are in:"</p>
             <ul>{move || elsewhere.get().into_iter().map(entry).collect_view()}</ul>
         </div>
         <Show when=move || has_diff.get()>

@@ -49,7 +49,7 @@ fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
         <p class="fine">
             "These checks only examine the text. "
             <button class="link" on:click=move |_| session.show(Panel::Twin)>"A twin run"</button>
-            " shows on any machine with Python and PyTorch whether the port computes what the original does. How well it trains on the accelerator, only a run there shows."
+            " shows on any machine with Python and PyTorch or TensorFlow whether the port computes what the original does. How well it trains on the accelerator, only a run there shows."
         </p>
         <Versions certificate/>
     })

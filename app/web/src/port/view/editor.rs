@@ -7,7 +7,6 @@ mod painted;
 mod typing;
 
 use crate::port::state::lines::{as_field_text, columns, field_offset};
-use crate::port::state::rows::TAB;
 use crate::port::state::{Jump, State};
 use crate::port::work::Session;
 use crate::shared::browser;
@@ -87,7 +86,7 @@ pub(super) fn Editor() -> impl IntoView {
 fn sheet(state: &State) -> (usize, usize) {
     let Some(lines) = state.file().map(|file| &file.lines) else { return (1, 68) };
     let long = (0..lines.len()).map(|i| lines.line(i)).filter(|line| line.len() > 60);
-    (lines.len().max(1), long.map(|line| columns(line, TAB)).max().unwrap_or(60) + 8)
+    (lines.len().max(1), long.map(columns).max().unwrap_or(60) + 8)
 }
 
 /// The one place that writes into the field: another file, or the same one from elsewhere.
@@ -125,8 +124,15 @@ fn follow(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>) {
             });
             let _ = field.focus();
             let _ = field.set_selection_range(offset, offset);
-            scroller.set_scroll_top(((line * LINE) as i32 - scroller.client_height() / 3).max(0));
+            show_line(line);
             scroller.set_scroll_left(0);
         });
     });
+}
+
+/// Scrolls the source to a line, from 0. Neither the focus nor the cursor moves.
+pub(super) fn show_line(line: usize) {
+    if let Some(scroller) = browser::element("editor-scroll") {
+        scroller.set_scroll_top((line * LINE) as i32 - scroller.client_height() / 3);
+    }
 }

@@ -2,38 +2,42 @@ use super::links::Place;
 use crate::port::protocol::{Overview as Outline, Stop, Unblocked, Unblocking};
 use crate::port::state::State;
 use crate::port::work::Session;
-use crate::shared::text::count;
+use crate::shared::text::{count, sentence};
 use crate::shared::view::Prose;
 use leptos::prelude::*;
 
-/// What a port begins with whose training step could not be ported; nothing when it could.
+/// What a port begins with whose training step could not be ported; nothing when it could. Above a diff it is one line that
+/// unfolds, so that the diff has the room.
 #[component]
-pub(super) fn Overview() -> impl IntoView {
+pub(super) fn Overview(folded: bool) -> impl IntoView {
     let session: Session = expect_context();
     let outline = session.memo(|state| state.outcome.as_ref().and_then(|outcome| outcome.overview.clone()));
-    move || outline.get().map(show)
+    move || outline.get().map(|outline| show(outline, folded))
 }
 
-fn show(Outline { stops, done, left }: Outline) -> impl IntoView {
+fn show(Outline { stops, done, left }: Outline, folded: bool) -> impl IntoView {
     let stop = |Stop { file, path, line, original, message }: Stop| {
         view! {
             <li>
                 <Place file line path original/>
                 " "
-                <Prose text=message/>
+                <Prose text=sentence(&message)/>
             </li>
         }
     };
-    let done = if done.is_empty() { "nothing yet".to_owned() } else { done.join("; ") };
+    let done = if done.is_empty() { "Nothing yet".to_owned() } else { done.join("; ") };
     let left = left.into_iter().map(|(title, places)| match places {
         1 => title,
         _ => format!("{title} ({})", count(places, "place")),
     });
     let left = left.collect::<Vec<_>>().join("; ");
-    let left = if left.is_empty() { "nothing else".to_owned() } else { left };
+    let left = if left.is_empty() { "Nothing else".to_owned() } else { left };
     view! {
-        <section class="overview" aria-label="Overview" tabindex="0">
-            <h3>"The training step is not ported"</h3>
+        <details class="overview" open=!folded>
+            <summary>
+                <h3>"The training step is not ported"</h3>
+                <small>"Why, and what is left to you"</small>
+            </summary>
             <ul>{stops.into_iter().map(stop).collect_view()}</ul>
             <WayOut/>
             <dl>
@@ -42,7 +46,7 @@ fn show(Outline { stops, done, left }: Outline) -> impl IntoView {
                 <dt>"Also left to you"</dt>
                 <dd>{left}</dd>
             </dl>
-        </section>
+        </details>
     }
 }
 

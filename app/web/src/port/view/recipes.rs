@@ -49,10 +49,10 @@ fn Entry(id: String, tally: Memo<Vec<Tally>>) -> impl IntoView {
         session.state.with_untracked(|state| state.recipe(&id).map(|r| (r.reason.clone(), grounds(r), citations(r))));
     let numbers = move || {
         entry.with(|entry| match (entry.applied, entry.refused) {
-            (0, 0) => "turned off".to_owned(),
-            (n, 0) => count(n, "edit"),
-            (0, m) => format!("{} turned off", count(m, "edit")),
-            (n, m) => format!("{}, {m} turned off", count(n, "edit")),
+            _ if entry.off => "turned off".to_owned(),
+            (n, 0) => format!("in {}", count(n, "change")),
+            (0, m) => format!("{} rejected", count(m, "change")),
+            (n, m) => format!("in {}, {m} rejected", count(n, "change")),
         })
     };
     let address = guide_address(&id);

@@ -48,7 +48,7 @@ pub(super) fn Todo() -> impl IntoView {
     let rest = move || groups.with(|groups| groups.len() - made(groups, reach.get()).len());
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="To do" node_ref=list on:scroll=look>
-            <Overview/>
+            <Overview folded=false/>
             <Show when=move || !none.get() fallback=|| view! { <NoMessages/> }>
                 <Controls/>
                 <For each=heads key=|head| head.clone() let(head)>

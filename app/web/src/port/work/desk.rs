@@ -10,8 +10,8 @@ use crate::port::twin_result;
 use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
-    CellState, Diagnostic, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile, RecipeSet,
-    TargetInfo, TwinCommands, Views, diff_texts, git_patch, report_json,
+    CellState, Diagnostic, Edit, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile,
+    RecipeSet, TargetInfo, TwinCommands, Views, diff_texts, git_patch, report_json,
 };
 use python::{Highlight, SourceFile, Trees};
 use std::rc::Rc;
@@ -257,6 +257,7 @@ fn outcome(port: &Port) -> Outcome {
             path: file.path.clone(),
             changed: file.changed,
             hunks: diff.changes(),
+            parts: parts(diff, &file.edits),
             edits: note(file),
             diagnostics,
         }
@@ -275,6 +276,29 @@ fn outcome(port: &Port) -> Outcome {
         certificate: Some(Checked { sdk: port.result.sdk.clone(), certificate: port.result.certificate.clone() }),
         overview: port.overview.clone(),
     }
+}
+
+/// In how many changes each recipe has a part: several of its edits may make one change, and several recipes.
+fn parts(diff: &FileDiff, edits: &[Edit]) -> Vec<(String, usize)> {
+    let mut parts: Vec<(String, usize)> = Vec::new();
+    let mut near = 0;
+    for hunk in &diff.hunks {
+        let mut here: Vec<&str> = Vec::new();
+        for id in &hunk.edits {
+            // Hunks name edits in the order of the file, so the next one is near the last.
+            let found = (near..edits.len()).chain(0..near).find(|at| edits[*at].id == *id);
+            let Some(edit) = found.map(|at| &edits[at]).filter(|edit| !here.contains(&edit.recipe.as_str())) else {
+                continue;
+            };
+            near = found.unwrap_or(near);
+            here.push(&edit.recipe);
+            match parts.iter_mut().find(|(recipe, _)| *recipe == edit.recipe) {
+                Some((_, changes)) => *changes += 1,
+                None => parts.push((edit.recipe.clone(), 1)),
+            }
+        }
+    }
+    parts
 }
 
 fn overview(outline: &codemod::Overview<'_>, ported: &Ported) -> Overview {
@@ -341,6 +365,9 @@ fn launch(ported: &Ported, views: &Views<'_>, target: &TargetFacts) -> Fields {
         fields.insert("sdk".to_owned(), ported.sdk.clone());
     }
     fields.extend(read.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    if let Some((file, stop)) = program.and_then(|program| codemod::unported(ported, &program.files)) {
+        fields.insert("unported".to_owned(), format!("{}:{}", ported.files[file].path, stop.ported.line));
+    }
     fields
 }
 

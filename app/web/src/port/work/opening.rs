@@ -53,7 +53,8 @@ impl Found {
         match text {
             Ok(text) => {
                 self.bytes += text.len();
-                self.files.push(SourceFile { path, text });
+                let place = self.files.partition_point(|file| file.path <= path);
+                self.files.insert(place, SourceFile { path, text });
             }
             Err(why) => self.bad.push((path, why)),
         }
@@ -190,7 +191,6 @@ fn finish(session: Session, mut found: Found) {
     if let (Some((name, text)), true, true) = (found.result.take(), found.files.is_empty(), found.bad.is_empty()) {
         return twin::take(session, name, text);
     }
-    found.files.sort_by(|a, b| a.path.cmp(&b.path));
     project::strip_root(&mut found.files);
     let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));
     let trouble = trouble.map(|first| match found.bad.len() {

@@ -348,8 +348,11 @@ impl Session {
             if self.state.with_untracked(|state| state.catalogue.targets.is_empty()) {
                 engine::ask(engine::bare(Ask::Catalogue), move |answer| {
                     if let Answer::Catalogue(catalogue) = answer.head {
-                        self.state.update(|state| state.learn(catalogue));
-                        self.port_now();
+                        // It was read in this task, and filling the lists takes a phone as long.
+                        browser::later(0, move || {
+                            self.state.update(|state| state.learn(catalogue));
+                            self.port_now();
+                        });
                     }
                 });
             } else if self.state.with_untracked(|state| state.run == Run::Waiting) {

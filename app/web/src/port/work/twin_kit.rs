@@ -60,7 +60,8 @@ fn readme(command: &str) -> String {
          Runs the program in `original` and its port in `port` on this machine's CPU, from the same weights with the same data, and\n\
          compares losses, gradients and weights step by step. In this folder:\n\n\
          ```sh\n{command}\n```\n\n\
-         It takes Python 3.8 or newer with PyTorch 2.0 or newer (`python3 -m pip install torch`) and what else the program imports;\n\
+         It takes Python 3.8 or newer with PyTorch 2.0 or newer (`python3 -m pip install torch`), for a program of Keras\n\
+         TensorFlow 2.16 or newer (`python3 -m pip install tensorflow`), and what else the program imports;\n\
          the vendor's modules have stand-ins in `rehearsal`.\n\n\
          - The program's own arguments go to the end of the command.\n\
          - Data that it reads by a relative path goes into this folder: both runs find it there. `--fake-data` makes up the data\n\

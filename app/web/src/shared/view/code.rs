@@ -7,9 +7,9 @@ use python::html_line;
 /// highlighter has escaped.
 pub(crate) struct Coloured(String);
 
-/// A line of code in its colours; `words` are marked.
-pub(crate) fn coloured(line: &str, colours: &[u32], words: &[(u32, u32)]) -> Coloured {
-    Coloured(html_line(line, colours, words))
+/// A line of code in its colours; `words` are marked, and before the bytes of `breaks` it may go on in another row.
+pub(crate) fn coloured(line: &str, colours: &[u32], words: &[(u32, u32)], breaks: &[usize]) -> Coloured {
+    Coloured(html_line(line, colours, words, breaks))
 }
 
 /// A line of code.

@@ -5,9 +5,11 @@ Source: https://docs.habana.ai/en/latest/PyTorch/Reference/Python_Packages.html.
 
 import contextlib
 
+import stand_in_random
 import torch
 from stand_in_device_modules import Event, NoContext, Properties, Stream, answers, recorded  # noqa: F401
 from stand_in_calls import record
+from stand_in_random import get_rng_state, get_rng_state_all  # noqa: F401
 
 ABSENT = ("empty_cache", "ipc_collect")
 
@@ -40,18 +42,11 @@ def set_device(which):
 
 
 for _name, _answer in {
-    **answers(), "get_device_name": "GAUDI", "get_device_capability": "1.23", "is_bf16_supported": True, "manual_seed": None,
-    "manual_seed_all": None, "set_rng_state": None, "set_rng_state_all": None,
+    **answers(), "get_device_name": "GAUDI", "get_device_capability": "1.23", "is_bf16_supported": True, "manual_seed": stand_in_random.manual_seed,
+    "manual_seed_all": stand_in_random.manual_seed, "initial_seed": stand_in_random.initial_seed,
+    "set_rng_state": stand_in_random.set_rng_state, "set_rng_state_all": stand_in_random.set_rng_state_all,
 }.items():
     globals().setdefault(_name, recorded(_name, _answer))
-
-
-def get_rng_state(*_):
-    return torch.zeros(16, dtype=torch.uint8)
-
-
-def get_rng_state_all():
-    return [get_rng_state()]
 
 
 def get_autocast_hpu_dtype():

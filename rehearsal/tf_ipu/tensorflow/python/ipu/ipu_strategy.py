@@ -1,13 +1,16 @@
 """`IPUStrategy`: what is made and run inside its scope is on the IPU, and nothing else.
 
-Source: https://docs.graphcore.ai/projects/tensorflow-user-guide ("Targeting the IPU from TensorFlow 2").
+Source: https://docs.graphcore.ai/projects/tensorflow-user-guide ("Targeting the IPU from TensorFlow 2"). What replicas do together:
+https://github.com/graphcore/tensorflow, `tensorflow/python/ipu/ipu_strategy.py`, where `_num_replicas_in_sync` is 1 however many there are,
+so that no loss is divided by their number, and Keras 2.6, `optimizer_v2/utils.py`, which has the strategy *sum* the gradients.
 """
 
 import contextlib
 
+import keras_machine as machines
+import twin
 from contracts import broken, count_step, expect, kept, require
 from stand_in_calls import record
-from tensorflow import machine as machines
 
 from .state import STATE
 
@@ -16,10 +19,10 @@ class IPUStrategyV1:
     def __init__(self, ipu_device="/device:IPU:0", *_, **__):
         require("tf-ipu.configure-first", STATE.configured, "IPUStrategy() before configure_ipu_system()")
         STATE.strategies += 1
-        machines.CURRENT.append(Ipu())
+        machines.CURRENT.append(Ipu(self))
         record("ipu.strategy")
 
-    num_replicas_in_sync = property(lambda self: STATE.ipus)
+    num_replicas_in_sync = 1
 
     @contextlib.contextmanager
     def scope(self):
@@ -32,6 +35,7 @@ class IPUStrategyV1:
     def run(self, body, args=(), kwargs=None):
         require("tf-ipu.scope", self in STATE.open, "strategy.run outside strategy.scope()")
         count_step()
+        twin.RECORD["on_device"] = True
         return body(*args, **(kwargs or {}))
 
     def reduce(self, kind, value, axis=None):
@@ -47,6 +51,9 @@ IPUStrategy = IPUStrategyV1
 class Ipu(machines.Machine):
     """Keras on the IPU."""
 
+    def __init__(self, strategy):
+        self.strategy = strategy
+
     def used(self, what, model=None):
         if STATE.open:
             kept("tf-ipu.scope")
@@ -61,6 +68,10 @@ class Ipu(machines.Machine):
         stages = check_pipeline(model)
         model.replicas = max((STATE.local_replicas or STATE.ipus) // max(stages, 1), 1)
         expect("tf-ipu.replicas", STATE.ipus >= stages, f"{stages} stages and {STATE.ipus} IPUs")
+        model.steps_of_a_replica = int(model.steps_per_execution)
+        if twin.FILE:
+            # Keras counts the batches of all replicas.
+            model.steps_per_execution = model.steps_of_a_replica * model.replicas
 
     def batches(self, model, samples, batch_size, whole, count):
         require("tf-ipu.static-shapes", whole,
@@ -70,8 +81,27 @@ class Ipu(machines.Machine):
         if count is None:
             broken("tf-ipu.steps-per-execution", "a dataset without end and no number of steps")
             return
-        require("tf-ipu.steps-per-execution", count % (model.steps_per_execution * replicas) == 0,
-                f"{count} batches cannot be divided into executions of {model.steps_per_execution} steps on each of {replicas} replicas")
+        steps = model.steps_of_a_replica
+        require("tf-ipu.steps-per-execution", steps > 0, "steps_per_execution is 0: there are fewer samples than all replicas take at once")
+        require("tf-ipu.steps-per-execution", count % (steps * replicas) == 0,
+                f"{count} batches cannot be divided into executions of {steps} steps on each of {replicas} replicas")
         if model.pipelining:
-            require("tf-ipu.pipeline", model.steps_per_execution % model.pipelining["gradient_accumulation_steps_per_replica"] == 0,
+            require("tf-ipu.pipeline", steps % model.pipelining["gradient_accumulation_steps_per_replica"] == 0,
                     "steps_per_execution is no multiple of gradient_accumulation_steps_per_replica")
+
+    def update(self, model):
+        from .keras_extensions import accumulated
+
+        count, times = accumulated(model)
+        replicas = getattr(model, "replicas", 1)
+        if not STATE.open or count * replicas == 1:
+            return 1, 1.0
+        # What a strategy counts as its replicas, Keras divides the loss by.
+        times /= self.strategy.num_replicas_in_sync
+        batches = count * replicas
+        twin.note("batches", f"an update takes {batches} batches, whose gradients are {'summed' if times == 1 else 'averaged'}",
+                  count=batches, times=times * batches)
+        return batches, times
+
+    def trains(self):
+        return bool(STATE.open)

@@ -9,10 +9,15 @@ from contracts import require
 from .ops import pipelining_ops
 
 
+def _stage(layer):
+    """The stage that a layer was called in, or else made in."""
+    called, made = getattr(layer, "called_in", None), getattr(layer, "stage", None)
+    return made if called is None else called
+
+
 def check_pipeline(model):
     """The number of stages, 1 without a pipeline."""
-    stages = sorted({stage for layer in model.layers if (stage := getattr(layer, "called_in", None) if getattr(layer, "called_in", None) is not None
-                                                         else layer.stage) is not None})
+    stages = sorted({stage for stage in map(_stage, model.layers) if stage is not None})
     if not stages:
         return 1
     require("tf-ipu.pipeline", stages == list(range(len(stages))), f"stages are {stages}: number them from 0")

@@ -1,6 +1,6 @@
 //! What is said above a hunk, in the place of a rejected one, and at a line.
 
-use crate::port::state::paper::{Ghost, HunkInfo, HunkRecipe, Note};
+use crate::port::state::paper::{Ghost, HunkInfo, HunkRecipe, Note, TOGETHER};
 use crate::port::view::links::{GuideLink, guide_address};
 use crate::port::work::Session;
 use crate::shared::view::Prose;
@@ -11,11 +11,12 @@ pub(super) fn head(hunk: HunkInfo, stale: bool) -> AnyView {
     let titles: Vec<&str> = hunk.recipes.iter().map(|recipe| recipe.title.as_str()).collect();
     let about = titles.join(", ");
     let edits = hunk.edits.clone();
+    let together = (titles.len() > 1).then(|| view! { <p class="reason">{TOGETHER}</p> });
     let refuse = (!edits.is_empty() && !stale).then(|| view! { <Decide edits about refuse=true/> });
     let recipes = hunk.recipes.into_iter().map(|recipe| view! { <Recipe recipe/> }).collect_view();
     view! {
         <div class="head">
-            <div class="whys">{recipes}</div>
+            <div class="whys">{together} {recipes}</div>
             {refuse}
         </div>
     }

@@ -4,6 +4,7 @@ use super::sheet::{Frame, Sheet};
 use crate::port::state::find::Line;
 use crate::port::state::rows::Row as Kind;
 use crate::port::state::{Jump, Step};
+use crate::port::view::editor;
 use crate::port::work::Session;
 use crate::shared::browser;
 use leptos::html::Div;
@@ -96,7 +97,10 @@ fn go(session: Session, jump: Jump, sheet: &Sheet, frame: RwSignal<Frame>, scrol
     let top = f64::from(layout.tops[row]);
     match jump {
         Jump::Edit(_) | Jump::Found(_) if top >= seen && top + 60.0 < seen + height => {}
-        Jump::Next | Jump::Previous => scroll_to(scroller, sheet, frame, top),
+        Jump::Next | Jump::Previous => {
+            scroll_to(scroller, sheet, frame, top);
+            editor::show_line(sheet.paper.line_about(row) as usize);
+        }
         _ => scroll_to(scroller, sheet, frame, top - height / 3.0),
     }
     let key = sheet.paper.key_of(row);
@@ -108,6 +112,10 @@ fn go(session: Session, jump: Jump, sheet: &Sheet, frame: RwSignal<Frame>, scrol
 fn show_row(key: &str, focus: bool) {
     let row = browser::document().query_selector(&format!("tr[data-key=\"{key}\"]")).ok().flatten();
     let Some(row) = row else { return };
+    // Of two jumps in a moment, the first one's goal is none any more.
+    if let Some(before) = browser::document().query_selector("tr.here").ok().flatten() {
+        let _ = before.class_list().remove_1("here");
+    }
     let _ = row.class_list().add_1("here");
     // A row without a control is reached through the table.
     let control = || row.query_selector("button, a").ok().flatten();

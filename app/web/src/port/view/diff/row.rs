@@ -2,6 +2,7 @@
 
 use super::hunk::{head, refused, remark};
 use super::sheet::{InSight, Sheet};
+use crate::port::state::lines::breaks;
 use crate::port::state::paper::Paper;
 use crate::port::state::rows::Row as Kind;
 use crate::port::work::Session;
@@ -40,7 +41,8 @@ fn across(paper: &Paper, inside: AnyView) -> AnyView {
 fn code(paper: &Paper, line: u32, old: bool, words: &[(u32, u32)]) -> impl IntoView + use<> {
     let view = &paper.view;
     let (lines, colours) = if old { (&view.old, &view.old_colours) } else { (&view.new, &view.new_colours) };
-    let line = coloured(lines.line(line as usize), colours.line(line as usize), words);
+    let (text, colours) = (lines.line(line as usize), colours.line(line as usize));
+    let line = coloured(text, colours, words, &breaks(text, paper.columns));
     view! { <Code line/> }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn Painted(window: RwSignal<(usize, usize)>) -> impl IntoView {
             </div>
             <For each=move || lines.get() key=|line| line.key let(line)>
                 <div class="ln">
-                    <Code line=coloured(&line.text, &line.colours, &[])/>
+                    <Code line=coloured(&line.text, &line.colours, &[], &[])/>
                 </div>
             </For>
         </div>

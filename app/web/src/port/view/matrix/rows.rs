@@ -54,7 +54,7 @@ pub(super) fn Rows(table: Arc<Table>) -> impl IntoView {
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="All targets">
             <p class="fine">
-                "Every affected line, compared across targets; the numbers count lines. An entry opens that place in that target’s port; use Back to return."
+                "Every affected line, compared across targets. An entry opens that place in that target’s port; use Back to return."
             </p>
             <Legend/>
             <table class="matrix">
@@ -85,7 +85,7 @@ fn head(target: &str, sums: &[usize; 3]) -> impl IntoView + use<> {
     view! {
         <th scope="col">
             {named(target)}
-            <small>{sums.collect::<Vec<_>>().join(", ")}</small>
+            <small>"lines: " {sums.collect::<Vec<_>>().join(", ")}</small>
         </th>
     }
 }

@@ -3,7 +3,7 @@
 use super::super::links::{GuideLink, Place};
 use crate::port::state::todo::{Entry, Group, heading};
 use crate::port::work::Session;
-use crate::shared::text::hash_of;
+use crate::shared::text::{hash_of, sentence};
 use crate::shared::view::Prose;
 use codemod::Severity;
 use leptos::prelude::*;
@@ -62,7 +62,7 @@ pub(super) fn Section(head: (Severity, String), groups: Memo<Vec<Group>>) -> imp
                 " "
                 <small>{heading(severity)}</small>
             </h3>
-            {move || message.get().map(|text| view! { <p><Prose text/></p> })}
+            {move || message.get().map(|text| view! { <p><Prose text=sentence(&text)/></p> })}
             {link}
             <ul>
                 <For each=entries key=hash_of let((_, alone, entry))>
@@ -108,7 +108,7 @@ fn Line(entry: Entry, alone: bool) -> impl IntoView {
                 <code class="line">{code}</code>
                 " "
                 <button class="link edit" on:click=edit>"Edit source"</button>
-                {alone.then(|| view! { <p><Prose text=message/></p> })}
+                {alone.then(|| view! { <p><Prose text=sentence(&message)/></p> })}
             </div>
         </li>
     }

@@ -49,6 +49,19 @@ fn a_port_comes_with_what_is_shown() {
     assert_eq!(ask(&mut desk, Ask::Texts, &[]).texts, answer.texts);
 }
 
+/// Two edits of one recipe in lines that follow one another are one change, here and in the diff.
+#[test]
+fn recipes_count_in_changes() {
+    let line = "net = torch.nn.Linear(2, 2).cuda()\n";
+    let answer = port(&mut Desk::default(), &format!("import torch\n{line}{line}x = 1\n{line}"));
+    let Answer::Ported(outcome, shown) = answer.head else { panic!("{:?}", answer.head) };
+    let file = &outcome.files[0];
+    let recipe = "hpu#model-to-device";
+    assert_eq!(file.edits.iter().filter(|edit| edit.recipe == recipe).count(), 3);
+    assert_eq!(file.parts.iter().find(|(id, _)| id == recipe), Some(&(recipe.to_owned(), 2)));
+    assert!(file.parts.iter().all(|(_, changes)| *changes <= shown.diff.hunks.len()));
+}
+
 #[test]
 fn what_was_ported_is_what_is_shown_even_after_typing() {
     let mut desk = Desk::default();
@@ -132,6 +145,22 @@ fn a_port_says_how_it_is_launched() {
     assert!(launch::form::write(&fields, &launch::read_site).is_ok(), "{fields:?}");
     let Answer::Ported(outcome, _) = port(&mut desk, "x = 1\n").head else { panic!() };
     assert_eq!(outcome.launch, "target=hpu");
+}
+
+#[test]
+fn a_launch_is_told_of_a_step_that_is_not_ported() {
+    let mut desk = Desk::default();
+    let text = "import torch\nfrom torch.utils.data import DataLoader\n\nnet = torch.nn.Linear(4, 2)\n\
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)\nloader = DataLoader([], batch_size=8)\nfor x, y in loader:\n    \
+        loss = torch.nn.functional.cross_entropy(net(x), y)\n    loss.backward(gradient)\n    opt.step()\n";
+    ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    let options = Options { target: "ipu".into(), ..Options::default() };
+    let Answer::Ported(outcome, _) = ask(&mut desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
+    let mut fields = crate::shared::launch_link::read(&outcome.launch);
+    assert_eq!(fields["unported"], "a.py:9", "{fields:?}");
+    fields.extend([("site", "tamu-aces"), ("cache", "/c")].map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let written = launch::form::write(&fields, &launch::read_site).expect("a script");
+    assert!(written.plan.warnings[0].starts_with("a.py:9: this training step is not ported"), "{:?}", written.plan);
 }
 
 #[test]
@@ -275,6 +304,15 @@ fn an_optimizer_that_is_refused_hides_nothing_of_the_step() {
         way_out(&STEP.replace("SGD", "RMSprop").replace("        optimizer.step()", clipped)).expect("the step");
     assert_eq!(found.by, Unblocking::Without(vec![("a.py".to_owned(), 4)]));
     assert!(found.patch.contains("+        optimizer.max_grad_norm = 1.0"), "{}", found.patch);
+}
+
+#[test]
+fn an_optimizer_that_the_target_lacks_is_replaced_by_an_option() {
+    let text = STEP.replace("SGD(net.parameters(), lr=0.1)", "Adadelta(net.parameters(), lr=args.lr)");
+    let found = way_out(&text).expect("the option");
+    let Unblocking::Option { name, value, .. } = &found.by else { panic!("{:?}", found.by) };
+    assert_eq!((name.as_str(), value.as_str(), found.stops), ("optimizer", "adam", 0));
+    assert!(found.patch.contains("+optimizer = poptorch.optim.Adam(net.parameters(), lr=1e-3)"), "{}", found.patch);
 }
 
 #[test]

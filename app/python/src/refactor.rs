@@ -1,0 +1,43 @@
+//! Rewrites of statements that mean the same: an expression gets a name, and statements that share a line get one each.
+
+use crate::edit::{Change, dedent, unindented};
+use crate::file::PythonFile;
+use crate::lines::line_indent;
+use crate::tree::{Id, kinds};
+use std::ops::Range;
+
+/// A statement whose part `expression` is given `name` by a statement above it; none where there is no room for one.
+pub fn extracted(file: &PythonFile<'_>, statement: Id, expression: Id, name: &str) -> Option<Change> {
+    let index = &file.index;
+    let mut bracketed = expression;
+    while let Some(outer) = index.parent(bracketed).filter(|p| index.kind(*p) == kinds().parenthesized_expression) {
+        bracketed = outer;
+    }
+    let (whole, part) = (index.range(statement), index.range(bracketed));
+    // Brackets that hold lines together stay.
+    let given = if index.text_of(bracketed).contains('\n') { part.clone() } else { index.range(expression) };
+    let plain = |range: Range<usize>| dedent(&index.text[range], line_indent(index.text, whole.start));
+    let rest = [whole.start..part.start, part.end..whole.end].map(plain).join(name);
+    let text = format!("{name} = {}\n{rest}", plain(given));
+    let change = Change::Replace { first: statement, last: statement, text };
+    (!change.has_no_place(file)).then_some(change)
+}
+
+/// The lines inside of `parts` that hold several statements, each statement on a line of its own, in the order of the text. A line
+/// with a comment that would be lost stays as it is.
+pub fn statements_split(file: &PythonFile<'_>, parts: &[Id]) -> Vec<Change> {
+    let index = &file.index;
+    let shares_line = |a: &Id, b: &Id| !index.text[index.item(*a).end..index.item(*b).start].contains('\n');
+    let mut changes = Vec::new();
+    for block in parts.iter().flat_map(|part| index.of_kind_in(kinds().block, *part)) {
+        let statements: Vec<Id> = index.parts(*block).collect();
+        for line in statements.chunk_by(shares_line).filter(|line| line.len() > 1) {
+            let (first, last) = (line[0], line[line.len() - 1]);
+            let each = line.iter().map(|statement| unindented(index.text, index.range(*statement)));
+            changes.push(Change::Replace { first, last, text: each.collect::<Vec<_>>().join("\n") });
+        }
+    }
+    changes.retain(|change| !change.has_no_place(file) && !change.swallows_comment(file));
+    changes.sort_by_key(Change::node);
+    changes
+}
