@@ -42,9 +42,9 @@ fn scripts_without_a_rest() {
 /// Before PyTorch 2.5 the device comes with an extension, and training is in bfloat16.
 #[test]
 fn before_the_device_was_pytorchs_own() {
-    for name in ["spectra_trainer", "tabs_crlf_bom"] {
-        assert_eq!(ported(name, Some("2.3")), [""; 0], "{name}");
-    }
+    assert_eq!(ported("tabs_crlf_bom", Some("2.3")), [""; 0]);
+    // Its checkpoint has the state of a scaler that is switched off now.
+    assert_eq!(ported("spectra_trainer", Some("2.3")), ["xpu#grad-scaler"]);
     assert_eq!(ported("cell_ddp", Some("2.3")), ["xpu#sync-batch-norm"]);
 }
 
