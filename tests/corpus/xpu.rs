@@ -43,9 +43,9 @@ fn scripts_without_a_rest() {
 #[test]
 fn before_the_device_was_pytorchs_own() {
     assert_eq!(ported("tabs_crlf_bom", Some("2.3")), [""; 0]);
-    // Its checkpoint has the state of a scaler that is switched off now.
+    // Their checkpoints have the state of a scaler that is switched off now.
     assert_eq!(ported("spectra_trainer", Some("2.3")), ["xpu#grad-scaler"]);
-    assert_eq!(ported("cell_ddp", Some("2.3")), ["xpu#sync-batch-norm"]);
+    assert_eq!(ported("cell_ddp", Some("2.3")), ["xpu#sync-batch-norm", "xpu#grad-scaler"]);
 }
 
 /// A port from the time of the extension is brought up to date.
