@@ -1,6 +1,7 @@
 //! The driver: files in, [`Ported`] out, by rounds to a fixed point.
 
 mod before;
+mod blank_lines;
 mod doubled;
 mod emptied;
 mod finish;

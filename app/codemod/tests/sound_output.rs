@@ -136,6 +136,27 @@ fn blocks_that_become_empty_go_at_once() {
 }
 
 #[test]
+fn of_two_blank_lines_that_meet_in_a_block_one_goes() {
+    check(
+        "rdu",
+        "def f(x):\n    load()\n\n    x = x.cuda()\n    y = x.cuda()\n\n    return x\n",
+        "def f(x):\n    load()\n\n    y = x\n\n    return x\n",
+    );
+    check(
+        "rdu",
+        "def f(x):\n    load()\n\n    x = x.cuda()\n\n    return x\n",
+        "def f(x):\n    load()\n\n    return x\n",
+    );
+    // The program's own stay, and so do those at the top of a file.
+    check(
+        "rdu",
+        "def f(x):\n    load()\n\n\n    x = x.cuda()\n    return x\n",
+        "def f(x):\n    load()\n\n\n    return x\n",
+    );
+    check("rdu", "x = load()\n\nx = x.cuda()\n\nuse(x)\n", "x = load()\n\n\nuse(x)\n");
+}
+
+#[test]
 fn names_and_strings_in_any_spelling_are_found() {
     check("hpu", "x.to(u\"cuda\", r'cuda')\n", "x.to(\"hpu\", 'hpu')\n");
     check("hpu", "x.to(\"cu\" \"da\")\nx.to(\"\"\"cuda\"\"\")\n", "x.to(\"hpu\")\nx.to(\"hpu\")\n");

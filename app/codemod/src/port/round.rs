@@ -1,5 +1,6 @@
 //! One round: what the rules want, as replacements that get on with one another.
 
+use super::blank_lines::doubled_blank_lines;
 use super::doubled::drop_doubled;
 use super::emptied::emptied;
 use super::merged::merged;
@@ -80,13 +81,16 @@ pub(super) fn round(
                 fixes.sort_by_key(|f| (f.rank, f.at));
                 keep_blocks(view, &mut fixes);
                 let replacements = written(plan, view, facts, fixes);
-                let comments = || {
-                    let given = state.both_views().0.filter(|_| !plan.branch && state.is_changed());
-                    given.map_or_else(Vec::new, |given| orphaned(&given, &state.text, &state.rope))
+                let remains = || {
+                    let Some(given) = state.both_views().0.filter(|_| !plan.branch && state.is_changed()) else {
+                        return Vec::new();
+                    };
+                    let comments = orphaned(&given, &state.text, &state.rope);
+                    if comments.is_empty() { doubled_blank_lines(&state.text, &state.rope) } else { comments }
                 };
                 if replacements.is_empty() {
                     let after = [emptied, merged, repeated].iter().map(|tidy| tidy(view, &state.rope));
-                    after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_else(comments)
+                    after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_else(remains)
                 } else {
                     replacements
                 }
