@@ -164,7 +164,7 @@ fn a_shape_that_depends_on_values_in_a_compiled_step() {
         let own = format!("\n\ndef contrast(out, y):\n{body}\n\nmodel =");
         STEP.replace("\nmodel =", &own).replace("F.mse_loss(out, y)", "contrast(out, y)")
     };
-    let words = "nothing in a forward pass may depend on the value of a tensor";
+    let words = "The shape of this result depends on values";
     for target in ["ipu", "popdist"] {
         for index in ["y == 1", "~near", "near", "near, 0", "near.bool()", "(y > 0) & near"] {
             let body = format!("    near = torch.eye(3, device=out.device) > 0\n    return out[{index}].mean()\n");
@@ -473,4 +473,37 @@ fn a_scaler_that_stays_switched_off_is_told() {
         let said = ported(target, &[("a.py", &alone)]).1;
         assert!(!said.contains("scaler"), "{target}: {said}");
     }
+}
+
+#[test]
+fn a_device_of_a_configuration_is_told_unless_the_port_has_changed_it_there() {
+    let elsewhere = "The device's name is read from a configuration";
+    for target in ["hpu", "xpu"] {
+        let reads = "net.to(torch.device(options[\"device\"]))\n";
+        check_said(target, &format!("import torch\n\noptions = load()\n{reads}"), elsewhere);
+        let here = "options = {\"device\": \"cuda\"}\n";
+        check_silent(target, &format!("import torch\n\n{here}{reads}"));
+        let default = "parser.add_argument(\"--device\", default=\"cuda\")\noptions = vars(parser.parse_args())\n";
+        check_silent(
+            target,
+            &format!("import argparse\n\nimport torch\n\nparser = argparse.ArgumentParser()\n{default}{reads}"),
+        );
+    }
+}
+
+#[test]
+fn files_that_a_data_set_opens_are_no_reader_of_its_own() {
+    let reads = "h5py.File(\"events.h5\")[\"x\"]";
+    check_said(
+        "popdist",
+        &format!("import h5py\nimport torch\n\nx = torch.tensor({reads})\n"),
+        "Each instance reads on its own",
+    );
+    check_silent(
+        "popdist",
+        &format!(
+            "import h5py\nimport torch\nfrom torch.utils.data import Dataset\n\n\nclass Events(Dataset):\n    \
+             def __getitem__(self, i):\n        return torch.tensor({reads}[i])\n"
+        ),
+    );
 }

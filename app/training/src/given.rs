@@ -25,7 +25,8 @@ impl Given {
         Self(given)
     }
 
-    /// Whether some file gives a text to what an expression is called: to `backend` for `args.backend` and `settings["backend"]`.
+    /// Whether some file gives a text to what an expression is called: to `backend` for `args.backend`, `settings["backend"]` and
+    /// the key `"backend"` itself.
     pub fn gives(&self, view: &FileView<'_>, expression: Id, text: &str) -> bool {
         last_name(view, expression).is_some_and(|name| self.0.contains(&format!("{name}={text}")))
     }
@@ -33,7 +34,11 @@ impl Given {
 
 fn last_name<'t>(view: &FileView<'t>, expression: Id) -> Option<&'t str> {
     let index = &view.index;
-    if index.kind(expression) == kinds().subscript {
+    let kind = index.kind(expression);
+    if kind == kinds().string {
+        return plain_string(index, expression);
+    }
+    if kind == kinds().subscript {
         return plain_string(index, index.field(expression, fields().subscript)?);
     }
     index.text_of(expression).rsplit('.').next()
