@@ -67,6 +67,7 @@ enum Test {
     FileImports(String),
     FileTrains,
     LeadsToTraining,
+    LoadedByProgram,
     StepLeft,
     FirstDevice,
     LossFirst,
@@ -199,6 +200,7 @@ impl Compiler<'_> {
             "only evaluation reads it" => Test::OnlyEvaluation,
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
+            "a program loads the file" => Test::LoadedByProgram,
             "a training step is left" => Test::StepLeft,
             "project gets its first device" => Test::FirstDevice,
             "the model gives its loss first" => Test::LossFirst,
@@ -314,6 +316,7 @@ impl Condition {
             Test::FileImports(name) => imports(s.view, name),
             Test::FileTrains => trains(s),
             Test::LeadsToTraining => trains(s) || imports::leads_to_training(s),
+            Test::LoadedByProgram => s.project.is_loaded_by_a_program(s.view),
             Test::StepLeft => {
                 let ported = s.project.target_modules.iter().any(|module| s.view.names.imports(module));
                 s.project.step_is_left && !ported
@@ -380,6 +383,7 @@ impl Condition {
             | Test::FileImports(_)
             | Test::FileTrains
             | Test::LeadsToTraining
+            | Test::LoadedByProgram
             | Test::FileContains(_)
             | Test::ProjectPins(..)
             | Test::StepLeft

@@ -16,6 +16,7 @@ pub mod keras_batches;
 pub mod keras_data;
 pub mod keras_layers;
 pub mod ledger;
+mod loading;
 pub mod model_inputs;
 pub mod modes;
 pub mod module_methods;

@@ -1,6 +1,6 @@
 //! Which files of a project are programs, and which of them is likely to train.
 
-mod imports;
+pub(crate) mod imports;
 
 use crate::view::FileView;
 use imports::Imports;

@@ -3,6 +3,7 @@
 use crate::classes::Classes;
 use crate::given::Given;
 use crate::keras::Keras;
+use crate::loading;
 use crate::model_inputs::{InputUse, drops, model_inputs};
 use crate::modes::{Modes, Region};
 use crate::program_start::main_block;
@@ -71,36 +72,10 @@ fn imported<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
 }
 
 /// Every word of what a file imports.
-fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
+pub(crate) fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
     let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
     let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
     bound.chain(whole).flat_map(|name| name.split('.'))
-}
-
-/// Files that import one of these modules, and those from which imports lead to such a file. What is loaded by a name that only
-/// the running program knows may lead anywhere.
-fn leading_to(views: &[&FileView<'_>], modules: &[String]) -> BTreeSet<String> {
-    let by_name = ["importlib", "runpy", "hydra", "__import__"];
-    let within = |name: &String, module: &String| {
-        name.strip_prefix(module.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let has_target =
-        |view: &FileView<'_>| view.names.modules.iter().any(|name| modules.iter().any(|m| within(name, m)));
-    if !views.iter().any(|view| has_target(view)) {
-        return BTreeSet::new();
-    }
-    let mut leading: BTreeSet<&str> = BTreeSet::new();
-    loop {
-        let known = leading.len();
-        let stems: BTreeSet<&str> = leading.iter().filter_map(|path| places(path).last()).collect();
-        let leads = |view: &FileView<'_>| {
-            has_target(view) || imported_words(view).any(|word| stems.contains(word) || by_name.contains(&word))
-        };
-        leading = views.iter().filter(|view| leads(view)).map(|view| view.path).collect();
-        if leading.len() == known {
-            return leading.into_iter().map(str::to_owned).collect();
-        }
-    }
 }
 
 /// What is known of all files together.
@@ -129,8 +104,10 @@ pub struct ProjectFacts {
     imported: BTreeSet<String>,
     /// Every word of what is imported anywhere.
     imported_words: BTreeSet<String>,
-    /// Files with modules of the target's, and those that import one of them, or a file that does.
-    leading_to_target: BTreeSet<String>,
+    /// Files that train or have modules of the target's, and those that import one of them, or a file that does.
+    leading_to_training: BTreeSet<String>,
+    /// Files that a program loads which starts in another one and leads to training.
+    loaded_by_programs: BTreeSet<String>,
     /// Whether some model of the project drops activations at random.
     pub drops: bool,
     /// What the classes of its models do with what they are given.
@@ -172,9 +149,14 @@ impl ProjectFacts {
         says || (places(view.path).last().is_none_or(|stem| !self.imported_words.contains(stem)) && acts())
     }
 
-    /// Whether a file has modules of the target's, or imports a file that leads to some.
-    pub fn leads_to_target(&self, view: &FileView<'_>) -> bool {
-        self.leading_to_target.contains(view.path)
+    /// Whether a file trains or has modules of the target's, or imports a file that leads to one.
+    pub fn leads_to_training(&self, view: &FileView<'_>) -> bool {
+        self.leading_to_training.contains(view.path)
+    }
+
+    /// Whether a program that trains starts in another file and loads this one.
+    pub fn is_loaded_by_a_program(&self, view: &FileView<'_>) -> bool {
+        self.loaded_by_programs.contains(view.path)
     }
 
     fn parses_when_loaded(&self, view: &FileView<'_>) -> bool {
@@ -225,7 +207,8 @@ impl ProjectFacts {
             }),
             imported: views.iter().flat_map(|view| imported(view)).map(str::to_owned).collect(),
             imported_words: views.iter().flat_map(|view| imported_words(view)).map(str::to_owned).collect(),
-            leading_to_target: leading_to(&views, &target.modules),
+            leading_to_training: loading::leading_to_training(&views, &target.modules),
+            loaded_by_programs: BTreeSet::new(),
             drops: views.iter().any(|view| drops(view)),
             model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
             trains_in_tensorflow: false,
@@ -235,6 +218,8 @@ impl ProjectFacts {
             reach: Reach::collect(&views),
             unused: Rc::default(),
         };
+        facts.loaded_by_programs =
+            loading::loaded_by(&views, |view| facts.starts(view) && facts.leads_to_training(view));
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
         let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();
         facts.roles.models = classes

@@ -68,9 +68,9 @@ pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
     at_top.or_else(|| first(beside_torch(view, &s.settings.target.modules)))
 }
 
-/// Whether a program starts in the file, and it or a file that it loads has modules of the target's.
+/// Whether a program starts in the file, and it or a file that it loads trains or has modules of the target's.
 pub(super) fn leads_to_training(s: &Situation<'_, '_>) -> bool {
-    s.project.starts(s.view) && s.project.leads_to_target(s.view)
+    s.project.starts(s.view) && s.project.leads_to_training(s.view)
 }
 
 /// The first statement that imports one of these packages, or something of it.

@@ -1,0 +1,52 @@
+//! Which files of a project load which, as their imports say.
+
+use crate::programs::imports::Imports;
+use crate::project::imported_words;
+use crate::view::FileView;
+use std::collections::BTreeSet;
+
+/// What loads modules whose names only the running program knows.
+const BY_NAME: [&str; 4] = ["importlib", "runpy", "hydra", "__import__"];
+
+/// Files that train or import one of the target's modules, and those from which imports lead to such a file. What is loaded by
+/// a name that only the running program knows may lead anywhere.
+pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -> BTreeSet<String> {
+    let within = |name: &String, module: &String| {
+        name.strip_prefix(module.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let trains = |view: &FileView<'_>| {
+        !view.steps.training.is_empty()
+            || !view.calls("cuda").is_empty()
+            || view.names.modules.iter().any(|name| modules.iter().any(|m| within(name, m)))
+    };
+    if !views.iter().any(|view| trains(view)) {
+        return BTreeSet::new();
+    }
+    let mut leading: BTreeSet<&str> = BTreeSet::new();
+    loop {
+        let known = leading.len();
+        let names: BTreeSet<&str> = leading.iter().filter_map(|path| module_name(path)).collect();
+        let leads = |view: &FileView<'_>| {
+            trains(view) || imported_words(view).any(|word| names.contains(word) || BY_NAME.contains(&word))
+        };
+        leading = views.iter().filter(|view| leads(view)).map(|view| view.path).collect();
+        if leading.len() == known {
+            return leading.into_iter().map(str::to_owned).collect();
+        }
+    }
+}
+
+/// Files that these programs load, themselves or through others, and that are no such program.
+pub(crate) fn loaded_by(views: &[&FileView<'_>], is_program: impl Fn(&FileView<'_>) -> bool) -> BTreeSet<String> {
+    let imports = Imports::of(views);
+    let programs = (0..views.len()).filter(|n| is_program(views[*n]));
+    let loaded = programs.flat_map(|program| imports.reached(program)).map(|n| views[n]);
+    loaded.filter(|view| !is_program(view)).map(|view| view.path.to_owned()).collect()
+}
+
+/// The last word of what a file is imported as: its own name, or that of the package whose first file it is.
+fn module_name(path: &str) -> Option<&str> {
+    let path = path.strip_suffix(".py").unwrap_or(path);
+    let path = path.strip_suffix("/__init__").unwrap_or(path);
+    path.rsplit('/').next()
+}
