@@ -3,6 +3,8 @@
 use crate::programs::imports::Imports;
 use crate::project::imported_words;
 use crate::view::FileView;
+use python::strings::plain_string;
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// What loads modules whose names only the running program knows.
@@ -11,14 +13,7 @@ const BY_NAME: [&str; 4] = ["importlib", "runpy", "hydra", "__import__"];
 /// Files that train or import one of the target's modules, and those from which imports lead to such a file. What is loaded by
 /// a name that only the running program knows may lead anywhere.
 pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -> BTreeSet<String> {
-    let within = |name: &String, module: &String| {
-        name.strip_prefix(module.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let trains = |view: &FileView<'_>| {
-        !view.steps.training.is_empty()
-            || !view.calls("cuda").is_empty()
-            || view.names.modules.iter().any(|name| modules.iter().any(|m| within(name, m)))
-    };
+    let trains = |view: &FileView<'_>| imports_one(view, modules) || trains_here(view);
     if !views.iter().any(|view| trains(view)) {
         return BTreeSet::new();
     }
@@ -34,6 +29,25 @@ pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -
             return leading.into_iter().map(str::to_owned).collect();
         }
     }
+}
+
+/// Whether a file imports torch and has modules of the target's, a training step or a CUDA device.
+pub(crate) fn trains(view: &FileView<'_>, modules: &[String]) -> bool {
+    let index = &view.index;
+    let names_cuda = |id: &Id| plain_string(index, *id).is_some_and(|text| text == "cuda" || text.starts_with("cuda:"));
+    view.names.imports("torch")
+        && (imports_one(view, modules) || trains_here(view) || index.of_kind(kinds().string).iter().any(names_cuda))
+}
+
+fn trains_here(view: &FileView<'_>) -> bool {
+    !view.steps.training.is_empty() || !view.calls("cuda").is_empty()
+}
+
+fn imports_one(view: &FileView<'_>, modules: &[String]) -> bool {
+    let within = |name: &String, module: &String| {
+        name.strip_prefix(module.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    view.names.modules.iter().any(|name| modules.iter().any(|m| within(name, m)))
 }
 
 /// Files that these programs load, themselves or through others, and that are no such program.

@@ -106,7 +106,7 @@ pub struct ProjectFacts {
     imported_words: BTreeSet<String>,
     /// Files that train or have modules of the target's, and those that import one of them, or a file that does.
     leading_to_training: BTreeSet<String>,
-    /// Files that a program loads which starts in another one and leads to training.
+    /// Files that a program loads which starts in another one, where it trains or chooses a device.
     loaded_by_programs: BTreeSet<String>,
     /// Whether some model of the project drops activations at random.
     pub drops: bool,
@@ -154,7 +154,7 @@ impl ProjectFacts {
         self.leading_to_training.contains(view.path)
     }
 
-    /// Whether a program that trains starts in another file and loads this one.
+    /// Whether a program starts in another file, trains or chooses a device there, and loads this one.
     pub fn is_loaded_by_a_program(&self, view: &FileView<'_>) -> bool {
         self.loaded_by_programs.contains(view.path)
     }
@@ -219,7 +219,7 @@ impl ProjectFacts {
             unused: Rc::default(),
         };
         facts.loaded_by_programs =
-            loading::loaded_by(&views, |view| facts.starts(view) && facts.leads_to_training(view));
+            loading::loaded_by(&views, |view| facts.starts(view) && loading::trains(view, &target.modules));
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
         let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();
         facts.roles.models = classes
