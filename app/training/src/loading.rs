@@ -58,6 +58,25 @@ pub(crate) fn loaded_by(views: &[&FileView<'_>], is_program: impl Fn(&FileView<'
     loaded.filter(|view| !is_program(view)).map(|view| view.path.to_owned()).collect()
 }
 
+/// Files that another one loads together with a third, or with itself, of which this holds.
+pub(crate) fn loaded_with(views: &[&FileView<'_>], holds: impl Fn(&FileView<'_>) -> bool) -> BTreeSet<String> {
+    let holding: BTreeSet<usize> = (0..views.len()).filter(|n| holds(views[*n])).collect();
+    if holding.is_empty() {
+        return BTreeSet::new();
+    }
+    let imports = Imports::of(views);
+    let mut found = BTreeSet::new();
+    for loader in 0..views.len() {
+        let reached = imports.reached(loader);
+        for file in reached.iter().filter(|file| **file != loader) {
+            if reached.iter().any(|other| other != file && holding.contains(other)) {
+                found.insert(views[*file].path.to_owned());
+            }
+        }
+    }
+    found
+}
+
 /// The last word of what a file is imported as: its own name, or that of the package whose first file it is.
 fn module_name(path: &str) -> Option<&str> {
     let path = path.strip_suffix(".py").unwrap_or(path);

@@ -108,6 +108,8 @@ pub struct ProjectFacts {
     leading_to_training: BTreeSet<String>,
     /// Files that a program loads which starts in another one, where it trains or chooses a device.
     loaded_by_programs: BTreeSet<String>,
+    /// Files that are loaded by another one, where that or one that it loads beside them changes a learning rate.
+    rates_change_elsewhere: BTreeSet<String>,
     /// Whether some model of the project drops activations at random.
     pub drops: bool,
     /// What the classes of its models do with what they are given.
@@ -157,6 +159,28 @@ impl ProjectFacts {
     /// Whether a program starts in another file, trains or chooses a device there, and loads this one.
     pub fn is_loaded_by_a_program(&self, view: &FileView<'_>) -> bool {
         self.loaded_by_programs.contains(view.path)
+    }
+
+    /// Whether another file that is loaded with this one changes a learning rate: the one that loads it, or one beside it.
+    pub fn changes_rates_elsewhere(&self, view: &FileView<'_>) -> bool {
+        self.rates_change_elsewhere.contains(view.path)
+    }
+
+    /// Whether a file steps a scheduler, or something of which no more is known, or assigns a rate.
+    fn changes_rates(&self, view: &FileView<'_>) -> bool {
+        let k = kinds();
+        let index = &view.index;
+        let is_statement = |call: Id| index.parent(call).is_some_and(|p| index.kind(p) == k.expression_statement);
+        let steps = |call: &Id| {
+            let of = index.receiver(*call).map(|object| self.role(view, object));
+            is_statement(*call) && matches!(of, Some(None | Some(Role::Scheduler)))
+        };
+        let is_rate = |assignment: &Id| {
+            let text = index.target(*assignment).map_or("", |left| index.text_of(left));
+            text.ends_with("[\"lr\"]") || text.ends_with("['lr']")
+        };
+        ["step", "step_update"].iter().any(|name| view.calls(name).iter().any(steps))
+            || [k.assignment, k.augmented_assignment].iter().any(|kind| index.of_kind(*kind).iter().any(is_rate))
     }
 
     fn parses_when_loaded(&self, view: &FileView<'_>) -> bool {
@@ -209,6 +233,7 @@ impl ProjectFacts {
             imported_words: views.iter().flat_map(|view| imported_words(view)).map(str::to_owned).collect(),
             leading_to_training: loading::leading_to_training(&views, &target.modules),
             loaded_by_programs: BTreeSet::new(),
+            rates_change_elsewhere: BTreeSet::new(),
             drops: views.iter().any(|view| drops(view)),
             model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
             trains_in_tensorflow: false,
@@ -254,6 +279,7 @@ impl ProjectFacts {
         for view in &views {
             view.roles.forget();
         }
+        facts.rates_change_elsewhere = loading::loaded_with(&views, |view| facts.changes_rates(view));
         facts
     }
 

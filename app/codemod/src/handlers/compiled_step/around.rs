@@ -108,8 +108,9 @@ pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> b
     }
 }
 
-/// A new learning rate has to be handed over; `step` is the call of the compiled step, where every turn comes to it.
-pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, step: Option<Id>, is_alive: &dyn Fn(Id) -> bool) {
+/// A new learning rate has to be handed over; `from` is the first statement of what is compiled, `step` the call of the compiled
+/// step, where every turn comes to it.
+pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, from: Id, step: Option<Id>, is_alive: &dyn Fn(Id) -> bool) {
     let (file, whole, optimizer) = (plan.step.file, plan.step.whole, plan.step.optimizer);
     let in_loop = |call: Id| step.is_some_and(|step| call > step) && file.index.is_within(call, whole);
     let schedules = schedules(file);
@@ -117,8 +118,10 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, step: Option<Id>, is_aliv
     // What is not known to be a scheduler is followed where it stands beside the step; to tell a rate that is what it was does no harm.
     let others = schedules.others.iter().filter(|call| file.index.is_within(**call, whole));
     let others: Vec<(Id, String)> = others.map(|call| (*call, optimizer.to_owned())).collect();
+    let mut is_told = false;
     for (call, of) in by_scheduler.chain(others).filter(|(call, _)| plan.sees_to(*call)).collect::<Vec<_>>() {
         let Some(statement) = file.statement_of(call).filter(|_| is_alive(call)) else { continue };
+        is_told |= file.index.is_within(call, whole);
         let text = if in_loop(call) {
             plan.block("step_rate", &Values::default().text("optimizer", optimizer))
         } else {
@@ -129,6 +132,11 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, step: Option<Id>, is_aliv
     for (statement, owner) in schedules.assigned.into_iter().filter(|(at, _)| plan.sees_to(*at)).collect::<Vec<_>>() {
         let text = plan.other_rate(owner);
         plan.insert(statement, true, &text);
+    }
+    // Another file changes it between two calls of this one's function: told before the next batch.
+    if !is_told && file.project.changes_rates_elsewhere(file.view) {
+        let text = plan.other_rate(optimizer);
+        plan.insert(plan.step.around.unwrap_or(from), false, &text);
     }
 }
 

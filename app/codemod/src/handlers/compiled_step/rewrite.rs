@@ -239,7 +239,7 @@ impl Plan<'_, '_> {
                 self.infer(call);
             }
         }
-        hand_over_rates(self, unit.slice.phase.is_none().then_some(unit.slice.at), &alive);
+        hand_over_rates(self, unit.slice.from, unit.slice.phase.is_none().then_some(unit.slice.at), &alive);
         for at in weights_changed(&self.step) {
             if at < unit.slice.at {
                 return Err(Obstacle::weights_changed_first(at));
