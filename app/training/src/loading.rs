@@ -1,7 +1,6 @@
 //! Which files of a project load which, as their imports say.
 
 use crate::programs::imports::Imports;
-use crate::project::imported_words;
 use crate::view::FileView;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
@@ -9,6 +8,21 @@ use std::collections::BTreeSet;
 
 /// What loads modules whose names only the running program knows.
 const BY_NAME: [&str; 4] = ["importlib", "runpy", "hydra", "__import__"];
+
+/// What a file imports: `torch.nn` of `import torch.nn`, `torch.nn.Linear` of `from torch.nn import Linear`.
+pub(crate) fn imported<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
+    let names = &view.names;
+    let imports = names.bindings.iter().filter(|b| view.index.kind(b.statement) != kinds().assignment);
+    let whole = names.modules.iter().chain(&names.wildcards).map(String::as_str);
+    whole.chain(imports.map(|b| b.qualified.as_str()))
+}
+
+/// Every word of what a file imports.
+pub(crate) fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
+    let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
+    let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
+    bound.chain(whole).flat_map(|name| name.split('.'))
+}
 
 /// Files that train or import one of the target's modules, and those from which imports lead to such a file. What is loaded by
 /// a name that only the running program knows may lead anywhere.

@@ -63,21 +63,6 @@ fn only_does(view: &FileView<'_>, word: Id) -> bool {
     call.is_some_and(|call| is_cuda(call) && index.arguments(call).is_empty())
 }
 
-/// What a file imports: `torch.nn` of `import torch.nn`, `torch.nn.Linear` of `from torch.nn import Linear`.
-fn imported<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
-    let names = &view.names;
-    let imports = names.bindings.iter().filter(|b| view.index.kind(b.statement) != kinds().assignment);
-    let whole = names.modules.iter().chain(&names.wildcards).map(String::as_str);
-    whole.chain(imports.map(|b| b.qualified.as_str()))
-}
-
-/// Every word of what a file imports.
-pub(crate) fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
-    let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
-    let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
-    bound.chain(whole).flat_map(|name| name.split('.'))
-}
-
 /// What is known of all files together.
 pub struct ProjectFacts {
     /// How the project chooses its compute mode, if it does.
@@ -229,8 +214,8 @@ impl ProjectFacts {
                 let ported = target.modules.iter().any(|module| view.names.imports(module));
                 !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
             }),
-            imported: views.iter().flat_map(|view| imported(view)).map(str::to_owned).collect(),
-            imported_words: views.iter().flat_map(|view| imported_words(view)).map(str::to_owned).collect(),
+            imported: views.iter().flat_map(|view| loading::imported(view)).map(str::to_owned).collect(),
+            imported_words: views.iter().flat_map(|view| loading::imported_words(view)).map(str::to_owned).collect(),
             leading_to_training: loading::leading_to_training(&views, &target.modules),
             loaded_by_programs: BTreeSet::new(),
             rates_change_elsewhere: BTreeSet::new(),
