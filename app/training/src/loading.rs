@@ -64,27 +64,18 @@ fn imports_one(view: &FileView<'_>, modules: &[String]) -> bool {
     view.names.modules.iter().any(|name| modules.iter().any(|m| within(name, m)))
 }
 
-/// Files that these programs load, themselves or through others, and that are no such program.
-pub(crate) fn loaded_by(views: &[&FileView<'_>], is_program: impl Fn(&FileView<'_>) -> bool) -> BTreeSet<String> {
+/// Files that programs load, themselves or through others, and that are none; and those that another file loads together with a
+/// third, or with itself, that changes a learning rate. What is asked of each file stands in the order of the files.
+pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool]) -> [BTreeSet<String>; 2] {
     let imports = Imports::of(views);
-    let programs = (0..views.len()).filter(|n| is_program(views[*n]));
-    let loaded = programs.flat_map(|program| imports.reached(program)).map(|n| views[n]);
-    loaded.filter(|view| !is_program(view)).map(|view| view.path.to_owned()).collect()
-}
-
-/// Files that another one loads together with a third, or with itself, of which this holds.
-pub(crate) fn loaded_with(views: &[&FileView<'_>], holds: impl Fn(&FileView<'_>) -> bool) -> BTreeSet<String> {
-    let holding: BTreeSet<usize> = (0..views.len()).filter(|n| holds(views[*n])).collect();
-    if holding.is_empty() {
-        return BTreeSet::new();
-    }
-    let imports = Imports::of(views);
-    let mut found = BTreeSet::new();
+    let mut found = [BTreeSet::new(), BTreeSet::new()];
     for loader in 0..views.len() {
         let reached = imports.reached(loader);
-        for file in reached.iter().filter(|file| **file != loader) {
-            if reached.iter().any(|other| other != file && holding.contains(other)) {
-                found.insert(views[*file].path.to_owned());
+        let changing = reached.iter().filter(|n| rates[**n]).count();
+        for file in reached {
+            let holds = [programs[loader] && !programs[file], file != loader && changing > usize::from(rates[file])];
+            for (set, _) in found.iter_mut().zip(holds).filter(|(_, holds)| *holds) {
+                set.insert(views[file].path.to_owned());
             }
         }
     }

@@ -228,8 +228,6 @@ impl ProjectFacts {
             reach: Reach::collect(&views),
             unused: Rc::default(),
         };
-        facts.loaded_by_programs =
-            loading::loaded_by(&views, |view| facts.starts(view) && loading::trains(view, &target.modules));
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
         let classes: Vec<String> = facts.classes.names().map(str::to_owned).collect();
         facts.roles.models = classes
@@ -264,7 +262,10 @@ impl ProjectFacts {
         for view in &views {
             view.roles.forget();
         }
-        facts.rates_change_elsewhere = loading::loaded_with(&views, |view| facts.changes_rates(view));
+        let programs = |view: &&FileView<'_>| facts.starts(view) && loading::trains(view, &target.modules);
+        let programs: Vec<bool> = views.iter().map(programs).collect();
+        let rates: Vec<bool> = views.iter().map(|view| facts.changes_rates(view)).collect();
+        [facts.loaded_by_programs, facts.rates_change_elsewhere] = loading::loaded(&views, &programs, &rates);
         facts
     }
 
