@@ -812,7 +812,7 @@ onPage("a step leads the source to the same place, and only its goal is lit", {}
 onPage("of several recipes that change the same lines, what one button rejects is said", {}, async (page) => {
   await page.fill(trainer);
   await page.ported();
-  const hunk = page.page.locator(".changes .about", { hasText: "Ask whether a Gaudi is there" }).first();
+  const hunk = page.page.locator(".changes .about", { hasText: "Ask whether a Gaudi is available" }).first();
   await page.scrollDiff(0);
   for (let step = 0; step < 60 && !(await hunk.count()); step++) await page.scrollDiff();
   await hunk.getByText("These recipes change the same lines. They are rejected and accepted together:").waitFor();

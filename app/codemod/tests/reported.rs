@@ -111,15 +111,15 @@ fn clipping_before_there_are_gradients() {
 #[test]
 fn a_part_of_a_compiled_model() {
     let program = format!("{STEP}images = model.decode(noise)\n");
-    check_said("rdu", &program, "12: Not ported: `decode` runs a part of the model");
+    check_said("rdu", &program, "12: Not ported: `decode` runs part of the model");
     let own = "class Net(torch.nn.Module):\n    def paint(self, z):\n        return self.layer(z)\n\n\n";
     let program = STEP.replace("model = torch.nn.Linear(3, 3)\n", &format!("\n{own}model = Net()\n"));
-    check_said("rdu", &format!("{program}images = model.paint(noise)\n"), "`paint` runs a part of the model");
+    check_said("rdu", &format!("{program}images = model.paint(noise)\n"), "`paint` runs part of the model");
     assert!(ported("rdu", &[("a.py", &format!("{STEP}model.train(False)\n"))]).0[0].contains("rdu.update()"));
     let layers = own.replace("    def paint", "    def __init__(self):\n        super().__init__()\n        self.layer = torch.nn.Linear(3, 3)\n\n    def paint");
     let program = program.replace(own, &layers);
     for part in ["model.layer", "model.layer[0]", "model.layer.paint"] {
-        check_said("rdu", &format!("{program}seen = {part}(noise)\n"), "runs a part of the model on the host");
+        check_said("rdu", &format!("{program}seen = {part}(noise)\n"), "runs part of the model on the host");
     }
     // While the model is built, and by what every module has.
     let built =
@@ -149,7 +149,7 @@ fn a_demonstration_beside_the_program_needs_no_card() {
 fn batches_of_a_distributed_loader_are_shared_out() {
     let program = STEP.replace("for x, y in loader", "for x, y in torch.utils.data.DataLoader(events, batch_size=4)");
     let (after, said) = ported("popdist", &[("a.py", &program)]);
-    assert!(after[0].contains("poptorch.DataLoader") && !said.contains("every instance sees all"), "{said}");
+    assert!(after[0].contains("poptorch.DataLoader") && !said.contains("every instance reads all of these"), "{said}");
 }
 
 /// What is said of a file in a folder of several.
@@ -192,7 +192,7 @@ fn a_tensor_of_the_host_in_a_forward_pass() {
     for line in
         ["return x * torch.Tensor([2.0, 3.0])", "return x @ torch.eye(3)", "return x + torch.zeros(3, device=\"cpu\")"]
     {
-        check_said("ipu", &net(line), ": Make tensors on the IPU");
+        check_said("ipu", &net(line), ": Create tensors on the IPU");
     }
     let (after, _) = ported("ipu", &[("a.py", &net("return x + torch.zeros(3, device=self.device)"))]);
     assert!(after[0].contains("return x + torch.zeros(3)\n"), "{}", after[0]);
@@ -223,17 +223,17 @@ fn states_that_are_a_row_of_tensors() {
     let program = STEP
         .replace("    out = model(x)\n", "    state = keep(state)\n    out, state = model(x, state)\n")
         .replace("\nmodel =", "\n\ndef keep(state):\n    return [part.detach() for part in state]\n\n\nmodel =");
-    check_said("rdu", &program, "Not ported: the model is called with something other than tensors");
+    check_said("rdu", &program, "Not ported: the model's arguments are not all positional tensors");
     let one = program.replace("[part.detach() for part in state]", "state.detach()");
     assert!(!ported("rdu", &[("a.py", &one)]).1.contains("other than tensors"));
     let none_yet = one.replace("\nmodel =", "\nstate = None\nmodel =");
-    check_said("rdu", &none_yet, "Not ported: the model is called with something other than tensors");
+    check_said("rdu", &none_yet, "Not ported: the model's arguments are not all positional tensors");
     // A list of that name elsewhere is another value.
     let made = STEP
         .replace("    out =", "    x = torch.tensor([n for n in x])\n    if cuda:\n        x = x.cuda()\n    out =");
     assert!(ported("rdu", &[("a.py", &format!("x = [1, 2]\n{made}"))]).0[0].contains("rdu.forward(x)"));
     let listed = made.replace("x = x.cuda()", "x = [x.cuda()]");
-    check_said("rdu", &listed, "Not ported: the model is called with something other than tensors");
+    check_said("rdu", &listed, "Not ported: the model's arguments are not all positional tensors");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_choice_of_where_a_tensor_is() {
         assert!(after[0].contains("rdu.forward("), "{said}{}", after[0]);
     }
     for input in ["x.cuda() if args.cuda else y", "x + noise if noisy else x", "x.half() if half else x"] {
-        assert!(given(input).1.contains("something other than tensors"), "{input}");
+        assert!(given(input).1.contains("not all positional tensors"), "{input}");
     }
 }
 
@@ -268,7 +268,7 @@ fn samples_that_are_made_once() {
     check_said(
         "ipu",
         &weights.replace("\nx, y", "\nw = torch.ones(3)\nx, y"),
-        "Not ported: no tensor that this loop makes",
+        "Not ported: the step's inputs include no tensor created in this loop",
     );
     for target in ["rdu", "ipu"] {
         check_said(target, &whole.replace("model(x)", "model(x, y)"), "Not ported: ");
@@ -283,9 +283,9 @@ fn an_optimizer_for_each_epoch() {
     check_said(
         "rdu",
         &format!("{program}for epoch in range(3):\n    train(epoch)\n"),
-        "Not ported: the optimizer is made in a loop",
+        "Not ported: the optimizer is created in a loop",
     );
-    assert!(!ported("rdu", &[("a.py", &format!("{program}train(0)\n"))]).1.contains("made in a loop"));
+    assert!(!ported("rdu", &[("a.py", &format!("{program}train(0)\n"))]).1.contains("created in a loop"));
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn a_test_that_has_asked_already() {
 fn a_backend_that_the_port_has_written() {
     let start =
         "import torch\n\ntorch.distributed.init_process_group(backend=settings.dist_backend, init_method='env://')\n";
-    let words = "Write hccl where the value comes from";
+    let words = "rejects nccl: set hccl there";
     let files = |settings: &'static str| [("start.py", start), ("settings.py", settings)];
     check_in_project("hpu", &files("settings = Settings(dist_backend='nccl')\n"), words, false);
     check_in_project("hpu", &files("parser.add_argument('--dist-backend', '-b', default='nccl')\n"), words, false);
@@ -468,7 +468,7 @@ fn a_scaler_that_stays_switched_off_is_told() {
         scaler.scale(loss).backward()\n    scaler.step(opt)\n    scaler.update()\n\
         torch.save({\"scaler\": scaler.state_dict()}, \"a.pt\")\n";
     for target in ["hpu", "ipu", "popdist"] {
-        check_said(target, text, "7: The program uses this scaler beside the step, so it stays, switched off");
+        check_said(target, text, "7: The program uses this scaler outside the step, so it stays, disabled");
         let alone = text.replace("torch.save({\"scaler\": scaler.state_dict()}, \"a.pt\")\n", "");
         let said = ported(target, &[("a.py", &alone)]).1;
         assert!(!said.contains("scaler"), "{target}: {said}");
@@ -477,7 +477,7 @@ fn a_scaler_that_stays_switched_off_is_told() {
 
 #[test]
 fn a_device_of_a_configuration_is_told_unless_the_port_has_changed_it_there() {
-    let elsewhere = "The device's name is read from a configuration";
+    let elsewhere = "The device name comes from a configuration";
     for target in ["hpu", "xpu"] {
         let reads = "net.to(torch.device(options[\"device\"]))\n";
         check_said(target, &format!("import torch\n\noptions = load()\n{reads}"), elsewhere);
@@ -497,7 +497,7 @@ fn files_that_a_data_set_opens_are_no_reader_of_its_own() {
     check_said(
         "popdist",
         &format!("import h5py\nimport torch\n\nx = torch.tensor({reads})\n"),
-        "Each instance reads on its own",
+        "Each instance reads its data on its own",
     );
     check_silent(
         "popdist",
