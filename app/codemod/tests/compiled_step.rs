@@ -125,7 +125,7 @@ fn what_comes_back_has_a_value_at_every_turn() {
     let test = "    if args.penalty:\n        penalty = out.pow(2).mean()\n        loss = loss + penalty\n    optimizer.zero_grad";
     let body = step("2", 1).replace("    optimizer.zero_grad", test);
     let read = "    if args.penalty:\n        print(penalty.item())\n";
-    check_refused(&format!("{HEAD}for x, y in loader:\n{body}{read}"), "9: Not ported: `penalty` gets a value only");
+    check_refused(&format!("{HEAD}for x, y in loader:\n{body}{read}"), "9: Not ported: `penalty` is assigned only");
     let given = body.replace("    if", "    penalty = torch.zeros(())\n    if");
     check_ported(&format!("{HEAD}for x, y in loader:\n{given}{read}"), "penalty, loss = training_step");
     check_ported(&format!("{HEAD}for x, y in loader:\n{body}"), "loss = training_step");
@@ -534,10 +534,10 @@ fn a_scaler_that_is_handed_the_loss_is_written_out() {
     // What it does by value, or what becomes of its result, is not written out.
     check_refused(
         &handed(", clip_grad=1.0, clip_mode=\"value\", parameters=model.parameters()"),
-        "in another function",
+        "another function runs this",
     );
     let result = handed("").replace("        loss_scaler(", "        norm = loss_scaler(");
-    check_refused(&result, "in another function");
+    check_refused(&result, "another function runs this");
 }
 
 #[test]

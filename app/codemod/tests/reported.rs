@@ -225,7 +225,7 @@ fn states_that_are_a_row_of_tensors() {
         .replace("\nmodel =", "\n\ndef keep(state):\n    return [part.detach() for part in state]\n\n\nmodel =");
     check_said("rdu", &program, "Not ported: the model's arguments are not all positional tensors");
     let one = program.replace("[part.detach() for part in state]", "state.detach()");
-    assert!(!ported("rdu", &[("a.py", &one)]).1.contains("other than tensors"));
+    assert!(!ported("rdu", &[("a.py", &one)]).1.contains("not all positional tensors"));
     let none_yet = one.replace("\nmodel =", "\nstate = None\nmodel =");
     check_said("rdu", &none_yet, "Not ported: the model's arguments are not all positional tensors");
     // A list of that name elsewhere is another value.
