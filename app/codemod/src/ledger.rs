@@ -174,6 +174,17 @@ mod tests {
     }
 
     #[test]
+    fn the_loss_is_that_of_training() {
+        let evaluate = "\n\ndef evaluate(net, loader):\n    with torch.no_grad():\n        \
+            return sum(torch.nn.functional.mse_loss(net(x), y, reduction=\"sum\") for x, y in loader)\n";
+        let text = STEP.replace("SIZE", "32").replace("\n\n\ndef train", &format!("\n{evaluate}\n\ndef train"));
+        let text = text.replace("criterion = torch.nn.CrossEntropyLoss()\n", "");
+        let text = text.replace("criterion(net(image), label)", "torch.nn.functional.mse_loss(net(image), label)");
+        let mean = Some(("mean over a batch", "mean over a batch"));
+        check_entry(&text, "hpu", Quantity::LossReduction, mean, "sum", 0);
+    }
+
+    #[test]
     fn a_step_that_is_not_ported_has_no_figures() {
         let two = STEP.replace("SIZE", "32").replace("loss.backward()", "loss.backward()\n        loss.backward()");
         check(&two, "ipu", None);

@@ -507,3 +507,16 @@ fn files_that_a_data_set_opens_are_no_reader_of_its_own() {
         ),
     );
 }
+
+#[test]
+fn the_cpu_beside_a_test_for_cuda_is_no_device_to_replace() {
+    let text = "import torch\n\nif torch.cuda.is_available():\n    device = torch.device(\"cuda\")\nelse:\n    \
+        device = torch.device(\"cpu\")\nnet = torch.nn.Linear(2, 2).to(device)\nnet(x.to(device)).sum().backward()\n";
+    for target in ["hpu", "xpu"] {
+        let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
+        let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
+        let ported = port(&files, &RecipeSet::embedded(), &options);
+        let offered = ported.files[0].diagnostics.iter().any(|d| d.recipe.ends_with("#cpu-device"));
+        assert!(!offered, "{:#?}", ported.files[0].diagnostics);
+    }
+}

@@ -114,7 +114,9 @@ pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &Ledg
         views.iter().find_map(told)
     };
     side.device_iterations = argument(&terms.device_iterations);
-    side.criterion = views.iter().find_map(|view| criterion(view));
+    // A validation may reduce its losses in another way.
+    let criterion = |validates: bool| views.iter().find_map(|view| criterion(view, validates));
+    side.criterion = criterion(false).or_else(|| criterion(true));
     if let Some(Figure { text, .. }) = argument(&terms.reduction) {
         let how = text.rsplit('.').next().unwrap_or_default();
         side.accumulated = ["Sum", "Mean"].iter().position(|name| *name == how).map(|at| ["sum", "mean"][at]);
@@ -168,10 +170,11 @@ fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts, side: &mut Side) 
     side.scheduler = views.iter().find_map(scheduler);
 }
 
-/// How the first loss of `torch.nn` makes one number of a batch.
-fn criterion(view: &FileView<'_>) -> Option<Figure> {
+/// How the first loss of `torch.nn` inside or outside of validations reduces a batch to one number.
+fn criterion(view: &FileView<'_>, validates: bool) -> Option<Figure> {
     let index = &view.index;
-    index.of_kind(kinds().call).iter().find_map(|call| {
+    let calls = index.of_kind(kinds().call).iter();
+    calls.filter(|call| view.steps.in_validation(view, **call) == validates).find_map(|call| {
         let name = view.qualified(*call)?;
         let last = name.rsplit('.').next().unwrap_or_default();
         let is_loss =
