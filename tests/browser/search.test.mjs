@@ -116,6 +116,12 @@ test("a message that is pasted leads to its section, and to few others", async (
     ],
     ["AttributeError: module 'torch' has no attribute 'hpu'", "Load the bridge after its mode is set"],
     ["AttributeError: module 'torch' has no attribute 'xpu'", "Import the extension"],
+    ["No module named habana_frameworks", "Load the bridge after its mode is set"],
+    ["ModuleNotFoundError: No module named 'habana_frameworks'", "Load the bridge after its mode is set"],
+    ["ModuleNotFoundError: No module named 'habana_frameworks.torch'", "Load the bridge after its mode is set"],
+    ["ModuleNotFoundError: No module named 'intel_extension_for_pytorch'", "Import the extension"],
+    ["ModuleNotFoundError: No module named 'poptorch'", "Keep the PyTorch that PopTorch was built for"],
+    ["ModuleNotFoundError: No module named 'sambaflow'", "Import SambaFlow where it is installed"],
     [
       "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU.",
       "Load checkpoints onto the right device",
@@ -135,6 +141,8 @@ test("a message that no guide knows finds nothing, and it is said where to look"
   await page.locator(".search-status", { hasText: "Nothing found" }).waitFor();
   assert.equal(await page.locator(".search [role=option]").count(), 0);
   await page.locator(".search-advice").getByRole("link", { name: "Port the script" }).waitFor();
+  await field.fill("ModuleNotFoundError: No module named 'quux'");
+  await page.locator(".search-status", { hasText: "Nothing found for “Mod" }).waitFor();
   await context.close();
 });
 

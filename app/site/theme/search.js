@@ -77,11 +77,25 @@ function isAbout({ queryTerms }, words) {
   return 2 * met.length > words.size || met.some((term) => term.includes("."));
 }
 
+/** What Python says of a module that is not installed: its name is all that tells one such message from another. */
+const missing = /No module named ['"‘“]?([\p{L}\p{N}_]+)/u;
+
+/** Places about a module. */
+function importers({ index, entries }, module) {
+  const line = new RegExp(`^\\s*(?:import|from) ${module}\\b`, "mu");
+  const hits = index.search(module, { prefix: false, fuzzy: false }).filter((hit) => entries[hit.id].group !== "API names");
+  // A place that explains the message comes before those whose code imports the module, and these before the others.
+  const rank = ({ id }) => (missing.exec(entries[id].text)?.[1] === module ? 0 : line.test(entries[id].text) ? 1 : 2);
+  return [0, 1, 2].flatMap((of) => hits.filter((hit) => rank(hit) === of)).slice(0, 6);
+}
+
 /**
  * Results by group, each group's best first. Where not all words are found together, the places that have most of them, each
  * word weighed by how rare it is. Of a message that was pasted, words count as they are, and only the nearest places are shown.
  */
 function find({ index, entries }, query) {
+  const module = missing.exec(query)?.[1];
+  if (module) return grouped(entries, importers({ index, entries }, module));
   let found = index.search(query);
   // Who knows a name in full wants what is written of its last part, too.
   const last = /^\s*[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*\.([\p{L}\p{N}_]+)(?:\(\))?\s*$/u.exec(query)?.[1];
@@ -98,6 +112,10 @@ function find({ index, entries }, query) {
       found = found.filter((hit) => hit.score > 0.6 * found[0].score).slice(0, 6);
     }
   }
+  return grouped(entries, found);
+}
+
+function grouped(entries, found) {
   return groups
     .map((name) => {
       const hits = found.filter((hit) => entries[hit.id].group === name);
