@@ -1,6 +1,7 @@
 //! Which files a port is about, and what they are called.
 
 use crate::reading::{read_some, refusal, text_of};
+use crate::replacement::left_whole;
 use crate::usage::{Usage, usage};
 use codemod::Diagnostic;
 use python::SourceFile;
@@ -279,6 +280,14 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         // Reading a pipe may never end.
         if !about.is_file() {
             return Ok(Err(refusal(&[], "engine#input", "this is no ordinary file".into())));
+        }
+        if let Some(whole) = left_whole(file, &about) {
+            let whole = whole.display();
+            let message = format!(
+                "a run was stopped while it was writing this file, which may now be half old and half new; the complete new text is in \
+                 {whole}: copy it over this file, or restore this file, and then delete {whole}"
+            );
+            return Ok(Err(refusal(&[], "engine#input", message)));
         }
         read_some(fs::File::open(file)?, Some(about.len()))
     };

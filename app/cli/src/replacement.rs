@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::time::{Duration, SystemTime};
 
-/// What the name of a new file begins with, before the number of the process that makes it.
+/// What the name of a new file begins with, before where its process runs and the number of that.
 const PREFIX: &str = ".portolan-";
 
 /// A new file beside the one whose place it will take; gone again when it does not come to that.
@@ -20,10 +21,17 @@ impl New {
     pub(crate) fn beside(file: &Path) -> Result<New> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         sweep(file.parent().unwrap_or(Path::new("")));
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = file.with_file_name(format!("{PREFIX}{}-{number}", std::process::id()));
-        File::create_new(&path)?;
-        Ok(New { path })
+        let (place, process) = (&*PLACE, std::process::id());
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = file.with_file_name(format!("{PREFIX}{place}-{process}-{number}"));
+            match File::create_new(&path) {
+                Ok(_) => return Ok(New { path }),
+                // A run that was killed had the same number.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// The same with what `write` puts into it, on the disk.
@@ -37,27 +45,51 @@ impl New {
     pub(crate) fn rename(self, file: &Path) -> Result<()> {
         fs::rename(&self.path, file)
     }
+
+    /// Stays where it is.
+    fn keep(self) -> PathBuf {
+        let path = self.path.clone();
+        std::mem::forget(self);
+        path
+    }
 }
 
-/// Removes the new files of runs that were killed, once a folder. Whether a process still runs is known where the system lists
-/// them as files.
+/// Where process numbers mean the processes that this run sees: this start of the system, and its container. Zero where the
+/// system does not list processes as files.
+static PLACE: LazyLock<String> = LazyLock::new(|| {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let place = fs::read_link("/proc/self/ns/pid").map(|container| format!("{boot}{}", container.display()));
+    let mixed = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    place.map_or("0".to_owned(), |place| format!("{:x}", place.bytes().fold(0x811c_9dc5, mixed)))
+});
+
+/// No run writes for so long.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes the new files of runs that were killed, once a folder: those of processes that are no more, and, where nothing is known
+/// of the process, those of an earlier day.
 fn sweep(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(folder.to_path_buf()));
-    if !is_first || !Path::new("/proc/self").exists() {
-        return;
+    let entries = is_first.then(|| fs::read_dir(folder)).into_iter().flatten().flatten().flatten();
+    for entry in entries.filter(|entry| is_left_behind(&entry.path(), &PLACE)) {
+        fs::remove_file(entry.path()).ok();
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let ended = numbers.is_some_and(|(process, count)| {
-            is_number(process) && is_number(count) && !Path::new("/proc").join(process).exists()
-        });
-        if ended {
-            fs::remove_file(entry.path()).ok();
-        }
+}
+
+fn is_left_behind(file: &Path, place: &str) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX));
+    let parts: Vec<&str> = name.unwrap_or_default().split('-').collect();
+    let [its_place, process, count] = parts[..] else { return false };
+    let is_number = |text: &str, radix: u32| !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
+    if !(is_number(its_place, 16) && is_number(process, 10) && is_number(count, 10)) {
+        return false;
     }
+    if its_place == place && place != "0" {
+        return !Path::new("/proc").join(process).exists();
+    }
+    let age = fs::metadata(file).and_then(|about| about.modified()).map(|then| SystemTime::now().duration_since(then));
+    age.is_ok_and(|age| age.is_ok_and(|age| age > ABANDONED))
 }
 
 impl Drop for New {
@@ -95,16 +127,26 @@ impl Replacement {
             return self.new.rename(&self.file);
         }
         // The file itself has to stay, so its bytes are replaced. One that is killed while it does so leaves the new file there
-        // under a name that no later run removes.
+        // under a name that no later run removes, and that the next one looks for.
         let bytes = fs::read(&self.new.path)?;
-        let whole = New { path: self.new.path.with_extension("whole") };
+        let mut file = OpenOptions::new().write(true).open(&self.file)?;
+        let whole = New { path: whole_beside(&self.file, &file.metadata()?) };
         self.new.rename(&whole.path)?;
-        replace_bytes(&mut OpenOptions::new().write(true).open(&self.file)?, &bytes)
+        let end = lengthen(&mut file, &bytes)?;
+        unless_it_fails(whole, || overwrite(&mut file, &bytes[..end], bytes.len() as u64))
     }
 }
 
+/// Removes the whole text once the file has it. Otherwise the file may have some of it, and the error says where all of it is.
+fn unless_it_fails(whole: New, write: impl FnOnce() -> Result<()>) -> Result<()> {
+    let Err(error) = write() else { return Ok(()) };
+    let message = format!("{error}; it may be half written, and its whole new text is in {}", whole.keep().display());
+    Err(Error::new(error.kind(), message))
+}
+
 /// Writes what reaches beyond the old end first, which alone needs room on the disk: where there is none, the file stays as it was.
-fn replace_bytes(file: &mut File, bytes: &[u8]) -> Result<()> {
+/// Gives where the rest ends.
+fn lengthen(file: &mut File, bytes: &[u8]) -> Result<usize> {
     let end = file.metadata()?.len();
     let within = bytes.len().min(usize::try_from(end).unwrap_or(usize::MAX));
     file.seek(SeekFrom::Start(end))?;
@@ -112,10 +154,33 @@ fn replace_bytes(file: &mut File, bytes: &[u8]) -> Result<()> {
         file.set_len(end)?;
         return Err(error);
     }
+    Ok(within)
+}
+
+fn overwrite(file: &mut File, bytes: &[u8], length: u64) -> Result<()> {
     file.rewind()?;
-    file.write_all(&bytes[..within])?;
-    file.set_len(bytes.len() as u64)?;
+    file.write_all(bytes)?;
+    file.set_len(length)?;
     file.sync_all()
+}
+
+/// The whole new text of a file whose bytes a run was replacing when it was killed: what the file has may be half of it.
+pub(crate) fn left_whole(file: &Path, about: &Metadata) -> Option<PathBuf> {
+    let file = fs::canonicalize(file).ok()?;
+    Some(whole_beside(&file, about)).filter(|whole| whole.exists())
+}
+
+/// Where the new text of a file is as long as its bytes are being replaced: named by the number that the system gives it, since its
+/// own name may be as long as names can be.
+#[cfg(unix)]
+fn whole_beside(file: &Path, about: &Metadata) -> PathBuf {
+    use std::os::unix::fs::MetadataExt;
+    file.with_file_name(format!("{PREFIX}{}.whole", about.ino()))
+}
+
+#[cfg(not(unix))]
+fn whole_beside(file: &Path, _: &Metadata) -> PathBuf {
+    file.with_extension("whole")
 }
 
 #[cfg(unix)]
@@ -140,4 +205,62 @@ fn keep_owner(file: &Path, about: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn keep_owner(_: &Path, _: &Metadata) -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_run_left_behind_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let check = |name: &str, hours: u64, place: &str, expected: bool| {
+            let path = home.path().join(name);
+            let file = File::create(&path).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(hours * 60 * 60)).unwrap();
+            assert_eq!(is_left_behind(&path, place), expected, "{name}, {hours} hours, seen from {place}");
+        };
+        let (own, ended) = (std::process::id(), u32::MAX);
+        if Path::new("/proc/self").exists() {
+            check(&format!("{PREFIX}c0ffee-{own}-0"), 48, "c0ffee", false);
+            check(&format!("{PREFIX}c0ffee-{ended}-0"), 0, "c0ffee", true);
+        }
+        // In another container the same number is another process.
+        check(&format!("{PREFIX}decade-{ended}-0"), 0, "c0ffee", false);
+        check(&format!("{PREFIX}decade-{own}-0"), 48, "c0ffee", true);
+        // Where no process can be asked for, the day tells.
+        check(&format!("{PREFIX}0-{ended}-7"), 0, "0", false);
+        check(&format!("{PREFIX}0-{ended}-7"), 48, "0", true);
+        for name in ["-1.whole", "notes", "c0ffee-1", "c0ffee-1-x", "c0ffee--1", "c0ffee-1-2-3"] {
+            check(&format!("{PREFIX}{name}"), 48, "c0ffee", false);
+        }
+    }
+
+    #[test]
+    fn a_new_file_takes_no_name_that_is_taken() {
+        let home = tempfile::tempdir().unwrap();
+        let first = New::beside(&home.path().join("a.py")).unwrap();
+        let number: u32 = first.path.to_str().unwrap().rsplit('-').next().unwrap().parse().unwrap();
+        for next in number + 1..number + 4 {
+            let name = format!("{PREFIX}{}-{}-{next}", *PLACE, std::process::id());
+            fs::write(home.path().join(name), "taken").unwrap();
+        }
+        let second = New::beside(&home.path().join("a.py")).unwrap();
+        assert_eq!(fs::read(&second.path).unwrap(), b"");
+    }
+
+    #[test]
+    fn the_whole_text_stays_until_the_file_has_it() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(".portolan-1.whole");
+        let whole = || {
+            fs::write(&path, "whole").unwrap();
+            New { path: path.clone() }
+        };
+        unless_it_fails(whole(), || Ok(())).unwrap();
+        assert!(!path.exists());
+        let error = unless_it_fails(whole(), || Err(Error::other("the disk is gone"))).unwrap_err();
+        assert!(error.to_string().contains("the disk is gone") && error.to_string().contains(".portolan-1.whole"));
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+    }
 }

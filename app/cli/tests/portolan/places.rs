@@ -269,6 +269,28 @@ fn write_keeps_what_is_not_its_own() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_that_may_be_half_written_is_left_alone() {
+    use std::os::unix::fs::MetadataExt;
+    let home = folder(&[("p/one.py", TRAINER), ("p/other.py", TRAINER)]);
+    let p = home.path().join("p");
+    fs::hard_link(p.join("one.py"), home.path().join("two.py")).unwrap();
+    // What a run leaves behind that is killed while it replaces the bytes of a file with two names.
+    let whole = format!(".portolan-{}.whole", fs::metadata(p.join("one.py")).unwrap().ino());
+    fs::write(p.join(&whole), ported_trainer()).unwrap();
+    let port = || portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
+    let ran = port();
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("p/one.py:1:1: error[engine#input] a run was stopped while") && ran.err.contains(&whole));
+    assert_eq!((read(&p, "one.py"), read(&p, &whole)), (TRAINER.to_owned(), ported_trainer()));
+    assert_eq!(read(&p, "other.py"), ported_trainer());
+    // Once the file is whole and the other one is gone, it is ported like any file.
+    fs::remove_file(p.join(&whole)).unwrap();
+    assert_eq!(port().code, 0);
+    assert_eq!(read(home.path(), "two.py"), ported_trainer());
+}
+
+#[cfg(unix)]
+#[test]
 fn what_can_not_be_read_is_said() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
