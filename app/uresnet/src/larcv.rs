@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
+use hdf5_pure::{Chunk, Dataset, Datatype, DatatypeByteOrder, File};
 
 use crate::error::Error;
 use crate::event::is_class;
@@ -179,7 +179,15 @@ struct Table {
     /// Bytes of a record.
     size: usize,
     fields: Vec<Field>,
+    /// Bytes that its file can hold, unpacked.
+    most: u64,
 }
+
+/// Bytes that come of one at most when it is inflated.
+const DEFLATED: u64 = 1032;
+
+/// Bytes that any file may make.
+const FREE: u64 = 1 << 20;
 
 /// Where in a record a number lies, or several of one kind.
 struct Field {
@@ -193,6 +201,11 @@ impl Table {
     fn open(file: &File, path: String) -> Result<Self, Error> {
         let fault = |error: hdf5_pure::Error| refusal(format!("{path}: {error}"));
         let dataset = file.dataset(&path).map_err(fault)?;
+        // A part that claims to be longer than its file would get memory before the end of the file shows.
+        let is_cut = |chunk: &Chunk| chunk.address.saturating_add(chunk.storage_size) > file.file_size();
+        if dataset.is_chunked() && dataset.chunks().is_ok_and(|chunks| chunks.iter().any(is_cut)) {
+            return Err(refusal(format!("{path}: the file ends before the data that it lists")));
+        }
         let rows = dataset.shape().map_err(fault)?.first().copied().unwrap_or(0);
         let Datatype::Compound { size, members } = dataset.datatype().map_err(fault)? else {
             return Err(refusal(format!("{path} is no table of records")));
@@ -209,7 +222,8 @@ impl Table {
             };
             Field { name: member.name, start: member.byte_offset as usize, kind, count }
         });
-        Ok(Self { fields: fields.collect(), size: size as usize, rows, dataset, path })
+        let most = file.file_size().saturating_mul(DEFLATED).saturating_add(FREE);
+        Ok(Self { fields: fields.collect(), size: size as usize, rows, dataset, path, most })
     }
 
     fn read(&self, first: u64, count: u64) -> Result<Rows<'_>, Error> {
@@ -220,6 +234,9 @@ impl Table {
                 "{} has {rows} rows, and {count} from row {first} on are asked for",
                 self.path
             )));
+        }
+        if count.saturating_mul(self.size as u64) > self.most {
+            return Err(refusal(format!("{} claims {count} rows, more than its file can hold", self.path)));
         }
         let bytes = self.dataset.read_raw_rows(first, count);
         let bytes = bytes.map_err(|error| refusal(format!("{}: {error}", self.path)))?;

@@ -98,3 +98,19 @@ fn what_is_no_event_is_refused() {
     other.create_dataset("x").with_f32_data(&[1.0]);
     check(&File::from_bytes(other.finish().unwrap()).unwrap(), 0..1, "no group `Data`");
 }
+
+#[test]
+fn data_that_would_be_longer_than_the_file_are_refused() {
+    let bytes = include_bytes!("../../../cli/tests/portolan/larcv.h5");
+    let file = File::from_bytes(bytes.to_vec()).unwrap();
+    let parts = file.dataset("Data/sparse2d_sbndwire_group/voxels").unwrap().chunks().unwrap();
+    let size = (parts[0].storage_size as u32).to_le_bytes();
+    let places = (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(&size));
+    // A gigabyte and more in the place of each number that may be the size of the part: one of them is.
+    let said = places.filter_map(|at| {
+        let longer = [&bytes[..at], &0x7000_0000_u32.to_le_bytes(), &bytes[at + 4..]].concat();
+        larcv_event(longer, 0).err()
+    });
+    let said: Vec<String> = said.map(|error| error.to_string()).collect();
+    assert!(said.iter().any(|said| said.contains("voxels: the file ends before the data that it lists")), "{said:?}");
+}
