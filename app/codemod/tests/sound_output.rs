@@ -49,6 +49,15 @@ fn brackets_that_hold_lines_or_a_walrus_together_stay() {
     check("rdu", "f((a, b).cuda(), c)\n", "f((a, b), c)\n");
     check("rdu", "f((i for i in r).cuda())\n", "f((i for i in r))\n");
     check("rdu", "y = (a + b).cuda() * 2\n", "y = (a + b) * 2\n");
+    // Those of a call that goes, too.
+    let check_call = |before: &str, after: &str| {
+        const HEAD: &str = "import poptorch\nimport torch\nfrom torch.nn import Linear\n\nmodel = Linear(1, 1)\n";
+        check("ipu", &format!("{HEAD}{before}\nx = 1\n"), &format!("{HEAD}{after}\nx = 1\n"));
+    };
+    check_call("net = torch.compile(  # why\n    model)", "net = (  # why\n    model)");
+    check_call("net = torch.compile(model,  # why\n    mode='x'\n).eval()", "net = (model  # why\n    ).eval()");
+    check_call("net = torch.compile(model,  # why\n    mode='x')", "net = model  # why");
+    check_call("f(torch.compile(  # why\n    model))", "f(  # why\n    model)");
     // On one line they say nothing.
     check("rdu", "y = (a + b).cuda()\n", "y = a + b\n");
 }

@@ -4,7 +4,7 @@
 //! function, `await` outside an `async` one. A port is measured against its original, so what is missing here loses a check
 //! and what is here by mistake counts on both sides.
 
-use crate::lines::{line_indent, line_start};
+use crate::lines::{broken_line, line_indent, line_start};
 use crate::tree::{Id, Index, Kinds, fields, kinds};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -43,6 +43,7 @@ pub enum Rule {
     BytesBesideText,
     EmptyBlock,
     MixedIndentation,
+    BrokenLine,
 }
 
 /// Every place of a text without syntax errors that Python refuses, in the order of the text.
@@ -64,6 +65,7 @@ pub fn refused(index: &Index<'_>) -> Vec<Refused> {
     look.declarations();
     look.strings();
     look.blocks();
+    look.lines();
     look.found.sort_by_key(|refused| (refused.range.start, refused.rule));
     look.found
 }
@@ -437,6 +439,30 @@ impl Look<'_, '_> {
         }
     }
 
+    /// The parser reads on behind the end of a line where the statement has none yet.
+    fn lines(&mut self) {
+        let (k, index) = (self.k, self.index);
+        let in_block = index.of_kind(k.block).iter().flat_map(|block| index.parts(*block));
+        for statement in index.parts(crate::tree::ROOT).chain(in_block) {
+            self.line(statement, index.item(statement).end);
+        }
+        for &block in index.of_kind(k.block) {
+            let Some(owner) = index.parent(block) else { continue };
+            let header = index.parts(owner).take_while(|part| *part != block).last();
+            header.into_iter().for_each(|last| self.line(owner, index.item(last).end));
+        }
+    }
+
+    /// A statement, or the header of one with blocks.
+    fn line(&mut self, statement: Id, end: usize) {
+        let (index, start) = (self.index, self.index.item(statement).start);
+        let has_block = end == index.item(statement).end && !index.of_kind_in(self.k.block, statement).is_empty();
+        let text = index.text.get(start..end).filter(|text| text.contains('\n') && !has_block);
+        if let Some(at) = text.and_then(broken_line) {
+            self.found.push(Refused { range: start + at..start + at + 1, rule: Rule::BrokenLine });
+        }
+    }
+
     fn strings(&mut self) {
         let (k, index) = (self.k, self.index);
         for &inside in index.of_kind(k.interpolation) {
@@ -495,6 +521,22 @@ mod tests {
         check("def f(a, *): pass\n", &[Rule::OrderOfParameters]);
         check("f = lambda a, *b, a: 1\n", &[Rule::RepeatedParameter]);
         check("def f(a: int, a: int = 1): pass\n", &[Rule::RepeatedParameter]);
+    }
+
+    #[test]
+    fn lines_that_go_on() {
+        check("net =  # why\n    Net()\n", &[Rule::BrokenLine]);
+        check("if a:\n    net =  # why\n        f()\n", &[Rule::BrokenLine]);
+        check("while  # why\n  a: pass\n", &[Rule::BrokenLine]);
+        check("net = (  # why\n    Net()\n)\nif a:  # why\n    b = \"\"\"\n\"\"\"\nelse:\n    # why\n    c\n", &[]);
+        check(
+            "@a\n@b(\n    1)\ndef f(\n    a\n) -> b:\n\n    return \\\n        a\n\n\nmatch a:\n    case (\n        b\n    ):\n        pass\n",
+            &[],
+        );
+        check(
+            "try:\n    a\nexcept (\n    B\n) as c:\n    d\nfinally:\n    e; f\nwith a as b, \\\n    c:\n    d\n",
+            &[],
+        );
     }
 
     #[test]

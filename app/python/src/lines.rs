@@ -36,6 +36,49 @@ pub fn line_indent(text: &str, offset: usize) -> &str {
     line[..end].rsplit('\u{c}').next().unwrap_or_default()
 }
 
+/// Where a statement goes on in another line although no bracket is open and no backslash joins the two.
+pub fn broken_line(statement: &str) -> Option<usize> {
+    let (mut depth, mut end, mut at) = (0_i32, None, 0);
+    while let Some(c) = statement[at..].chars().next() {
+        let rest = &statement[at..];
+        let is_blank = c.is_whitespace() || c == '#';
+        if end.is_some() && !is_blank {
+            return end;
+        }
+        match c {
+            '\n' if depth == 0 => end = end.or(Some(at)),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        at += match c {
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            '"' | '\'' => string_length(rest, c),
+            '\\' if rest.starts_with("\\\r\n") => 3,
+            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            _ => c.len_utf8(),
+        };
+    }
+    None
+}
+
+/// The bytes of the string that a text begins with, from its first quote to its last.
+fn string_length(text: &str, quote: char) -> usize {
+    let three = [quote; 3].iter().collect::<String>();
+    let quotes = if text.starts_with(&three) { &three } else { &three[..1] };
+    let mut at = quotes.len();
+    while let Some(c) = text[at..].chars().next() {
+        if text[at..].starts_with(quotes) {
+            return at + quotes.len();
+        }
+        at += c.len_utf8();
+        if c == '\\' {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
 /// Byte offset to row and column.
 pub struct LineStarts(Vec<usize>);
 
@@ -63,7 +106,32 @@ impl LineStarts {
 
 #[cfg(test)]
 mod tests {
-    use super::above_comments;
+    use super::{above_comments, broken_line};
+
+    #[test]
+    fn a_line_goes_on_in_brackets_or_behind_a_backslash_alone() {
+        for whole in [
+            "a = 1",
+            "a = (\n  1)",
+            "a = [  # (\n  f(1)]\n    # why\n",
+            "a = \\\n  1",
+            "a = \\\r\n  b",
+            "a = \"\"\"(\n'\"\"\"",
+            "a = 'it\\'s (' + r'\\'",
+            "a = '' + \"\"\"\n\"\"\"  # why\n    \n",
+        ] {
+            assert_eq!(broken_line(whole), None, "{whole}");
+        }
+        for (broken, end) in [
+            ("a =\n  1", 3),
+            ("a =   # why\n\n    Net()", 11),
+            ("a = '(' +\n  1", 9),
+            ("a = f()  # (\n    .g()", 12),
+            ("a = (1) +\r\n 2", 10),
+        ] {
+            assert_eq!(broken_line(broken), Some(end), "{broken}");
+        }
+    }
 
     #[test]
     fn comments_above_a_line_belong_to_it_whatever_ends_their_lines() {

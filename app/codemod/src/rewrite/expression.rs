@@ -3,9 +3,9 @@
 use super::filler::{Filler, Refusal};
 use crate::template::{Part, Template};
 use python::edit::Change;
-use python::lines::line_indent;
+use python::lines::{broken_line, line_indent};
 use python::strings::requote;
-use python::tree::{Index, kinds};
+use python::tree::{Id, Index, ROOT, kinds};
 use std::ops::Range;
 
 /// Bytes between two captures, and what stands there instead.
@@ -23,6 +23,7 @@ impl Filler<'_, '_, '_, '_> {
         }
         self.check_places()?;
         let change = |range: Range<usize>, text: String| Change::Expression { node, range, text };
+        let text = |text: &str| vec![Part::Text(text.to_owned())];
         // A string stands in for a string: it keeps the user's quotes.
         if [kinds().string, kinds().concatenated_string].contains(&view.index.kind(node))
             && let [Part::Text(text)] = replacement.parts.as_slice()
@@ -33,8 +34,13 @@ impl Filler<'_, '_, '_, '_> {
         let bracketed = self.fill(replacement)?;
         let filled = self.unbracketed(replacement, bracketed.clone());
         if filled == bracketed
-            && let Some(gaps) = self.gaps(layout, replacement, &whole)?
+            && let Some(mut gaps) = self.gaps(layout, replacement, &whole)?
         {
+            // Where the brackets that went held lines together, it takes others.
+            if self.breaks_line(&gaps) {
+                let parts = [text("("), replacement.parts.clone(), text(")")].concat();
+                gaps = self.gaps(layout, &Template { parts }, &whole)?.unwrap_or(gaps);
+            }
             return Ok(gaps.into_iter().map(|(range, text)| change(range, text)).collect());
         }
         if view.index.text[whole.clone()] == filled {
@@ -42,6 +48,20 @@ impl Filler<'_, '_, '_, '_> {
         }
         let (range, text) = trimmed(view.index.text, whole, filled);
         Ok(vec![change(range, text)])
+    }
+
+    /// Whether a statement goes on in another line after the edits, with nothing that joins the two.
+    fn breaks_line(&self, gaps: &[Gap]) -> bool {
+        let (index, k) = (&self.cx.view.index, kinds());
+        let around = std::iter::once(self.found.node).chain(index.ancestors(self.found.node));
+        let holds = |id: Id| [k.block, k.module].contains(&index.kind(index.item(id).parent));
+        let Some(statement) = around.take_while(|id| *id != ROOT).find(|id| holds(*id)) else { return false };
+        let (start, mut text) = (index.item(statement).start, index.text_of(statement).to_owned());
+        let was_broken = broken_line(&text).is_some();
+        for (range, new) in gaps.iter().rev() {
+            text.replace_range(range.start - start..range.end - start, new);
+        }
+        !was_broken && broken_line(&text).is_some()
     }
 
     /// Without the brackets around the whole, where the place needs none. The user's own go where a value is left alone that
@@ -206,7 +226,9 @@ fn around_comments(index: &Index<'_>, range: &Range<usize>, new: &str) -> Option
     // White space in front of the first comment and behind the last one is the user's, too.
     let before = &text[range.start..first.start];
     let gap = &before[before.trim_end().len()..];
-    let behind = &old_end[..old_end.len() - old_end.trim_start().len()];
+    // A line that nothing is left on goes with what was there.
+    let ends = tail.trim().is_empty() && text[range.end..].trim_start_matches('\r').starts_with('\n');
+    let behind = if ends { "" } else { &old_end[..old_end.len() - old_end.trim_start().len()] };
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let between = format!("{newline}{}", line_indent(text, last.start));
     let comments: Vec<&str> = comments.iter().map(|c| &text[c.clone()]).collect();
