@@ -2,7 +2,7 @@
 
 use super::{Input, Wish};
 use python::edit::Change;
-use python::tree::{Id, ROOT};
+use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 use training::keras::is_scope;
 
@@ -32,6 +32,7 @@ fn strategy<'t>(input: &Input<'_, '_>, view: &FileView<'t>, at: Id) -> Option<&'
     index.assignments().filter(|a| a.id() < at && readable(a.id())).find_map(|a| {
         let (target, value) = a.sides()?;
         let makes_strategy = index.call(value)?.name().is_some_and(|n| strategies.iter().any(|s| s.name == n));
-        makes_strategy.then(|| index.text_of(target))
+        let is_name = [kinds().identifier, kinds().attribute].contains(&index.kind(target));
+        (makes_strategy && is_name).then(|| index.text_of(target))
     })
 }
