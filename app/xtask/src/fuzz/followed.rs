@@ -4,7 +4,7 @@ use std::time::Instant;
 
 /// The heading of [`Followed::row`].
 pub(super) const HEAD: &str = "\
-| target | executions | a second | minutes | edges of the seeds | edges at the end | new in the last half | last new edge after | failures |
+| target | executions | a second | minutes | edges at first | edges at the end | new in the last half of the executions | last new edge at execution | failures |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|";
 
 /// A run, as its lines tell it.
@@ -14,11 +14,13 @@ pub(super) struct Followed {
     /// Until the last line.
     seconds: f64,
     executions: u64,
+    /// Executions of the inputs that it began with.
+    first: u64,
     /// Edges that were reached: by what it began with, and by now.
     began: u64,
     edges: u64,
-    /// When there were more edges than before, in seconds, and how many.
-    grown: Vec<(f64, u64)>,
+    /// The executions after which there were more edges than before, and how many.
+    grown: Vec<(u64, u64)>,
     pub(super) failures: usize,
 }
 
@@ -29,6 +31,7 @@ impl Followed {
             start: Instant::now(),
             seconds: 0.0,
             executions: 0,
+            first: 0,
             began: 0,
             edges: 0,
             grown: Vec::new(),
@@ -49,31 +52,33 @@ impl Followed {
         let edges = rest.split_once("cov: ").and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
         if let Some(edges) = edges {
             if rest.starts_with("INITED") {
-                self.began = edges;
+                (self.first, self.began) = (self.executions, edges);
             }
             if edges > self.edges {
                 self.edges = edges;
-                self.grown.push((self.seconds, edges));
+                self.grown.push((self.executions, edges));
             }
         }
         false
     }
 
-    /// Seconds until the last edge that was new.
-    fn last_new(&self) -> f64 {
-        self.grown.last().map_or(0.0, |(seconds, _)| *seconds)
+    /// The execution that brought the last new edge.
+    fn last_new(&self) -> u64 {
+        self.grown.last().map_or(0, |(executions, _)| *executions)
     }
 
-    /// Edges that the second half of the time brought: none, and the target has come to where it goes on slowly.
+    /// Edges that the second half of the executions brought, those of the first inputs left out. A half of the time would say
+    /// something else on a busy machine than on an idle one.
     fn in_last_half(&self) -> u64 {
-        let before = self.grown.iter().take_while(|(seconds, _)| *seconds <= self.seconds / 2.0).last();
+        let half = self.first + self.executions.saturating_sub(self.first) / 2;
+        let before = self.grown.iter().take_while(|(executions, _)| *executions <= half).last();
         self.edges - before.map_or(self.began, |(_, edges)| *edges)
     }
 
     /// The run in a sentence.
     pub(super) fn told(&self) -> String {
         format!(
-            "{} executions, {:.0} a second; {} edges, {} of them new, {} in the last half; the last new one after {:.0} s; {} failures",
+            "{} executions, {:.0} a second; {} edges, {} of them new, {} in the last half; the last new one at execution {}; {} failures",
             self.executions,
             self.executions as f64 / self.seconds,
             self.edges,
@@ -87,7 +92,7 @@ impl Followed {
     /// The run as a row of a table.
     pub(super) fn row(&self) -> String {
         format!(
-            "| {} | {} | {:.0} | {:.1} | {} | {} | {} | {:.0} s | {} |",
+            "| {} | {} | {:.0} | {:.1} | {} | {} | {} | {} | {} |",
             self.name,
             self.executions,
             self.executions as f64 / self.seconds,
@@ -119,13 +124,14 @@ mod tests {
 
     #[test]
     fn edges_of_the_last_half() {
-        let check = |grown: &[(f64, u64)], new: u64| {
+        let check = |grown: &[(u64, u64)], new: u64| {
             let edges = grown.last().map_or(400, |(_, edges)| *edges);
-            let run = Followed { began: 400, edges, seconds: 60.0, grown: grown.to_vec(), ..Followed::begin("port") };
+            let counted = Followed { executions: 160, first: 100, began: 400, ..Followed::begin("port") };
+            let run = Followed { edges, grown: grown.to_vec(), ..counted };
             assert_eq!(run.in_last_half(), new);
         };
-        check(&[(1.0, 400), (20.0, 404), (31.0, 405), (59.0, 407)], 3);
-        check(&[(1.0, 400), (20.0, 404)], 0);
-        check(&[(1.0, 400), (40.0, 401)], 1);
+        check(&[(1, 400), (120, 404), (131, 405), (159, 407)], 3);
+        check(&[(1, 400), (120, 404)], 0);
+        check(&[(1, 400), (140, 401)], 1);
     }
 }
