@@ -27,7 +27,7 @@ fn check(input: &[u8], ways: Ways) {
 }
 
 fn is_python(file: &SourceFile) -> bool {
-    file.path.ends_with(".py")
+    python::is_python(&file.path)
 }
 
 /// The first thing that does not hold for a port, with the file.
