@@ -97,7 +97,7 @@ impl Change {
         let comments = file.index.of_kind(kinds().comment);
         let first = comments.partition_point(|c| file.index.item(*c).start < range.start);
         let inside = comments[first..].iter().take_while(|c| file.index.item(**c).end <= range.end);
-        inside.into_iter().any(|c| !text.contains(file.index.text_of(*c)))
+        inside.into_iter().any(|c| !text.contains(file.index.text_of(*c).trim_end()))
     }
 
     /// A node at which the change happens.
