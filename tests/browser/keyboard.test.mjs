@@ -78,6 +78,59 @@ test("a script is ported, read, narrowed and taken away by keyboard alone", { ti
   await context.close();
 });
 
+test("the list of files is a tree that arrow keys walk", { timeout: 90_000 }, async () => {
+  const port = await PortPage.open(browser, site.address);
+  const { page } = port;
+  const module = "import torch\n\n\ndef send(x):\n    return x.cuda()\n";
+  const files = ["src/io/read.py", "src/net.py", "train.py"];
+  await port.chooseFiles(files.map((name) => ({ name: name.replaceAll("/", "_"), text: module })));
+  await port.settled();
+  // The browser's dialog gives names without folders, so these get theirs as a person gives them.
+  await port.showSource();
+  for (const name of files) {
+    await page.locator(".files .file", { hasText: name.replaceAll("/", "_") }).click();
+    await page.locator("#file-name").fill(name);
+    await page.locator("#file-name").blur();
+    await page.locator(".files .file", { hasText: name.split("/").at(-1) }).first().waitFor();
+    await port.settled();
+    assert.equal(await page.locator(".files .file:not(.folder)").count(), 3, name);
+  }
+  const tree = page.getByRole("tree");
+  await tree.focus();
+  const current = () => page.evaluate(() => {
+    const id = document.querySelector("[role=tree]").getAttribute("aria-activedescendant");
+    return document.getElementById(id)?.querySelector(".path").textContent.replace(/^\S /, "");
+  });
+  const press = async (key, expected) => {
+    await page.keyboard.press(key);
+    await page.waitForFunction((expected) => {
+      const id = document.querySelector("[role=tree]").getAttribute("aria-activedescendant");
+      return document.getElementById(id)?.querySelector(".path").textContent.endsWith(expected);
+    }, expected).catch(async () => assert.equal(await current(), expected, key));
+  };
+  await press("Home", "src/");
+  await press("ArrowDown", "io/");
+  await press("ArrowLeft", "io/");
+  assert.equal(await page.getByRole("treeitem", { name: /^io/ }).getAttribute("aria-expanded"), "false");
+  await press("ArrowDown", "net.py");
+  await press("ArrowUp", "io/");
+  await press("ArrowRight", "io/");
+  await press("ArrowRight", "read.py");
+  assert.equal(await page.getByRole("treeitem", { name: /^read\.py/ }).getAttribute("aria-level"), "3");
+  // Keys move the mark; Enter shows the file.
+  assert.equal(await page.locator("#file-name").inputValue(), "train.py");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector("#file-name").value === "src/io/read.py");
+  await press("End", "train.py");
+  const outline = await page.locator(".files .active").evaluate((line) => getComputedStyle(line).outlineStyle);
+  assert.notEqual(outline, "none", "the current line shows that it is");
+  await page.keyboard.press("Delete");
+  await page.locator(".port-notice", { hasText: "Removed train.py" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "tree");
+  assert.deepEqual(port.errors, []);
+  await port.close();
+});
+
 test("back, forward and reload keep the view and the work", { timeout: 90_000 }, async () => {
   const context = await browser.newContext();
   const page = await context.newPage();

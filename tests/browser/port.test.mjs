@@ -429,7 +429,7 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
       return { numbers: [String(source.value.slice(0, source.selectionStart).split("\n").length)], remark: false };
     }, name);
     const { numbers, remark } = await seen.jsonValue();
-    assert.equal(await page.page.locator(".files [aria-current]").textContent().then((text) => text.startsWith("model.py")), true);
+    assert.equal(await page.page.locator(".files [aria-selected=true]").textContent().then((text) => text.startsWith("model.py")), true);
     assert.ok(numbers.includes(line) || remark, `line ${line}`);
     await page.page.goBack();
     await matrix.waitFor();
@@ -761,7 +761,7 @@ onPage("of several files the program is shown, and a file without changes says w
     { name: "model.py", text: "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\n" },
     { name: "train.py", text: `${trainer}\n\nif __name__ == "__main__":\n    pass\n` },
   ]);
-  const shown = page.page.locator(".files [aria-current] .path");
+  const shown = page.page.locator(".files [aria-selected=true] .path");
   await shown.filter({ hasText: "train.py" }).waitFor();
   await page.page.locator("#file-0").click();
   const state = page.page.locator(".state", { hasText: "Nothing changed in this file" });
@@ -1025,7 +1025,7 @@ onPage("what is left to do is grouped, filtered, ticked off, and that stays", {}
 onPage("a project: the entry program first, a tree with counts, and what is removed comes back", {}, async (page) => {
   await page.chooseFiles([...project, { name: "notes.py", text: "y = 2\n" }]);
   await page.settled();
-  assert.match(await page.page.locator(".files [aria-current] .path").textContent(), /train\.py/);
+  assert.match(await page.page.locator(".files [aria-selected=true] .path").textContent(), /train\.py/);
   // At this width the source gives its room to the diff, and comes back.
   assert.equal(await page.page.locator("#source").isVisible(), false);
   assert.ok((await page.page.locator("#diff-scroll").evaluate((box) => box.clientWidth)) > 900);
@@ -1206,7 +1206,7 @@ onPage("steps go on in the next changed file, count all changes, and start anew 
   ]);
   const total = parseInt(await page.ported());
   const place = page.page.locator("#step-place");
-  const shown = () => page.page.locator(".files [aria-current]").textContent();
+  const shown = () => page.page.locator(".files [aria-selected=true]").textContent();
   const seen = new Set();
   for (let step = 1; step <= total; step++) {
     await page.page.keyboard.press("F8");

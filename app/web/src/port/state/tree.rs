@@ -26,35 +26,81 @@ pub struct Sums {
 
 /// A line of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
-    /// A folder, and all that is in it.
+pub struct Node {
+    /// What it is of.
+    pub of: Of,
+    /// Its path.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// Folders around it.
+    pub depth: usize,
+    /// What the port makes of it, or of all in it.
+    pub sums: Sums,
+    /// Its number among those of its folder, from 1, and how many these are.
+    pub place: (usize, usize),
+}
+
+/// What a line of the tree is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Of {
+    /// A folder.
     Folder {
-        /// Its path.
-        path: String,
-        /// Its name.
-        name: String,
-        /// Folders around it.
-        depth: usize,
         /// Its files are shown.
         open: bool,
-        /// What the port makes of them.
-        sums: Sums,
     },
     /// A file.
     File {
         /// Its number.
         index: usize,
-        /// Its path.
-        path: String,
-        /// Its name.
-        name: String,
-        /// Folders around it.
-        depth: usize,
-        /// What the port makes of it.
-        sums: Sums,
         /// The file that is run.
         is_program: bool,
     },
+}
+
+/// What a key does in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The line with this path is the current one.
+    To(String),
+    /// The folder is folded, or opened.
+    Flip(String),
+    /// The file is shown.
+    Show(usize),
+    /// The file is removed.
+    Remove(usize),
+}
+
+/// What a key does when a line is the current one, as WAI-ARIA has it for trees; nothing for a key that is not the tree's.
+pub fn step(nodes: &[Node], at: Option<usize>, key: &str) -> Option<Step> {
+    let to = |at: usize| nodes.get(at).map(|node| Step::To(node.path.clone()));
+    let Some((at, node)) = at.and_then(|at| Some((at, nodes.get(at)?))) else {
+        return if matches!(key, "ArrowDown" | "ArrowUp" | "Home" | "End") { to(0) } else { None };
+    };
+    let flip = || Some(Step::Flip(node.path.clone()));
+    match (key, node.of) {
+        ("ArrowDown", _) => to(at + 1),
+        ("ArrowUp", _) => at.checked_sub(1).and_then(to),
+        ("Home", _) => to(0),
+        ("End", _) => nodes.len().checked_sub(1).and_then(to),
+        ("ArrowRight", Of::Folder { open: false }) | ("ArrowLeft", Of::Folder { open: true }) => flip(),
+        ("ArrowRight", Of::Folder { open: true }) => {
+            nodes.get(at + 1).filter(|next| next.depth > node.depth).and(to(at + 1))
+        }
+        ("ArrowLeft", _) => nodes[..at].iter().rposition(|other| other.depth < node.depth).and_then(to),
+        ("Enter" | " ", Of::Folder { .. }) => flip(),
+        ("Enter" | " ", Of::File { index, .. }) => Some(Step::Show(index)),
+        ("Delete", Of::File { index, .. }) => Some(Step::Remove(index)),
+        _ => {
+            // A letter goes to the next line that begins with it.
+            let mut letters = key.chars();
+            let letter = letters.next().filter(|letter| letter.is_alphanumeric() && letters.next().is_none())?;
+            let begins = |place: &usize| {
+                nodes[*place].name.chars().next().is_some_and(|first| first.eq_ignore_ascii_case(&letter))
+            };
+            (at + 1..nodes.len()).chain(0..at).find(begins).and_then(to)
+        }
+    }
 }
 
 impl State {
@@ -85,16 +131,18 @@ impl State {
             }
             open.clone_from(&wanted);
             if !self.is_folded(&wanted) {
-                nodes.push(Node::File {
-                    index,
+                let is_program = self.outcome.as_ref().is_some_and(|outcome| outcome.program == Some(index));
+                nodes.push(Node {
+                    of: Of::File { index, is_program },
                     path: path.clone(),
                     name: name.to_owned(),
                     depth: around.len(),
                     sums: sums[index],
-                    is_program: self.outcome.as_ref().is_some_and(|outcome| outcome.program == Some(index)),
+                    place: (0, 0),
                 });
             }
         }
+        number(&mut nodes);
         nodes
     }
 
@@ -113,7 +161,7 @@ impl State {
             failed: all.failed + sums[*index].failed,
         });
         let open = !self.tree.folded.contains(path);
-        Node::Folder { path: path.to_owned(), name: name.to_owned(), depth, open, sums }
+        Node { of: Of::Folder { open }, path: path.to_owned(), name: name.to_owned(), depth, sums, place: (0, 0) }
     }
 
     fn sums(&self, index: usize) -> Sums {
@@ -133,6 +181,26 @@ impl State {
     }
 }
 
+/// Says of each line which of how many it is in its folder.
+fn number(nodes: &mut [Node]) {
+    // The lines of the folders around, outermost first.
+    let mut around: Vec<Vec<usize>> = Vec::new();
+    let close = |nodes: &mut [Node], folder: Vec<usize>| {
+        for (place, at) in folder.iter().enumerate() {
+            nodes[*at].place = (place + 1, folder.len());
+        }
+    };
+    for at in 0..nodes.len() {
+        while around.len() > nodes[at].depth + 1 {
+            let folder = around.pop().unwrap_or_default();
+            close(nodes, folder);
+        }
+        around.resize_with(nodes[at].depth + 1, Vec::new);
+        around[nodes[at].depth].push(at);
+    }
+    around.into_iter().for_each(|folder| close(nodes, folder));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,11 +209,13 @@ mod tests {
     use std::sync::Arc;
 
     fn shown(state: &State) -> Vec<String> {
-        let line = |node: &Node| match node {
-            Node::Folder { name, depth, open, sums, .. } => {
-                format!("{}{name}/ {} {}", "  ".repeat(*depth), if *open { "open" } else { "folded" }, sums.changes)
-            }
-            Node::File { name, depth, sums, .. } => format!("{}{name} {}", "  ".repeat(*depth), sums.changes),
+        let line = |Node { of, name, depth, sums, .. }: &Node| {
+            let kind = match of {
+                Of::Folder { open: true } => "/ open",
+                Of::Folder { open: false } => "/ folded",
+                Of::File { .. } => "",
+            };
+            format!("{}{name}{kind} {}", "  ".repeat(*depth), sums.changes)
         };
         state.tree().iter().map(line).collect()
     }
@@ -164,5 +234,47 @@ mod tests {
         state.tree.changed_only = true;
         state.flip_folder("src");
         assert_eq!(shown(&state), ["src/ folded 3"]);
+    }
+
+    fn opened(paths: &[&str]) -> State {
+        let mut state = State::default();
+        state.open(paths.iter().map(|path| SourceFile { path: (*path).into(), text: "x\n".into() }).collect());
+        state
+    }
+
+    #[test]
+    fn lines_are_numbered_within_their_folders() {
+        let state = opened(&["a/b/one.py", "a/b/two.py", "a/three.py", "c/four.py", "five.py"]);
+        let places = state.tree().into_iter().map(|node| format!("{} {}/{}", node.name, node.place.0, node.place.1));
+        let expected =
+            ["a 1/3", "b 1/2", "one.py 1/2", "two.py 2/2", "three.py 2/2", "c 2/3", "four.py 1/1", "five.py 3/3"];
+        assert_eq!(places.collect::<Vec<_>>(), expected);
+    }
+
+    /// Presses keys one after another, from the first line on; says where they lead, and what they do on the way.
+    #[track_caller]
+    fn check(state: &mut State, keys: &str, expected: &str) {
+        let (mut at, mut said) = (None, Vec::new());
+        for key in keys.split_whitespace() {
+            let nodes = state.tree();
+            let here = nodes.iter().position(|node| Some(&node.path) == at.as_ref());
+            match step(&nodes, here, key) {
+                Some(Step::To(path)) => at = Some(path),
+                Some(Step::Flip(path)) => state.flip_folder(&path),
+                Some(other) => said.push(format!("{other:?}")),
+                None => said.push("–".to_owned()),
+            }
+        }
+        said.push(at.unwrap_or_default());
+        assert_eq!(said.join(" "), expected, "{keys}");
+    }
+
+    #[test]
+    fn keys_walk_the_tree() {
+        let mut state = opened(&["src/io/read.py", "src/net.py", "train.py"]);
+        let state = &mut state;
+        check(state, "Enter", "– ");
+        check(state, "ArrowDown", "src");
+        check(state, "Home ArrowUp", "– src");
     }
 }

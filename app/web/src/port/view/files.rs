@@ -1,11 +1,12 @@
 //! The project's files as a tree.
 
 use crate::port::state::State;
-use crate::port::state::tree::{Node, Sums};
+use crate::port::state::tree::{Node, Of, Step, Sums, step};
 use crate::port::work::Session;
 use crate::shared::browser;
 use crate::shared::text::{count, hash_of};
-use leptos::html::Ul;
+use leptos::ev::KeyboardEvent;
+use leptos::html::{Li, Ul};
 use leptos::prelude::*;
 use web_sys::HtmlUListElement;
 
@@ -55,7 +56,39 @@ fn Tree() -> impl IntoView {
     let space = |lines: usize| view! { <li aria-hidden="true" style:height=format!("{}rem", 1.9 * lines as f64)></li> };
     let above = move || Some(shown.get().start).filter(|lines| *lines > 0).map(space);
     let below = move || Some(nodes.with(Vec::len) - shown.get().end).filter(|lines| *lines > 0).map(space);
-    scroll_to_selected(session, nodes, list);
+    // The line that keys act on; without one it is the file shown.
+    let cursor = RwSignal::new(None::<String>);
+    let selected = session.memo(|state| state.selected);
+    Effect::new(move |_| {
+        selected.track();
+        cursor.set(None);
+    });
+    let at = Memo::new(move |_| {
+        let (cursor, selected) = (cursor.get(), selected.get());
+        let is_it = |node: &Node| match &cursor {
+            Some(path) => node.path == *path,
+            None => matches!(node.of, Of::File { index, .. } if index == selected),
+        };
+        nodes.with(|nodes| nodes.iter().position(is_it))
+    });
+    scroll_to(at, list);
+    let active = move || {
+        let at = at.get().filter(|at| shown.get().contains(at))?;
+        nodes.with(|nodes| nodes.get(at).map(|node| id_of(node)))
+    };
+    let key = move |event: KeyboardEvent| {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
+        match nodes.with_untracked(|nodes| step(nodes, at.get_untracked(), &event.key())) {
+            Some(Step::To(path)) => cursor.set(Some(path)),
+            Some(Step::Flip(path)) => session.state.update(|state| state.flip_folder(&path)),
+            Some(Step::Show(index)) => session.select(index),
+            Some(Step::Remove(index)) => session.close(index),
+            None => return,
+        }
+        event.prevent_default();
+    };
     view! {
         <div class="files-head">
             <span>{label}</span>
@@ -72,101 +105,139 @@ fn Tree() -> impl IntoView {
                 "Changed only"
             </label>
         </div>
-        <ul class="files scroll" aria-label=label node_ref=list on:scroll=move |_| look()>
+        <ul
+            class="files scroll"
+            id="files"
+            role="tree"
+            tabindex="0"
+            aria-label=label
+            aria-activedescendant=active
+            node_ref=list
+            on:scroll=move |_| look()
+            on:keydown=key
+        >
             {above}
-            <For each=rows key=key let(node)>
-                {line(node)}
+            <For each=rows key=hash_of let(node)>
+                <Line node selected cursor active=Signal::derive(active)/>
             </For>
             {below}
         </ul>
     }
 }
 
-/// A line is made anew when anything in it changes.
-fn key(node: &Node) -> u64 {
-    hash_of(node)
+/// The id of a line's element.
+fn id_of(node: &Node) -> String {
+    match node.of {
+        Of::File { index, .. } => format!("file-{index}"),
+        Of::Folder { .. } => format!("folder-{:x}", hash_of(&node.path)),
+    }
 }
 
-fn line(node: Node) -> AnyView {
-    match node {
-        Node::Folder { path, name, depth, open, sums } => view! { <Folder path name depth open sums/> }.into_any(),
-        Node::File { index, path, name, depth, sums, is_program } => {
-            view! { <FileLine index path name depth sums is_program/> }.into_any()
+/// A line, made anew when anything in it changes.
+#[component]
+fn Line(
+    node: Node,
+    selected: Memo<usize>,
+    cursor: RwSignal<Option<String>>,
+    active: Signal<Option<String>>,
+) -> impl IntoView {
+    let session: Session = expect_context();
+    let id = id_of(&node);
+    let is_active = {
+        let id = id.clone();
+        move || active.with(|active| active.as_ref() == Some(&id))
+    };
+    let Node { of, path, name, depth, sums, place: (number, among) } = node;
+    let (shown, open, badge) = match of {
+        Of::Folder { open } => (format!("{} {name}/", if open { "▾" } else { "▸" }), Some(open), false),
+        Of::File { is_program, .. } => (name.clone(), None, is_program),
+    };
+    let is_shown = move || matches!(of, Of::File { index, .. } if selected.get() == index);
+    let label = format!("{name}{}{}", if badge { ", entry" } else { "" }, said(sums));
+    let press = {
+        let path = path.clone();
+        move |_| match of {
+            Of::File { index, .. } => session.select(index),
+            Of::Folder { .. } => {
+                cursor.set(Some(path.clone()));
+                session.state.update(|state| state.flip_folder(&path));
+            }
         }
-    }
-}
-
-#[component]
-fn Folder(path: String, name: String, depth: usize, open: bool, sums: Sums) -> impl IntoView {
-    let session: Session = expect_context();
-    let flip = move |_| session.state.update(|state| state.flip_folder(&path));
-    view! {
-        <li class="folder" style:--depth=depth.to_string()>
-            <button class="file" aria-expanded=open.to_string() on:click=flip>
-                <span class="path">{if open { "▾ " } else { "▸ " }} {name} "/"</span>
-                <Numbers sums/>
-            </button>
-        </li>
-    }
-}
-
-#[component]
-fn FileLine(index: usize, path: String, name: String, depth: usize, sums: Sums, is_program: bool) -> impl IntoView {
-    let session: Session = expect_context();
-    let current = session.memo(move |state| state.selected == index);
-    let program = is_program.then(|| view! { <span class="badge">"entry"</span> });
-    view! {
-        <li style:--depth=depth.to_string()>
+    };
+    // No name of the macro's.
+    let line = NodeRef::<Li>::new();
+    line.on_load(move |line| drop(line.set_attribute("aria-level", &(depth + 1).to_string())));
+    let remove = match of {
+        Of::File { index, .. } => Some(view! {
             <button
-                class="file"
-                id=format!("file-{index}")
-                title=path.clone()
-                aria-current=move || current.get().then_some("true")
-                on:click=move |_| session.select(index)
+                class="close"
+                tabindex="-1"
+                aria-label=format!("Remove {path}")
+                on:click=move |event| {
+                    event.stop_propagation();
+                    session.close(index);
+                }
             >
-                <span class="path">{name}</span>
-                {program}
-                <Numbers sums/>
+                "×"
             </button>
-            <button class="close" aria-label=format!("Remove {path}") on:click=move |_| session.close(index)>"×"</button>
-        </li>
-    }
-}
-
-/// What the port makes of a file or a folder.
-#[component]
-fn Numbers(sums: Sums) -> impl IntoView {
-    let number = |n: usize, warn: bool, sign: Option<&'static str>, what: &'static str| {
-        (n > 0).then(|| {
-            let shown = sign.map_or_else(|| n.to_string(), str::to_owned);
-            view! { <span class="count" class:warn=warn>{shown} <span class="visually-hidden">{what}</span></span> }
-        })
+        }),
+        Of::Folder { .. } => None,
     };
     view! {
-        {number(sums.failed, true, Some("!"), " could not be ported")}
-        {number(sums.changes, false, None, if sums.changes == 1 { " change" } else { " changes" })}
-        {number(sums.todo, true, None, " to do")}
+        <li
+            role="treeitem"
+            node_ref=line
+            id=id
+            class="file"
+            class:folder=open.is_some()
+            class:active=is_active
+            title=path
+            aria-label=label
+            aria-posinset=number.to_string()
+            aria-setsize=among.to_string()
+            aria-expanded=open.map(|open| open.to_string())
+            aria-selected=move || is_shown().to_string()
+            style:--depth=depth.to_string()
+            on:click=press
+        >
+            <span class="path">{shown}</span>
+            {badge.then(|| view! { <span class="badge">"entry"</span> })}
+            {count_of(sums.failed, true, Some("!"))}
+            {count_of(sums.changes, false, None)}
+            {count_of(sums.todo, true, None)}
+            {remove}
+        </li>
     }
 }
 
-/// Scrolls the list, and nothing around it, to the file shown.
-fn scroll_to_selected(session: Session, nodes: Memo<Vec<Node>>, list: NodeRef<Ul>) {
-    let selected = session.memo(|state| state.selected);
-    Effect::new(move |before: Option<usize>| {
-        let selected = selected.get();
-        if before != Some(selected) {
-            request_animation_frame(move || {
-                let Some(list) = list.try_get_untracked().flatten() else { return };
-                let is_it = |node: &Node| matches!(node, Node::File { index, .. } if *index == selected);
-                let Some(place) = nodes.with_untracked(|nodes| nodes.iter().position(is_it)) else { return };
-                let (top, row) = (list.scroll_top(), row_height(&list));
-                let at = place as i32 * row;
-                if at < top || at + row > top + list.client_height() {
-                    list.set_scroll_top(at - list.client_height() / 2);
-                }
-            });
-        }
-        selected
+/// A number of what the port makes of a file or a folder, or a sign in its place.
+fn count_of(number: usize, warn: bool, sign: Option<&'static str>) -> Option<impl IntoView> {
+    let shown = sign.map_or_else(|| number.to_string(), str::to_owned);
+    (number > 0).then(|| view! { <span class="count" class:warn=warn>{shown}</span> })
+}
+
+/// The same in words.
+fn said(Sums { changes, todo, failed }: Sums) -> String {
+    let parts = [
+        (failed, ", could not be ported".to_owned()),
+        (changes, format!(", {}", count(changes, "change"))),
+        (todo, format!(", {todo} to do")),
+    ];
+    parts.into_iter().filter(|(number, _)| *number > 0).map(|(_, words)| words).collect()
+}
+
+/// Scrolls the list, and nothing around it, to the current line.
+fn scroll_to(at: Memo<Option<usize>>, list: NodeRef<Ul>) {
+    Effect::new(move |_| {
+        let Some(place) = at.get() else { return };
+        request_animation_frame(move || {
+            let Some(list) = list.try_get_untracked().flatten() else { return };
+            let (top, row) = (list.scroll_top(), row_height(&list));
+            let line = place as i32 * row;
+            if line < top || line + row > top + list.client_height() {
+                list.set_scroll_top(line - list.client_height() / 2);
+            }
+        });
     });
 }
 

@@ -8,13 +8,14 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 /// The keys, and what they do.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("F8, Shift+F8", "Next change, previous change"),
     ("Ctrl+F", "Find in the file shown, folded lines included; in a field, the browser’s own search"),
     ("Ctrl+Enter", "Port now"),
     ("Tab", "In the source: indent"),
     ("Esc, then Tab", "Leave the source"),
     ("Ctrl+Z, Ctrl+Y", "In the port: undo or redo the last accept or reject"),
+    ("↑ ↓ ← →, Enter", "In the list of files: move, fold and unfold, show; Delete removes the file"),
     ("← →", "Change tabs; on the border between the panes, move it"),
     ("/ or Ctrl+K", "Search the guides"),
     ("Esc", "Close a menu or this list"),
