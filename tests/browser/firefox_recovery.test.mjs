@@ -78,7 +78,7 @@ let isOther = false;
 const other = (path) => (path === "start_engine.js" && isOther ? "postMessage([new Uint8Array([0, 3, 111, 108, 100]), [], []]);" : undefined);
 onSite("an engine of another version of the site is not listened to", "small", other, async (tab, site) => {
   await withKeptWork(tab, site, () => (isOther = true));
-  await tab.said(".state.bad", "Page and engine are of different versions: reload the page.");
+  await tab.said(".state.bad", "The page and the engine are different versions: reload the page.");
   assert.equal(await source(tab), trainer);
   isOther = false;
   await tab.reload();

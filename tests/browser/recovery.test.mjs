@@ -92,7 +92,7 @@ for (const [named, head] of [["without a name", [0]], ["of another name", [0, 3,
   const { options } = faulty({ "start_engine.js": () => (isOther ? other : undefined) });
   onSite(`an engine of another version of the site is not listened to: ${named}`, options, async (site) => {
     const port = await withKeptWork(site, () => (isOther = true));
-    await port.page.locator(".state.bad", { hasText: "Page and engine are of different versions: reload the page." }).waitFor();
+    await port.page.locator(".state.bad", { hasText: "The page and the engine are different versions: reload the page." }).waitFor();
     assert.equal(await port.source(), trainer);
     isOther = false;
     await port.page.reload();

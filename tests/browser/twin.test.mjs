@@ -90,7 +90,7 @@ onPort("a result that is dropped shows the verdict, the curves and the table", {
   assert.equal(await verdict(page).textContent(), "The port trained to the same losses");
   const said = await page.panel().textContent();
   assert.match(said, /spectra_trainer\.py: 4 steps on a CPU with PyTorch [\d.]+, in float32, with stand-ins for habana_frameworks\./);
-  assert.match(said, /were not tried/);
+  assert.match(said, /were not tested/);
   const curves = page.page.locator("#twin-curves polyline");
   assert.equal(await curves.count(), 2);
   for (const points of await curves.evaluateAll((lines) => lines.map((line) => line.getAttribute("points").split(" ").length))) {

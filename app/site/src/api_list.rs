@@ -101,15 +101,15 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
         noun: ("name", "names"),
         choices: vec![Choice {
             name: "target",
-            label: "On",
+            label: "Target",
             values: targets.iter().map(|target| named(guides, target)).collect(),
         }],
     };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>API lookup</h1>\n\
-         <p class=\"lead\">Every name that a recipe looks for, and what each target makes of it. A cell leads to the recipe, \
-         which says why, for which SDK versions, and what it leaves to you. An empty cell means that no recipe of that target \
-         mentions the name: the code stays as it is, and what belongs to the source machine is reported.</p>\n</div>\n{}{}</div>\n",
+         <p class=\"lead\">Every API name that a recipe covers, and what each target makes of it. Each cell links to the recipe, \
+         with the reason, the SDK versions and what remains for you. An empty cell means that no recipe for that target mentions \
+         the name: the code is unchanged, and remaining references to CUDA are reported.</p>\n</div>\n{}{}</div>\n",
         filter::form(&narrowed_by, rows.len()),
         table(&columns, &rows)
     );

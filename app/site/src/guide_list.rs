@@ -10,8 +10,8 @@ use guide::html::escape;
 pub(crate) fn write(guides: &[Guide]) -> String {
     let main = format!(
         "<div class=\"wrap guide-list band\">\n<h1>Guides</h1>\n\
-         <p class=\"lead\">One page for each target. Each recipe says what changes and why, and is the rule that the \
-         engine runs. Or browse <a href=\"../recipes/\">all recipes</a>, look up \
+         <p class=\"lead\">One page for each target. Each recipe says what changes and why, and is itself the rule \
+         that the engine runs. You can also browse <a href=\"../recipes/\">all recipes</a>, look up \
          <a href=\"../apis/\">an API</a>, or a word in the <a href=\"../glossary/\">glossary</a>.</p>\n{}</div>\n",
         cards(guides, "")
     );

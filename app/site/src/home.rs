@@ -49,14 +49,14 @@ pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet, one_file: bool) -> St
 
 const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 id=\"how\">How it goes</h2>\n\
     <ol class=\"steps\">\n\
-    <li><h3>Give it the code</h3><p>Paste a script, or drop a file, a folder or a zip. It stays in your browser: \
+    <li><h3>Give it the code</h3><p>Paste a script, or drop files, a folder or a zip. Your code stays in your browser: \
     the engine runs there.</p></li>\n\
-    <li><h3>Read the changes</h3><p>The new code stands beside the old. Each change names its recipe; accept it or reject \
+    <li><h3>Read the changes</h3><p>The new code appears beside the old. Each change names its recipe; accept or reject \
     it.</p></li>\n\
-    <li><h3>Work through the rest</h3><p>What no rule can decide is listed with its line and what to do about \
-    it.</p></li>\n\
+    <li><h3>Work through the rest</h3><p>What no rule can decide is listed, with its line and what to do \
+    there.</p></li>\n\
     <li><h3>Apply it</h3><p>Download a patch, the files or a zip, with a record of what was checked.</p></li>\n\
-    <li><h3>Launch it</h3><p>The <a href=\"launch/\">scripts that start it</a> on your site follow from the ported project. \
+    <li><h3>Launch it</h3><p>The <a href=\"launch/\">scripts that start it</a> on your site are generated from the ported project. \
     You run them on the machine yourself.</p></li>\n\
     <li><h3>Compare the numbers</h3><p>A project built on CosmicTagger’s network can be compared with a <a href=\"check/\">CPU \
     reference run in this browser</a>.</p></li>\n</ol>\n</section>\n";
@@ -65,7 +65,7 @@ fn takeaway() -> String {
     format!(
         "<section class=\"wrap band\" aria-labelledby=\"offline-use\">\n<h2 id=\"offline-use\">Where there is no network</h2>\n\
          <p>After one visit the site works offline. For a login node, download it as <a href=\"{ONE_FILE}\" download>a single \
-         file</a> with the guides, search, porting and launch scripts. Checking a port is on the site and in the command alone.</p>\n</section>\n"
+         file</a> with the guides, search, porting and launch scripts. Only Check a port is missing from it; that is on the site and in the command.</p>\n</section>\n"
     )
 }
 

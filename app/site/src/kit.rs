@@ -55,8 +55,8 @@ pub(crate) fn offer(kit: &Kit, name: &str) -> String {
     // Of a script of TensorFlow the kit follows the calls alone.
     let needs = if name.starts_with("tensorflow") { "Python alone" } else { "Python with PyTorch" };
     format!(
-        "<aside class=\"kit\"><p>Rehearse a port on a laptop, without the accelerator and its software: \
-         <a href=\"../../{ARCHIVE}\" download>the rehearsal kit</a> needs {needs}. Unpack it beside the ported script, then</p>\n\
+        "<aside class=\"kit\"><p>Rehearse a port on a laptop, without the accelerator: unpack \
+         <a href=\"../../{ARCHIVE}\" download>the rehearsal kit</a> (it needs {needs}) beside the ported script and run:</p>\n\
          <pre><code>python3 rehearsal/{PROGRAM} --target {name} -- train.py</code></pre></aside>\n"
     )
 }

@@ -45,7 +45,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
         }
         lists += "</ul>\n</section>\n";
     }
-    let kinds = [("safe", "applied"), ("unsafe", "applied when asked for"), ("manual", "reported")];
+    let kinds = [("safe", "Automatic"), ("unsafe", "Opt-in"), ("manual", "Manual")];
     let narrowed_by = Filter {
         items: ".recipes > li",
         noun: ("recipe", "recipes"),
@@ -58,21 +58,21 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
             Choice { name: "sdk", label: "SDK version", values: sdks },
             Choice {
                 name: "kind",
-                label: "What it does",
+                label: "How it is applied",
                 values: kinds.map(|(kind, label)| (kind.to_string(), label.to_string())).to_vec(),
             },
         ],
     };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>Recipes</h1>\n<p class=\"lead\">All {count} recipes, by guide. To \
-         see what each target makes of an API, side by side, see <a href=\"../apis/\">API lookup</a>.</p>\n\
+         compare what each target makes of an API, see <a href=\"../apis/\">API lookup</a>.</p>\n\
          {}{lists}</div>\n</div>\n",
         filter::form(&narrowed_by, count)
     );
     shell(&Frame {
         path: "recipes/",
         title: "Recipes",
-        description: "Every recipe of every guide, with what it does and how far it may be trusted.",
+        description: "Every recipe of every guide: what it does, and whether it is automatic, opt-in or manual.",
         head: &filter::script("../"),
         main: &main,
         ..Frame::default()

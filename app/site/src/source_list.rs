@@ -47,12 +47,12 @@ pub(crate) fn write(uses: &[Use<'_>]) -> String {
     let count: usize = hosts.values().map(BTreeMap::len).sum();
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>Sources</h1>\n<p class=\"lead\">All {count} pages that the guides \
-         take their facts from, by site, each with the sections that use it.</p>\n{list}</div>\n</div>\n"
+         cite, by site, each with the sections that cite it.</p>\n{list}</div>\n</div>\n"
     );
     shell(&Frame {
         path: "sources/",
         title: "Sources",
-        description: "Every page of vendors and others that the guides refer to, and the sections that use it.",
+        description: "Every page that the guides cite, and the sections that cite it.",
         main: &main,
         ..Frame::default()
     })

@@ -16,13 +16,13 @@ function ask(worker, message) {
 /** A newer site is there. It waits until the reader wants it: work may be open. */
 function offer(worker) {
   if (document.getElementById("update")) return;
-  const news = element("p", {}, "There is a newer version of this site. Loading it reloads this page");
+  const news = element("p", {}, "A newer version of this site is available. Loading it reloads this page");
   news.append(window.portolanKeep ? "; your open work comes back." : ".");
   const later = button("Later", () => bar.remove());
   const now = button("Load it", async () => {
     if ((await window.portolanKeep?.()) === false) {
       now.remove();
-      news.textContent = "This browser does not let your open work be kept. Take it away, then load the newer version by closing this page and opening it again.";
+      news.textContent = "This browser does not let your open work be kept. Download it first; then close this page and open it again to load the newer version.";
       return;
     }
     navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });

@@ -112,7 +112,7 @@ pub(crate) async fn copy(text: &str) -> Result<(), JsValue> {
     let navigator = window().navigator();
     // Missing where the page is served without https.
     if Reflect::get(&navigator, &"clipboard".into())?.is_undefined() {
-        return Err("the browser lends its clipboard to https pages only".into());
+        return Err("the browser allows clipboard access on https pages only".into());
     }
     JsFuture::from(navigator.clipboard().write_text(text)).await.map(|_| ())
 }

@@ -46,7 +46,8 @@ fn linked(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A message as a sentence of its own: a message is written to follow its place. Code and names begin as they are written.
+/// A message as a sentence of its own: a message is written to follow its place, and ends without a full stop. Code and names
+/// begin as they are written.
 pub fn sentence(message: &str) -> String {
     let end = message.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(message.len());
     let (first, rest) = message.split_at(end);
@@ -54,6 +55,9 @@ pub fn sentence(message: &str) -> String {
     let mut text = message.to_owned();
     if is_word {
         text[..1].make_ascii_uppercase();
+    }
+    if text.ends_with(|c: char| !".:!?…".contains(c)) {
+        text.push('.');
     }
     text
 }
@@ -105,9 +109,11 @@ mod tests {
     #[test]
     fn a_message_becomes_a_sentence() {
         let check = |message: &str, expected: &str| assert_eq!(sentence(message), expected);
-        check("not ported: a test can't be written here", "Not ported: a test can't be written here");
+        check("not ported: a test can't be written here", "Not ported: a test can't be written here.");
         check("this string names a CUDA device.", "This string names a CUDA device.");
-        check("a line ends here", "A line ends here");
+        check("a line ends here", "A line ends here.");
+        check("the file is not text:", "The file is not text:");
+        check("", "");
         for same in [
             "`x` remains",
             "torch.cuda is gone",
@@ -116,9 +122,8 @@ mod tests {
             "is_available() asks",
             "Title",
             "don't",
-            "",
         ] {
-            check(same, same);
+            check(same, &format!("{same}."));
         }
     }
 

@@ -31,7 +31,7 @@ fn Report(compared: Compared, shape: Vec<usize>) -> impl IntoView {
     let session: Session = expect_context();
     let Compared { report, suggested, .. } = compared;
     let Verdict { agrees, headline, rests_on, caution } = verdict(&report);
-    let heads = ["plane", "max difference", "mean difference", "max difference / largest logit"];
+    let heads = ["Plane", "Max difference", "Mean difference", "Max difference / largest logit"];
     let rows = report.planes.iter().enumerate();
     let rows = rows.map(|(plane, distance)| distance_row(plane.to_string().into_any(), distance, false)).collect_view();
     view! {

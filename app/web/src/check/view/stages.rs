@@ -23,7 +23,7 @@ pub(super) fn Stages(report: Report) -> impl IntoView {
         distance_row(view! { <code>{short_path(&name)}</code> }.into_any(), &distance, off)
     };
     let count = report.stages.len();
-    let heads = ["module", "max difference", "mean difference", "max difference / largest number"];
+    let heads = ["Module", "Max difference", "Mean difference", "Max difference / largest number"];
     let table = (count > 0).then(move || {
         view! {
             <details>

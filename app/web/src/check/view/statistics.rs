@@ -28,7 +28,7 @@ pub(super) fn Statistics() -> impl IntoView {
     let facts = Memo::new(move |_| session.state.with(|state| state.results.as_ref().map(|r| r.facts.clone())));
     let show = move || {
         let facts = facts.get()?;
-        let heads = std::iter::once("plane").chain(CLASS_NAMES).map(str::to_owned).collect();
+        let heads = std::iter::once("Plane").chain(CLASS_NAMES).map(str::to_owned).collect();
         let row = |(plane, counts): (usize, &[u64; 3])| {
             let counts = counts.iter().map(|&count| view! { <td>{thousands(count)}</td> }).collect_view();
             view! {

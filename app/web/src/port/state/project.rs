@@ -252,6 +252,9 @@ pub fn not_python(text: &str) -> Option<&'static str> {
     None
 }
 
+/// What a line about how to run a script has in front of its name.
+const STARTERS: [&str; 3] = ["python ", "python3 ", "torchrun "];
+
 /// The name that a script's own text gives it: in its first lines, or behind `python` in a line about how to run it.
 pub fn name_in(text: &str) -> Option<String> {
     let is_name = |word: &str| {
@@ -270,7 +273,7 @@ pub fn name_in(text: &str) -> Option<String> {
     });
     let run = || {
         lines.find_map(|line| {
-            let (_, rest) = line.split_once("python ").or_else(|| line.split_once("python3 "))?;
+            let (_, rest) = STARTERS.iter().find_map(|starter| line.split_once(starter))?;
             rest.split_whitespace().map(clean).find(|word| is_name(word))
         })
     };
@@ -367,6 +370,7 @@ mod tests {
         let check = |text: &str, expected: Option<&str>| assert_eq!(name_in(text).as_deref(), expected, "{text}");
         check("# train.py\nimport torch\n", Some("train.py"));
         check("\"\"\"Trains.\n\nUsage: python tools/train.py --lr 1\n\"\"\"\n", Some("tools/train.py"));
+        check("\"\"\"Usage: torchrun --nproc_per_node 4 train.py --lr 1\"\"\"\n", Some("train.py"));
         check("# torchrun main\nimport torch\n", None);
         check("# see model.py for the network\n", None);
     }

@@ -170,7 +170,7 @@ impl State {
             return what.to_owned();
         }
         match (todo, residue) {
-            (0, 0) if self.has_refused() => format!("No {target} recipe changes this file, with what you turned off."),
+            (0, 0) if self.has_refused() => format!("No {target} recipe changes this file, given what you turned off."),
             (0, 0) => format!("No {target} recipe changes this file. No CUDA or NVIDIA references in it."),
             (0, _) => format!("No {target} recipe changes this file, but CUDA or NVIDIA references remain in it."),
             (n, _) => format!("No {target} recipe changes this file automatically: {n} to do by hand."),

@@ -95,6 +95,10 @@ fn Stale(message: String, line: usize, column: usize) -> impl IntoView {
 fn Nothing() -> impl IntoView {
     let session: Session = expect_context();
     let text = session.memo(State::unchanged);
+    let head = session.memo(|state| match state.not_python() {
+        Some(_) => "This is not a Python script",
+        None => "Nothing changed in this file",
+    });
     let elsewhere = session.memo(State::changed_elsewhere);
     let has_diff = session.memo(|state| {
         state.has_refused() || state.outcome_of(state.selected).is_some_and(|file| !file.diagnostics.is_empty())
@@ -113,7 +117,7 @@ fn Nothing() -> impl IntoView {
     view! {
         {move || view! { <Overview folded=has_diff.get()/> }}
         <div class="state" class:brief=has_diff hidden=told>
-            <h3>"Nothing changed in this file"</h3>
+            <h3>{head}</h3>
             <p>{move || view! { <Prose text=text.get()/> }}</p>
             <p class="elsewhere">"The changes are in:"</p>
             <ul>{move || elsewhere.get().into_iter().map(entry).collect_view()}</ul>

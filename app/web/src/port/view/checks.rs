@@ -49,7 +49,7 @@ fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
         <p class="fine">
             "These checks only examine the text. "
             <button class="link" on:click=move |_| session.show(Panel::Twin)>"A twin run"</button>
-            " shows on any machine with Python and PyTorch or TensorFlow whether the port computes what the original does. How well it trains on the accelerator, only a run there shows."
+            " shows on any machine with Python and PyTorch or TensorFlow whether the port computes what the original does. Only a run on the accelerator shows how well it trains there."
         </p>
         <Versions certificate/>
     })
@@ -70,7 +70,11 @@ fn List(certificate: Certificate) -> impl IntoView {
             "Unedited code is byte-identical.",
             "Code outside the edits differs from the original.",
         ),
-        (c.comments_kept, "Every comment is kept or went with its line.", "A comment of the original is missing."),
+        (
+            c.comments_kept,
+            "Every comment is kept, or was removed with its line.",
+            "A comment of the original is missing.",
+        ),
         (c.residue.is_empty(), "No CUDA or NVIDIA references remain.", "CUDA or NVIDIA references remain:"),
     ];
     let check = |(good, yes, no): (bool, &'static str, &'static str)| {

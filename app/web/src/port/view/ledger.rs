@@ -1,6 +1,7 @@
 use super::links::Place;
 use crate::port::state::State;
 use crate::port::work::Session;
+use crate::shared::text::sentence;
 use codemod::{Figure, Ledger, LedgerEntry};
 use leptos::prelude::*;
 
@@ -29,7 +30,7 @@ fn OfProgram(ledger: Ledger, named: bool) -> impl IntoView {
         let names = programs.join(", ");
         view! { <p class="fine">"In " <code>{names}</code></p> }
     });
-    let flag = |flag: String| view! { <li>{format!("{flag}.")}</li> };
+    let flag = |flag: String| view! { <li>{sentence(&flag)}</li> };
     let flags = match flags.is_empty() {
         true => view! { <p>"By these figures, a step is the same as before."</p> }.into_any(),
         false => view! { <ul class="flags">{flags.into_iter().map(flag).collect_view()}</ul> }.into_any(),
@@ -62,7 +63,7 @@ fn Line(entry: LedgerEntry) -> impl IntoView {
     let old = before.place.map(|(path, line)| view! { <small>{format!("{path}:{line}")}</small> });
     view! {
         <tr class:changed=changed>
-            <th scope="row">{name} " " {mark}</th>
+            <th scope="row"><span>{name}</span> " " {mark}</th>
             <td>{before.text} " " {old}</td>
             <td>
                 <Ported figure=after/>

@@ -36,7 +36,7 @@ fn show(Outline { stops, done, left }: Outline, folded: bool) -> impl IntoView {
         <details class="overview" open=!folded>
             <summary>
                 <h3>"The training step is not ported"</h3>
-                <small>"Why, and what is left to you"</small>
+                <small>"Why, and what remains for you"</small>
             </summary>
             <ul>{stops.into_iter().map(stop).collect_view()}</ul>
             <WayOut/>
@@ -65,7 +65,7 @@ fn WayOut() -> impl IntoView {
                 let places: Vec<String> = places.iter().map(|(path, line)| format!("{path}:{line}")).collect();
                 format!("Without the code at {}, {then}.", places.join(", "))
             }
-            _ => format!("With another choice {then}:"),
+            _ => format!("With this choice {then}:"),
         };
         let button = by.label().map(|label| {
             let choose = move |_| session.change_and_port(|state| state.unblock(&by));

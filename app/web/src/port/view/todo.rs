@@ -60,7 +60,7 @@ pub(super) fn Todo() -> impl IntoView {
                     </button>
                 </Show>
                 <Show when=move || groups.with(Vec::is_empty)>
-                    <p class="fine">"No entry fits."</p>
+                    <p class="fine">"No matching entry."</p>
                 </Show>
             </Show>
         </div>

@@ -7,7 +7,6 @@ use crate::port::state::{EDITS_INCLUDED, State, fragment};
 use crate::shared::archive;
 use crate::shared::browser;
 use crate::shared::text::thousands;
-use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 /// `portolan-hpu.patch` and the like.
@@ -33,7 +32,7 @@ pub(in crate::port) fn patch(session: Session) {
         give(session, &name, "text/x-patch", text.as_bytes());
         let advice = session.state.with_untracked(|state| match state.is_named() {
             true => "",
-            false => " First give the file the name that it has in your project: the patch names it.",
+            false => " First enter the file’s path in your project: the patch uses it.",
         });
         session.say(false, format!("Downloaded {name}. In your project’s root: `git apply {name}`.{advice} {edits}"));
     });

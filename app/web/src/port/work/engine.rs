@@ -44,7 +44,7 @@ pub(super) fn start(on_ready: impl Fn() + 'static, on_broken: impl Fn(String) + 
         // An engine that is built of other sources may say what this page does not understand, or understands otherwise.
         let is_other = |answer: &Parcel<Answer>| matches!(&answer.head, Answer::Ready(of) if of != SOURCES);
         let Some(answer) = answer.filter(|answer| !is_other(answer)) else {
-            return on_broken("Page and engine are of different versions: reload the page.".to_owned());
+            return on_broken("The page and the engine are different versions: reload the page.".to_owned());
         };
         if matches!(answer.head, Answer::Ready(_)) {
             LINE.with_borrow_mut(|line| {

@@ -3,6 +3,7 @@
 use crate::port::state::paper::{Ghost, HunkInfo, HunkRecipe, Note, TOGETHER};
 use crate::port::view::links::{GuideLink, guide_address};
 use crate::port::work::Session;
+use crate::shared::text::sentence;
 use crate::shared::view::Prose;
 use leptos::prelude::*;
 
@@ -101,7 +102,7 @@ pub(super) fn remark(note: Note) -> AnyView {
     view! {
         <p class="note-text" class:needs=needs>
             <b>{kind} ": "</b>
-            <Prose text=message/>
+            <Prose text=sentence(&message)/>
             " "
             {link}
             " "

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 pub(super) fn Legend() -> impl IntoView {
     let entries = [
         ("done", "done", "the port changes the line"),
-        ("needs-you", "to do", "the port leaves something there to you"),
+        ("needs-you", "to do", "something there remains for you to do"),
         ("not-possible", "not possible", "the file can’t be ported to that target"),
         ("", "–", "the line stays unchanged"),
     ];

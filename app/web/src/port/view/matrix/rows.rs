@@ -21,7 +21,7 @@ pub(super) fn Rows(table: Arc<Table>) -> impl IntoView {
         return view! {
             <div class="state">
                 <h3>"Nothing to compare"</h3>
-                <p>"No target changes anything in this project or has anything to say about it."</p>
+                <p>"No target changes or reports anything in this project."</p>
             </div>
         }
         .into_any();
@@ -80,7 +80,7 @@ fn named(target: &str) -> String {
 
 /// A target, and how its column adds up.
 fn head(target: &str, sums: &[usize; 3]) -> impl IntoView + use<> {
-    let words = ["done", "to do", "not possible"];
+    let words = ["changed", "to do", "not possible"];
     let sums = sums.iter().zip(words).filter(|(n, _)| **n > 0).map(|(n, word)| format!("{n} {word}"));
     view! {
         <th scope="col">

@@ -11,8 +11,7 @@ pub(super) fn Controls() -> impl IntoView {
     let state = session.state;
     let progress = session.memo_of_port(|state| match state.progress() {
         (0, _) => "Nothing to do".to_owned(),
-        (1, done) => format!("{done} of 1 entry done"),
-        (all, done) => format!("{done} of {all} entries done"),
+        (all, done) => format!("{done} of {all} done"),
     });
     let grouping = session.memo(|state| state.todo.grouping);
     let filter = session.memo(|state| state.todo.filter.clone());

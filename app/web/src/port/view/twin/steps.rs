@@ -25,8 +25,8 @@ pub(super) fn Steps(steps: Vec<Step>) -> impl IntoView {
                                 <th scope="col">"Step"</th>
                                 <th scope="col">"Loss, original"</th>
                                 <th scope="col">"Loss, port"</th>
-                                <th scope="col">"Gradients’ norm, original"</th>
-                                <th scope="col">"Gradients’ norm, port"</th>
+                                <th scope="col">"Gradient norm, original"</th>
+                                <th scope="col">"Gradient norm, port"</th>
                                 <th scope="col">"Samples"</th>
                             </tr>
                         </thead>

@@ -19,7 +19,7 @@ pub(super) fn Verdict(run: TwinRun) -> impl IntoView {
     let stale = stale.then(|| {
         view! {
             <p>
-                "Its files are not those of the port shown: code, target or a choice has changed since. Download the archive again and run it."
+                "Its files are not those of the port shown: the code, the target or an option has changed since. Download the archive again and rerun it."
             </p>
         }
     });
@@ -30,7 +30,7 @@ pub(super) fn Verdict(run: TwinRun) -> impl IntoView {
             {result.failed.clone().map(|why| view! { <p class="why">{why}</p> })}
             {first}
             <ul>{findings} {broken}</ul>
-            <p class="fine">{ran} " Speed, memory and what the vendor’s compiler accepts were not tried."</p>
+            <p class="fine">{ran} " Speed, memory and what the vendor’s compiler accepts were not tested."</p>
             <p>
                 <button class="button quiet small" id="drop-twin" on:click=move |_| session.state.update(|s| s.drop_twin())>
                     "Remove this result"
