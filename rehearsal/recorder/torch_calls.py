@@ -282,6 +282,8 @@ def _mixed_precision(torch):
 
     autocast = torch.amp.autocast_mode.autocast
     defaults = {"cuda": torch.float16, "hpu": torch.bfloat16, "xpu": torch.float16, "cpu": torch.bfloat16}
+    # Without AVX-512, oneDNN has no LSTM in bfloat16 and raises; PyTorch's own kernel runs on every processor.
+    onednn_computes = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)()
 
     def made(original, self, device_type, dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
@@ -316,10 +318,14 @@ def _mixed_precision(torch):
             twin.autocast(device, kind)
         # A region that is switched off switches off the one around it.
         AUTOCAST.append(str(dtype).replace("torch.", "") if enabled else None)
+        self._onednn = torch._C._get_mkldnn_enabled()
+        if self._enabled and not onednn_computes:
+            torch._C._set_mkldnn_enabled(False)
         return original(self)
 
     def leave(original, self, *args):
         AUTOCAST.pop()
+        torch._C._set_mkldnn_enabled(self._onednn)
         return original(self, *args)
 
     around(autocast, "__init__", made)

@@ -61,6 +61,10 @@ class Gaudi(Programs):
     def test_autocast_for_another_device(self):
         self.bad("hpu.autocast-device", STEP.replace('device_type="hpu"', 'device_type="cpu"'))
 
+    def test_an_lstm_in_bfloat16_on_any_processor(self):
+        recurrent = STEP.replace("torch.nn.Linear(4, 2)", "torch.nn.LSTM(4, 2)").replace("net(x)", "net(x)[0]")
+        self.good(recurrent)
+
     def test_nothing_of_cuda(self):
         for call in ("torch.cuda.synchronize()", "torch.zeros(1, device='cuda')", "net.cuda()", "torch.cuda.amp.GradScaler()"):
             self.bad("hpu.no-cuda", STEP + call)
