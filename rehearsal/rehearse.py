@@ -44,41 +44,41 @@ TARGETS = {
     "tensorflow-ipu": (["tf", "tf_ipu", "popdist"], "cpu"),
 }
 
-INSTALL = "PyTorch is not installed for this Python: install it with `python3 -m pip install torch` (and torchvision, lightning or what else the script imports)."
+INSTALL = "PyTorch is not installed for this Python: install it with `python3 -m pip install torch` (and torchvision, lightning or the script's other dependencies)."
 
-NO_TENSORFLOW = ("TensorFlow is not installed for this Python: install it with `python3 -m pip install tensorflow` (2.16 or newer, and what else the "
-                 "script imports).")
-SEVERAL = "of a program of TensorFlow one instance is compared; leave --instances out."
+NO_TENSORFLOW = ("TensorFlow is not installed for this Python: install it with `python3 -m pip install tensorflow` (2.16 or newer, and the "
+                 "script's other dependencies).")
+SEVERAL = "for TensorFlow programs only one instance is compared; omit --instances."
 
 
 def arguments(argv):
     parser = argparse.ArgumentParser(prog="rehearse.py", description=__doc__.splitlines()[0])
     parser.add_argument("--target", required=True, choices=TARGETS)
     parser.add_argument("--steps", type=int, default=64, metavar="N", help="stop after N steps on the accelerator; 0: never (default 64)")
-    parser.add_argument("--batches", type=int, default=4, metavar="N", help="batches a loader gives in one pass; 0: all (default 4)")
+    parser.add_argument("--batches", type=int, default=4, metavar="N", help="batches per pass over a loader; 0: all (default 4)")
     parser.add_argument("--fake-data", type=int, nargs="?", const=1000, default=0, metavar="N",
-                        help="make up the data sets of torchvision and Keras, with N samples for training (default 1000)")
+                        help="generate fake torchvision and Keras data sets with N training samples (default 1000)")
     parser.add_argument("--fake-images", action="append", default=[], metavar="FOLDER[=CLASSES]",
-                        help="make up a folder of images, one folder in it a class (10), where the program looks for it")
+                        help="generate a folder of fake images with one subfolder per class (10) at the path that the program reads")
     parser.add_argument("--twin", metavar="ORIGINAL",
-                        help="run the original too, and compare the two step by step; with --project the folder of the original's project")
-    parser.add_argument("--project", metavar="FOLDER", help="the port's project, in which the script lies; both runs start in their projects")
-    parser.add_argument("--twin-args", metavar="ARGS", help="the original's arguments, as one word (default: the port's)")
-    parser.add_argument("--port-args", metavar="ARGS", help="arguments of the port alone, as one word, in front of those that both are given")
-    parser.add_argument("--batch-size", type=int, metavar="N", help="the batch that a target has to be told at the start (rdu)")
+                        help="also run the original and compare both step by step; with --project, the original's project folder")
+    parser.add_argument("--project", metavar="FOLDER", help="the port's project folder, which contains the script; both runs start in their project folders")
+    parser.add_argument("--twin-args", metavar="ARGS", help="the original's arguments, as one string (default: the port's)")
+    parser.add_argument("--port-args", metavar="ARGS", help="arguments of the port only, as one string, placed before those of both")
+    parser.add_argument("--batch-size", type=int, metavar="N", help="batch size for targets that need it at startup (rdu)")
     parser.add_argument("--first", action="append", default=[], metavar="ARGS",
-                        help="start the port with these arguments before, in the same folder (SambaFlow: compile …)")
-    parser.add_argument("--twin-steps", type=int, default=16, metavar="K", help="steps that are compared (default 16)")
+                        help="first start the port with these arguments, in the same folder (SambaFlow: compile …)")
+    parser.add_argument("--twin-steps", type=int, default=16, metavar="K", help="number of steps to compare (default 16)")
     parser.add_argument("--seed", type=int, default=20, help="seed of both runs (default 20)")
-    parser.add_argument("--precision", choices=("float32", "target"), default="float32", help="both in float32, or as they say (default float32)")
-    parser.add_argument("--report", metavar="FILE", help="the port's report (portolan port --format json), to name recipes")
+    parser.add_argument("--precision", choices=("float32", "target"), default="float32", help="precision of both runs: float32, or that of the programs (default float32)")
+    parser.add_argument("--report", metavar="FILE", help="the port's report (portolan port --format json), for recipe names")
     parser.add_argument("--json", metavar="FILE", help="write the result of the comparison as JSON")
-    parser.add_argument("--html", metavar="FILE", help="write it as a page with the two curves")
+    parser.add_argument("--html", metavar="FILE", help="write the result as an HTML page with both loss curves")
     parser.add_argument("--sdk", metavar="VERSION", help="the release of Gaudi's software: from 1.18 on `import torch` loads the bridge")
-    parser.add_argument("--instances", type=int, default=1, metavar="N", help="popdist: of how many instances this is one; a twin run starts them all (default 1)")
-    parser.add_argument("--instance", type=int, default=0, metavar="I", help="popdist: which one (default 0)")
-    parser.add_argument("--replicas", type=int, default=1, metavar="N", help="popdist: replicas in all (default: one an instance)")
-    parser.add_argument("script", help="the script, and behind it its own arguments; or the command that starts it, with its launcher")
+    parser.add_argument("--instances", type=int, default=1, metavar="N", help="popdist: number of instances; a twin run starts them all (default 1)")
+    parser.add_argument("--instance", type=int, default=0, metavar="I", help="popdist: index of this instance (default 0)")
+    parser.add_argument("--replicas", type=int, default=1, metavar="N", help="popdist: total number of replicas (default: one per instance)")
+    parser.add_argument("script", help="the script, followed by its arguments; or a complete launch command, including its launcher")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(argv)
     options.environment = {}
@@ -89,23 +89,23 @@ def arguments(argv):
     options.program = options.script
     if options.project is not None:
         if not os.path.isdir(options.project):
-            parser.error(f"--project: there is no folder {options.project}")
+            parser.error(f"--project: no such folder: {options.project}")
         if options.twin is not None and not os.path.isdir(options.twin):
-            parser.error(f"--twin: with --project this is the folder of the original's project, and there is no folder {options.twin}")
+            parser.error(f"--twin: with --project this is the original's project folder; no such folder: {options.twin}")
         if os.path.isabs(options.script):
-            parser.error(f"{options.script}: with --project the script is named by its place in the project")
+            parser.error(f"{options.script}: with --project, the script's path must be relative to the project")
         options.script = os.path.join(options.project, options.program)
     if not os.path.isfile(options.script):
-        parser.error(f"there is no file {options.script}")
+        parser.error(f"no such file: {options.script}")
     for name, file in (("--report", options.report), ("--twin", options.twin if options.project is None else None)):
         if file is not None and not os.path.isfile(file):
-            parser.error(f"{name}: there is no file {file}")
+            parser.error(f"{name}: no such file: {file}")
     if options.fake_images and options.twin is None:
-        parser.error("--fake-images goes with --twin, whose runs have folders of their own")
+        parser.error("--fake-images requires --twin, whose runs use separate folders")
     if options.twin is not None and options.twin_steps < 1:
-        parser.error("--twin-steps: at least one step is compared")
+        parser.error("--twin-steps must be at least 1")
     if options.instances < 1 or not 0 <= options.instance < options.instances:
-        parser.error(f"there is no instance {options.instance} of {options.instances}")
+        parser.error(f"instance {options.instance} is out of range for {options.instances} instances")
     if options.instances > 1 and max(options.replicas, options.instances) % options.instances:
         parser.error(f"{options.replicas} replicas cannot be divided among {options.instances} instances")
     return options
@@ -122,7 +122,7 @@ def read_command(parser, options, words):
         options.instances = command.processes or options.instances
         options.replicas = command.replicas or options.replicas
     elif command.processes > 1:
-        print(f"rehearsal: the command starts {command.processes} processes; here it is one")
+        print(f"rehearsal: the command starts {command.processes} processes; only one is started here")
 
 
 def instance(options, index=None):
@@ -226,20 +226,20 @@ def report(error, target):
     seen = {rule["rule"] for rule in rules}
     others = [rule for rule in looked_for(target) if rule not in seen]
     if others:
-        line = "these did not come up, so nothing is known of them: " + ", ".join(others)
+        line = "not exercised by this run: " + ", ".join(others)
         print(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent=" " * 10, break_on_hyphens=False))
     missing = error and lacking(error)
     if missing:
-        print(f"  THE STAND-IN lacks {missing}, asked for at {place(error)}.\n"
-              "          The rehearsal ends there: that is no fault of the port if the real software has it, and what follows was not looked at.")
+        print(f"  THE STAND-IN lacks {missing}, used at {place(error)}.\n"
+              "          The rehearsal stops there. If the real software has it, the port is not at fault; later code was not checked.")
     elif error is not None and not isinstance(error, contracts.ContractBroken):
         print(f"  the script ended with {type(error).__name__}: {error}")
     if not rules and error is None:
         loaded = [name for name in VENDORS if name in sys.modules]
         if loaded:
-            print(f"  the script ran with {', '.join(loaded)}, of which it used nothing that has a contract: this shows that it ends, no more")
+            print(f"  the script imported {', '.join(loaded)} but used nothing that has a contract: this shows only that it runs to the end")
         else:
-            print("  the script did not touch the vendor's software: was it ported, and started in the right mode?")
+            print("  the script did not use the vendor's software: was it ported and started in the right mode?")
     return not faults and error is None
 
 
@@ -314,7 +314,7 @@ def twin_result(options, home=None):
     folders, machine = TARGETS[options.target]
     original = options.twin if options.project is None else os.path.join(options.twin, options.program)
     if not os.path.isfile(original):
-        raise ValueError(f"there is no file {original}")
+        raise ValueError(f"no such file: {original}")
     projects = [] if options.project is None else [options.twin, options.project]
     root = options.twin if projects else os.path.dirname(os.path.abspath(original))
     environment = instance(options) if options.target == "popdist" else {}
@@ -326,7 +326,7 @@ def twin_result(options, home=None):
     made_up = [images.Wanted(asked) for asked in options.fake_images]
     there = next((wanted.path for wanted in made_up for base in (".", *projects) if os.path.exists(os.path.join(base, wanted.path))), None)
     if there is not None:
-        raise ValueError(f"--fake-images {there}: this is there already, and is read as it is")
+        raise ValueError(f"--fake-images {there}: already exists and would be used unchanged")
     runner = runs.Runner(
         options.twin_steps, options.seed, options.precision, options.fake_data, made_up, projects=projects, environment=options.environment,
         home=home)

@@ -31,7 +31,7 @@ def imported(which):
     import keras
 
     if int(keras.__version__.split(".")[0]) < 3 or keras.backend.backend() != "tensorflow":
-        raise ImportError(f"a twin run takes Keras 3 on TensorFlow 2.16 or newer; here is Keras {keras.__version__} on {keras.backend.backend()}")
+        raise ImportError(f"a twin run needs Keras 3 on TensorFlow 2.16 or newer; found Keras {keras.__version__} on {keras.backend.backend()}")
     import keras_twin
 
     _devices(tf)
@@ -89,7 +89,7 @@ def _precision(keras):
     def whole(name):
         if not isinstance(name, str) or "16" not in name:
             return name
-        twin.note("precision", "the program asks for a type of half the size, and was run in float32")
+        twin.note("precision", "the program uses a half-precision type, but was run in float32")
         return "float32"
 
     policy = keras.src.dtype_policies.dtype_policy.DTypePolicy

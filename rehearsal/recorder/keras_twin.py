@@ -167,11 +167,11 @@ def _hand_over(number, layer, start):
         return
     theirs = others[number]
     if [value.shape for value in theirs.values()] != [value.shape for value in start.values()]:
-        twin.note("start", "the models are not alike, so each started from its own weights")
+        twin.note("start", "the models differ, so each started with its own weights")
         return
     if all((mine == value).all() for mine, value in zip(start.values(), theirs.values())):
         return
-    twin.note("start", f"{type(layer).__name__} drew other weights than the original: both started from the original's")
+    twin.note("start", f"{type(layer).__name__} drew different initial weights: both started with the original's")
     for weight, value in zip(layer.weights, theirs.values()):
         weight.assign(value)
         start[weight.path] = value

@@ -27,9 +27,9 @@ def _init(torch):
             if name not in BACKENDS:
                 if MACHINE == "hpu":
                     broken("hpu.backend",
-                           f"processes on Gaudi meet over hccl, once habana_frameworks.torch.distributed.hccl is imported; not {name}")
+                           f"processes on Gaudi need the backend hccl, with habana_frameworks.torch.distributed.hccl imported; not {name}")
                 if MACHINE == "xpu":
-                    broken("xpu.backend", f"processes on Intel's GPUs meet over xccl; not {name}")
+                    broken("xpu.backend", f"processes on Intel's GPUs need the backend xccl, not {name}")
                 raise RuntimeError(f"Distributed package doesn't have {name.upper()} built in")
         if init_method in (None, "env://") and store is None:
             for key in ("MASTER_ADDR", "MASTER_PORT", *(("RANK",) if rank < 0 else ()), *(("WORLD_SIZE",) if world_size < 0 else ())):
@@ -68,7 +68,7 @@ def _there(what, tensor=None):
     import torch
 
     if not torch.distributed.is_initialized():
-        broken("torch.process-group", f"{what} without a process group: nothing has called init_process_group, or a port took it away")
+        broken("torch.process-group", f"{what} without a process group: init_process_group was not called, or the port removed it")
         raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
     kind = {own: device for device, own in OWN.items()}.get(_asked.get("backend"))
     if tensor is not None and kind and devices.where(tensor) != kind:

@@ -171,7 +171,7 @@ def _gradients(torch):
         if outermost:
             device = devices.where(first)
             if PORTED and devices.name():
-                expect(f"{MACHINE}.device", device == MACHINE, f"backward() on {device}: the card has no part in this step")
+                expect(f"{MACHINE}.device", device == MACHINE, f"backward() on {device}: this step does not use the card")
                 if not is_broken(f"{MACHINE}.no-cuda"):
                     kept(f"{MACHINE}.no-cuda")
             for seen in SEEN_BY["backward"]:
@@ -513,7 +513,7 @@ def _cuda_elsewhere(torch):
     before(torch.cuda, "synchronize", needs_cuda)
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
         def asked(*_, _name=name, **__):
-            broken(f"{MACHINE}.no-cuda", f"torch.cuda.{_name}() is answered 0 here, whatever the {MACHINE.upper()} holds")
+            broken(f"{MACHINE}.no-cuda", f"torch.cuda.{_name}() returns 0 here, whatever is in the {MACHINE.upper()}'s memory")
 
         before(torch.cuda, name, asked)
 

@@ -181,7 +181,7 @@ def _flat(value, path="", found=None):
     elif isinstance(value, dict):
         if "ipu_state" in value and "ipu_param" in value:
             # What PopTorch's own optimizers save: their settings as tensors beside the moments.
-            note("saved", "the state of the optimizer is saved as PopTorch has it, and only PopTorch reads it again")
+            note("saved", "the optimizer state is saved in PopTorch's format, which only PopTorch can read")
             value = {"state": value["ipu_state"] or {}}
         for key, item in value.items():
             _flat(item, f"{path}.{key}" if path else str(key), found)
@@ -249,11 +249,11 @@ def _hand_over(number, module, start):
         fits = {name: [own for own in mine if own == name or own.endswith(f".{name}")] for name in theirs}
         places = {name: own[0] for name, own in fits.items() if len(own) == 1 and tuple(mine[own[0]].shape) == theirs[name].shape}
         if len(places) != len(theirs):
-            note("start", "the modules are not alike, so each started from its own weights")
+            note("start", "the modules differ, so each started with its own weights")
             return
     if all((start[own] == theirs[name]).all() for name, own in places.items()):
         return
-    note("start", f"{type(module).__name__} drew other weights than the original: both started from the original's")
+    note("start", f"{type(module).__name__} drew different initial weights: both started with the original's")
     for name, own in places.items():
         mine[own].data.copy_(torch.from_numpy(theirs[name]))
         start[own] = theirs[name]
@@ -674,7 +674,7 @@ def kept(dtype):
     import torch
 
     if dtype in (torch.float16, torch.bfloat16) and precision() == "float32":
-        note("precision", "the program asks for a type of half the size, and was run in float32")
+        note("precision", "the program uses a half-precision type, but was run in float32")
         return torch.float32
     return dtype
 

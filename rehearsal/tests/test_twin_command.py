@@ -178,8 +178,8 @@ class Result(unittest.TestCase):
         still = "import torch\nprint(torch.nn.Linear(4, 2)(torch.ones(1, 4)))\n"
         run = Twin(*both(still, still))
         self.assertEqual(run.status, 1)
-        self.assertIn("the original trained no step", run.out)
-        self.assertIn("the port trained no step", run.out)
+        self.assertIn("the original ran no training step", run.out)
+        self.assertIn("the port ran no training step", run.out)
 
     def test_a_port_that_never_reaches_the_target_fails(self):
         run = Twin(*both(port=ORIGINAL.replace('"cuda"', '"cpu"')))
@@ -204,7 +204,7 @@ class Result(unittest.TestCase):
         words = ("LEVEL=3", "mpirun", "-n", "8", "--bind-to", "core", "python3", "-u", "train.py", "--lr", "0.2")
         run = Twin(*both(port=port), argv=words)
         self.assertEqual(run.status, 0, run.out + run.err)
-        self.assertIn("starts 8 processes; here it is one", run.out)
+        self.assertIn("starts 8 processes; only one is started here", run.out)
         self.assertEqual((run.result["ran"]["arguments"], run.result["steps"][0]["rate"][1]), (["--lr", "0.2"], [0.2]))
 
 
@@ -298,7 +298,7 @@ class Result(unittest.TestCase):
         self.assertIn("twin: equal up to the type of numbers (losses by ", run.out)
         run = Twin(*both(original, port.replace("else 0.1", "else 0.2")), "--precision", "target")
         self.assertEqual(run.status, 1, run.out + run.err)
-        self.assertIn("differ in float32 already", run.out)
+        self.assertIn("already differ in float32", run.out)
 
     def test_an_evaluation_in_every_instance(self):
         held_back = "\nheld_back = torch.randn(32, 4)\nwith torch.no_grad():\n    net(held_back{}).sum().item()\n"
@@ -334,7 +334,7 @@ class Commands(unittest.TestCase):
 
         for line in ("train.py python3", "mode=train run.x=2", "train.py", ""):
             self.assertFalse(launched.is_command(line.split()), line)
-        with self.assertRaisesRegex(ValueError, "starts no Python file"):
+        with self.assertRaisesRegex(ValueError, "does not start a Python file"):
             launched.read(["mpirun", "-n", "2", "./a.out"])
 
 
@@ -445,16 +445,16 @@ class Refused(unittest.TestCase):
         self.assertNotIn("Traceback", run.err)
 
     def test_a_wrong_command_line(self):
-        self.check("there is no file port/main.py", argv=("main.py",))
+        self.check("no such file: port/main.py", argv=("main.py",))
         self.check("there is no folder nowhere", "--twin", "nowhere")
         self.check("there is no folder nowhere", "--project", "nowhere")
-        self.check("there is no file original/train.py", original={"other.py": ""})
-        self.check("at least one step", "--twin-steps", "0")
-        self.check("--report: there is no file report.json", "--report", "report.json")
-        self.check("starts no Python file", argv=("mpirun", "-n", "2", "./a.out"))
-        self.check("the folder lies below", "--fake-images", "../data")
-        self.check("stands the number of classes", "--fake-images", "data=many")
-        self.check("this is there already", "--fake-images", "original")
+        self.check("no such file: original/train.py", original={"other.py": ""})
+        self.check("must be at least 1", "--twin-steps", "0")
+        self.check("--report: no such file: report.json", "--report", "report.json")
+        self.check("does not start a Python file", argv=("mpirun", "-n", "2", "./a.out"))
+        self.check("the folder must be below", "--fake-images", "../data")
+        self.check("expected the number of classes", "--fake-images", "data=many")
+        self.check("already exists", "--fake-images", "original")
 
     def test_packages_that_are_missing(self):
         self.check("install it with `python3 -m pip install torch`", python=("-S",))

@@ -145,7 +145,7 @@ class Ipu(Keras):
 
     def test_outside_the_scope(self):
         head, body = ORIGINAL.split("model = ", 1)
-        self.differs("the port trained on the host alone", ORIGINAL, f"{head}{CONFIGURE}model = {body}", "ipu")
+        self.differs("the port trained only on the host", ORIGINAL, f"{head}{CONFIGURE}model = {body}", "ipu")
 
     def test_an_update_of_several_batches(self):
         plain = ORIGINAL.replace("keras.layers.Dropout(0.2), ", "")

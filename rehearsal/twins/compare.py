@@ -109,11 +109,11 @@ class Comparison:
 
     def run(self):
         if not self.original["steps"]:
-            self.findings.append(Finding("the original trained no step"))
+            self.findings.append(Finding("the original ran no training step"))
         if not self.port["steps"]:
-            self.findings.append(Finding("the port trained no step"))
+            self.findings.append(Finding("the port ran no training step"))
         elif self.compiled and not self.port["on_device"]:
-            self.findings.append(Finding("the port trained on the host alone: nothing was compiled for the target"))
+            self.findings.append(Finding("the port trained only on the host: nothing was compiled for the target"))
         if self.findings:
             return self
         for compare in (self.start, self.types_of_weights, self.every_step, self.count, self.evaluations, self.logs, self.ends, self.states, self.saved, self.loss_scale):

@@ -15,9 +15,9 @@ class Wanted:
     def __init__(self, asked):
         path, _, classes = asked.partition("=")
         if not path or os.path.isabs(path) or ".." in path.replace("\\", "/").split("/"):
-            raise ValueError(f"--fake-images {asked}: the folder lies below the one that the program is started in")
+            raise ValueError(f"--fake-images {asked}: the folder must be below the program's working directory")
         if classes and not classes.isdigit() or classes == "0":
-            raise ValueError(f"--fake-images {asked}: behind = stands the number of classes")
+            raise ValueError(f"--fake-images {asked}: expected the number of classes after =")
         self.path, self.classes = os.path.normpath(path), int(classes or 10)
 
 

@@ -50,7 +50,7 @@ def read(words):
             environment[name] = value
     place = next((number for number, word in enumerate(words) if _is_program(word)), None)
     if place is None:
-        raise ValueError("this command starts no Python file: " + " ".join(words))
+        raise ValueError("this command does not start a Python file: " + " ".join(words))
     front = words[:place]
     processes = machines = replicas = 0
     for number, word in enumerate(front):

@@ -40,11 +40,11 @@ PAGE = """<!doctype html>
 <p>{what}</p>
 {findings}
 {figure}
-<h2>How it was run</h2>
+<h2>Configuration</h2>
 <dl>
 {ran}
 </dl>
-<p>Speed, memory and what the target's compiler accepts were not tried.</p>
+<p>Speed, memory use and acceptance by the target's compiler were not tested.</p>
 {table}
 </main>
 <script type="application/json" id="twin">{data}</script>
@@ -54,12 +54,12 @@ PAGE = """<!doctype html>
 
 FIGURE = """<figure>
 {curves}
-<figcaption><span class="original">Original, broad</span>, and <span class="port">port, narrow</span>: the loss of each step. The table has the numbers.</figcaption>
+<figcaption>Loss per step of the <span class="original">original (thick line)</span> and the <span class="port">port (thin line)</span>. The table has the numbers.</figcaption>
 </figure>"""
 
 TABLE = """<div class="table" tabindex="0" role="region" aria-label="Steps">
 <table>
-<caption>The steps</caption>
+<caption>Steps</caption>
 <thead><tr><th scope="col">Step<th scope="col" class="original">Loss, original<th scope="col" class="port">Loss, port<th scope="col" class="original">Norm of the gradients, original<th scope="col" class="port">port<th scope="col">Learning rate<th scope="col">Samples</tr></thead>
 <tbody>
 {rows}
@@ -87,10 +87,10 @@ def page(table):
 
 def _what(table):
     if table["failed"]:
-        return "One of the two ended early, so there is nothing to compare."
+        return "One of the two runs ended early, so there is nothing to compare."
     original, port = table["trained"]
     steps = f"{port} step{'' if port == 1 else 's'}" if original == port else f"{original} and {port} steps"
-    return f"The original and its port to {table['target']} trained {steps} on a CPU, from the same weights with the same data."
+    return f"The original and its port to {table['target']} trained {steps} on a CPU with the same initial weights and data."
 
 
 def _finding(first):
@@ -104,9 +104,9 @@ def _ran(table):
     made_up = [f"{ran['fake_data']} samples of each data set"] * bool(ran["fake_data"]) + ran["fake_images"]
     return [
         ("Target", table["target"]), ("Software", f"{ran['framework']}, Python {ran['python']}"),
-        ("Stand-ins", ", ".join(ran["stand_ins"]) or "none"), ("Numbers", "as the programs say" if ran["precision"] == "target" else ran["precision"]),
+        ("Stand-ins", ", ".join(ran["stand_ins"]) or "none"), ("Numbers", "as in the programs" if ran["precision"] == "target" else ran["precision"]),
         ("Seed", ran["seed"]), ("Arguments of the port", " ".join(ran["arguments"]) or "none"),
-        *([("Processes of the port", ran["instances"])] if ran["instances"] > 1 else []), *([("Made up", ", ".join(made_up))] if made_up else []),
+        *([("Processes of the port", ran["instances"])] if ran["instances"] > 1 else []), *([("Generated data", ", ".join(made_up))] if made_up else []),
     ]
 
 
@@ -134,7 +134,7 @@ def curves(steps):
     span = (high - low) or 1.0
     across = lambda number: LEFT + (WIDTH - LEFT - RIGHT) * (number / max(len(steps) - 1, 1))  # noqa: E731
     up = lambda value: HEIGHT - BELOW - (HEIGHT - ABOVE - BELOW) * ((value - low) / span)  # noqa: E731
-    label = f"The loss of {len(steps)} steps in the original and in the port, between {low:.4g} and {high:.4g}"
+    label = f"Loss of the original and the port over {len(steps)} steps, between {low:.4g} and {high:.4g}"
     drawn = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">']
     for value in sorted({low, high}):
         drawn.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{up(value):.1f}" y2="{up(value):.1f}"/>')

@@ -224,7 +224,7 @@ def _how_to_give(missing):
 def _how_to_install(text):
     """Where a program imports what this Python has not. The package that brings a module may have another name."""
     name = re.search(r"No module named '([\w.]+)'$", _last(text))
-    return f". This Python has no {name.group(1).partition('.')[0]}: install it, or name a Python that has it" if name else ""
+    return f". This Python has no {name.group(1).partition('.')[0]}: install it, or use a Python that has it" if name else ""
 
 
 def words(text):

@@ -35,7 +35,7 @@ def run(runner, *programs, **options):
     if exact.ok:
         return _run(runner, *programs, **options)
     if exact.port:
-        exact.port["notes"].append({"kind": "precision", "text": "the two differ in float32 already, so they were not run in the types that they ask for"})
+        exact.port["notes"].append({"kind": "precision", "text": "the two already differ in float32, so they were not run in their own types"})
     return exact
 
 
@@ -65,7 +65,7 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
                 batch = mine["call"][0][0]
                 arguments, *before = [starts.with_words(start, words, batch) for start in (arguments, *before)]
                 other = run_port(arguments, before)
-                other["notes"].append({"kind": "shapes", "text": f"as in the original's first batch, the port was told {' '.join(words)}"})
+                other["notes"].append({"kind": "shapes", "text": f"the port was given {' '.join(words)}, as in the original's first batch"})
         if len(other["steps"]) > len(mine["steps"]) == runner.steps:
             # A loop of the device ends what it began: the original takes as many steps.
             mine = runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment=whole)

@@ -206,7 +206,7 @@ onPage("a size that can't be halved names the next, and takes it", {}, async (pa
   await page.set("preset", "uresnet");
   await page.set("height", 160);
   await page.set("width", 256);
-  assert.match(await page.faultAt("height"), /the next size that fits is 192 x 256/);
+  assert.match(await page.faultAt("height"), /the next valid size is 192 x 256/);
   await page.page.locator("#run").click();
   await focusReaches(page.page, "f-height");
   assert.ok(!page.requests.some((url) => url.includes("forward")), "nothing was run");
@@ -263,7 +263,7 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
   };
   await page.choose("weights", "golden.safetensors", golden);
   await page.choose("input", "golden.safetensors", golden);
-  await refused("weights", "cut.safetensors", golden.subarray(0, 5000), /not a whole safetensors file/);
+  await refused("weights", "cut.safetensors", golden.subarray(0, 5000), /incomplete or damaged safetensors file/);
   await refused("weights", "notes.txt", Buffer.from("weights are in the other folder\n"), /no other file of tensors that is read: torch\.save's \(\.pt/);
   await refused("weights", "empty.pt", Buffer.alloc(0), /empty/);
   await refused("weights", "code.pt", Buffer.from("\x80\x04cos\nsystem\n(S'x'\ntR.", "latin1"), /pickle/);
@@ -273,15 +273,15 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
   await refused("weights", "cut.pt", zip(hostile).subarray(0, 60), /./);
   const nan = Buffer.from(golden);
   nan.writeFloatLE(NaN, 8 + Number(golden.readBigUInt64LE(0)) + header(golden)["bottleneck.weight"].data_offsets[0]);
-  await refused("weights", "nan.safetensors", nan, /bottleneck\.weight.*not a finite number/);
-  await refused("weights", "other.safetensors", fixture("block_concat.safetensors"), /expected shape|missing|no place/);
-  await refused("input", "wrong.npy", npy([2, 2], [1, 2, 3, 4]), /expected \[pictures, 3, height, width\]/);
-  await refused("input", "nan.npy", npy([3, 8, 8], Array(192).fill(NaN)), /not a finite number/);
+  await refused("weights", "nan.safetensors", nan, /bottleneck\.weight.*is not finite/);
+  await refused("weights", "other.safetensors", fixture("block_concat.safetensors"), /expected shape|missing|not part of/);
+  await refused("input", "wrong.npy", npy([2, 2], [1, 2, 3, 4]), /expected \[images, 3, height, width\]/);
+  await refused("input", "nan.npy", npy([3, 8, 8], Array(192).fill(NaN)), /is not finite/);
   await page.run();
   await page.choose("candidate", "block.safetensors", npy([3, 8, 8], Array(192).fill(0)));
   assert.match(await page.faultAt("file-candidate"), /output.plane0 is missing/);
   await page.choose("candidate", "cut.safetensors", golden.subarray(0, golden.length - 9));
-  await page.page.locator("#fault-file-candidate", { hasText: "not a whole safetensors file" }).waitFor();
+  await page.page.locator("#fault-file-candidate", { hasText: "incomplete or damaged safetensors file" }).waitFor();
   await page.choose("candidate", "golden.safetensors", golden);
   assert.match(await page.compared(), /^PASS/);
 });
@@ -307,7 +307,7 @@ onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (
 
   await page.set("event", 2);
   await page.page.locator("#run").click();
-  assert.match(await page.faultAt("file-input"), /there is no event 2: the file has 2/);
+  assert.match(await page.faultAt("file-input"), /no event 2: the file has 2/);
   await page.choose("input", "cut.h5", whole.subarray(0, 3000));
   await page.page.locator("#run").click();
   assert.match(await page.faultAt("file-input"), /HDF5/);

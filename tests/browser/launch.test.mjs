@@ -144,7 +144,7 @@ onPage("a problem stands at its field and is said", {}, async (page) => {
   await page.goTo("entry");
   await focusReaches(page.page, "field-entry");
   await page.fill({ entry: "a.py", instances: "9" });
-  assert.match(await page.problem("instances"), /9 processes on a machine of 8 cards/);
+  assert.match(await page.problem("instances"), /9 processes on a machine with 8 cards/);
   assert.equal(await page.field("instances").getAttribute("aria-invalid"), "true");
   assert.equal(await page.button("Download script").isDisabled(), true);
   for (const bad of ["0", "10000", "x", "-1"]) {
@@ -383,7 +383,7 @@ test("a port's launch follows its changes, refused ones too", { timeout: 60_000 
     };
     const ported = await script();
     assert.match(ported, /\nrun python3 -u trainer\.py run\.compute_mode=HPU run\.batch=4\n/);
-    assert.match(ported, /# 4 samples × 1 micro-batch × 1 card = 4 samples a step/);
+    assert.match(ported, /# 4 samples × 1 micro-batch × 1 card = 4 samples per step/);
     await port.page.locator(".changes .reject[data-edits^='hpu#compute-mode@']").first().click();
     await port.summaryOtherThan(before);
     assert.match(await script(), /\nrun python3 -u trainer\.py run\.batch=4\n/);

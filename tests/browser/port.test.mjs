@@ -919,7 +919,7 @@ onPage("a refused change takes its part of the launch along", {}, async (page) =
   const site = { poplar: "/sdk/poplar", popart: "/sdk/popart", cache: "/cache" };
   const wanted = new URLSearchParams({ ...apart, ...site, instances: "2", replicas: "2" });
   await other.goto(`${new URL("../launch/", page.page.url().split("#")[0])}#${wanted}`);
-  await other.locator("#problem-instances", { hasText: "nothing in the program starts PopDist" }).waitFor();
+  await other.locator("#problem-instances", { hasText: "the program does not use PopDist" }).waitFor();
   assert.equal(await other.locator("#field-entry").inputValue(), "trainer.py");
   assert.equal(await other.locator("#field-batch").inputValue(), "24");
 });

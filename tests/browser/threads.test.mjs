@@ -91,7 +91,7 @@ test("files, their faults and a comparison with threads", { timeout: 120_000 }, 
     await choose("weights", golden.subarray(0, 5000));
     await choose("input", golden);
     await page.locator("#run").click();
-    await page.locator("#fault-file-weights", { hasText: "not a whole safetensors file" }).waitFor();
+    await page.locator("#fault-file-weights", { hasText: "incomplete or damaged safetensors file" }).waitFor();
     await choose("weights", golden);
     assert.equal(await run(page), PROCESSORS);
     await choose("candidate", golden);

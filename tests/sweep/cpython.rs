@@ -24,7 +24,7 @@ pub(crate) struct Said {
 /// A place that asks for CUDA.
 #[derive(Clone, Debug)]
 pub(crate) struct Mention {
-    /// `name`, `call`, `device`, `import`, or `word` for a string that names no device there.
+    /// `name`, `call`, `device`, `import`, or `mention` for a string that is not a device there.
     pub(crate) kind: String,
     /// First and last line, from 1.
     pub(crate) lines: (usize, usize),
@@ -118,10 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn a_string_is_a_device_or_a_word() {
-        check("x.to('cuda:1')\nprint('cuda')\n", &["1 device in Call", "2 word in Call"]);
-        check("a.get('cuda', 'cuda')\n", &["1 word in Call", "1 device in Call"]);
-        check("d = {'cuda': 'cuda'}\nx = 'cudaX'\n", &["1 word in Dict", "1 device in Dict"]);
+    fn a_string_is_a_device_or_a_mention() {
+        check("x.to('cuda:1')\nprint('cuda')\n", &["1 device in Call", "2 mention in Call"]);
+        check("a.get('cuda', 'cuda')\n", &["1 mention in Call", "1 device in Call"]);
+        check("d = {'cuda': 'cuda'}\nx = 'cudaX'\n", &["1 mention in Dict", "1 device in Dict"]);
     }
 
     #[test]

@@ -192,7 +192,7 @@ fn residue_missed(before: &str, file: &PortedFile, mentions: &[Mention]) -> Vec<
         let is_told = told.iter().any(|(from, to)| first <= to && from <= last);
         if !is_told && !faults.iter().any(|fault| fault.class == class) {
             let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
-            let kind = if kind == "word" { Kind::Word } else { Kind::Residue };
+            let kind = if kind == "mention" { Kind::Word } else { Kind::Residue };
             faults.push(Fault::new(kind, class, format!("line {first}: `{line}`")));
         }
     }

@@ -19,12 +19,11 @@ pub(crate) enum Kind {
     LostComment,
     /// `git apply` refuses the patch, or what it gives is not the port; or its reverse is not the original.
     Patch,
-    /// CUDA is asked for on a line that was neither edited nor reported.
+    /// CUDA is used on a line that was neither edited nor reported.
     Residue,
-    /// The same of a string that stands as a key, is looked up or is shown to people: counted, since it may be a device's name all the
-    /// same.
+    /// The same for a string that is a key, is looked up or is displayed: only counted, though it may still be a device name.
     Word,
-    /// CPython compiles the file, and the engine says it is no Python, or gives it up.
+    /// CPython compiles the file, but the engine rejects it or can't finish.
     Refused,
 }
 
@@ -46,19 +45,19 @@ impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Panic => "panic",
-            Self::TimeOut => "time-out",
+            Self::TimeOut => "timeout",
             Self::DoesNotParse => "does not parse",
-            Self::SecondPort => "second port differs",
-            Self::LostBytes => "bytes lost",
+            Self::SecondPort => "not idempotent",
+            Self::LostBytes => "bytes changed",
             Self::LostComment => "comment lost",
-            Self::Patch => "patch refused",
-            Self::Residue => "residue missed",
-            Self::Word => "word untold",
-            Self::Refused => "file refused",
+            Self::Patch => "patch rejected",
+            Self::Residue => "unreported CUDA use",
+            Self::Word => "unreported mention",
+            Self::Refused => "file rejected",
         }
     }
 
-    /// Whether a port may have it: it is counted and listed, and no promise is broken.
+    /// Whether it is only counted and listed, not a failure.
     pub(crate) fn is_allowed(self) -> bool {
         matches!(self, Self::Word | Self::Refused)
     }
@@ -72,7 +71,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
-    /// What tells this fault from others of its kind: the message without names and numbers of the file.
+    /// Distinguishes this fault from others of its kind: the message without names and numbers of the file.
     pub(crate) class: String,
     /// What happened, with the line.
     pub(crate) detail: String,

@@ -13,7 +13,7 @@ import tokenize
 import warnings
 
 CUDA = re.compile(r"cuda(:\d+)?")
-# Calls whose arguments are looked up or shown to people; what they are given names no device that anything computes on.
+# Calls whose arguments are looked up or displayed; they are not devices for computation.
 WORDS = set(
     "print debug info warning warn error exception log write get getattr setattr hasattr delattr pop setdefault getenv join "
     "open Path exists isdir isfile makedirs mkdir import_module find_spec replace split startswith endswith".split()
@@ -75,12 +75,12 @@ class Mentions(ast.NodeVisitor):
             self.add("import", node, name)
 
     def add(self, kind, node, text):
-        # What a test for CUDA keeps from running there is told at the test, if at all: counted like a word.
+        # Code that a CUDA test keeps from running is reported at the test, if at all: counted as a mention.
         around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
         around += [one for p in self.parents if isinstance(p, ast.BoolOp) for one in p.values]
         tests = [test for test in around if all(part is not node for part in ast.walk(test))]
         if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
-            kind, text = "word", f"under a test for CUDA: {text}"
+            kind, text = "mention", f"under a CUDA test: {text}"
         self.found.append((kind, node.lineno, node.end_lineno, text))
 
     def qualified(self, node):
@@ -136,10 +136,10 @@ class Mentions(ast.NodeVisitor):
 
     def visit_Constant(self, node):
         if isinstance(node.value, str) and CUDA.fullmatch(node.value):
-            self.add("word" if self.is_word(node) else "device", node, f"in {type(self.parents[-2]).__name__}")
+            self.add("mention" if self.is_mention(node) else "device", node, f"in {type(self.parents[-2]).__name__}")
 
-    def is_word(self, node):
-        """Whether a string stands where no device can: a key, a text for people, something to look up."""
+    def is_mention(self, node):
+        """Whether a string can't be a device: a key, displayed text, something to look up."""
         parent = self.parents[-2]
         if isinstance(parent, (ast.Expr, ast.Subscript, ast.JoinedStr)):
             return True
@@ -153,7 +153,7 @@ class Mentions(ast.NodeVisitor):
         if isinstance(parent, ast.Call):
             called = parent.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
-            # Behind the key stands the value for where it is missing.
+            # The argument after the key is the default value.
             keys = {"get": 1, "pop": 1, "setdefault": 1, "getenv": 1, "getattr": 2, "setattr": 2}.get(name)
             if keys and node in parent.args[keys:]:
                 return False

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) use launch::{LaunchArgs, SchedulerArg};
 pub(crate) use rehearse::{RehearseArgs, TwinPrecision};
 
-/// Takes a training script to a new machine.
+/// Ports training scripts to other accelerators.
 #[derive(Debug, Parser)]
 #[command(name = "portolan", version, about, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -22,53 +22,53 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Port Python files to a target accelerator
     Port(PortArgs),
-    /// Run the original and its port on this machine's CPU, and compare the two step by step
+    /// Run the original and its port on the local CPU and compare them step by step
     Rehearse(Box<RehearseArgs>),
-    /// Show what every target makes of a project, line by line
+    /// Compare all targets for every affected line of a project
     Matrix(MatrixArgs),
     /// Write a script that starts the ported program, or check one
     Launch(Box<LaunchArgs>),
-    /// Run CosmicTagger's UResNet on the CPU, and compare another run's outputs with it
+    /// Run CosmicTagger's UResNet on the CPU and compare another run's outputs with it
     Forward(ForwardArgs),
-    /// Write synthetic events, or those of a larcv file, with labels
+    /// Write labelled events: synthetic, or from a larcv file
     Events(EventsArgs),
     /// Check or list the recipes of the porting guides
     #[command(subcommand)]
     Recipes(RecipesCommand),
-    /// Build the site's pages, or serve a built site on this machine
+    /// Build the site's pages, or serve a built site locally
     #[command(subcommand)]
     Site(SiteCommand),
 }
 
-/// What a port is to be.
+/// Options of a port.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PortChoice {
-    /// Accelerator to port to; `portolan recipes list` names those that there are
+    /// Accelerator to port to; `portolan recipes list` shows the choices
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: String,
-    /// Replace the code for other devices, or put the target's code under a guard beside it
+    /// Replace the code for other devices, or keep it and add the target's code under a condition
     #[arg(long, value_enum, default_value_t = StyleArg::Auto)]
     pub(crate) style: StyleArg,
-    /// SDK version to port for; the newest that the guide knows when absent
+    /// SDK version to port for [default: the newest in the guide]
     #[arg(long, value_name = "VERSION")]
     pub(crate) sdk: Option<String>,
     /// Apply changes that may alter what the program does
     #[arg(long = "unsafe")]
     pub(crate) allow_unsafe: bool,
-    /// Set a recipe's option, as `portolan recipes list` names it
+    /// Set a recipe option listed by `portolan recipes list`
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) options: Vec<(String, String)>,
-    /// Leave out a recipe, e.g. hpu#model-to-device
+    /// Skip a recipe, e.g. hpu#model-to-device
     #[arg(long = "reject", value_name = "RECIPE")]
     pub(crate) rejected: Vec<String>,
 }
 
 const PORT_HELP: &str = "\
-Without --write or --out the port is printed as one patch, which `git apply` takes.
-Paths in the patch and in the reports are relative to PATH when that is one folder, else to the current folder.
+Without --write or --out, the port is printed as one patch for `git apply`.
+Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder.
 Messages go to stderr as path:line:column: severity[recipe] message.
 
-Exit status: 0 ported; 1 a file could not be read or parsed, or --check found work for a person; 2 wrong usage.";
+Exit status: 0 ported; 1 a file could not be read or parsed, or --check found manual work; 2 wrong usage.";
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
@@ -79,22 +79,22 @@ pub(crate) struct PortArgs {
     /// Print one git-style patch (the default)
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Write the changed files back; unchanged ones are not touched. With `-` the ported text is printed
+    /// Write changed files in place; with `-`, print the ported text
     #[arg(long)]
     pub(crate) write: bool,
-    /// Write the patch to FILE before --write changes anything: `git apply -R FILE` takes the port back
+    /// Save the patch to FILE before --write changes anything; `git apply -R FILE` reverts the port
     #[arg(long, value_name = "FILE", requires = "write")]
     pub(crate) patch: Option<PathBuf>,
-    /// Write the ported tree into DIR, unchanged files too; refused when a file there differs from the port
+    /// Write the ported project to DIR, including unchanged files; fails if a file there differs from the port
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace files of DIR that differ from the port
+    /// Overwrite files in DIR that differ from the port
     #[arg(long, requires = "out", conflicts_with_all = ["write", "diff"])]
     pub(crate) force: bool,
-    /// Exit with 1 when something is left for a person to do
+    /// Exit with status 1 if manual work remains
     #[arg(long)]
     pub(crate) check: bool,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Files and folders to port as one project; `-` reads a file from stdin
@@ -104,77 +104,77 @@ pub(crate) struct PortArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MatrixArgs {
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormat::Text)]
     pub(crate) format: ListFormat,
-    /// Files and folders to look at as one project
+    /// Files and folders to analyse as one project
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 }
 
 const FORWARD_HELP: &str = "\
-FILE is safetensors, a checkpoint of torch.save (nothing in it is run), .npz or .npy. An event is `input`
-[pictures, 3, height, width], or one entry for each pixel that is not empty in `plane`, `row`, `col`, `value` and, if
-known, `label` and `event`. Weights have PyTorch's names, with or without `module.` in front.
-The outputs, written and compared, are `output.plane0` to `output.plane2` [pictures, 3 classes, height, width].
-What is written or compared is computed by a method that rounds less than the fastest.
+FILE is safetensors, a torch.save checkpoint (no code in it is run), .npz or .npy. An event is `input`
+[images, 3, height, width], or one entry per non-empty pixel in `plane`, `row`, `col`, `value` and, if
+known, `label` and `event`. Weights have PyTorch's names, with or without the prefix `module.`.
+The outputs, written and compared, are `output.plane0` to `output.plane2` [images, 3 classes, height, width].
+Written and compared outputs are computed with a method that rounds less than the fastest one.
 
 Exit status: 0 done; 1 a file could not be used, or the outputs do not agree; 2 wrong usage.";
 
 #[derive(Debug, Args)]
 #[command(after_help = FORWARD_HELP)]
 pub(crate) struct ForwardArgs {
-    /// uresnet, a21, scc21, polaris, small (the page's sample), or a file with the fields of CosmicTagger's configuration
+    /// uresnet, a21, scc21, polaris, small (the page's sample), or a file with CosmicTagger's configuration fields
     #[arg(long, value_name = "NAME|FILE.json")]
     pub(crate) config: String,
-    /// Weights of a trained network; `sample` are those of `small`, which the page begins with
+    /// Trained weights; `sample` selects the sample weights of `small`
     #[arg(long, value_name = "FILE|sample", conflicts_with = "seed")]
     pub(crate) weights: Option<PathBuf>,
-    /// Weights made from a number (0 when there are no others)
+    /// Seed for generated weights (0 if no weights are given)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The picture (safetensors, npz, npy, or larcv's HDF5); a synthetic event when absent
+    /// Input image (safetensors, npz, npy, or larcv's HDF5) [default: a synthetic event]
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// Which event of a sparse or larcv FILE, or which synthetic one (0 when absent)
+    /// Index of the event in a sparse or larcv FILE, or of the synthetic event [default: 0]
     #[arg(long, value_name = "N")]
     pub(crate) event: Option<u64>,
-    /// Size of a synthetic (320x512) or sparse (1280x2048) event's picture
+    /// Image size of a synthetic (320x512) or sparse (1280x2048) event
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size)]
     pub(crate) size: Option<(usize, usize)>,
-    /// Make K by K pixels one: their mean, and the largest of their labels
+    /// Downsample K by K pixels to one: their mean and their largest label
     #[arg(long, value_name = "K")]
     pub(crate) downsample: Option<usize>,
-    /// Threads to run on; all when absent
+    /// Number of threads [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Write input and outputs
+    /// Write input and outputs to this file
     #[arg(long, value_name = "FILE.safetensors")]
     pub(crate) out: Option<PathBuf>,
-    /// Write the weights into the same file
+    /// Include the weights in the same file
     #[arg(long, requires = "out")]
     pub(crate) bundle: bool,
-    /// Write every module's output into it as `stage.PATH.plane0` to `2` or `stage.PATH.all`
+    /// Include every module's output as `stage.PATH.plane0` to `2` or `stage.PATH.all`
     #[arg(long, requires = "out")]
     pub(crate) stages: bool,
-    /// Write a Python script that runs a ported project's own network on that file, for --compare
+    /// Write a Python script that runs a ported project's network on that file, for --compare
     #[arg(long, value_name = "FILE.py", requires = "bundle")]
     pub(crate) script: Option<PathBuf>,
-    /// Compare with the outputs, and stages if there are any, that another run wrote
+    /// Compare with the outputs, and any stages, of another run
     #[arg(long, value_name = "FILE.safetensors")]
     pub(crate) compare: Option<PathBuf>,
-    /// What that run computed with, which says how far it may be off
+    /// Precision of the other run; sets the tolerance
     #[arg(long, value_enum, default_value_t = PrecisionArg::Fp32, requires = "compare")]
     pub(crate) precision: PrecisionArg,
-    /// What to print: text or json
+    /// Output format: text or json
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
 const EVENTS_HELP: &str = "\
-The file has one entry for each pixel that is not empty: `event`, `plane` (0 to 2), `row`, `col`, `value` (charge) and
-`label` (0 background, 1 cosmic, 2 neutrino). The same numbers draw the same events on every machine. Of a larcv file
-the pixels of sbndwire and the classes of sbnd_cosmicseg are taken, or, where they are called otherwise, the one producer
+The file has one entry per non-empty pixel: `event`, `plane` (0 to 2), `row`, `col`, `value` (charge) and
+`label` (0 background, 1 cosmic, 2 neutrino). The same options give the same events on every machine. From a larcv file,
+it reads the pixels of sbndwire and the classes of sbnd_cosmicseg or, if they have other names, the one producer
 whose values are not all classes and the one whose values are.
 
 Exit status: 0 written; 1 the file could not be written; 2 wrong usage.";
@@ -185,16 +185,16 @@ pub(crate) struct EventsArgs {
     /// Number of the first event
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1 << 24))]
     pub(crate) first: u64,
-    /// How many events; when absent one, or all of a file
+    /// Number of events [default: 1, or all events of a file]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub(crate) count: Option<u64>,
-    /// Size of the pictures that are drawn (320x512 when absent)
+    /// Size of the generated images [default: 320x512]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size, conflicts_with = "input")]
     pub(crate) size: Option<(usize, usize)>,
-    /// Take them out of an HDF5 file of larcv 3 in place of drawing them
+    /// Read events from a larcv 3 HDF5 file instead of generating them
     #[arg(long, value_name = "FILE.h5")]
     pub(crate) input: Option<PathBuf>,
-    /// Where to write them
+    /// File to write
     #[arg(long, value_name = "FILE.safetensors")]
     pub(crate) out: PathBuf,
 }
@@ -211,17 +211,17 @@ pub(crate) enum PrecisionArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StyleArg {
-    /// `branch` when the project has compute modes to choose from, else `in-place`
+    /// `branch` if the project has compute modes, else `in-place`
     Auto,
-    /// The file becomes code for the target
+    /// Replace the code for other devices
     InPlace,
-    /// Every other device stays as it was
+    /// Keep the code for other devices and add a branch
     Branch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Text for people; of a port, a patch
+    /// Human-readable text; for a port, a patch
     Text,
     /// One JSON object, as described in schema/
     Json,
@@ -231,7 +231,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecipesCommand {
-    /// Run every example of the guides; UPDATE=1 writes the `after` fences anew
+    /// Run all examples of the guides; UPDATE=1 rewrites the `after` fences
     Test {
         /// Folder with the guides
         #[arg(default_value = "guides")]
@@ -239,7 +239,7 @@ pub(crate) enum RecipesCommand {
     },
     /// List the recipes of this build
     List {
-        /// What to print
+        /// Output format
         #[arg(long, value_enum, default_value_t = ListFormat::Text)]
         format: ListFormat,
     },
@@ -247,7 +247,7 @@ pub(crate) enum RecipesCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
-    /// One line an entry
+    /// One line per entry
     Text,
     /// A JSON array
     Json,
@@ -266,32 +266,32 @@ pub(crate) struct ServeArgs {
     /// Folder to serve
     #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "dist")]
     pub(crate) dir: PathBuf,
-    /// Port to listen on; 0 takes any free one
+    /// Port to listen on; 0 selects any free port
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,
-    /// Write the pages again when a guide or another of their sources changes, and have open pages reload themselves
+    /// Rebuild pages when a source changes, and reload open pages
     #[arg(long)]
     pub(crate) watch: bool,
     #[command(flatten)]
     pub(crate) sources: PageSources,
 }
 
-/// What the pages are made of.
+/// Sources of the pages.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PageSources {
     /// Folder with the guides
     #[arg(long, value_name = "DIR", default_value = "guides")]
     pub(crate) guides: PathBuf,
-    /// Folder whose files are copied as they are
+    /// Folder whose files are copied unchanged
     #[arg(long, value_name = "DIR", default_value = "public")]
     pub(crate) public: PathBuf,
-    /// Folder with the rehearsal kit, which the site offers as an archive; none when there is no such folder
+    /// Folder with the rehearsal kit, offered as an archive; ignored if missing
     #[arg(long, value_name = "DIR", default_value = "rehearsal")]
     pub(crate) kit: PathBuf,
-    /// Where the site will live, with `/` at both ends
+    /// Base path of the site, starting and ending with `/`
     #[arg(long, value_name = "PATH", default_value = "/")]
     pub(crate) base: String,
-    /// Address below which guides/NAME.md can be edited; pages then link to it
+    /// Base URL for editing guides/NAME.md; pages then link to it
     #[arg(long, value_name = "URL")]
     pub(crate) edit: Option<String>,
 }
@@ -303,10 +303,10 @@ pub(crate) struct BuildArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) sources: PageSources,
-    /// The built page that ports; without it the site has guides only
+    /// The built Port page; without it the site contains only guides
     #[arg(long, value_name = "FILE")]
     pub(crate) port_page: Option<PathBuf>,
-    /// Also write guides, search and the port's page as one page that opens from a disk, the engine inside; --out must hold
+    /// Also write guides, search and the Port page, including the engine, as one file that opens from disk; --out must contain
     /// the built programs (cargo xtask build)
     #[arg(long, value_name = "FILE")]
     pub(crate) single_file: Option<PathBuf>,
@@ -319,7 +319,7 @@ fn name_and_value(word: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A picture of more pixels than the largest event has sixteen times over is a slip of the pen.
+/// More than 16 times the pixels of the largest event is assumed to be a typo.
 fn size(word: &str) -> Result<(usize, usize), String> {
     let sides = word.split_once('x').and_then(|(h, w)| Some((h.parse::<u32>().ok()?, w.parse::<u32>().ok()?)));
     match sides {

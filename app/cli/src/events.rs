@@ -13,7 +13,7 @@ use uresnet::{Event, Tensor, write_safetensors};
 pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
     let columns = match &args.input {
         Some(path) if !larcv::is_hdf5(path).with_context(|| path.display().to_string())? => {
-            return Err(usage(format!("{} is no HDF5 file of larcv's", path.display())).into());
+            return Err(usage(format!("{} is not a larcv HDF5 file", path.display())).into());
         }
         Some(path) => {
             let last = larcv::count(path)?.min(args.first.saturating_add(args.count.unwrap_or(u64::MAX)));

@@ -28,7 +28,7 @@ const WHOLE: (usize, usize) = (1280, 2048);
 /// Runs the network, writes and compares what is asked for. Says whether the comparison, if any, agrees.
 pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     if args.format == Format::Sarif {
-        return Err(usage("forward has the formats text and json").into());
+        return Err(usage("forward supports the formats text and json").into());
     }
     let network = Network::new(&config(&args.config)?)?;
     let weights = match (&args.weights, args.seed) {
@@ -92,7 +92,7 @@ fn config(word: &str) -> Result<Config> {
     }
     if !word.ends_with(".json") {
         let presets = Config::PRESETS.join(", ");
-        return Err(usage(format!("`{word}` is no configuration; there are {presets}, or a file FILE.json")).into());
+        return Err(usage(format!("unknown configuration `{word}`; expected {presets}, or a file FILE.json")).into());
     }
     let text = std::fs::read_to_string(word).with_context(|| word.to_string())?;
     Config::from_json(&text).with_context(|| word.to_string())
@@ -223,7 +223,7 @@ fn compare(
     let length = classes * height * width;
     let data = (0..pictures).flat_map(|picture| planes.iter().map(move |plane| &plane.data()[picture * length..]));
     let data = data.flat_map(|image| image[..length].iter().copied()).collect();
-    let candidate = Tensor::from_vec(logits.shape(), data).context("logits of another size")?;
+    let candidate = Tensor::from_vec(logits.shape(), data).context("the logits differ in size")?;
     let precision = match precision {
         PrecisionArg::Fp32 => Precision::Fp32,
         PrecisionArg::Bf16 => Precision::Bf16,

@@ -15,7 +15,7 @@ pub(crate) fn write(folder: &Path) -> Result<()> {
     for (path, bytes) in FILES {
         let file = folder.join(path);
         let parent = file.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).with_context(|| format!("{} can't be made", parent.display()))?;
+        fs::create_dir_all(parent).with_context(|| format!("{} can't be created", parent.display()))?;
         fs::write(&file, bytes).with_context(|| format!("{} can't be written", file.display()))?;
     }
     Ok(())

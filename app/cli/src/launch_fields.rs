@@ -16,7 +16,7 @@ pub(crate) fn lines(problems: &[Problem], request: &Request, site: &Site) -> Vec
         let common = || field_of(request.target, name).filter(|_| COMMON.contains(&&**name));
         let takes = field(name).map(what).or_else(|| common().map(|field| described(&field)));
         let more = match (takes, given) {
-            (Some(takes), Some(value)) if value.is_empty() => format!("; it takes {takes}"),
+            (Some(takes), Some(value)) if value.is_empty() => format!("; expected {takes}"),
             (None, _) if !OPTIONS.contains(&&**name) => known(name, request, site),
             _ => String::new(),
         };
@@ -48,7 +48,7 @@ fn known(name: &str, request: &Request, site: &Site) -> String {
         known.starts_with(&name) || name.starts_with(&known)
     };
     let meant = all.iter().flat_map(|(_, names)| names).find(is_like);
-    let meant = meant.map(|known| format!("; `{known}` may be meant")).unwrap_or_default();
+    let meant = meant.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
     let lists = all.iter().filter(|(_, names)| !names.is_empty());
     let lists: Vec<String> = lists.map(|(of, names)| format!("{of} has {}", names.join(", "))).collect();
     format!("{meant}; {}", lists.join("; "))

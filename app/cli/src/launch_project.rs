@@ -46,7 +46,7 @@ impl Read {
 /// Reads a folder, says on stderr what was found and where, and gives it.
 pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result<Read> {
     if !folder.is_dir() {
-        return Err(usage(format!("--project {}: there is no such folder", folder.display())).into());
+        return Err(usage(format!("--project {}: folder not found", folder.display())).into());
     }
     let project = Project::read_with_configuration(&[PathBuf::from(folder)])?;
     let mut files = Vec::new();
@@ -107,14 +107,14 @@ pub(crate) fn fields(program: Option<&Program>, target: &str) -> Fields {
 fn chosen<'f>(facts: &'f RunFacts, entry: Option<&str>, folder: &Path) -> Result<&'f Program> {
     let Some(entry) = entry else {
         let nothing =
-            || usage(format!("--project {}: no file in it is a program; name one with --entry", folder.display()));
+            || usage(format!("--project {}: contains no program; specify one with --entry", folder.display()));
         return Ok(facts.programs.first().ok_or_else(nothing)?);
     };
     let wanted = entry.trim_start_matches("./");
     let found = facts.programs.iter().find(|program| program.place.path == wanted);
     Ok(found.ok_or_else(|| {
         let known: Vec<&str> = facts.programs.iter().map(|program| program.place.path.as_str()).collect();
-        usage(format!("--entry {entry}: not a program of the project; there are {}", known.join(", ")))
+        usage(format!("--entry {entry}: not a program of the project; its programs are {}", known.join(", ")))
     })?)
 }
 
@@ -124,17 +124,17 @@ fn summary(facts: &RunFacts, program: &Program, target: Target) -> String {
     let mut out = format!("{}: the program", program.place);
     let others = facts.programs.len() - 1;
     if others > 0 {
-        let _ = write!(out, "; {others} more, take one with --entry");
+        let _ = write!(out, "; {others} more, select one with --entry");
     }
     out.push('\n');
     for (place, why) in &facts.unread {
-        let _ = writeln!(out, "{place}: not read from here on, this is not YAML: {why}");
+        let _ = writeln!(out, "{place}: invalid YAML, the rest is ignored: {why}");
     }
     let roles = [
         (RunRole::Batch, "the batch"),
         (RunRole::Accumulation, "micro-batches of a step"),
-        (RunRole::Length, "how long it trains"),
-        (RunRole::Distributed, "whether it joins its processes"),
+        (RunRole::Length, "training length"),
+        (RunRole::Distributed, "distributed flag"),
         (RunRole::Device, "the device"),
         (RunRole::Devices, "devices of a machine"),
         (RunRole::Nodes, "machines"),
@@ -146,23 +146,23 @@ fn summary(facts: &RunFacts, program: &Program, target: Target) -> String {
         }
     }
     if let Some(place) = &program.shared_batch {
-        let _ = writeln!(out, "{place}: processes share the batch");
+        let _ = writeln!(out, "{place}: the processes share the batch");
     }
     // The target's own library may do it.
     let by_target = terms.import.as_deref().is_some_and(|module| program.has(module));
     if program.joins.is_empty() && !program.alone && !by_target {
-        let _ = writeln!(out, "{}: nothing that was read joins its processes", program.place);
+        let _ = writeln!(out, "{}: no distributed training was found", program.place);
     }
     for join in &program.joins {
         let by = match join.by {
-            JoinedBy::Environment => "RANK and LOCAL_RANK tell a process its place",
-            JoinedBy::OpenMpi => "variables of Open MPI's mpirun tell a process its place",
-            JoinedBy::Mpi => "MPI tells a process its place",
-            JoinedBy::Slurm => "Slurm tells a process its place",
+            JoinedBy::Environment => "processes get their ranks from RANK and LOCAL_RANK",
+            JoinedBy::OpenMpi => "processes get their ranks from Open MPI's variables",
+            JoinedBy::Mpi => "processes get their ranks from MPI",
+            JoinedBy::Slurm => "processes get their ranks from Slurm",
             JoinedBy::Spawn => "the program starts processes itself",
             JoinedBy::Lightning => "Lightning starts the processes",
             JoinedBy::Deepspeed => "DeepSpeed",
-            JoinedBy::Horovod => "Horovod tells a process its place",
+            JoinedBy::Horovod => "processes get their ranks from Horovod",
         };
         let _ = writeln!(out, "{}: {by}", join.place);
     }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
 
 fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     let line = args.args.as_deref().unwrap_or_default();
-    let words = launch::split_words(line).ok_or_else(|| usage("--args: a quote is left open"))?;
+    let words = launch::split_words(line).ok_or_else(|| usage("--args: unclosed quote"))?;
     let read = match &args.project {
         Some(folder) => launch_project::read(folder, args.entry.as_deref(), target)?,
         None => launch_project::read_entry(args.entry.as_deref(), target),

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
 
 fn table(matrix: &Matrix) -> String {
     if matrix.rows.is_empty() {
-        return "No target changes anything here, and none has anything to say.\n".to_owned();
+        return "No target changes or reports anything here.\n".to_owned();
     }
     let place = |path: &str, line: usize, text: &str| {
         let short: String = text.chars().take(WIDEST).collect();

@@ -89,7 +89,7 @@ pub(crate) fn summary(ported: &Ported, changes: usize) -> String {
         line += &format!(", {}", count(errors, "error"));
     }
     if warnings > 0 {
-        line += &format!(", {} for a person to look at", count(warnings, "place"));
+        line += &format!(", {} to review", count(warnings, "place"));
     }
     line
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("stdout can't be written"),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("can't write to stdout"),
         _ => Ok(()),
     }
 }
@@ -24,12 +24,12 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// earlier port, and is kept.
 pub(crate) fn keep_patch(patch: &str, file: &Path) -> Result<()> {
     if file.symlink_metadata().is_ok() {
-        let why = "it may be the way back from an earlier port; nothing is written";
-        return Err(usage(format!("--patch {}: there is such a file already, and {why}", file.display())).into());
+        let why = "it may be needed to revert an earlier port; nothing was written";
+        return Err(usage(format!("--patch {}: the file already exists, and {why}", file.display())).into());
     }
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let written = New::beside(&whole).and_then(|new| new.fill(|path| fs::write(path, patch))?.rename(&whole));
-    written.with_context(|| format!("{} can't be written, and nothing else is", file.display()))
+    written.with_context(|| format!("{} can't be written; nothing was written", file.display()))
 }
 
 /// Writes every changed file back. Each is replaced as a whole or not at all; one that fails is reported, the others
@@ -53,7 +53,7 @@ pub(crate) fn write_back(project: &Project, ported: &Ported) -> Result<bool> {
     }
     if full {
         say_line!(
-            "portolan: not enough disk space for the ported files, so no file was changed; free some and run it again"
+            "portolan: not enough disk space for the ported files, so no file was changed; free some space and retry"
         );
         return Ok(false);
     }
@@ -79,13 +79,13 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
     let mut files = BTreeMap::new();
     if let Some(root) = project.root.as_deref().filter(|_| project.whole_folder) {
         if same(root, &whole_out) {
-            return Err(usage("--out names the folder that is ported; use --write to change files in place").into());
+            return Err(usage("--out is the folder being ported; use --write to change files in place").into());
         }
         list_folder(root, Path::new(""), &whole_out, &mut files)?;
     }
     for (input, file) in project.inputs.iter().zip(&ported.files) {
         if input.disk.as_deref().is_some_and(|disk| same(disk, &whole_out.join(&file.path))) {
-            return Err(usage(format!("--out would write over {}; use --write to change it", input.shown)).into());
+            return Err(usage(format!("--out would overwrite {}; use --write to change it", input.shown)).into());
         }
         if input.text.is_ok() {
             files.insert(PathBuf::from(&file.path), Content::Ported(&file.text, input.disk.as_deref()));
@@ -95,7 +95,7 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
     let mut there = new.iter().map(|(path, _)| path.as_path());
     if let Some(path) = there.clone().find(|path| has_no_place(&whole_out, path)) {
         let path = out.join(path);
-        let why = "a folder stands in its place, or a file in the place of its folder; nothing is written";
+        let why = "the path is a folder, or its parent is a file; nothing was written";
         return Err(usage(format!("{} can't be written: {why}", path.display())).into());
     }
     let there = there.by_ref().filter(|path| whole_out.join(path).symlink_metadata().is_ok());
@@ -103,7 +103,7 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
     if !force && !other.is_empty() {
         return Err(usage(in_the_way(out, &other)).into());
     }
-    fs::create_dir_all(&whole_out).with_context(|| format!("{} can't be made", out.display()))?;
+    fs::create_dir_all(&whole_out).with_context(|| format!("{} can't be created", out.display()))?;
     for (path, content) in new {
         content.write(&whole_out.join(path))?;
     }
@@ -145,7 +145,7 @@ impl Content<'_> {
 
     fn write(&self, file: &Path) -> Result<()> {
         if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
+            fs::create_dir_all(folder).with_context(|| format!("{} can't be created", folder.display()))?;
         }
         match self {
             Content::Copied(from) => {
@@ -203,9 +203,9 @@ fn in_the_way(out: &Path, files: &[&Path]) -> String {
         more => format!("\n  and {more} more"),
     };
     let differs =
-        if files.len() == 1 { "1 file there differs" } else { &format!("{} files there differ", files.len()) };
+        if files.len() == 1 { "1 file in it differs" } else { &format!("{} files in it differ", files.len()) };
     format!(
-        "--out {}: {differs} from the port, and nothing was written; --force replaces what is there:\n  {}{more}",
+        "--out {}: {differs} from the port; nothing was written. --force overwrites:\n  {}{more}",
         out.display(),
         named.join("\n  ")
     )

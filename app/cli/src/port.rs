@@ -51,18 +51,16 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let python = project.inputs.iter().any(|input| input.text.is_ok());
     if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
-        say_line!("portolan: left out {notebooks}; {EXPORT} converts to Python");
+        say_line!("portolan: skipped {notebooks}; convert to Python with {EXPORT}");
     }
     for link in &project.links_left_out {
-        say_line!("portolan: left out {}, a link that leads out of the project", link.display());
+        say_line!("portolan: skipped {}, a link to a path outside the project", link.display());
     }
     say!("{}", account(ledgers));
     let changed = ported.files.iter().any(|file| file.changed);
     if let Some(command) = twin.and_then(|twin| twin.portolan).filter(|_| changed) {
         let folder = if project.whole_folder { ", in the project's folder" } else { "" };
-        say_line!(
-            "portolan: to run it on this machine's CPU beside the original and compare the two{folder}:\n  {command}"
-        );
+        say_line!("portolan: to compare original and port on this machine's CPU{folder}:\n  {command}");
     }
 
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
@@ -182,7 +180,7 @@ pub(crate) fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), 
     let Some(target) = targets.iter().find(|target| target.id == options.target) else {
         let known: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
         return Err(usage(format!(
-            "no recipes for target `{}`; there are some for {}",
+            "no recipes for target `{}`; available targets: {}",
             options.target,
             known.join(", ")
         )));
@@ -190,13 +188,13 @@ pub(crate) fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), 
     if let Some(sdk) = options.sdk.as_ref().filter(|sdk| !target.knows(sdk)) {
         let (id, known) = (&target.id, target.sdks.join(", "));
         return Err(usage(format!(
-            "the guides for {id} know no SDK version `{sdk}`; they know {known}, and what was published between these"
+            "the guides for {id} don't cover SDK version `{sdk}`; they cover {known} and the releases between them"
         )));
     }
     for (name, value) in options.options.iter() {
         let Some(option) = target.options.iter().find(|option| option.name == *name) else {
             let known: Vec<&str> = target.options.iter().map(|option| option.name.as_str()).collect();
-            return Err(usage(format!("no recipe has an option `{name}`; there are {}", known.join(", "))));
+            return Err(usage(format!("unknown option `{name}`; available options: {}", known.join(", "))));
         };
         if !option.kind.admits(value) {
             return Err(usage(format!("option `{name}` is {}, not `{value}`", option.kind)));
@@ -204,8 +202,8 @@ pub(crate) fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), 
     }
     for rejected in &options.rejected_recipes {
         if !recipes.recipes().iter().any(|recipe| recipe.id == *rejected && recipe.target == target.id) {
-            let how = format!("`portolan recipes list` names those for {}", target.id);
-            return Err(usage(format!("there is no recipe `{rejected}`; {how}")));
+            let how = format!("`portolan recipes list` shows those for {}", target.id);
+            return Err(usage(format!("unknown recipe `{rejected}`; {how}")));
         }
     }
     Ok(())

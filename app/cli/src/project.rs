@@ -56,7 +56,7 @@ impl Project {
     fn read_those(paths: &[PathBuf], out: Option<&Path>, wanted: impl Fn(&Path) -> bool) -> Result<Project, Usage> {
         let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
         if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
-            return Err(usage("`-` stands for stdin and can be given once"));
+            return Err(usage("`-` (stdin) can be given only once"));
         }
         let root = root_of(paths.iter().filter(|path| !is_stdin(path)))?;
         let whole_folder = matches!(paths, [only] if !is_stdin(only) && only.is_dir());
@@ -96,9 +96,9 @@ impl Project {
                 project.notebooks_left_out += notebooks;
                 if files.is_empty() {
                     let message = match notebooks {
-                        0 => "no Python file and no requirements.txt in this folder".to_string(),
-                        1 => format!("no Python file in this folder, but 1 notebook; export it first: {EXPORT}"),
-                        n => format!("no Python file in this folder, but {n} notebooks; export them first: {EXPORT}"),
+                        0 => "no Python files and no requirements.txt in this folder".to_string(),
+                        1 => format!("no Python files in this folder, but 1 notebook; export it first: {EXPORT}"),
+                        n => format!("no Python files in this folder, but {n} notebooks; export them first: {EXPORT}"),
                     };
                     project.inputs.push(project.input(path, Err(refusal(&[], "engine#input", message))));
                 }
@@ -143,7 +143,7 @@ impl Project {
         let text = match (file.to_str(), &real) {
             (None, _) => Err(refusal(&[], "engine#input", "the file's name is not UTF-8; rename it".into())),
             (Some(_), Ok((real, _))) if inside.is_none() && file.is_symlink() => {
-                let message = format!("this is a link that leads out of here: port {} itself", real.display());
+                let message = format!("this link points outside the folder; port {} directly", real.display());
                 Err(refusal(&[], "engine#input", message))
             }
             _ => text,
@@ -177,7 +177,7 @@ fn root_of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Option<PathBu
     let mut common = folder(first);
     while !paths.iter().all(|path| path.starts_with(&common)) {
         if !common.pop() {
-            return Err(usage("the paths have no folder in common"));
+            return Err(usage("the paths have no common folder"));
         }
     }
     Ok(Some(common))
@@ -268,7 +268,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         return Err(refusal(&[], "engine#input", message.into()));
     }
     if named && file.extension().is_some_and(|ending| ending == "zip") {
-        return Err(refusal(&[], "engine#input", "this is a zip archive: unpack it and give the folder".into()));
+        return Err(refusal(&[], "engine#input", "this is a zip archive; unpack it and port the folder".into()));
     }
     // A script may do without an ending; a file with another one is no script.
     if named && file.exists() && !is_source(file) && file.extension().is_some() {
@@ -279,7 +279,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         let about = fs::metadata(file)?;
         // Reading a pipe may never end.
         if !about.is_file() {
-            return Ok(Err(refusal(&[], "engine#input", "this is no ordinary file".into())));
+            return Ok(Err(refusal(&[], "engine#input", "not a regular file".into())));
         }
         if let Some(whole) = left_whole(file, &about) {
             let whole = whole.display();
@@ -296,7 +296,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         Ok(bytes) if named => bytes.and_then(text_of).and_then(not_empty),
         Ok(bytes) => bytes.and_then(text_of),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(refusal(&[], "engine#input", "there is no such file".into()))
+            Err(refusal(&[], "engine#input", "file not found".into()))
         }
         Err(error) => Err(refusal(&[], "engine#input", format!("the file can't be read: {error}"))),
     }
@@ -304,7 +304,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
 
 fn not_empty(text: String) -> Result<String, Diagnostic> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(refusal(&[], "engine#empty", "the file is empty: there is nothing to port".into()));
+        return Err(refusal(&[], "engine#empty", "the file is empty".into()));
     }
     Ok(text)
 }

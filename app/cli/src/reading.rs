@@ -19,7 +19,7 @@ pub(crate) fn read_some(from: impl Read, size: Option<u64>) -> std::io::Result<R
 
 fn too_large(size: u64) -> Diagnostic {
     let (size, limit) = (size as f64 / 1048576.0, LIMIT / 1048576);
-    let message = format!("the file has {size:.1} MiB, more than the {limit} that are ported at once: split it");
+    let message = format!("the file is {size:.1} MiB, larger than the limit of {limit} per run; split it");
     refusal(&[], "engine#too-large", message)
 }
 
@@ -29,17 +29,17 @@ pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
         return Err(too_large(bytes.len() as u64));
     }
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        return Err(refusal(&[], "engine#not-utf8", "the file is UTF-16: save it as UTF-8".into()));
+        return Err(refusal(&[], "engine#not-utf8", "the file is UTF-16; save it as UTF-8".into()));
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        let message = "there is a NUL byte here: this is a binary file, no text".to_string();
+        let message = "NUL byte: this is a binary file".to_string();
         return Err(refusal(&bytes[..at], "engine#binary", message));
     }
     String::from_utf8(bytes).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
         let byte = bytes[at];
         let remedy = match declared_encoding(bytes) {
-            Some(name) => format!("the file declares {name}; save it as UTF-8 and take the declaration out"),
+            Some(name) => format!("the file declares {name}; save it as UTF-8 and remove the declaration"),
             None => "save the file as UTF-8".to_string(),
         };
         refusal(&bytes[..at], "engine#not-utf8", format!("byte 0x{byte:02X} is not UTF-8: {remedy}"))
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_named_with_its_place() {
-        check(b"a\nbc\0", Err((2, 3, "there is a NUL byte here: this is a binary file, no text")));
+        check(b"a\nbc\0", Err((2, 3, "NUL byte: this is a binary file")));
         check("é\n# é".as_bytes(), Ok("é\n# é"));
         check(b"x = 1\n# caf\xe9\n", Err((2, 6, "byte 0xE9 is not UTF-8: save the file as UTF-8")));
         check(
@@ -100,13 +100,10 @@ mod tests {
             Err((
                 2,
                 6,
-                "byte 0xE9 is not UTF-8: the file declares latin-1; save it as UTF-8 and take the declaration out",
+                "byte 0xE9 is not UTF-8: the file declares latin-1; save it as UTF-8 and remove the declaration",
             )),
         );
-        check(b"\xff\xfea\0", Err((1, 1, "the file is UTF-16: save it as UTF-8")));
-        check(
-            &vec![b'#'; 10 << 20],
-            Err((1, 1, "the file has 10.0 MiB, more than the 8 that are ported at once: split it")),
-        );
+        check(b"\xff\xfea\0", Err((1, 1, "the file is UTF-16; save it as UTF-8")));
+        check(&vec![b'#'; 10 << 20], Err((1, 1, "the file is 10.0 MiB, larger than the limit of 8 per run; split it")));
     }
 }

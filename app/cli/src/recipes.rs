@@ -77,7 +77,7 @@ fn update(pages: &mut [(PathBuf, String)], guides: &[Guide], recipes: &RecipeSet
         }
         if !fills.is_empty() {
             fs::write(&*path, &*text).with_context(|| format!("{} can't be written", path.display()))?;
-            say_line!("{}: {} `after` written; read them as a diff", path.display(), fills.len());
+            say_line!("{}: {} `after` fences written; review the diff", path.display(), fills.len());
             changed = true;
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn list(format: ListFormat) -> Result<bool> {
                 let of = coverage(&target.id, &recipes);
                 let _ = writeln!(
                     out,
-                    "  {} recipes: {} change code, {} on request (--unsafe), {} report to a person",
+                    "  {} recipes: {} change code, {} opt-in (--unsafe), {} manual",
                     of["recipes"], of["applied"], of["unsafe"], of["reported"]
                 );
                 for option in &target.options {
@@ -113,7 +113,7 @@ pub(crate) fn list(format: ListFormat) -> Result<bool> {
                 }
                 for recipe in recipes.iter().filter(|recipe| recipe.target == target.id) {
                     let kind = match (recipe.manual, recipe.is_unsafe) {
-                        (true, _) => "  (for a person)",
+                        (true, _) => "  (manual)",
                         (_, true) => "  (unsafe)",
                         _ => "",
                     };
@@ -147,7 +147,7 @@ pub(crate) fn read_guides(dir: &Path) -> Result<Vec<(PathBuf, String)>> {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     paths.sort();
     if paths.is_empty() {
-        return Err(usage(format!("{}: no guide (*.md) in this folder", dir.display())).into());
+        return Err(usage(format!("{}: no guides (*.md) in this folder", dir.display())).into());
     }
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).with_context(|| format!("{} can't be read", path.display()))?;

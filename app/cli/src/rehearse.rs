@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let recipes = RecipeSet::embedded();
     port::check_words(&recipes, &options)?;
     if args.path == Path::new("-") {
-        return Err(usage("a rehearsal runs files: name one, or the folder of a project").into());
+        return Err(usage("a rehearsal needs a file or a project folder").into());
     }
     if let Some(file) = &args.html {
         check_writable(file)?;
@@ -46,19 +46,19 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let ported = &port.ported;
     tell(&project, ported, &recipes);
     if !ported.files.iter().any(|file| file.changed) {
-        say_line!("portolan: the port changes nothing, so there is nothing to run beside the original");
+        say_line!("portolan: the port changes nothing, so there is nothing to compare");
         return Ok(false);
     }
     say_line!("portolan: running {} and its port to {} on this machine's CPU", start.entry, ported.target);
 
-    let folder = tempfile::tempdir().context("there is no room for the runs")?;
+    let folder = tempfile::tempdir().context("no disk space for the runs")?;
     kit::write(&folder.path().join(KIT))?;
     let root = project.root.clone().unwrap_or_default();
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
     let texts = texts.map(|(_, file)| (file.path.as_str(), file.text.as_str()));
     tree::write(texts, &root, &folder.path().join(PORT))?;
     let report = port::report(&port, &recipes, &options);
-    fs::write(folder.path().join(REPORT), report).context("the port's report can't be written")?;
+    fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
     let words = words(args, &start, folder.path(), &root)?;
     compare(args, &python, &root, &words, &folder.path().join(RESULT))
@@ -68,8 +68,8 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
 fn check_writable(file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (file.is_dir(), folder.is_dir()) {
-        (true, _) => Err(usage(format!("--html {}: this is a folder", file.display())).into()),
-        (_, false) => Err(usage(format!("--html {}: there is no folder {}", file.display(), folder.display())).into()),
+        (true, _) => Err(usage(format!("--html {}: is a folder", file.display())).into()),
+        (_, false) => Err(usage(format!("--html {}: no such folder: {}", file.display(), folder.display())).into()),
         _ => Ok(()),
     }
 }
@@ -134,12 +134,12 @@ fn compare(args: &RehearseArgs, python: &Path, root: &Path, words: &[OsString], 
     }
     let status = command.status().with_context(|| format!("{} can't be started", python.display()))?;
     if args.format == ListFormat::Json && result.is_file() {
-        output::print(&fs::read_to_string(result).context("the result can't be read")?)?;
+        output::print(&fs::read_to_string(result).context("can't read the result")?)?;
     }
     match status.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
-        Some(2) => Err(usage("the rehearsal did not begin").into()),
-        _ => bail!("the rehearsal was broken off"),
+        Some(2) => Err(usage("the rehearsal did not start").into()),
+        _ => bail!("the rehearsal was interrupted"),
     }
 }

@@ -31,11 +31,11 @@ pub(crate) fn run(args: ServeArgs) -> Result<bool> {
     }
     let dir = &args.dir;
     if !dir.is_dir() {
-        return Err(usage(format!("{}: there is no such folder; build the site first", dir.display())).into());
+        return Err(usage(format!("{}: folder not found; build the site first", dir.display())).into());
     }
     let dir = fs::canonicalize(dir)?;
     let listener =
-        TcpListener::bind(("127.0.0.1", args.port)).with_context(|| format!("port {} can't be served", args.port))?;
+        TcpListener::bind(("127.0.0.1", args.port)).with_context(|| format!("can't listen on port {}", args.port))?;
     println!("Serving {} on http://{}/", dir.display(), listener.local_addr()?);
     std::thread::scope(|scope| {
         if let Some(live) = &live {
@@ -125,7 +125,7 @@ fn respond(method: &str, url: &str, dir: &Path) -> Response {
         }
         Found::Folder => Response::new("308 Permanent Redirect", vec![("Location", format!("{url}/"))], ""),
         Found::Nothing if dir.join("404.html").is_file() => send("404 Not Found", &dir.join("404.html")),
-        Found::Nothing => plain("404 Not Found", "404: there is no such page\n"),
+        Found::Nothing => plain("404 Not Found", "404: page not found\n"),
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
     match write_pages(args)? {
         Ok(written) => {
             let Written { all, changed } = written;
-            say_line!("portolan: {all} files, {changed} of them new, in {}", args.out.display());
+            say_line!("portolan: {all} files, {changed} changed, in {}", args.out.display());
             Ok(true)
         }
         Err(faults) => {
@@ -83,7 +83,11 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     if let Some(file) = &args.single_file {
         let page = single_file(&files)?;
         write(file, page.as_bytes())?;
-        say_line!("portolan: all of it in {}, {:.2} MiB", file.display(), page.len() as f64 / f64::from(1 << 20));
+        say_line!(
+            "portolan: single-file site in {}, {:.2} MiB",
+            file.display(),
+            page.len() as f64 / f64::from(1 << 20)
+        );
     }
     Ok(Ok(written))
 }
@@ -178,7 +182,7 @@ fn write(file: &Path, bytes: &[u8]) -> Result<bool> {
         return Ok(false);
     }
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("{} can't be created", folder.display()))?;
     }
     fs::write(file, bytes).with_context(|| format!("{} can't be written", file.display()))?;
     Ok(true)

@@ -88,7 +88,7 @@ fn check_case(
         if *text != case.input.text {
             fail(
                 case.input.line,
-                format!("should stay, but is changed:\n{}", difference(&case.input.text, text)),
+                format!("should be unchanged, but became:\n{}", difference(&case.input.text, text)),
                 None,
             );
         }
@@ -97,7 +97,7 @@ fn check_case(
         let message = if case.expected().trim().is_empty() {
             "the `after` is empty: run again with UPDATE=1 to fill it".to_owned()
         } else {
-            format!("`before` becomes something else:\n{}", difference(&expected, text))
+            format!("`before` gives a different result:\n{}", difference(&expected, text))
         };
         fail(line, message, Some((line, without_blocks(case.expected(), text, &trace.blocks))));
     }
@@ -106,20 +106,21 @@ fn check_case(
     }
     let certificate = &ported.certificate;
     let promises = [
-        (certificate.parses, "the ported text is not Python"),
+        (certificate.parses, "the ported code is not valid Python"),
         (certificate.untouched_bytes_equal, "the port changes text outside its edits"),
         (certificate.comments_kept, "the port loses a comment"),
-        (
-            certificate.idempotent,
-            "the port does not come to an end: a rule matches what it, or another one, has written",
-        ),
+        (certificate.idempotent, "the port does not converge: a rule matches its own output or another rule's"),
     ];
     for (_, broken) in promises.iter().filter(|(kept, _)| !kept) {
         fail(case.input.line, (*broken).to_owned(), None);
     }
     let (again, _) = run(text);
     if again.files[0].text != *text {
-        fail(case.input.line, format!("a second port changes more:\n{}", difference(text, &again.files[0].text)), None);
+        fail(
+            case.input.line,
+            format!("a second port makes more changes:\n{}", difference(text, &again.files[0].text)),
+            None,
+        );
     }
 }
 
@@ -179,7 +180,7 @@ fn unshown_blocks(guide: &Guide, seen: &Seen) -> Vec<CheckFailure> {
         .map(|block| CheckFailure {
             path: guide.path.clone(),
             line: block.line,
-            message: format!("no example of this guide shows `{{{{block {}}}}}` in full: write one out", block.name),
+            message: format!("no example of this guide shows `{{{{block {}}}}}` in full: add one", block.name),
             fill: None,
         })
         .collect()
@@ -193,7 +194,7 @@ fn ungrounded(guide: &Guide, section: &Section) -> Vec<CheckFailure> {
         .map(|(word, _)| CheckFailure {
             path: guide.path.clone(),
             line: section.line,
-            message: format!("this recipe lacks a paragraph that begins with `{word}`"),
+            message: format!("this recipe needs a paragraph that begins with `{word}`"),
             fill: None,
         })
         .collect()
@@ -211,7 +212,7 @@ fn every_rule_fires(
             failures.push(CheckFailure {
                 path: guide.path.clone(),
                 line: rule.line,
-                message: "no example of this guide makes this rule fire: add one".to_owned(),
+                message: "this rule matches in no example of this guide: add one".to_owned(),
                 fill: None,
             });
         }

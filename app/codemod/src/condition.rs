@@ -115,7 +115,7 @@ impl Compiler<'_> {
         let fault = |message| (condition.line, message);
         if let Some(name) = rest.strip_prefix('@') {
             if open.iter().any(|outer| outer == name) {
-                return Err(fault(format!("`conditions {name}` has itself among its conditions")));
+                return Err(fault(format!("`conditions {name}` includes itself")));
             }
             let named = self.definitions.wanted_conditions(name, self.wanted).map_err(fault)?;
             open.push(name.to_owned());
@@ -162,14 +162,14 @@ impl Compiler<'_> {
     fn simple(&self, text: &str) -> Result<Condition, String> {
         let (negated, rest) = negation(text);
         let unknown =
-            || Err(format!("`{text}` is no condition: see the list in guides/writing-a-recipe.md#conditions"));
+            || Err(format!("unknown condition `{text}`: see the list in guides/writing-a-recipe.md#conditions"));
         if let Some(variable) = rest.strip_prefix('$') {
             let name = variable_name(variable);
             let tail = &variable[name.len()..];
             let name = name.to_owned();
             if let Some(kind) = tail.strip_prefix(':') {
                 let Some(kind) = Type::parse(kind.trim()) else {
-                    return Err(format!("`{}` is no type of a metavariable", kind.trim()));
+                    return Err(format!("unknown metavariable type `{}`", kind.trim()));
                 };
                 return Ok(Condition { negated, test: Test::Typed(name, kind) });
             }
@@ -405,7 +405,7 @@ impl Condition {
 }
 
 fn pattern_of(text: &str) -> Result<NodePattern, String> {
-    NodePattern::parse(text).ok_or_else(|| format!("`{text}` is no Python expression"))
+    NodePattern::parse(text).ok_or_else(|| format!("`{text}` is not a Python expression"))
 }
 
 fn captured(view: &FileView<'_>, captures: &Captures<'_>, name: &str) -> Option<Id> {

@@ -188,24 +188,24 @@ impl Definitions {
 
     /// The values of a list that a condition asks for.
     pub(crate) fn wanted_names(&self, list: &str, wanted: &Wanted) -> Result<&[ListedName], String> {
-        let found = self.names.get(list).ok_or_else(|| format!("there is no list of `names {list}`"))?;
+        let found = self.names.get(list).ok_or_else(|| format!("unknown list `names {list}`"))?;
         wanted.note(&found.0);
         Ok(&found.1)
     }
 
     /// The conditions under a name that a rule asks for.
     pub(crate) fn wanted_conditions(&self, name: &str, wanted: &Wanted) -> Result<&[Condition], String> {
-        let found = self.conditions.get(name).ok_or_else(|| format!("there are no `conditions {name}`"))?;
+        let found = self.conditions.get(name).ok_or_else(|| format!("unknown conditions `{name}`"))?;
         wanted.note(&found.0);
         Ok(&found.1)
     }
 
     /// That a rule says a message, whose slots are the rule's metavariables.
     pub(crate) fn wanted_message(&self, name: &str, variables: &[&str], wanted: &Wanted) -> Result<(), String> {
-        let (place, message) = self.messages.get(name).ok_or_else(|| format!("there is no `message {name}`"))?;
+        let (place, message) = self.messages.get(name).ok_or_else(|| format!("unknown message `{name}`"))?;
         wanted.note(place);
         match message.text.slots().find(|slot| !variables.contains(slot)) {
-            Some(slot) => Err(format!("`message {name}` has a slot `{slot}`, and the rule has no `${slot}`")),
+            Some(slot) => Err(format!("`message {name}` uses `{slot}`, but the rule has no `${slot}`")),
             None => Ok(()),
         }
     }
@@ -219,14 +219,14 @@ impl Definitions {
 
     /// That a rule brings a block along, which may ask for options only.
     pub(crate) fn wanted_block(&self, name: &str, wanted: &Wanted) -> Result<(), String> {
-        let (place, block) = self.blocks.get(name).ok_or_else(|| format!("there is no `python block {name}`"))?;
+        let (place, block) = self.blocks.get(name).ok_or_else(|| format!("unknown block `python block {name}`"))?;
         wanted.note(place);
         if block.defines().is_empty() {
-            return Err(format!("`python block {name}` defines no function and no class at its left margin"));
+            return Err(format!("`python block {name}` defines no top-level function or class"));
         }
         match block.asks().into_iter().find(|slot| !slot.starts_with("option.") && !slot.starts_with("variable.")) {
             Some(slot) => Err(format!(
-                "`python block {name}` has a slot `{slot}`; a rule fills `option.NAME` and `variable.NAME.MEANING`"
+                "`python block {name}` uses `{slot}`; a rule provides only `option.NAME` and `variable.NAME.MEANING`"
             )),
             None => Ok(()),
         }
@@ -243,19 +243,19 @@ impl Definitions {
         let mut missing = Vec::new();
         for shape in messages {
             let Some((place, message)) = self.messages.get(shape.name) else {
-                missing.push(format!("there is no `message {}`", shape.name));
+                missing.push(format!("`message {}` is missing", shape.name));
                 continue;
             };
             wanted.note(place);
             let unknown = message.text.slots().filter(|slot| !shape.slots.contains(slot));
             missing.extend(unknown.map(|slot| {
                 let known = if shape.slots.is_empty() { "none".to_owned() } else { shape.slots.join(", ") };
-                format!("`message {}` has no slot `{slot}`; there are: {known}", shape.name)
+                format!("`message {}` uses unknown `{slot}`; available: {known}", shape.name)
             }));
         }
         for shape in blocks {
             let Some((place, block)) = self.blocks.get(shape.name) else {
-                missing.push(format!("there is no `python block {}`", shape.name));
+                missing.push(format!("`python block {}` is missing", shape.name));
                 continue;
             };
             wanted.note(place);
@@ -263,13 +263,13 @@ impl Definitions {
             let unknown =
                 block.asks().into_iter().filter(|slot| !shape.fills.contains(&slot.as_str()) && !general(slot));
             missing.extend(unknown.map(|slot| {
-                format!("`python block {}` is not given `{slot}`; there are: {}", shape.name, shape.fills.join(", "))
+                format!("`python block {}` uses unknown `{slot}`; available: {}", shape.name, shape.fills.join(", "))
             }));
         }
         for list in lists {
             match self.names.get(list) {
                 Some((place, _)) => wanted.note(place),
-                None => missing.push(format!("there is no list of `names {list}`")),
+                None => missing.push(format!("unknown list `names {list}`")),
             }
         }
         missing
@@ -286,15 +286,11 @@ impl Definitions {
 
     /// What nothing asked for, with its kind and its name.
     pub(crate) fn unused(&self, wanted: &Wanted) -> Vec<RecipeError> {
-        let all = (self.names.places().map(|(name, place)| (format!("`@{name}`: no rule reads this list"), place)))
-            .chain(self.messages.places().map(|(name, place)| (format!("`{name}`: nothing says this message"), place)))
-            .chain(self.blocks.places().map(|(name, place)| (format!("`{name}`: nothing writes this block"), place)))
-            .chain(
-                self.conditions
-                    .places()
-                    .map(|(name, place)| (format!("`@{name}`: no rule has these conditions"), place)),
-            )
-            .chain(self.signatures.places().map(|(name, place)| (format!("`{name}`: no rule speaks of it"), place)));
+        let all = (self.names.places().map(|(name, place)| (format!("`@{name}`: unused list"), place)))
+            .chain(self.messages.places().map(|(name, place)| (format!("`{name}`: unused message"), place)))
+            .chain(self.blocks.places().map(|(name, place)| (format!("`{name}`: unused block"), place)))
+            .chain(self.conditions.places().map(|(name, place)| (format!("`@{name}`: unused conditions"), place)))
+            .chain(self.signatures.places().map(|(name, place)| (format!("`{name}`: unused signature"), place)));
         let wanted = wanted.0.borrow();
         all.filter(|(_, place)| !wanted.contains(place))
             .map(|(what, place)| RecipeError {

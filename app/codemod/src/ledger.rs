@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn cards_that_share_a_batch_are_not_counted() {
         let with = STEP.replace("SIZE", "32").replace("criterion =", "net = torch.nn.DataParallel(net)\ncriterion =");
-        let split = "1, the batch split over the cards that DataParallel finds";
+        let split = "1, with the batch split over DataParallel's cards";
         check_entry(&with, "hpu", Quantity::Replicas, Some((split, split)), "samples", 0);
         check_entry(&with, "ipu", Quantity::Replicas, Some((split, "1")), "samples", 0);
         check_entry(&with, "hpu", Quantity::SamplesPerStep, Some(("32", "32")), "samples", 0);

@@ -43,7 +43,7 @@ impl Patch {
         let only_imports = lines.iter().all(|l| l.marker != '+' || is_import(l) || block_of(l).is_some());
         let has_pattern = lines.iter().any(|l| l.marker != '+' && !l.code.is_empty());
         if !has_pattern {
-            return fault(0, "the rule has only `+` lines: give it a line to match, as `-` or as context");
+            return fault(0, "the rule has only `+` lines: add a `-` or context line to match");
         }
         for (n, line) in lines.iter().enumerate() {
             if line.code.is_empty() && line.marker != '+' {
@@ -81,7 +81,7 @@ impl Patch {
         let tree = Tree::parse(&source);
         if tree.has_error() {
             let at = tree.first_error().map_or(0, |r| source[..r.start].matches('\n').count());
-            return fault(at.saturating_sub(if wrapped { 2 } else { 0 }), "the lines to match are not Python");
+            return fault(at.saturating_sub(if wrapped { 2 } else { 0 }), "the lines to match are not valid Python");
         }
         let index = tree.index();
         let mut counter = 0;
@@ -262,7 +262,7 @@ fn shape(
         let at = insertion.after.map(|l| l + builder.offset);
         if !place(&mut block.0, &block.1, at, insertion.indent, &insertion.lines) {
             let line = insertion.after.map_or(0, |l| l + 1);
-            return fault(line, "the `+` line's indentation fits no block of the lines to match");
+            return fault(line, "the `+` line's indentation matches no block of the lines to match");
         }
     }
     Ok(Shape::Statements(block.0))

@@ -112,14 +112,14 @@ pub(crate) fn as_metavariables(patch: &str) -> Result<(String, Bound), (usize, S
                     out.push_str(&format!("{{{{step.{name}}}}}"));
                 }
                 Some(_) => return Err((number, format!("`{{{{step.{name}}}}}` is written but never matched"))),
-                None => return Err((number, format!("a step has no part `{name}`; a rule matches {}", known()))),
+                None => return Err((number, format!("unknown part `{name}` of a step; a rule can match {}", known()))),
             }
         }
         out.push_str(rest);
         lines.push(out);
     }
     if bound.is_empty() {
-        return Err((0, format!("a rule over the step matches at least one of its parts: {}", known())));
+        return Err((0, format!("a rule for the step must match at least one of its parts: {}", known())));
     }
     Ok((lines.join("\n") + "\n", bound))
 }
@@ -218,9 +218,9 @@ mod tests {
             let (at, message) = as_metavariables(patch).unwrap_err();
             assert!(at == line && message.starts_with(start), "{at}: {message}");
         };
-        refused("- {{step.updates}}\n", 0, "a step has no part `updates`; a rule matches {{step.forward}}, ");
-        refused("- {{step.model}}\n", 0, "a step has no part `model`");
+        refused("- {{step.updates}}\n", 0, "unknown part `updates` of a step; a rule can match {{step.forward}}, ");
+        refused("- {{step.model}}\n", 0, "unknown part `model` of a step");
         refused("- {{step.update}}\n+ {{step.clip}}\n", 1, "`{{step.clip}}` is written but never matched");
-        refused("- a\n+ b\n", 0, "a rule over the step matches at least one of its parts");
+        refused("- a\n+ b\n", 0, "a rule for the step must match at least one of its parts");
     }
 }

@@ -22,54 +22,54 @@ const RULE: &str = "```diff rule\n- f($X)\n+ g($X)\n```\n";
 
 #[test]
 fn what_nothing_asks_for_is_a_fault() {
-    check_faults(&format!("{RULE}```names a\nb\n```\n"), "12: `@a`: no rule reads this list; remove it\n");
-    check_faults(
-        &format!("{RULE}```conditions a\nfile trains\n```\n"),
-        "12: `@a`: no rule has these conditions; remove it\n",
-    );
-    check_faults(&format!("{RULE}```message a\nb\n```\n"), "12: `a`: nothing says this message; remove it\n");
-    check_faults(&format!("{RULE}```python block a\nb\n```\n"), "12: `a`: nothing writes this block; remove it\n");
-    check_faults(&format!("{RULE}```signatures\nh(a)\n```\n"), "13: `h`: no rule speaks of it; remove it\n");
+    check_faults(&format!("{RULE}```names a\nb\n```\n"), "12: `@a`: unused list; remove it\n");
+    check_faults(&format!("{RULE}```conditions a\nfile trains\n```\n"), "12: `@a`: unused conditions; remove it\n");
+    check_faults(&format!("{RULE}```message a\nb\n```\n"), "12: `a`: unused message; remove it\n");
+    check_faults(&format!("{RULE}```python block a\nb\n```\n"), "12: `a`: unused block; remove it\n");
+    check_faults(&format!("{RULE}```signatures\nh(a)\n```\n"), "13: `h`: unused signature; remove it\n");
 }
 
 #[test]
 fn what_is_not_there_can_not_be_asked_for() {
-    check_faults(&format!("{RULE}```where\n$X is one of @a\n```\n"), "13: there is no list of `names a`\n");
-    check_faults(&format!("{RULE}```where\n\n@a\n```\n"), "14: there are no `conditions a`\n");
-    check_faults("```diff rule says=a\n  f($X)\n```\n", "8: there is no `message a`\n");
-    check_faults("```diff rule\n- f()\n+ g()\n+ {{block a}}\n```\n", "8: there is no `python block a`\n");
+    check_faults(&format!("{RULE}```where\n$X is one of @a\n```\n"), "13: unknown list `names a`\n");
+    check_faults(&format!("{RULE}```where\n\n@a\n```\n"), "14: unknown conditions `a`\n");
+    check_faults("```diff rule says=a\n  f($X)\n```\n", "8: unknown message `a`\n");
+    check_faults("```diff rule\n- f()\n+ g()\n+ {{block a}}\n```\n", "8: unknown block `python block a`\n");
 }
 
 #[test]
 fn definitions_are_checked() {
     check_faults(
         "```message a\n{{Y}} is old\n```\n```diff rule says=a\n  f($X)\n```\n",
-        "11: `message a` has a slot `Y`, and the rule has no `$Y`\n",
+        "11: `message a` uses `Y`, but the rule has no `$Y`\n",
     );
     check_faults(
         "```python block a\nx = 1\n```\n```diff rule\n- f()\n+ g()\n+ {{block a}}\n```\n",
-        "11: `python block a` defines no function and no class at its left margin\n",
+        "11: `python block a` defines no top-level function or class\n",
     );
     check_faults(
         "```python block a\ndef g():\n    {{if x}}\n```\n```diff rule\n- f()\n+ g()\n+ {{block a}}\n```\n",
-        "10: this has no `{{end}}` below it\n12: there is no `python block a`\n",
+        "10: this has no matching `{{end}}`\n12: unknown block `python block a`\n",
     );
     check_faults(
         &format!("{RULE}```where\n@a\n```\n```conditions a\nany of:\n  @b\n```\n```conditions b\n@a\n```\n"),
-        "20: `conditions a` has itself among its conditions\n",
+        "20: `conditions a` includes itself\n",
     );
     check_faults(
         "```diff rule step\n- {{step.updates}}\n```\n",
-        "9: a step has no part `updates`; a rule matches {{step.forward}}, {{step.loss}}, {{step.backward}}, \
+        "9: unknown part `updates` of a step; a rule can match {{step.forward}}, {{step.loss}}, {{step.backward}}, \
          {{step.update}}, {{step.clear}}, {{step.clip}}, {{step.schedule}}, {{step.evaluate}}, {{step.given}}, \
          {{step.scaled}}, {{step.scaler}}, {{step.save}}, {{step.make}}, {{step.start}}\n",
     );
     check_faults(
         "```diff rule step\n- {{step.scaler}}\n```\n",
-        "8: this part is found by code that ports the step: the section has no rule with `rule=compile-training-step` or \
+        "8: this part requires code that ports the step, but the section has no rule with `rule=compile-training-step` or \
          `rule=compile-and-run`\n",
     );
-    check_faults("```diff rule\n- {{step.update}}\n```\n", "9: parts of the step are matched by a `diff rule step`\n");
+    check_faults(
+        "```diff rule\n- {{step.update}}\n```\n",
+        "9: parts of the step can only be used in a `diff rule step`\n",
+    );
 }
 
 const STEP: &str = "import torch\n\nnet = torch.nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\n\n\

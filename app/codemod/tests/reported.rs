@@ -295,7 +295,7 @@ fn a_solver_that_asks_for_values() {
     for target in ["ipu", "popdist", "rdu"] {
         check_said(target, &program, "a fixed number of steps");
     }
-    check_said("hpu", &program, "keeps times and step sizes in float64");
+    check_said("hpu", &program, "uses float64 for times and step sizes");
     check_silent("hpu", &program.replace("self.times)", "self.times, method='rk4')"));
 }
 

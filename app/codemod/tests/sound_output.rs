@@ -123,7 +123,7 @@ fn what_python_would_not_run_is_refused_at_its_place() {
     let text = format!("import torch\n{step}print(out.mean())\n");
     let ported = run("ipu", &text);
     let told = &ported.files[0].diagnostics;
-    assert!(told.iter().any(|d| d.message.contains("`out` would have no value")), "{told:?}");
+    assert!(told.iter().any(|d| d.message.contains("`out` would be undefined")), "{told:?}");
     assert!(ported.files[0].text.contains("loss.backward()"), "a step is ported as a whole or not at all");
 }
 
@@ -192,7 +192,7 @@ fn many_lines_of_comments_stay() {
 
 #[test]
 fn a_carriage_return_alone_ends_a_line_of_python() {
-    let told = "a line ends in a carriage return alone";
+    let told = "this line ends in a bare carriage return";
     check_refused("rdu", "net = net.cuda()\r\r\nopt.step()  # a\r\r\n", 1, told);
     check_refused("rdu", "net = net.cuda()  # a\rb\n", 1, told);
     // In a string it is a character like others, and its bytes stay.

@@ -52,17 +52,17 @@ mod interface {
     }
 
     fn answer(head: &[u8], threads: usize) -> Result<(), String> {
-        let order: Order = postcard::from_bytes(head).map_err(|_| "an order that can't be read".to_string())?;
+        let order: Order = postcard::from_bytes(head).map_err(|_| "invalid order".to_string())?;
         // What the standard library keeps of its first threads would otherwise lie behind the maps, and those of the next
         // run would not fit in front of it.
         Threads(threads).run(&|_| ());
         let count = order.shape.iter().product();
         let mut input = Vec::new();
-        input.try_reserve_exact(count).map_err(|_| format!("no memory for a picture of {:?}", order.shape))?;
+        input.try_reserve_exact(count).map_err(|_| format!("not enough memory for an image of {:?}", order.shape))?;
         input.resize(count, 0.0);
         // SAFETY: there is room for so many.
         unsafe { picture(input.as_mut_ptr(), count) };
-        let input = Tensor::from_vec(&order.shape, input).ok_or("a picture of another shape")?;
+        let input = Tensor::from_vec(&order.shape, input).ok_or("the image has a different shape")?;
         let logits = compute(&order, &Desk, &input, threads, &Desk, &mut show).map_err(|error| error.to_string())?;
         // SAFETY: the host reads so many numbers of the tensor, which outlives the call.
         unsafe { done(logits.data().as_ptr(), logits.data().len()) };

@@ -12,7 +12,7 @@ pub(crate) fn read(body: &str, line: usize, faults: &mut Faults) -> Vec<Conditio
         .map(|(index, text)| (line + index, text.len() - text.trim_start().len(), text.trim()))
         .collect();
     if lines.is_empty() {
-        faults.add(line - 1, "this fence has no condition: write one a line, or remove the fence");
+        faults.add(line - 1, "this fence has no conditions: write one per line, or remove the fence");
     }
     block(&lines, faults)
 }
@@ -26,10 +26,10 @@ fn block(lines: &[(usize, usize, &str)], faults: &mut Faults) -> Vec<Condition> 
         let (inner, after) = below.split_at(count);
         let opens = text.ends_with("any of:");
         if opens && inner.is_empty() {
-            faults.add(*line, "below `any of:` stand the conditions it means, one a line, indented");
+            faults.add(*line, "`any of:` must be followed by its conditions, one per line, indented");
         }
         if let (false, Some((line, ..))) = (opens, inner.first()) {
-            faults.add(*line, "only what stands below `any of:` is indented");
+            faults.add(*line, "only conditions below `any of:` are indented");
         }
         conditions.push(Condition { line: *line, text: (*text).to_string(), any_of: block(inner, faults) });
         rest = after;

@@ -19,7 +19,7 @@ pub(crate) enum Kind {
 /// Reads the body of the fence in `line`. Signatures are several definitions, the others one.
 pub(crate) fn read(kind: Kind, name: &str, line: usize, body: &str, faults: &mut Faults) -> Vec<Definition> {
     if body.trim().is_empty() {
-        faults.add(line, "this fence is empty: write what it defines, or remove it");
+        faults.add(line, "this fence is empty: add its contents, or remove it");
         return Vec::new();
     }
     let what = match kind {
@@ -42,7 +42,7 @@ fn names(body: &str, line: usize, faults: &mut Faults) -> Vec<ListedName> {
             continue;
         }
         if names.iter().any(|known| known.name == name) {
-            faults.add(line + 1 + index, format!("`{name}` stands in this list already"));
+            faults.add(line + 1 + index, format!("`{name}` is already in this list"));
         }
         names.push(ListedName { name, remark });
     }
@@ -62,7 +62,7 @@ fn signatures(body: &str, line: usize, faults: &mut Faults) -> Vec<Definition> {
         // What stands behind a lone `*` is given by keyword only.
         let by_place: Vec<String> = parameters.into_iter().take_while(|name| name != "*").collect();
         if let Some(name) = by_place.iter().find(|name| !is_identifier(name)) {
-            faults.add(line, format!("`{name}` is not a parameter's name"));
+            faults.add(line, format!("`{name}` is not a parameter name"));
         }
         found.push(Definition { name: name.to_string(), line, what: Defined::Signature(by_place) });
     }

@@ -51,7 +51,7 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
         }
     };
     let Some((language, words)) = words.split_first() else {
-        faults.add(line, format!("this fence names no language; use one of {}", LANGUAGES.join(", ")));
+        faults.add(line, format!("this fence has no language; use one of {}", LANGUAGES.join(", ")));
         return Fence::Plain;
     };
     let language = language.as_str();
@@ -97,7 +97,7 @@ fn read_definition(kind: Kind, fence: &str, words: &[String], line: usize, fault
     match words {
         [name] if is_name(name) => return Fence::Definition(kind, name.clone()),
         [name] => faults.add(line, format!("`{name}` is not a name of lowercase letters, digits and `_`")),
-        _ => faults.add(line, format!("one name stands behind `{fence}`")),
+        _ => faults.add(line, format!("expected one name after `{fence}`")),
     }
     Fence::Plain
 }
@@ -130,14 +130,14 @@ fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
             _ => faults.add(
                 line,
                 format!(
-                    "unknown word `{word}` after `diff rule`; the known ones are unsafe, manual, shared, step, \
+                    "unknown word `{word}` after `diff rule`; known words are unsafe, manual, shared, step, \
                      stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER"
                 ),
             ),
         }
     }
     if rule.manual && rule.is_unsafe {
-        faults.add(line, "a `manual` rule is never applied, so `unsafe` says nothing: keep one of the two words");
+        faults.add(line, "a `manual` rule is never applied, so `unsafe` has no effect: remove one of the two");
     }
     rule
 }
@@ -160,7 +160,9 @@ fn read_example(kind: ExampleKind, language: &str, words: &[String], line: usize
             None if word == "unsafe" => faults.add(line, "`unsafe` belongs on the `before` fence of this pair"),
             Some(("style", value)) => example.style = one_of("style", value, &["in-place", "branch"], line, faults),
             Some(("sdk", value)) if is_version(value) => example.sdk = Some(value.to_string()),
-            Some(("sdk", value)) => faults.add(line, format!("sdk `{value}` of an example is one version, e.g. 1.20")),
+            Some(("sdk", value)) => {
+                faults.add(line, format!("sdk `{value}` of an example must be one version, e.g. 1.20"))
+            }
             Some(("file", value)) if is_relative(value) => example.file = Some(value.to_string()),
             Some(("file", value)) => {
                 faults.add(line, format!("file `{value}` is not a path inside the project, e.g. src/trainer.py"));
@@ -169,7 +171,7 @@ fn read_example(kind: ExampleKind, language: &str, words: &[String], line: usize
             _ => faults.add(
                 line,
                 format!(
-                    "unknown word `{word}` on an example; the known ones are unsafe, style=…, sdk=…, file=…, \
+                    "unknown word `{word}` on an example; known words are unsafe, style=…, sdk=…, file=…, \
                      option=NAME=VALUE"
                 ),
             ),
@@ -195,7 +197,7 @@ fn words(info: &str) -> Result<Vec<String>, &'static str> {
         }
     }
     if quoted {
-        return Err("a double quote in this info string is not closed");
+        return Err("unclosed double quote in this info string");
     }
     if !word.is_empty() {
         words.push(word);

@@ -27,7 +27,7 @@ pub fn split(text: &str) -> Result<(&str, usize), &'static str> {
             return Err("front matter is TOML between two `+++` lines, not `key: value` between two `---`: write \
                         `title = \"…\"`");
         }
-        _ => return Err("a guide begins with front matter: `+++`, then `title = \"…\"`, then `+++`"),
+        _ => return Err("a guide must begin with front matter: `+++`, then `title = \"…\"`, then `+++`"),
     }
     let mut end = first.len();
     for line in lines {
@@ -102,7 +102,7 @@ struct OptionTable {
 
 /// `["on", "off"]`, `"number"` or `"text"`.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "`values` is a list of texts, \"number\" or \"text\"")]
+#[serde(untagged, expecting = "`values` must be a list of strings, \"number\" or \"text\"")]
 enum Values {
     OneOf(Vec<String>),
     Any(AnyValue),
@@ -139,7 +139,7 @@ impl Page {
         if self.target.is_none()
             && (self.name.is_some() || self.extends.is_some() || !self.option.is_empty() || !self.field.is_empty())
         {
-            faults.add(1, "`name`, `extends`, `option` and `field` belong to a guide with a `target`");
+            faults.add(1, "`name`, `extends`, `option` and `field` require a `target`");
         }
         for name in self.target.iter().chain(&self.extends).filter(|name| !is_word(name.get_ref())) {
             let message = format!("target `{}` is not a name of lowercase letters and digits", name.get_ref());
@@ -149,7 +149,7 @@ impl Page {
             faults.add(line_of(sdk.span().start), format!("`{}` in sdks is not a version such as 1.20", sdk.get_ref()));
         }
         if let Some(pair) = self.sdks.windows(2).find(|pair| compare(pair[0].get_ref(), pair[1].get_ref()).is_ge()) {
-            let message = "sdks go from the oldest to the newest; the last is the default";
+            let message = "sdks must be sorted from oldest to newest; the last is the default";
             faults.add(line_of(pair[1].span().start), message);
         }
         if let Some(mode) = self.mode.as_ref().filter(|mode| !is_constant(&mode.get_ref().name)) {

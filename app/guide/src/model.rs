@@ -247,7 +247,7 @@ impl std::fmt::Display for OptionKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::OneOf(values) => f.write_str(&values.join(" or ")),
-            Self::Number => f.write_str("a whole number above 0"),
+            Self::Number => f.write_str("an integer above 0"),
             Self::Text => f.write_str("a text without quotes"),
         }
     }

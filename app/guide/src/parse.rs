@@ -200,8 +200,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         let line = self.line(offset);
         if self.html_line != line {
             self.html_line = line;
-            self.faults
-                .add(line, "raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks");
+            self.faults.add(line, "raw HTML is not rendered: use Markdown, or put a literal <…> in backticks");
         }
     }
 
@@ -210,15 +209,18 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.last = Last::Other;
         let title = text.trim().to_string();
         if title.is_empty() {
-            return self.faults.add(line, "this heading has no text: write one, or remove the line");
+            return self.faults.add(line, "this heading has no text: add it, or remove the line");
         }
         if !(2..=3).contains(&level) {
-            let why =
-                if level == 1 { "the page's title is the front matter's `title`" } else { "sections are two deep" };
-            return self.faults.add(line, format!("a heading begins with ## or ###: {why}"));
+            let why = if level == 1 {
+                "the page title is `title` in the front matter"
+            } else {
+                "only two levels of sections are supported"
+            };
+            return self.faults.add(line, format!("headings must begin with ## or ###: {why}"));
         }
         if attributes || title.contains("{#") {
-            self.faults.add(line, "a heading takes one anchor and nothing else: ## Title {#anchor}");
+            self.faults.add(line, "a heading can have one anchor and nothing else: ## Title {#anchor}");
         }
         let id = id.unwrap_or_else(|| slug(&title));
         if id.is_empty() || !id.bytes().all(|b| b == b'-' || b.is_ascii_lowercase() || b.is_ascii_digit()) {
@@ -228,7 +230,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         if let Some(first) = self.anchors.get(&id) {
             self.faults.add(
                 line,
-                format!("anchor `{id}` is already that of line {first}; give this heading its own {{#anchor}}"),
+                format!("anchor `{id}` is already used on line {first}; give this heading a different {{#anchor}}"),
             );
         } else {
             self.anchors.insert(id.clone(), line);
@@ -253,13 +255,10 @@ impl<'a, 'f> Reader<'a, 'f> {
         let Some(Open::Fence { info, line, body, range }) = self.open.take() else { return };
         let above = std::mem::replace(&mut self.last, Last::Other);
         let Some(info) = info else {
-            return self.faults.add(line, "indented code names no language: use a fence");
+            return self.faults.add(line, "indented code has no language: use a fence");
         };
         if !is_closed(&self.body[range]) {
-            self.faults.add(
-                line,
-                "this fence is not closed and takes the rest of the page: end it with a line of the same backticks",
-            );
+            self.faults.add(line, "unclosed fence: end it with a line of the same backticks");
         }
         match fence::read(&info, line, self.faults) {
             Fence::Plain => {}
@@ -280,7 +279,7 @@ impl<'a, 'f> Reader<'a, 'f> {
                 self.faults.add(line, format!("a rule has a body or `rule={handler}`, not both: keep one"));
             }
             (None, true) => {
-                self.faults.add(line, "this rule is empty: write the patch, or name a handler with `rule=…`")
+                self.faults.add(line, "this rule is empty: add a patch, or specify a handler with `rule=…`")
             }
             _ => {}
         }
@@ -294,12 +293,13 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
         for (index, text) in rule.patch.lines().enumerate() {
             if !text.trim().is_empty() && !is_patch_line(text) {
-                self.faults.add(rule.line + index, "a rule's line begins with `+ `, `- ` or two blanks, then the code");
+                self.faults
+                    .add(rule.line + index, "a line of a rule begins with `+ `, `- ` or two spaces, then the code");
             }
         }
         match self.sections.last_mut() {
             Some(section) => section.rules.push(rule),
-            None => self.faults.add(line, "a rule needs a heading above it, which names the recipe"),
+            None => self.faults.add(line, "a rule needs a heading above it"),
         }
         self.last = Last::Rule;
     }
@@ -307,7 +307,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     fn conditions(&mut self, line: usize, body: &str, above: Last) {
         let rule = self.sections.last_mut().and_then(|section| section.rules.last_mut());
         let (Some(rule), true) = (rule, above == Last::Rule) else {
-            return self.faults.add(line, "`where` stands right below its `diff rule` fence; there is none");
+            return self.faults.add(line, "`where` must be directly below a `diff rule` fence");
         };
         rule.conditions = conditions::read(body, line + 1, self.faults);
     }
@@ -341,12 +341,12 @@ impl<'a, 'f> Reader<'a, 'f> {
         let previous = section.examples.last();
         match (example.kind, previous.map(|previous| previous.kind)) {
             (ExampleKind::After, None | Some(ExampleKind::Unchanged)) => {
-                self.faults.add(line, "`after` shows what becomes of a `before`: put that fence above it");
+                self.faults.add(line, "this `after` has no `before` above it");
             }
             (ExampleKind::After, Some(_)) => {
                 let before = section.examples.iter().rev().find(|earlier| earlier.kind == ExampleKind::Before);
                 if before.is_some_and(|before| example.file.is_some() && before.file != example.file) {
-                    self.faults.add(line, "`file=…` of this `after` is not that of its `before`");
+                    self.faults.add(line, "`file=…` of this `after` differs from that of its `before`");
                 }
             }
             (_, Some(ExampleKind::Before)) => self.faults.add(previous.map_or(line, |p| p.line - 1), LONELY),
@@ -361,7 +361,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             self.faults.add(example.line - 1, LONELY);
         }
         if !section.rules.is_empty() && section.reason.is_empty() {
-            self.faults.add(section.line, "this recipe gives no reason: write a paragraph below its heading");
+            self.faults.add(section.line, "this recipe has no reason: add a paragraph below its heading");
         }
     }
 
@@ -371,7 +371,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 }
 
-const LONELY: &str = "this `before` has no `after` below it; if the code stays as it is, call it `unchanged`";
+const LONELY: &str = "this `before` has no `after` below it; if the code stays the same, use `unchanged`";
 
 fn level_number(level: HeadingLevel) -> u8 {
     match level {

@@ -56,7 +56,7 @@ impl Requirement {
             .find_map(|(sign, operator)| part.strip_prefix(sign).map(|v| (operator, v.trim())))
             .unwrap_or((Operator::Equal, part));
             if !is_version(version) {
-                return Err(format!("`{part}` is no comparison with an SDK version, such as `>=1.20`"));
+                return Err(format!("`{part}` is not an SDK version comparison such as `>=1.20`"));
             }
             out.push((operator, version.to_owned()));
         }

@@ -28,44 +28,44 @@ pub fn mark(scheduler: Scheduler) -> Option<(&'static str, &'static str)> {
 fn slurm(asked: &Resources) -> Vec<Flag> {
     let name = &asked.name;
     let (log, number) = match asked.array {
-        Some(_) => ("%A_%a", "%A is the array's number and %a the index."),
+        Some(_) => ("%A_%a", "%A is the array job's number, %a the index."),
         None => ("%j", "%j is the job's number."),
     };
     let mut all = vec![
-        flag(format!("--job-name={name}"), "Its name in the queue."),
-        flag(format!("--output={name}-{log}.log"), &format!("What it prints; {number}")),
+        flag(format!("--job-name={name}"), "Job name in the queue."),
+        flag(format!("--output={name}-{log}.log"), &format!("Log file; {number}")),
         flag(format!("--nodes={}", asked.nodes), "Machines."),
     ];
     if let Some(tasks) = asked.tasks_per_node {
-        all.push(flag(format!("--ntasks-per-node={tasks}"), "Processes that Slurm or an MPI may start on a machine."));
+        all.push(flag(format!("--ntasks-per-node={tasks}"), "Processes that Slurm or MPI may start per machine."));
     }
     if let Some(cpus) = asked.cpus_per_task {
-        all.push(flag(format!("--cpus-per-task={cpus}"), "Cores for each of them."));
+        all.push(flag(format!("--cpus-per-task={cpus}"), "Cores per process."));
     }
     if asked.exclusive {
         all.push(flag("--exclusive".into(), "No other job on the machines: all devices are in use."));
     }
     if let Some(memory) = &asked.memory {
-        let why = if memory == "0" { "All memory of the machines." } else { "Memory of a machine." };
+        let why = if memory == "0" { "All memory of the machines." } else { "Memory per machine." };
         all.push(flag(format!("--mem={memory}"), why));
     }
-    all.extend(said(&asked.partition, "--partition=", "Its partition."));
-    all.extend(said(&asked.account, "--account=", "The project to charge."));
-    all.extend(asked.qos.iter().map(|qos| flag(format!("--qos={qos}"), "Its quality of service.")));
-    all.extend(said(&asked.time, "--time=", "Its time limit."));
-    all.extend(said(&asked.devices, "", "The devices, by the site's name for them."));
+    all.extend(said(&asked.partition, "--partition=", "Partition."));
+    all.extend(said(&asked.account, "--account=", "Project to charge."));
+    all.extend(asked.qos.iter().map(|qos| flag(format!("--qos={qos}"), "Quality of service.")));
+    all.extend(said(&asked.time, "--time=", "Time limit."));
+    all.extend(said(&asked.devices, "", "Devices, by the site's name for them."));
     all.extend(asked.array.iter().map(|array| flag(format!("--array={array}"), "One job per index.")));
     if let Some(job) = &asked.after {
-        all.push(flag(format!("--dependency=afterok:{job}"), "Starts when that job has succeeded."));
+        all.push(flag(format!("--dependency=afterok:{job}"), "Starts after that job has succeeded."));
     }
     if asked.requeue {
-        all.push(flag("--requeue".into(), "It may be requeued."));
-        all.push(flag("--open-mode=append".into(), "After a restart the log is continued."));
-        all.push(flag("--signal=B:USR1@120".into(), "The script receives a signal two minutes before the limit."));
+        all.push(flag("--requeue".into(), "Allows requeueing."));
+        all.push(flag("--open-mode=append".into(), "After a restart, appends to the log."));
+        all.push(flag("--signal=B:USR1@120".into(), "Signals the script two minutes before the time limit."));
     }
     if let Some(mail) = &asked.mail {
-        all.push(flag(format!("--mail-user={mail}"), "Who gets mail."));
-        all.push(flag("--mail-type=END,FAIL".into(), "When it ends or fails."));
+        all.push(flag(format!("--mail-user={mail}"), "Mail address."));
+        all.push(flag("--mail-type=END,FAIL".into(), "Mail when the job ends or fails."));
     }
     all.extend(asked.extra.iter().map(own));
     all
@@ -83,9 +83,9 @@ fn pbs(asked: &Resources) -> Vec<Flag> {
         chunk.push(format!("mpiprocs={tasks}"));
     }
     let mut all = vec![
-        flag(format!("-N {}", asked.name), "Its name in the queue."),
-        flag("-j oe".to_string(), "Errors go into the same file as the output."),
-        flag(format!("-l select={}", chunk.join(":")), "Machines, and the devices, cores and MPI processes of each."),
+        flag(format!("-N {}", asked.name), "Job name in the queue."),
+        flag("-j oe".to_string(), "Writes stdout and stderr to one file."),
+        flag(format!("-l select={}", chunk.join(":")), "Machines, with devices, cores and MPI processes per machine."),
     ];
     let place = match (asked.nodes > 1, asked.exclusive) {
         (true, true) => "scatter:excl",
@@ -97,26 +97,26 @@ fn pbs(asked: &Resources) -> Vec<Flag> {
         let why = if asked.exclusive { "No other job on the machines." } else { "Each chunk on a separate machine." };
         all.push(flag(format!("-l place={place}"), why));
     }
-    all.extend(said(&asked.partition, "-q ", "Its queue."));
-    all.extend(said(&asked.account, "-A ", "The project to charge."));
-    all.extend(said(&asked.time, "-l walltime=", "Its time limit."));
+    all.extend(said(&asked.partition, "-q ", "Queue."));
+    all.extend(said(&asked.account, "-A ", "Project to charge."));
+    all.extend(said(&asked.time, "-l walltime=", "Time limit."));
     all.extend(asked.array.iter().map(|array| flag(format!("-J {array}"), "One job per index.")));
     if let Some(job) = &asked.after {
-        all.push(flag(format!("-W depend=afterok:{job}"), "Starts when that job has succeeded."));
+        all.push(flag(format!("-W depend=afterok:{job}"), "Starts after that job has succeeded."));
     }
     if asked.requeue || asked.array.is_some() {
-        all.push(flag("-r y".into(), "It may be requeued."));
+        all.push(flag("-r y".into(), "Allows requeueing."));
     }
     if let Some(mail) = &asked.mail {
-        all.push(flag(format!("-M {mail}"), "Who gets mail."));
-        all.push(flag("-m ae".into(), "When it ends or is aborted."));
+        all.push(flag(format!("-M {mail}"), "Mail address."));
+        all.push(flag("-m ae".into(), "Mail when the job ends or is aborted."));
     }
     all.extend(asked.extra.iter().map(own));
     all
 }
 
 fn own(asked: &Asked) -> Flag {
-    let why = if asked.source.is_empty() { "Your own." } else { "Required by the site." };
+    let why = if asked.source.is_empty() { "Set by you." } else { "Required by the site." };
     Flag { words: asked.value.clone(), why: why.to_string(), source: asked.source.clone() }
 }
 

@@ -100,7 +100,7 @@ impl<'a> Draft<'a> {
         let checked = site.checked.as_ref().map(|day| format!(", compared with it on {day}")).unwrap_or_default();
         let mut notes = vec![format!("Site: {} ({}){checked}", site.title, site.source)];
         if site.status == Status::Archival {
-            notes.push("Archival: written from pages that are no longer published.".into());
+            notes.push("Archival: based on pages that are no longer published.".into());
         }
         notes.extend(site.notes.iter().cloned());
         let loads = !site.load.is_empty() || !request.load.is_empty();
@@ -162,9 +162,9 @@ impl<'a> Draft<'a> {
         if request.script != Script::Train {
             // The program is not run.
         } else if request.entry.is_empty() {
-            self.problem("entry", "is required: the program that trains");
+            self.problem("entry", "is required: the training program");
         } else if request.entry.starts_with('-') {
-            self.problem("entry", "would be read as an option; write ./ before it");
+            self.problem("entry", "would be read as an option; prefix it with ./");
         }
         let keys = [&request.batch_key, &request.distributed_key].into_iter().flatten();
         let texts = std::iter::once(&request.entry).chain(keys).chain(&request.args).chain(request.values.values());
@@ -232,8 +232,8 @@ impl<'a> Draft<'a> {
         }
         let days = request.scheduler != Scheduler::Pbs;
         if value(asked.time).is_some_and(|time| !is_wall_time(&time, days)) {
-            let days = if days { ", or with days: 1-12:00:00" } else { "" };
-            self.problem("time", format!("must be hours, minutes and seconds: 01:30:00{days}"));
+            let days = if days { " or, with days, 1-12:00:00" } else { "" };
+            self.problem("time", format!("must be hours, minutes and seconds, such as 01:30:00{days}"));
         }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Draft<'a> {
             self.plan.steps.push(Step::Source {
                 files: site.enable.iter().map(|file| self.given().word(file)).collect(),
                 unless: site.enabled_by.clone(),
-                why: "Adds the SDK to the paths unless the login already does.".into(),
+                why: "Adds the SDK to the paths unless it is already set up.".into(),
                 source: site.source.clone(),
             });
         }
@@ -306,7 +306,7 @@ impl<'a> Draft<'a> {
                 Kind::Number if !value.parse::<u32>().is_ok_and(|number| (1..=MOST).contains(&number)) => {
                     format!("must be a number from 1 to {MOST}")
                 }
-                Kind::Switch if value != "on" => "must be on; leave it out for no".to_string(),
+                Kind::Switch if value != "on" => "must be on, or omitted".to_string(),
                 Kind::Name if value.starts_with('-') || value.contains('/') => "is a name, not a path".to_string(),
                 Kind::Network if !is_plain("._-/:,") => {
                     "must be an interface or a network such as 10.1.3.0/24".to_string()
@@ -324,7 +324,7 @@ impl<'a> Draft<'a> {
     fn activate(&mut self) {
         if let Some(venv) = self.given().value("venv") {
             let files = vec![Word::text(format!("{}/bin/activate", here(venv)))];
-            let why = "The virtual environment with the project's packages.".to_string();
+            let why = "Virtual environment with the project's packages.".to_string();
             self.plan.steps.push(Step::Source { files, unless: None, why, source: String::new() });
         }
     }

@@ -85,8 +85,8 @@ impl<'a> Given<'a> {
             let field = site.field.iter().chain(of_target).find(|field| field.name == *name);
             let message = match field {
                 _ if OPTIONS.contains(&&**name) => format!("has its own option: --{name}"),
-                None if !COMMON.contains(&&**name) => format!("there is no such field at {}", site.title),
-                _ if value.is_empty() => "is empty: leave it out instead".to_string(),
+                None if !COMMON.contains(&&**name) => format!("is not a field of {}", site.title),
+                _ if value.is_empty() => "is empty; omit it instead".to_string(),
                 _ => continue,
             };
             problems.push(Problem::new(name, message));

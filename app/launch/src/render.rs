@@ -14,7 +14,7 @@ const LOGIN: &str = "#!/bin/bash -l";
 /// `-u` stays off: the vendors' scripts that are sourced read variables that may be unset.
 const OPENING: &str = r#"set -eo pipefail
 
-# Shows a command and runs it; with DRY_RUN=1 in the environment only shows it.
+# Prints a command and runs it; with DRY_RUN=1 in the environment, only prints it.
 run() {
   printf '+' >&2
   printf ' %q' "$@" >&2
@@ -24,7 +24,7 @@ run() {
 "#;
 
 const TAKE: &str = r#"
-# Copies files into a folder; names those that are not there.
+# Copies files into a folder; reports missing ones.
 take() {
   into=$1
   shift
@@ -32,14 +32,14 @@ take() {
     if [ -n "${DRY_RUN:-}" ] || [ -e "$file" ]; then
       run cp -R -- "$file" "$into/"
     else
-      printf 'not there: %s\n' "$file" >&2
+      printf 'missing: %s\n' "$file" >&2
     fi
   done
 }
 "#;
 
 const KEEP: &str = r#"
-# Keeps what a command prints in a file; goes on when the command fails.
+# Saves a command's output in a file; continues if the command fails.
 keep() {
   file=$1
   shift
@@ -53,7 +53,7 @@ keep() {
 
 /// The scheduler knows the machines only when the job runs; a dry run, which may be elsewhere, asks nobody.
 const MACHINES: &str = r#"
-# The job's machines, one a line.
+# The job's machines, one per line.
 machines() {
   if [ -n "${DRY_RUN:-}" ]; then
     echo MACHINE
@@ -71,14 +71,14 @@ first_host() {
 "#;
 
 const HOSTS: &str = r#"
-# All of them as MPI wants them, each with its number of processes.
+# All machines in MPI's format, each with its number of processes.
 hosts() {
   machines | sed "s/\$/:$1/" | paste -s -d , -
 }
 "#;
 
 const JOB_PORT: &str = r#"
-# A port of this job's own, for jobs that share a machine; outside a job the one that is given.
+# A port unique to this job, for jobs that share a machine; outside a job, the given port.
 job_port() {
   job=${SLURM_JOB_ID:-${PBS_JOBID:-}}
   job=${job%%[!0-9]*}
@@ -87,7 +87,7 @@ job_port() {
 "#;
 
 const NEWEST: &str = r#"
-# The newest file of a folder by a pattern for its name; nothing when there is none.
+# The newest file in a folder whose name matches a pattern, if any.
 newest() {
   { find "$1" -type f -name "$2" -printf '%T@ %p\n' 2>/dev/null || true; } | sort -n | tail -n 1 | cut -d ' ' -f 2-
 }
@@ -120,7 +120,7 @@ impl Rendering {
         let mut out = format!("{}\n", if loads_modules(plan) { LOGIN } else { SHELL });
         if let Some((mark, source)) = mark(scheduler) {
             if self.explained {
-                comment(&mut out, &format!("What the job asks for: {source}"));
+                comment(&mut out, &format!("Resources of the job: {source}"));
             }
             for flag in directives(&plan.resources, scheduler) {
                 if self.explained {
@@ -139,7 +139,7 @@ impl Rendering {
         }
         plan.arithmetic.iter().for_each(|line| comment(&mut out, line));
         if self.explained && !plan.monitors.is_empty() {
-            comment(&mut out, "While it runs, in a second terminal:");
+            comment(&mut out, "Monitoring, in a second terminal:");
             for monitor in &plan.monitors {
                 comment(&mut out, &format!("  {}  ({})", monitor.command, monitor.why));
             }
@@ -157,7 +157,7 @@ impl Rendering {
             self.function(&mut out, REQUEUE);
         }
         if scheduler == Scheduler::Pbs {
-            self.function(&mut out, "\n# PBS starts in the home folder.\ncd \"${PBS_O_WORKDIR:-.}\"\n");
+            self.function(&mut out, "\n# PBS starts jobs in the home folder.\ncd \"${PBS_O_WORKDIR:-.}\"\n");
         }
         let last = plan.steps.iter().rposition(|step| matches!(step, Step::Run { .. }));
         let mut was_set = false;

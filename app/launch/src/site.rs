@@ -38,8 +38,8 @@ pub fn site_named(name: &str, target: Target) -> Result<Site, Problem> {
             }
         }
     }
-    let what = if known { format!("`{name}` has no {}", target.name()) } else { format!("no site is called `{name}`") };
-    Err(Problem::new("site", format!("{what}; there are {}, or a file of your own", names.join(", "))))
+    let what = if known { format!("`{name}` has no {}", target.name()) } else { format!("unknown site `{name}`") };
+    Err(Problem::new("site", format!("{what}; available: {}, or your own file", names.join(", "))))
 }
 
 /// Whether a site has that accelerator.

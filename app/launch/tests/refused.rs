@@ -59,7 +59,7 @@ fn values_of_set() {
         assert_eq!(problem.field, name);
         assert!(words.iter().all(|word| problem.message.contains(word)), "{words:?}: {problem}");
     };
-    says("queue", "", &["there is no such field at Any machine with Gaudi cards"]);
+    says("queue", "", &["is not a field of Any machine with Gaudi cards"]);
     says("launcher", "torchrun", &["has its own option: --launcher"]);
     says("port", "29500", &["has its own option: --port"]);
     says("time", "", &["is empty"]);
@@ -146,13 +146,13 @@ fn numbers_of_a_program_that_starts_processes() {
     };
     told(
         &part,
-        "# the program's Trainer takes all cards that it sees (a.py:3): write devices=2 there, unless it sees 2\n",
+        "# the program's Trainer uses all visible cards (a.py:3): set it to devices=2 unless exactly 2 are visible\n",
     );
     let unread = |request: &mut Request| {
         with("lightning", "=8 a.py:3", "")(request);
         (request.nodes, request.instances) = (2, Some(16));
     };
-    told(&unread, "# set num_nodes=2 in the Trainer: where it gets the number was not found\n");
+    told(&unread, "# set num_nodes=2 in the Trainer: the source of this number was not found\n");
 }
 
 /// Under a scheduler mpirun is told the job's machines, and the job has a task for each process.
@@ -221,7 +221,7 @@ fn one_training_not_many() {
 #[test]
 fn an_unknown_site_names_those_there_are() {
     let said = site_named("mars", Target::named("ipu").expect("a target")).expect_err("refused").to_string();
-    assert!(said.contains("no site is called `mars`") && said.contains("alcf-pod64"), "{said}");
+    assert!(said.contains("unknown site `mars`") && said.contains("alcf-pod64"), "{said}");
     let said = site_named("alcf-sn30", Target::named("ipu").expect("a target")).expect_err("refused").to_string();
     assert!(said.contains("`alcf-sn30` has no ipu"), "{said}");
 }

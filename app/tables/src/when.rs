@@ -44,7 +44,7 @@ impl When {
         drop(words);
         match unknown {
             Some(word) => {
-                Err(format!("`{word}` is no condition; there are {}, and {}…", PLAIN.join(", "), NAMED.join("…, ")))
+                Err(format!("unknown condition `{word}`; expected {}, or {}…", PLAIN.join(", "), NAMED.join("…, ")))
             }
             None => Ok(when),
         }

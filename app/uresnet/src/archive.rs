@@ -33,7 +33,7 @@ struct Entry {
 impl<'a> Archive<'a> {
     /// Reads the list of files.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Archive<'a>, Error> {
-        let fault = |error: rawzip::Error| Error::File(format!("not a whole zip archive: {error}"));
+        let fault = |error: rawzip::Error| Error::File(format!("incomplete or damaged zip archive: {error}"));
         let zip = ZipArchive::from_slice(bytes).map_err(fault)?;
         let mut entries = BTreeMap::new();
         let mut list = zip.entries();
@@ -60,15 +60,15 @@ impl<'a> Archive<'a> {
             CompressionMethod::DEFLATE => {
                 let room = LARGEST - self.inflated.get();
                 let size = usize::try_from(entry.size).ok().filter(|&size| size <= room);
-                let size = size.ok_or_else(|| fault(format!("it has {} bytes, more than are inflated", entry.size)))?;
+                let size = size.ok_or_else(|| fault(format!("it has {} bytes, more than the limit", entry.size)))?;
                 self.inflated.update(|inflated| inflated + size);
                 let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(data, size);
-                inflated.map_err(|error| fault(format!("can't be inflated: {error}")))?.into()
+                inflated.map_err(|error| fault(format!("decompression failed: {error}")))?.into()
             }
-            _ => return Err(fault("packed in a way that only some programs know".to_string())),
+            _ => return Err(fault("unsupported compression method".to_string())),
         };
         if CHECKSUM.checksum(&content) != entry.crc {
-            return Err(fault("damaged, its checksum is wrong".to_string()));
+            return Err(fault("damaged: wrong checksum".to_string()));
         }
         Ok(Some(content))
     }
@@ -84,6 +84,6 @@ mod tests {
         let size = archive.read("input.npy").unwrap().unwrap().len();
         assert_eq!(archive.inflated.get(), size);
         archive.inflated.set(LARGEST - size + 1);
-        assert!(archive.read("input.npy").is_err_and(|error| error.to_string().contains("more than are inflated")));
+        assert!(archive.read("input.npy").is_err_and(|error| error.to_string().contains("more than the limit")));
     }
 }

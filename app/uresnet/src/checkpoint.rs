@@ -24,14 +24,14 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> 
     let archive = Archive::new(bytes)?;
     let folder = archive.paths().find_map(|path| path.strip_suffix("data.pkl").filter(|f| f.matches('/').count() <= 1));
     let Some(folder) = folder.map(str::to_string) else {
-        return Err(Error::File("the archive holds neither a checkpoint of PyTorch nor arrays of NumPy".to_string()));
+        return Err(Error::File("the archive contains neither a PyTorch checkpoint nor NumPy arrays".to_string()));
     };
     if archive.paths().any(|path| path.strip_prefix(&folder).is_some_and(|path| path.starts_with("code/"))) {
-        let problem = "a TorchScript program, of which only code could tell the weights; save them with \
+        let problem = "this is a TorchScript program, whose weights can't be read without running it; save them with \
                        torch.save(net.state_dict(), FILE)";
         return Err(Error::File(problem.to_string()));
     }
-    let missing = |path: &str| Error::File(format!("{path} is missing in the archive"));
+    let missing = |path: &str| Error::File(format!("{path} is missing from the archive"));
     let read = |name: &str| {
         let path = format!("{folder}{name}");
         archive.read(&path)?.ok_or_else(|| missing(&path))
@@ -40,7 +40,7 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> 
     let big_endian = archive.read(&format!("{folder}byteorder"))?.is_some_and(|order| order.starts_with(b"big"));
     let (count, entries) = largest_state(&pickle);
     if count == 0 {
-        return Err(Error::File("the checkpoint holds no named tensors".to_string()));
+        return Err(Error::File("the checkpoint contains no named tensors".to_string()));
     }
     let mut tensors = BTreeMap::new();
     let mut room = bytes.len().saturating_mul(MOST_OF_A_BYTE).max(1 << 20);
@@ -48,22 +48,22 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> 
         match pickle.get(id) {
             Value::Tensor(stored) => {
                 room = stored.count().and_then(|count| room.checked_sub(count)).ok_or_else(|| {
-                    let problem =
-                        format!("the tensors up to {name} have more numbers than a file of this size can hold");
+                    let problem = format!("the tensors up to {name} are larger than a file of this size allows");
                     Error::File(problem)
                 })?;
                 let numbers = number(&stored.class).ok_or_else(|| {
-                    Error::File(format!("{name} has its numbers in a {}, which is not read", stored.class))
+                    Error::File(format!("{name} is stored in a {}, which is not supported", stored.class))
                 })?;
                 let bytes = read(&format!("data/{}", stored.key))?;
                 let tensor = gather(stored, numbers, &bytes, big_endian).ok_or_else(|| {
                     let (shape, length) = (&stored.shape, bytes.len());
-                    Error::File(format!("{name} of shape {shape:?} does not fit into its {length} bytes"))
+                    Error::File(format!("{name} has shape {shape:?}, which does not fit its {length} bytes"))
                 })?;
                 tensors.insert(name, tensor);
             }
             Value::Object(call) => {
-                let problem = format!("{name} is made by {call}, which is not read; save it from the CPU as float32");
+                let problem =
+                    format!("{name} is created by {call}, which is not supported; save it from the CPU as float32");
                 return Err(Error::File(problem));
             }
             // `_extra_state` and the like are no weights.

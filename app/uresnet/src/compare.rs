@@ -106,7 +106,7 @@ pub fn agreement(reference: &Tensor, candidate: &Tensor) -> Result<Agreement, Er
 /// The class of each pixel of logits [..., classes, height, width].
 pub fn classes(logits: &Tensor) -> Result<Vec<u8>, Error> {
     let [.., CLASSES, height, width] = *logits.shape() else {
-        return Err(Error::Input(format!("logits are [..., 3, height, width], found {:?}", logits.shape())));
+        return Err(Error::Input(format!("expected logits of [..., 3, height, width], found {:?}", logits.shape())));
     };
     let area = height * width;
     let best = |image: &[f32], pixel: usize| {

@@ -257,14 +257,12 @@ mod tests {
         check(
             &uresnet,
             160,
-            Err(
-                "a picture of 160 x 224 can't be halved 6 times and joined again; the next size that fits is 192 x 256",
-            ),
+            Err("an image of 160 x 224 can't be downsampled and upsampled 6 times; the next valid size is 192 x 256"),
         );
         check(
             &uresnet,
             0,
-            Err("a picture of 0 x 64 can't be halved 6 times and joined again; the next size that fits is 64 x 64"),
+            Err("an image of 0 x 64 can't be downsampled and upsampled 6 times; the next valid size is 64 x 64"),
         );
         let loose = Config { connections: Connections::None, depth: 3, ..uresnet.clone() };
         check(&loose, 52, Ok((48, 112)));
@@ -272,7 +270,9 @@ mod tests {
         check(
             &shrinking,
             128,
-            Err("a picture of 128 x 192 can't be halved 6 times and joined again; no size fits this configuration"),
+            Err(
+                "an image of 128 x 192 can't be downsampled and upsampled 6 times; no size is valid for this configuration",
+            ),
         );
     }
 

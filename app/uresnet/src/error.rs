@@ -70,10 +70,10 @@ impl fmt::Display for Error {
             Error::Config { field, problem } => write!(f, "configuration: {field}: {problem}"),
             Error::ConfigFile(problem) => write!(f, "configuration: {problem}"),
             Error::Size { given: (h, w), next, depth } => {
-                write!(f, "a picture of {h} x {w} can't be halved {depth} times and joined again; ")?;
+                write!(f, "an image of {h} x {w} can't be downsampled and upsampled {depth} times; ")?;
                 match next {
-                    Some((h, w)) => write!(f, "the next size that fits is {h} x {w}"),
-                    None => write!(f, "no size fits this configuration"),
+                    Some((h, w)) => write!(f, "the next valid size is {h} x {w}"),
+                    None => write!(f, "no size is valid for this configuration"),
                 }
             }
             Error::Input(problem) => write!(f, "input: {problem}"),
@@ -81,15 +81,15 @@ impl fmt::Display for Error {
                 write!(f, "weights: {key} is missing; the configuration expects it with shape {expected:?}")
             }
             Error::UnexpectedKey { key, found } => {
-                write!(f, "weights: {key} with shape {found:?} has no place in this configuration")
+                write!(f, "weights: {key} with shape {found:?} is not part of this configuration")
             }
             Error::Shape { key, expected, found } => write!(f, "{key}: expected shape {expected:?}, found {found:?}"),
-            Error::NotFinite { key, index } => write!(f, "{key}: the value at position {index} is not a finite number"),
+            Error::NotFinite { key, index } => write!(f, "{key}: the value at position {index} is not finite"),
             Error::File(problem) => write!(f, "tensor file: {problem}"),
             Error::Callable(name) => write!(
                 f,
-                "the pickle calls {name}, and nothing in a pickle is run here; if you trust the file, save the weights \
-                 alone with torch.save(net.state_dict(), FILE)"
+                "the pickle calls {name}, and pickles are not executed here; if you trust the file, save the weights \
+                 only, with torch.save(net.state_dict(), FILE)"
             ),
             Error::Cancelled => write!(f, "cancelled"),
         }

@@ -56,7 +56,7 @@ impl Event {
         };
         let picture = stacked(picture)?;
         if picture.data().is_empty() {
-            return Err(Error::Input(format!("there is no picture in it: its shape is {:?}", picture.shape())));
+            return Err(Error::Input(format!("it contains no image: its shape is {:?}", picture.shape())));
         }
         let labels = labels.map(stacked).transpose()?;
         if let Some(labels) = labels.as_ref().filter(|labels| labels.shape() != picture.shape()) {
@@ -64,7 +64,9 @@ impl Event {
             return Err(Error::Shape { key: "label".to_string(), expected, found });
         }
         if let Some(wrong) = labels.iter().flat_map(|labels| labels.data()).find(|&&class| !is_class(class)) {
-            return Err(Error::Input(format!("label {wrong} is none of 0 (background), 1 (cosmic), 2 (neutrino)")));
+            return Err(Error::Input(format!(
+                "invalid label {wrong}: expected 0 (background), 1 (cosmic) or 2 (neutrino)"
+            )));
         }
         Ok(Event { picture, labels })
     }
@@ -93,7 +95,7 @@ impl Event {
     pub fn downsampled(&self, factor: usize) -> Result<Event, Error> {
         let [_, _, height, width] = self.picture.nchw();
         if factor == 0 || !height.is_multiple_of(factor) || !width.is_multiple_of(factor) {
-            return Err(Error::Input(format!("{height} x {width} pixels can't be taken {factor} by {factor}")));
+            return Err(Error::Input(format!("{height} x {width} pixels can't be downsampled {factor} by {factor}")));
         }
         let mean = |sum: f32, value: f32| sum + value / (factor * factor) as f32;
         let picture = reduced(&self.picture, factor, mean);
@@ -111,7 +113,7 @@ fn stacked(picture: Tensor) -> Result<Tensor, Error> {
     match *picture.shape() {
         [PLANES, height, width] => Ok(picture.reshaped(&[1, PLANES, height, width])),
         [_, PLANES, _, _] => Ok(picture),
-        _ => Err(Error::Input(format!("expected [pictures, 3, height, width], found {:?}", picture.shape()))),
+        _ => Err(Error::Input(format!("expected [images, 3, height, width], found {:?}", picture.shape()))),
     }
 }
 
@@ -155,7 +157,7 @@ fn sparse(tensors: &BTreeMap<String, Tensor>, number: usize, (height, width): (u
             if value >= 0.0 && value.fract() == 0.0 && value < end as f32 {
                 return Ok(value as usize);
             }
-            Err(Error::Input(format!("entry {entry}: {key} {value} is not a whole number below {end}")))
+            Err(Error::Input(format!("entry {entry}: {key} {value} is not an integer below {end}")))
         };
         let plane = place("plane", planes[entry], PLANES)?;
         let row = place("row", rows[entry], height)?;
@@ -167,7 +169,7 @@ fn sparse(tensors: &BTreeMap<String, Tensor>, number: usize, (height, width): (u
     }
     match any || events.is_none() {
         true => Ok(event),
-        false => Err(Error::Input(format!("the file holds no event {number}"))),
+        false => Err(Error::Input(format!("the file has no event {number}"))),
     }
 }
 
@@ -217,7 +219,7 @@ mod tests {
         };
         let base: [(&str, &[f32]); 3] = [("plane", &[0.0]), ("row", &[0.0]), ("value", &[1.0])];
         let with = |more: &[(&'static str, &'static [f32])]| [&base[..], more].concat();
-        check(&with(&[("col", &[4.0])]), 0, "entry 0: col 4 is not a whole number below 4");
+        check(&with(&[("col", &[4.0])]), 0, "entry 0: col 4 is not an integer below 4");
         check(&with(&[("col", &[f32::NAN])]), 0, "col NaN");
         check(&with(&[("col", &[1.0, 2.0])]), 0, "col: expected shape [1], found [2]");
         check(&with(&[("col", &[1.0]), ("event", &[0.0])]), 3, "no event 3");

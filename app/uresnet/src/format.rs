@@ -25,21 +25,21 @@ pub fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
             if arrays { read_npz(bytes) } else { read_checkpoint(bytes) }
         }
         [0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, ..] => refuse(
-            "written in torch.save's form of before PyTorch 1.6; save it again in today's: \
+            "saved in torch.save's format from before PyTorch 1.6; convert it to the current format: \
              torch.save(torch.load(FILE, map_location=\"cpu\", weights_only=True), FILE)",
         ),
         [0x80, 2..=5, ..] => refuse(
-            "a bare pickle, which holds no tensors that could be read without running it; \
+            "a bare pickle, whose tensors can't be read without executing it; \
              use torch.save, safetensors or numpy.savez",
         ),
         [0x89, b'H', b'D', b'F', ..] => refuse(
-            "HDF5 is not read here: `portolan events --input FILE.h5 --out events.safetensors` takes events out of larcv's files",
+            "HDF5 is not supported here; extract events from larcv files with \
+             `portolan events --input FILE.h5 --out events.safetensors`",
         ),
         // The length of a header in eight bytes, then the header, which is JSON.
         [_, _, _, _, _, _, _, _, b'{', ..] => read_safetensors(bytes),
         _ => refuse(
-            "not a whole safetensors file, and no other file of tensors that is read: torch.save's (.pt, .pth, .ckpt) and \
-             NumPy's (.npz, .npy) are",
+            "not a supported file; expected safetensors, torch.save's format (.pt, .pth, .ckpt) or NumPy's (.npz, .npy)",
         ),
     }
 }

@@ -27,7 +27,7 @@ pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Te
     let names = producers(file)?;
     let [charge, labels] = told_apart(file, &names, events.start)?;
     let Some(charge) = charge else {
-        return Err(refusal(format!("no producer of larcv's holds charge: there are {}", names.join(", "))));
+        return Err(refusal(format!("no larcv producer contains charge; found {}", names.join(", "))));
     };
 
     let mut columns: [Vec<f32>; 6] = Default::default();
@@ -78,10 +78,8 @@ fn told_apart(file: &File, names: &[String], event: u64) -> Result<[Option<Produ
         if left.len() > 1 {
             let names: Vec<&str> = left.iter().map(|(_, name, _)| name.as_str()).collect();
             let known = [CHARGE, CLASSES][kind];
-            let problem = format!(
-                "which of larcv's producers holds {what} is not clear: {}, and none is called {known}",
-                names.join(", ")
-            );
+            let problem =
+                format!("ambiguous larcv producers for {what}: {}, none of them named {known}", names.join(", "));
             return Err(refusal(problem));
         }
         Ok(left.pop().map(|(_, _, producer)| producer))
@@ -101,12 +99,12 @@ fn producers(file: &File) -> Result<Vec<String>, Error> {
     let groups = file
         .group("Data")
         .and_then(|data| data.groups())
-        .map_err(|error| refusal(format!("HDF5, but none of larcv's: it has no group `Data` ({error})")))?;
+        .map_err(|error| refusal(format!("not a larcv file: it has no group `Data` ({error})")))?;
     let name = |group: &String| group.strip_prefix("sparse2d_")?.strip_suffix("_group").map(str::to_owned);
     let names: Vec<String> = groups.iter().filter_map(name).collect();
     if names.is_empty() {
         return Err(refusal(format!(
-            "larcv's file holds no sparse pictures (sparse2d_…); it has {}",
+            "the larcv file contains no sparse images (sparse2d_…); it contains {}",
             groups.join(", ")
         )));
     }
@@ -150,7 +148,7 @@ impl Producer {
     fn event(&self, number: u64) -> Result<Vec<Plane>, Error> {
         if number >= self.extents.rows {
             let count = self.extents.rows;
-            return Err(Error::Input(format!("there is no event {number}: the file has {count}, counted from 0")));
+            return Err(Error::Input(format!("no event {number}: the file has {count}, counted from 0")));
         }
         let planes = self.extents.read(number, 1)?;
         let (first, count) = (planes.whole(0, "first")?, planes.whole(0, "N")?);
@@ -208,10 +206,10 @@ impl Table {
         }
         let rows = dataset.shape().map_err(fault)?.first().copied().unwrap_or(0);
         let Datatype::Compound { size, members } = dataset.datatype().map_err(fault)? else {
-            return Err(refusal(format!("{path} is no table of records")));
+            return Err(refusal(format!("{path} is not a table of records")));
         };
         if size == 0 {
-            return Err(refusal(format!("{path} has records of no length")));
+            return Err(refusal(format!("{path} has records of length 0")));
         }
         let fields = members.into_iter().map(|member| {
             let (kind, count) = match member.datatype {
@@ -230,10 +228,7 @@ impl Table {
         let end = first.checked_add(count).filter(|end| *end <= self.rows);
         if end.is_none() {
             let rows = self.rows;
-            return Err(refusal(format!(
-                "{} has {rows} rows, and {count} from row {first} on are asked for",
-                self.path
-            )));
+            return Err(refusal(format!("{} has {rows} rows, but {count} from row {first} were requested", self.path)));
         }
         if count.saturating_mul(self.size as u64) > self.most {
             return Err(refusal(format!("{} claims {count} rows, more than its file can hold", self.path)));
@@ -242,7 +237,7 @@ impl Table {
         let bytes = bytes.map_err(|error| refusal(format!("{}: {error}", self.path)))?;
         let count = count as usize;
         if bytes.len() != count.saturating_mul(self.size) {
-            return Err(refusal(format!("{}: rows of another length than their type", self.path)));
+            return Err(refusal(format!("{}: the row length does not match the type", self.path)));
         }
         Ok(Rows { path: &self.path, size: self.size, fields: &self.fields, count, bytes })
     }
@@ -270,13 +265,13 @@ impl Rows<'_> {
             let record = self.bytes.chunks_exact(self.size).nth(row)?;
             Some((record.get(field.start + element * size..)?.get(..size)?, &field.kind))
         });
-        bytes.ok_or_else(|| refusal(format!("{} has no number `{name}` as larcv 3 writes it", self.path)))
+        bytes.ok_or_else(|| refusal(format!("{} has no number `{name}` in larcv 3's format", self.path)))
     }
 
     fn element(&self, row: usize, name: &str, element: usize) -> Result<u64, Error> {
         let (bytes, kind) = self.bytes_of(row, name, element)?;
         if !matches!(kind, Datatype::FixedPoint { .. }) || bytes.len() > 8 {
-            return Err(refusal(format!("{}: `{name}` is no whole number", self.path)));
+            return Err(refusal(format!("{}: `{name}` is not an integer", self.path)));
         }
         Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
@@ -292,7 +287,7 @@ impl Rows<'_> {
             (Datatype::FloatingPoint { .. }, &[a, b, c, d, e, f, g, h]) => {
                 Ok(f64::from_le_bytes([a, b, c, d, e, f, g, h]) as f32)
             }
-            _ => Err(refusal(format!("{}: `{name}` is no floating-point number", self.path))),
+            _ => Err(refusal(format!("{}: `{name}` is not a floating-point number", self.path))),
         }
     }
 }

@@ -12,28 +12,28 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Reads an `.npy` file in either byte order and either layout; numbers become f32. Arrays of Python objects, which
 /// NumPy itself reads by running a pickle, are refused like every other type that is no number.
 pub fn read_npy(bytes: &[u8]) -> Result<Tensor, Error> {
-    let error = |problem: &str| Error::File(format!("not a whole .npy file: {problem}"));
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| error("it does not begin as one"))?;
+    let error = |problem: &str| Error::File(format!("invalid .npy file: {problem}"));
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| error("wrong magic number"))?;
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
         [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
-        _ => return Err(error("its version is unknown")),
+        _ => return Err(error("unknown version")),
     };
-    let (header, data) = rest.split_at_checked(length).ok_or_else(|| error("it ends within the header"))?;
-    let header = std::str::from_utf8(header).map_err(|_| error("its header is no text"))?;
-    let kind = value(header, "descr").ok_or_else(|| error("its header names no type"))?;
+    let (header, data) = rest.split_at_checked(length).ok_or_else(|| error("the header is truncated"))?;
+    let header = std::str::from_utf8(header).map_err(|_| error("the header is not text"))?;
+    let kind = value(header, "descr").ok_or_else(|| error("the header has no type"))?;
     let kind = kind.strip_prefix('\'').and_then(|k| k.split_once('\'')).map_or("a record", |(kind, _)| kind);
-    let shape = shape(header).ok_or_else(|| error("its header has no shape"))?;
+    let shape = shape(header).ok_or_else(|| error("the header has no shape"))?;
     let columns_first = value(header, "fortran_order").is_some_and(|v| v.starts_with("True"));
 
     let (order, name) = kind.split_at_checked(1).unwrap_or(("", kind));
     let number = number(name)
-        .ok_or_else(|| Error::File(format!("the array has the type {kind}, which is not read; save it as float32")))?;
+        .ok_or_else(|| Error::File(format!("the array has the unsupported type {kind}; save it as float32")))?;
     let numbers = number.read(data, order == ">");
     let count = numbers.len();
     let numbers = if columns_first { rows_first(&shape, &numbers) } else { numbers };
     Tensor::from_vec(&shape, numbers)
-        .ok_or_else(|| error(&format!("its shape is {shape:?}, and it holds {count} numbers")))
+        .ok_or_else(|| error(&format!("its shape is {shape:?}, but it contains {count} numbers")))
 }
 
 /// Reads the arrays of an `.npz` archive, deflated or not, by their names.

@@ -117,13 +117,13 @@ impl Plan {
         shows: &dyn Fn(&str) -> bool,
     ) -> Result<Plan, Error> {
         let &[pictures, PLANES, height, width] = shape else {
-            return Err(Error::Input(format!("expected [pictures, 3, height, width], found {shape:?}")));
+            return Err(Error::Input(format!("expected [images, 3, height, width], found {shape:?}")));
         };
         let (out_height, out_width) = network.config.output_size(height, width)?;
         let mut kernels = Kernels::all();
         if let Some(name) = &options.instructions {
             let last = kernels.iter().position(|k| k.name == name).ok_or_else(|| {
-                Error::Input(format!("no kernels for {name} here; there are {}", instructions().join(", ")))
+                Error::Input(format!("no kernels for {name} here; available: {}", instructions().join(", ")))
             })?;
             kernels.truncate(last + 1);
         }
@@ -215,7 +215,7 @@ impl Plan {
         let kept = self.kept.lock().ok().and_then(|mut kept| kept.take());
         let mut arena = kept
             .or_else(|| Aligned::zeros(self.arena))
-            .ok_or_else(|| Error::Input(format!("no memory for maps of {} bytes", self.map_bytes())))?;
+            .ok_or_else(|| Error::Input(format!("not enough memory for maps of {} bytes", self.map_bytes())))?;
         let mut output = Tensor::zeros(&self.output);
         let mut captures = self.captures.iter().peekable();
         let (mut start, mut done) = (0, true);

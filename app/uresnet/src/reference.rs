@@ -50,7 +50,7 @@ fn pass<'a>(
 /// Pictures, height and width of an input the network can take.
 pub(crate) fn check_input(network: &Network, input: &Tensor) -> Result<[usize; 3], Error> {
     let &[pictures, planes, height, width] = input.shape() else {
-        return Err(Error::Input(format!("expected [pictures, 3, height, width], found {:?}", input.shape())));
+        return Err(Error::Input(format!("expected [images, 3, height, width], found {:?}", input.shape())));
     };
     if planes != PLANES {
         return Err(Error::Input(format!("expected 3 planes as channels, found {planes} in {:?}", input.shape())));

@@ -128,7 +128,10 @@ pub fn report(
 /// The logits of one plane, [pictures, 3 classes, height, width], out of those of all.
 pub fn one_plane(logits: &Tensor, plane: usize) -> Result<Tensor, Error> {
     let &[pictures, PLANES, CLASSES, height, width] = logits.shape() else {
-        return Err(Error::Input(format!("logits are [pictures, 3, 3, height, width], found {:?}", logits.shape())));
+        return Err(Error::Input(format!(
+            "expected logits of [images, 3, 3, height, width], found {:?}",
+            logits.shape()
+        )));
     };
     let length = CLASSES * height * width;
     let part = |picture| &logits.data()[(picture * PLANES + plane) * length..][..length];

@@ -6,6 +6,6 @@ use crate::config::Config;
 /// ported project, runs the project's own network on a device of choice, and writes `output.plane0` to `2`, and stages
 /// if asked, as [`crate::report`] takes them.
 pub fn check_script(config: &Config) -> String {
-    let config = serde_json::to_string_pretty(config).expect("a configuration has only words, numbers and booleans");
+    let config = serde_json::to_string_pretty(config).expect("a configuration has only strings, numbers and booleans");
     include_str!("check_port.py").replace("{{CONFIG}}", &config)
 }

@@ -11,15 +11,15 @@ use crate::tensor::Tensor;
 
 /// Reads a safetensors file. Floats of any width and integers become f32; other types are refused by name.
 pub fn read_safetensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
-    let file =
-        SafeTensors::deserialize(bytes).map_err(|e| Error::File(format!("not a whole safetensors file: {e}")))?;
+    let file = SafeTensors::deserialize(bytes)
+        .map_err(|e| Error::File(format!("incomplete or damaged safetensors file: {e}")))?;
     let mut tensors = BTreeMap::new();
     for (name, view) in file.iter() {
         let number = number(view.dtype())
-            .ok_or_else(|| Error::File(format!("{name} has the type {:?}, which is not read", view.dtype())))?;
+            .ok_or_else(|| Error::File(format!("{name} has the unsupported type {:?}", view.dtype())))?;
         let data = number.read(view.data(), false);
         let tensor = Tensor::from_vec(view.shape(), data)
-            .ok_or_else(|| Error::File(format!("{name} does not hold as many numbers as its shape says")))?;
+            .ok_or_else(|| Error::File(format!("the size of {name} does not match its shape")))?;
         tensors.insert(name.to_string(), tensor);
     }
     Ok(tensors)

@@ -181,11 +181,11 @@ mod tests {
         );
         check(
             &|t| drop(t.insert("net_core.extra.weight".to_string(), Tensor::zeros(&[1, 2]))),
-            Err("weights: net_core.extra.weight with shape [1, 2] has no place in this configuration"),
+            Err("weights: net_core.extra.weight with shape [1, 2] is not part of this configuration"),
         );
         check(
             &|t| t.get_mut("bottleneck.bias").unwrap().data_mut()[2] = f32::NAN,
-            Err("bottleneck.bias: the value at position 2 is not a finite number"),
+            Err("bottleneck.bias: the value at position 2 is not finite"),
         );
     }
 }

@@ -93,12 +93,12 @@ fn wrong_input_is_named() {
     );
     let mut input = Tensor::zeros(&[1, 3, 32, 32]);
     input.data_mut()[7] = f32::NAN;
-    check(whole.run(&input, &Alone), "input: the value at position 7 is not a finite number");
+    check(whole.run(&input, &Alone), "input: the value at position 7 is not finite");
     let refused = |shape: &[usize], instructions| plan(shape, instructions).err().unwrap().to_string();
-    assert!(refused(&[1, 3, 30, 32], None).contains("the next size that fits is 32 x 32"));
-    assert!(refused(&[1, 2, 32, 32], None).starts_with("input: expected [pictures, 3, height, width]"));
+    assert!(refused(&[1, 3, 30, 32], None).contains("the next valid size is 32 x 32"));
+    assert!(refused(&[1, 2, 32, 32], None).starts_with("input: expected [images, 3, height, width]"));
     assert!(
-        refused(&[1, 3, 32, 32], Some("abacus")).starts_with("input: no kernels for abacus here; there are portable")
+        refused(&[1, 3, 32, 32], Some("abacus")).starts_with("input: no kernels for abacus here; available: portable")
     );
 }
 

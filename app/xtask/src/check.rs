@@ -14,17 +14,17 @@ pub(crate) fn run_all() -> Result<()> {
     step("packages for tests", bring)?;
     let cargo = |line: &str| run(surroundings::command("cargo")?.args(line.split_whitespace()));
     step("format", || cargo("fmt --all --check"))?;
-    step("lints on this machine", || cargo("clippy --workspace --all-targets -- -D warnings"))?;
-    step("lints on wasm32", || {
+    step("native lints", || cargo("clippy --workspace --all-targets -- -D warnings"))?;
+    step("wasm32 lints", || {
         cargo("clippy --package web --package forward --target wasm32-unknown-unknown -- -D warnings")
     })?;
     step("tests", || cargo("test --workspace"))?;
     corpus::run_part(Part::Bounded, None)?;
-    step("kernels as wasm, without SIMD and with all of it", wasm_tests)?;
+    step("wasm kernels, without SIMD and with all of it", wasm_tests)?;
     step("recipes", || cargo("run --quiet --package cli -- recipes test"))?;
     dist::build_by(&|program| surroundings::command(program))?;
     step("sizes", || size::run(size::Limit::Ceiling))?;
-    step("tests in a browser", browser_tests::run_all)?;
+    step("browser tests", browser_tests::run_all)?;
     println!("\nAll checks passed in {}.", seconds(start));
     Ok(())
 }

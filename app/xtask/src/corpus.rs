@@ -100,7 +100,7 @@ fn sweep(profile: Profile, verb: &str) -> Result<Command> {
             ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
         ]);
     }
-    step("build what ports and looks", || run(&mut cargo))?;
+    step("build the corpus program", || run(&mut cargo))?;
     let name = format!("sweep{}", std::env::consts::EXE_SUFFIX);
     let built =
         workspace::target().join(if profile == Profile::Release { "release" } else { "debug" }).join("examples");

@@ -36,7 +36,7 @@ pub(crate) fn build_by(command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Re
 /// Compiles what a build puts together, before the tools that do so are there. What fails is told by the build that follows.
 pub(crate) fn compile_ahead(tools: &Tools) {
     if let Ok(modules) = modules::alone() {
-        println!("    beside the tools, the site is compiled");
+        println!("    the site is compiled in parallel with the tools");
         let quiet = |program: &str| {
             let mut command = tools.command(program);
             command.stderr(Stdio::null());

@@ -38,7 +38,7 @@ pub(crate) fn run(keep: bool) -> Result<()> {
     let folder = workspace::target().join("fresh");
     if folder.join("root").exists() {
         bail!(
-            "{} is there from another run; when it is over: {} sh app/xtask/fresh/machine.sh remove {}",
+            "{} exists from another run; after that run has ended: {} sh app/xtask/fresh/machine.sh remove {}",
             folder.join("root").display(),
             root.join(" "),
             quoted(folder.as_os_str())
@@ -56,17 +56,14 @@ pub(crate) fn run(keep: bool) -> Result<()> {
     writeln!(followed.log, "\n{table}").with_context(|| format!("cannot write {}", log.display()))?;
     if keep {
         println!(
-            "The machine is kept. A command on it: {0} sh app/xtask/fresh/machine.sh run {1} COMMAND …; away with it: {0} sh \
+            "The machine is kept. Run a command on it: {0} sh app/xtask/fresh/machine.sh run {1} COMMAND …; remove it: {0} sh \
              app/xtask/fresh/machine.sh remove {1}",
             root.join(" "),
             quoted(folder.as_os_str())
         );
     }
     if !passed {
-        bail!(
-            "failed on a bare machine: the end of {} says why; --keep leaves the machine to look into",
-            log.display()
-        );
+        bail!("failed on a bare machine: see the end of {}; --keep keeps the machine for inspection", log.display());
     }
     Ok(())
 }
@@ -77,12 +74,11 @@ fn committed() -> Result<String> {
         let root = workspace::root().display().to_string();
         ask("git", &[&["-C", root.as_str()], args].concat())
     };
-    let commit = git(&["rev-parse", "HEAD"]).context("a bare machine gets a clone, and this is no git checkout")?;
+    let commit =
+        git(&["rev-parse", "HEAD"]).context("a bare machine needs a git clone, but this is not a git checkout")?;
     let changed = git(&["status", "--porcelain"]).context("git status failed")?;
     if !changed.is_empty() {
-        bail!(
-            "a bare machine gets a clone of HEAD, and these are not in it; commit them or put them aside:\n{changed}"
-        );
+        bail!("a bare machine uses a clone of HEAD without these changes; commit or stash them:\n{changed}");
     }
     Ok(commit)
 }
@@ -93,7 +89,7 @@ fn root_command() -> Result<Vec<&'static str>> {
         return Ok(Vec::new());
     }
     if on_path("sudo").is_none() {
-        bail!("only root can start a bare machine, and there is no sudo: run this as root");
+        bail!("a bare machine needs root, and there is no sudo: run this as root");
     }
     Ok(vec!["sudo"])
 }
@@ -104,7 +100,7 @@ fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mut settings = format!("export HOME=/root PATH={PATH}\n");
     let mut files: Vec<(PathBuf, PathBuf)> = OF_MACHINE.iter().map(|file| (file.into(), file.into())).collect();
-    let home = std::env::home_dir().context("nothing says where your home folder is: set HOME")?;
+    let home = std::env::home_dir().context("the home folder is unknown: set HOME")?;
     files.extend(OF_USER.iter().map(|file| (home.join(file), Path::new("/root").join(file))));
     for (name, value) in surroundings::kept(NETWORK) {
         let _ = writeln!(settings, "export {}={}", name.display(), quoted(&value));
@@ -138,7 +134,7 @@ fn write_private(path: &Path, text: &str) -> Result<()> {
 /// `machine.sh whole …`, what it says in one pipe.
 fn machine(root: &[&str], folder: &Path, commit: &str, keep: bool) -> Result<Command> {
     let toolchain = ask("rustc", &["--print", "sysroot"]).context("cannot run rustc")?;
-    let rustup = on_path("rustup").context("the README asks for rustup, and it is not on PATH")?;
+    let rustup = on_path("rustup").context("the README requires rustup, but it is not on PATH")?;
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr());
     let port = free.context("no port is free on 127.0.0.1")?.port();
     let script = workspace::root().join("app/xtask/fresh/machine.sh");
@@ -156,7 +152,7 @@ fn follow(command: &mut Command, followed: &mut Followed) -> Result<bool> {
     let mut child = command.spawn().context("cannot start sh")?;
     let mut said = BufReader::new(child.stdout.take().context("no pipe")?);
     let mut line = Vec::new();
-    while said.by_ref().read_until(b'\n', &mut line).context("cannot read what the machine says")? > 0 {
+    while said.by_ref().read_until(b'\n', &mut line).context("cannot read the machine's output")? > 0 {
         followed.hear(&String::from_utf8_lossy(&line))?;
         line.clear();
     }

@@ -25,10 +25,10 @@ const MARKS: &str = "-Cpasses=sancov-module \
 
 /// Runs the named targets, all when none is named, each for so many minutes.
 pub(crate) fn run_targets(minutes: f64, names: &[&str]) -> Result<()> {
-    let program = step("build the targets with marks of their edges", build)?;
+    let program = step("build the instrumented targets", build)?;
     let known = ask_names(&program)?;
     if let Some(name) = names.iter().find(|name| !known.iter().any(|known| known == *name)) {
-        bail!("no target is called {name}: there are {}", known.join(", "));
+        bail!("unknown target {name}; available: {}", known.join(", "));
     }
     let mut rows = Vec::new();
     for name in known.iter().filter(|name| names.is_empty() || names.contains(&name.as_str())) {
@@ -49,7 +49,7 @@ pub(crate) fn run_targets(minutes: f64, names: &[&str]) -> Result<()> {
 fn build() -> Result<PathBuf> {
     let version = ask("rustc", &["-vV"]).context("rustc is missing")?;
     // With a target named, build scripts and macros go without marks.
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc reports no host")?;
     let mut cargo = workspace::command("cargo");
     cargo.args(["build", "--quiet", "--release", "--package", "tests", "--example", "fuzz", "--features", "libfuzzer"]);
     cargo.args(["--target", host]).env("RUSTFLAGS", MARKS).envs([

@@ -33,29 +33,29 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: cargo xtask VERB
+usage: cargo xtask COMMAND
 
-  setup         install what build, serve and test need and the machine lacks
-                [--oldest-pytorch: the oldest PyTorch, which tests run with where PORTOLAN_PYTHON names it]
+  setup         installs what build, serve and test need
+                [--oldest-pytorch: the oldest supported PyTorch, for tests with PORTOLAN_PYTHON set to it]
   build         setup, then the whole site into dist/
-  serve         build, then http://127.0.0.1:8080, built again when a source changes  [--port N]
-  test          setup, then every check and test, the browser's too
-                [--fresh: serve, then this, of HEAD on a bare Debian in target/fresh, with root's rights  --keep: leave it there]
-  as-tested     runs a command in the environment of the tests: their own HOME, PATH, language, …  COMMAND …
-  size          gzip sizes of what dist/ holds against the bars
+  serve         build, then http://127.0.0.1:8080, rebuilt when a source changes  [--port N]
+  test          setup, then all checks and tests, including browser tests
+                [--fresh: serve and test HEAD on a bare Debian in target/fresh, as root  --keep: keep it]
+  as-tested     runs a command in the environment of the tests: HOME, PATH, locale, …  COMMAND …
+  size          gzip sizes of the files in dist/, compared with their limits
   corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
-  same-bytes    checks that the command (debug, release) and the engine under Node and in Chromium give the same bytes  [--files N]
-  fuzz          fuzzes everything that reads input from outside  [--minutes N] [TARGET …]
+  same-bytes    checks that the command (debug, release) and the engine under Node and in Chromium produce the same bytes  [--files N]
+  fuzz          fuzzes everything that reads external input  [--minutes N] [TARGET …]
   deny          licences, sources and known vulnerabilities of dependencies; needs the network
   reproduce     builds the site twice, in different folders, and lists the files that differ
-  bench port    time of a port beside a parse, ast-grep and TorchFix
+  bench port    porting time compared with a parse, ast-grep and TorchFix
   bench diff    time of a diff
-  bench site    time to build the pages, and 10,000 made-up ones
-  bench typing  time from a keypress to the painted frame, and for large projects, in the built page
-  bench lighthouse  Lighthouse on the built pages, or on those named  [PAGE …]
-  bench forward the forward pass beside onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
-  modules       the modules that compute the network, into a folder: a part of build  FOLDER
-  env           the shell variables for calling cargo on wasm32 by hand
+  bench site    time to build the pages, and 10,000 generated ones
+  bench typing  time from keypress to painted frame, and for large projects, in the built page
+  bench lighthouse  Lighthouse on the built pages, or only on those named  [PAGE …]
+  bench forward the forward pass compared with onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
+  modules       builds the network's modules into a folder: a part of build  FOLDER
+  env           prints shell variables for running cargo for wasm32 by hand
 ";
 
 fn main() -> ExitCode {
@@ -111,7 +111,7 @@ fn main() -> ExitCode {
             print!("{USAGE}");
             Ok(())
         }
-        other => return usage(&format!("no such verb: {}", other.join(" "))),
+        other => return usage(&format!("unknown command: {}", other.join(" "))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -28,7 +28,7 @@ pub(crate) fn flags() -> Result<String> {
     for (place, word) in places {
         let place = place.display().to_string();
         if place.contains(char::is_whitespace) {
-            bail!("`{place}` has a space in it, and cargo can't hand that on: build what is published elsewhere");
+            bail!("`{place}` contains a space, which cargo can't pass on: build published files elsewhere");
         }
         flags.push(format!("--remap-path-prefix={place}={word}"));
     }

@@ -32,7 +32,7 @@ pub(crate) fn build_twice() -> Result<()> {
     println!("\n{} files, {} of them differ", files.len(), differing.len());
     differing.iter().for_each(|file| println!("    {}", file.display()));
     if !differing.is_empty() {
-        bail!("the two builds are not the same");
+        bail!("the two builds differ");
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 /// Builds what is compared, and compares it over so many files of published packages beside the fixtures.
 pub(crate) fn compare(tools: &Tools, files: usize) -> Result<()> {
     if let Err(error) = corpus::ensure(Part::Whole) {
-        println!("    without the packages that are not there: {error:#}");
+        println!("    without the missing packages: {error:#}");
     }
     dist::build(tools)?;
     let mut table = workspace::command(on_path("node").context("node is gone since setup")?);
@@ -26,7 +26,7 @@ pub(crate) fn compare(tools: &Tools, files: usize) -> Result<()> {
         let command = workspace::target().join(folder).join(format!("portolan{}", std::env::consts::EXE_SUFFIX));
         table.arg(format!("{name}={}", command.display()));
     }
-    step("ports by everything that ports", || run(&mut table))?;
-    println!("    the files, and the SHA-256 of each port, for other browsers: {}", sums.display());
+    step("ports by all programs", || run(&mut table))?;
+    println!("    files and SHA-256 of each port, for other browsers: {}", sums.display());
     Ok(())
 }

@@ -17,7 +17,7 @@ const SOURCES: [&str; 5] = ["app", "guides", "public", "Trunk.toml", "Cargo.lock
 /// Builds, serves, and watches until the user stops it. A build that fails leaves the last good site up.
 pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
     if TcpListener::bind(("127.0.0.1", port)).is_err() {
-        bail!("port {port} is taken on this machine: cargo xtask serve --port {}", port.wrapping_add(1));
+        bail!("port {port} is in use: cargo xtask serve --port {}", port.wrapping_add(1));
     }
     let mut seen = Sources::look();
     dist::build(tools)?;

@@ -89,7 +89,7 @@ pub(crate) fn run(need: Need) -> Result<Tools> {
 pub(crate) fn run_beside(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
     let start = Instant::now();
     println!("==> setup");
-    let tools = rust::ensure(need).and_then(|()| install(need, meanwhile)).context("setup cannot go on")?;
+    let tools = rust::ensure(need).and_then(|()| install(need, meanwhile)).context("setup cannot continue")?;
     println!("    ready in {}", step::seconds(start));
     Ok(tools)
 }
@@ -101,7 +101,7 @@ fn install(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
         let downloaded = download(need);
         if let (Err(error), false) = (&downloaded, compiling.is_finished()) {
             // Minutes may pass until the rest is done, and its work is not lost.
-            eprintln!("xtask: {error:#}; build tools are still being compiled, for the next time");
+            eprintln!("xtask: {error:#}; build tools are still being compiled for the next run");
         }
         if let (Ok(tools), false) = (&downloaded, compiling.is_finished()) {
             meanwhile(tools);

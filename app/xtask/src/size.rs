@@ -95,7 +95,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         for link in linked(&html) {
             let file = if let Some(path) = link.strip_prefix('/') { dist.join(path) } else { folder.join(&link) };
             parts.push(
-                file.canonicalize().with_context(|| format!("{} loads {link}, which is not there", page.display()))?,
+                file.canonicalize().with_context(|| format!("{} loads {link}, which is missing", page.display()))?,
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);

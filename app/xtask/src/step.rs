@@ -45,7 +45,7 @@ pub(crate) fn run_heard(command: &mut Command, mut hear: impl FnMut(&str)) -> Re
     let mut child = spawned.with_context(|| format!("cannot start `{}`", shown(command)))?;
     let mut all = String::new();
     for line in BufReader::new(child.stderr.take().context("no pipe")?).lines() {
-        let line = line.context("cannot read what a program says")?;
+        let line = line.context("cannot read a program's output")?;
         hear(&line);
         all += &line;
         all.push('\n');

@@ -166,8 +166,7 @@ fn chosen(name: &str, otherwise: impl FnOnce() -> Result<OsString>) -> Result<Os
 
 /// A folder that lies in the user's home unless a variable says where.
 fn folder_of_users(name: &str, below_home: &str) -> Result<PathBuf> {
-    let in_home =
-        || Ok(env::home_dir().context("nothing says where your home folder is: set HOME")?.join(below_home).into());
+    let in_home = || Ok(env::home_dir().context("the home folder is unknown: set HOME")?.join(below_home).into());
     Ok(chosen(name, in_home)?.into())
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
 
 /// This program's file. Tests compile it anew while it runs, and its own idea of where it lies is of the file that was there before.
 pub(crate) fn own_program() -> Result<PathBuf> {
-    let running = std::env::current_exe().context("this system does not say where the program is")?;
+    let running = std::env::current_exe().context("the system does not report the program's path")?;
     Ok(running.with_file_name(format!("xtask{}", std::env::consts::EXE_SUFFIX)))
 }
 
@@ -56,7 +56,8 @@ pub(crate) fn tree_sitter_headers() -> Result<PathBuf> {
     if !output.status.success() {
         bail!("`cargo metadata` failed: it needs the network once, to fetch the crates that Cargo.lock names");
     }
-    let metadata: Value = serde_json::from_slice(&output.stdout).context("cannot read what `cargo metadata` prints")?;
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).context("cannot read the output of `cargo metadata`")?;
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let manifest = packages
         .iter()
@@ -65,7 +66,7 @@ pub(crate) fn tree_sitter_headers() -> Result<PathBuf> {
         .context("no crate in Cargo.lock is named tree-sitter-language")?;
     let headers = Path::new(manifest).with_file_name("wasm").join("include");
     if !headers.is_dir() {
-        bail!("tree-sitter-language has no folder {} any more: compare its build script", headers.display());
+        bail!("tree-sitter-language no longer has a folder {}: check its build script", headers.display());
     }
     Ok(headers)
 }

@@ -33,13 +33,13 @@ class PoplarExecutor:
         if options is not None and not isinstance(options, Options):
             raise refused("ipu.options", f"options is a {type(options).__name__}, not poptorch.Options")
         if not isinstance(model, torch.nn.Module):
-            raise refused("ipu.wrapped-model", f"a {type(model).__name__} was to be wrapped, not a torch.nn.Module")
+            raise refused("ipu.wrapped-model", f"expected a torch.nn.Module to wrap, not a {type(model).__name__}")
         if options is not None:
             options.freeze()
         self._options = options.clone() if options is not None else Options()
         if not training:
             require("ipu.inference-options", self._options.Training.gradient_accumulation == 1,
-                    "an inferenceModel takes options without gradientAccumulation: give it options of its own")
+                    "an inferenceModel needs options without gradientAccumulation: give it separate options")
         if self._options.defaultOutputMode():
             self._options.outputMode(OutputMode.Final if training else OutputMode.All)
         self._options.freeze()
@@ -51,7 +51,7 @@ class PoplarExecutor:
         self._optimizer, self._values, self._stepped = None, None, False
         self.recorder = None
         if training and watch.wrapped_for_training(model):
-            raise refused("ipu.wrapped-twice", "this model is in a trainingModel already: destroy() that one first")
+            raise refused("ipu.wrapped-twice", "this model is already in a trainingModel: destroy() that one first")
         self._mode_at_wrap = model.training
         self._model = copy.copy(model)
         if training:
@@ -94,7 +94,7 @@ class PoplarExecutor:
                 f"{type(optimizer).__name__} cannot be compiled: {', '.join(sorted(optim.KINDS))} can")
         require("ipu.optimizer-kind", not any(group.get("amsgrad") for group in optimizer.param_groups), f"{kind} with amsgrad cannot be compiled")
         expect("ipu.optimizer-kind", not any(group.get("maximize") for group in optimizer.param_groups),
-               "maximize=True is not handed to the IPU: the loss is made smaller all the same")
+               "maximize=True is not passed to the IPU: the loss is still minimized")
         own = {id(p) for p in self._user_model.parameters()}
         given = {id(p) for group in optimizer.param_groups for p in group["params"]}
         expect("ipu.optimizer-parameters", given <= own, "the optimizer holds parameters of another model")
@@ -102,7 +102,7 @@ class PoplarExecutor:
         if self.isCompiled():
             names = optim.changed_constants(self._values, values)
             require("ipu.variable-rate", not names,
-                    f"{', '.join(names)} changed and was compiled in as a constant: give it to the optimizer when that is built")
+                    f"{', '.join(names)} changed, but was compiled in as a constant: pass it to the optimizer's constructor")
             require("ipu.optimizer-kind", kind == self._values["kind"], f"compiled for {self._values['kind']}, given {kind}")
             if optimizer is not self._optimizer and isinstance(self._optimizer, optim.Optimizer):
                 self._read_optimizer_state()
@@ -167,7 +167,7 @@ class PoplarExecutor:
         """Uploads weights and, with them, whatever state of the optimizer the host has: of PyTorch's own optimizers it has none."""
         lost = not isinstance(self._optimizer, optim.Optimizer) and self._device.update.has_state()
         expect("ipu.optimizer-state-kept", not lost,
-               f"the moments of torch.optim.{type(self._optimizer).__name__} start anew: detaching, and weights sent to the IPU, keep the state "
+               f"the moments of torch.optim.{type(self._optimizer).__name__} are reset: detaching, and copying weights to the IPU, preserve the state "
                "of optimizers of poptorch.optim only")
         if lost:
             self._device.update.reset()
@@ -195,7 +195,7 @@ class PoplarExecutor:
 
     def attachToDevice(self):
         require("ipu.attach", self.isCompiled(), "attachToDevice() before the model was compiled")
-        require("ipu.attach", not self._attached, "the model is attached to its device already")
+        require("ipu.attach", not self._attached, "the model is already attached to its device")
         self._acquire()
         self._device.copy_from(self._weights())
         self._dirty_host_weights = False
@@ -214,7 +214,7 @@ class PoplarExecutor:
         taken = sum(other._options.replication_factor for other in here)
         file, line = here[0]._wrapped_at if here else ("?", 0)
         require("ipu.one-device", taken + wanted <= there,
-                f"no IPU is free: {taken} of {there} are held by a model wrapped at {file}:{line}; detachFromDevice() it first")
+                f"no IPU is free: {taken} of {there} are used by a model wrapped at {file}:{line}; detachFromDevice() it first")
         _holding.append(weakref.ref(self))
         self._attached = True
         record("poptorch.attach", training=self._training)
@@ -278,7 +278,7 @@ class PoplarExecutor:
             if not isinstance(leaf, torch.Tensor):
                 return leaf
             if leaf.device.type != "cpu":
-                raise refused("ipu.host-tensors", f"an input lies on {leaf.device}: a wrapped model takes tensors of the host")
+                raise refused("ipu.host-tensors", f"an input is on {leaf.device}: a wrapped model accepts host tensors")
             return leaf.detach().contiguous()
 
         return mapped((tuple(bound.args[1:]), bound.kwargs), contiguous)
@@ -355,7 +355,7 @@ class PoplarExecutor:
             torch.set_rng_state(random_state)
             host.restored(undo)
         require("ipu.outputs", program.outputs or any(isinstance(leaf, torch.Tensor) for leaf in leaves(program.structure)),
-                f"{self.name}.forward gives no tensor back")
+                f"{self.name}.forward returns no tensor")
         loss = losses.final_loss(program, self.name) if self._training else None
         watch.check_kept_tensors(self._model, program, self._watched_attributes)
         watch.check_buffers(self._model, weights, program, self._options)
@@ -406,7 +406,7 @@ class PoplarExecutor:
         require("ipu.static-shapes", then == now, f"compiled for {then}, called with {now}")
         then, now = ([leaf for leaf in leaves(value) if not isinstance(leaf, torch.Tensor)] for value in (self._compiled_inputs, inputs))
         require("ipu.constant-arguments", len(then) == len(now) and all(map(_same, then, now)),
-                f"arguments that are no tensors are compiled in: {then} then, {now} now")
+                f"non-tensor arguments are compiled in: was {then}, now {now}")
 
     def _check_optimizer(self):
         now = optim.values_of(self._optimizer)
@@ -432,7 +432,7 @@ def holding():
 
 
 def refuse_backward(*_, **__):
-    raise refused("ipu.backward", "backward() on what a wrapped model gave back: the IPU made the backward pass and the step in the call")
+    raise refused("ipu.backward", "backward() on a wrapped model's output: the call already ran the backward pass and the step on the IPU")
 
 
 def autocast_is_on():

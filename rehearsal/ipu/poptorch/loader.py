@@ -57,7 +57,7 @@ class Dealt(torch.utils.data.Dataset):
         self.processes, self.process = options.Distributed.numProcesses, options.Distributed.processId
         kind = torch.utils.data.RandomSampler if shuffle else torch.utils.data.SequentialSampler
         self.sampler, self.order = kind(dataset), None
-        twin.note("order", f"the samples of each step are dealt out to {self.processes} instances, which on the IPUs read a run of the data each")
+        twin.note("order", f"the samples of each step are distributed to {self.processes} instances; on the IPUs each instance reads a contiguous part of the data")
 
     def shuffle(self, turn):
         """`turn`: the number of the loader and of its pass."""
@@ -99,12 +99,12 @@ class DataLoader(torch.utils.data.DataLoader):
         elif not sampled and combined is not None:
             left = len(dataset) % (combined * processes)
             expect("ipu.loader", drop_last or not left,
-                   f"drop_last=False leaves a last batch of {left} where {combined} are needed; shapes are fixed")
+                   f"drop_last=False gives a last batch of {left} instead of {combined}; shapes are fixed")
             expect("ipu.loader", len(dataset) >= combined * processes or not drop_last,
-                   f"{len(dataset)} samples are less than one call takes ({combined} in each of {processes} processes): no step is made")
+                   f"{len(dataset)} samples are fewer than one call needs ({combined} in each of {processes} processes): no step is run")
         if divided and not is_iterable:
             require("popdist.same-seed", not shuffle or options.exists("random_seed"),
-                    "shuffled and partitioned data need options.randomSeed(…), the same in every instance")
+                    "shuffled and partitioned data need options.randomSeed(…) with the same value in every instance")
             expect("popdist.sharded", not hasattr(kwargs.get("sampler"), "num_replicas"),
                    "a distributed sampler and auto_distributed_partitioning divide the data twice")
             require("ipu.loader", combined is not None, "batch_size=None excludes auto_distributed_partitioning")

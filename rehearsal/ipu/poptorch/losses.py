@@ -26,7 +26,7 @@ def identity_loss(x, reduction):
     if reduction not in ("sum", "mean", "none"):
         raise refused("ipu.loss-in-forward", f"identity_loss(reduction={reduction!r}): sum, mean or none")
     if not isinstance(x, torch.Tensor):
-        raise refused("ipu.loss-in-forward", f"identity_loss of {type(x).__name__}: it takes a tensor")
+        raise refused("ipu.loss-in-forward", f"identity_loss of {type(x).__name__}: expected a tensor")
     if TRACING and TRACING[-1].recorder is not None and TRACING[-1].recorder.known(x):
         return TRACING[-1].recorder.recorded("identity_loss", reduced, (x, reduction), {})
     return reduced(x, reduction)
@@ -45,8 +45,8 @@ def final_loss(program, name):
     returned = program.outputs
     if last[0] not in returned and program.reaches(last[0], returned):
         expect("ipu.identity-loss" if not own else "ipu.loss-returned", False,
-               "the loss that comes out of forward is computed from the one that PopTorch starts from, and what is done to it in between "
-               "has no part in the gradient: pass it through poptorch.identity_loss last, and return that")
+               "forward's loss is computed from the one that PopTorch differentiates, so the operations in between are not part of the "
+               "gradient: apply poptorch.identity_loss last and return its result")
     elif own and last[0] in returned:
         expect("ipu.loss-returned", True, "")
     return last[0]

@@ -79,7 +79,7 @@ class Optimizer:
 
     def load_state_dict(self, state):
         require("ipu.optimizer-state", state and "ipu_state" in state and "ipu_param" in state,
-                "only the state of an optimizer of poptorch.optim can be loaded: this one was written without an IPU")
+                "only the state of a poptorch.optim optimizer can be loaded: this one was saved without an IPU")
         own = {name: state[name] for name in ("ipu_state", "ipu_param")}
         torch.optim.Optimizer.load_state_dict(self, {name: value for name, value in state.items() if not name.startswith("ipu_")})
         self._ipu_state, self._holder = own, None
@@ -122,7 +122,7 @@ class LAMB(Optimizer, torch.optim.Optimizer):
         self._start({"bias_correction": bias_correction, "loss_scaling": loss_scaling, "max_weight_norm": max_weight_norm, **own}, options)
 
     def step(self, closure=None):
-        raise NotImplementedError("LAMB makes its step on the IPU")
+        raise NotImplementedError("LAMB runs its step on the IPU")
 
 
 def kind_of(optimizer):

@@ -32,11 +32,11 @@ class Group:
 
     def __setattr__(self, name, value):
         if name in type(self).methods:
-            raise refused("ipu.options", f"{name} is a method: write {name}({value!r})")
+            raise refused("ipu.options", f"{name} is a method: use {name}({value!r})")
         object.__setattr__(self, name, value)
 
     def _set(self, method, *args, **kwargs):
-        require("ipu.frozen-options", not self.frozen, f"{method}(…) after a loader or a model took the options: they are frozen")
+        require("ipu.frozen-options", not self.frozen, f"{method}(…) after the options were passed to a loader or a model: they are frozen")
         value_name, _, kind = self.methods[method]
         values = [*args, *kwargs.values()]
         value = values[0] if values else True
@@ -156,7 +156,7 @@ class Options(Group):
             object.__setattr__(self, name, kind())
 
     def outputMode(self, output_mode, output_return_period=None):
-        require("ipu.frozen-options", not self.frozen, "outputMode(…) after a loader or a model took the options: they are frozen")
+        require("ipu.frozen-options", not self.frozen, "outputMode(…) after the options were passed to a loader or a model: they are frozen")
         require("ipu.options", isinstance(output_mode, OutputMode), f"outputMode takes poptorch.OutputMode, not {output_mode!r}")
         require("ipu.options", output_mode != OutputMode.EveryN or (output_return_period or 0) > 0,
                 "OutputMode.EveryN takes a period: outputMode(poptorch.OutputMode.EveryN, N)")
@@ -179,7 +179,7 @@ class Options(Group):
         return self
 
     def set(self, **values):
-        require("ipu.frozen-options", not self.frozen, "set(…) after a loader or a model took the options: they are frozen")
+        require("ipu.frozen-options", not self.frozen, "set(…) after the options were passed to a loader or a model: they are frozen")
         self.values.update(values)
 
     def defaultOutputMode(self):

@@ -48,7 +48,7 @@ class IpuRules(Rules):
                 raise refused("ipu.operations", f"{name} with {layers} layers{', in both directions' if both else ''}"
                               f"{', with dropout' if dropout and training else ''}: PopTorch 3.3 has one layer in one direction, without dropout")
         if name == "embedding" and (args[2] if len(args) > 2 else kwargs.get("padding_idx")) is not None:
-            broken("ipu.operations", "padding_idx has no effect on the IPU: the row that pads is trained like the others")
+            broken("ipu.operations", "padding_idx has no effect on the IPU: the padding row is trained like the others")
             args, kwargs = args[:2], {}
         if name == "double":
             return torch.Tensor.float, args, kwargs
@@ -66,5 +66,5 @@ class IpuRules(Rules):
 
     def host_tensor(self, name, tensor):
         if tensor.dim():
-            raise refused("ipu.host-tensors", f"{name} inside forward takes a tensor of the host, of shape {tuple(tensor.shape)}, that is no "
-                          "parameter, no buffer and no input: register it as a buffer")
+            raise refused("ipu.host-tensors", f"{name} inside forward takes a tensor of the host, of shape {tuple(tensor.shape)}, that is not a "
+                          "parameter, buffer or input: register it as a buffer")

@@ -42,9 +42,9 @@ def wrapped(executor, model):
                 through = self.__dict__.get("_came_through")
                 if through is not None:
                     name, (file, line) = through
-                    broken("ipu.wrapper-lost", f"the bare model runs, on the host: .{name}() at {file}:{line} gave it back, not the wrapper")
+                    broken("ipu.wrapper-lost", f"the unwrapped model runs, on the host: .{name}() at {file}:{line} returned it instead of the wrapper")
                 elif self.training and torch.is_grad_enabled():
-                    broken("ipu.wrapper-lost", "the bare model is trained on the host, beside its wrapper")
+                    broken("ipu.wrapper-lost", "the unwrapped model is trained on the host, in addition to its wrapper")
             return super().__call__(*args, **kwargs)
 
         def __reduce_ex__(self, protocol):
@@ -95,7 +95,7 @@ def check_buffers(model, weights, program, options):
             continue
         for name, buffer in module.named_buffers(prefix=prefix, recurse=False):
             require("ipu.buffers", weights.get(name, buffer) is buffer,
-                    f"forward assigns the buffer {name} anew: write into it with copy_()")
+                    f"forward reassigns the buffer {name}: write into it with copy_()")
     for name in weights:
         if isinstance(weights[name], torch.nn.Parameter):
             continue
@@ -103,7 +103,7 @@ def check_buffers(model, weights, program, options):
         written = any(slot in call.reads[:1] and call.name.endswith("_") and not call.name.startswith("__") and weights[name].is_floating_point()
                       for call in program.calls)
         require("ipu.buffers", not (written and options.replication_factor > options.input_group_size and options.broadcast_buffers),
-                f"forward writes the buffer {name} in each of {options.replication_factor} replicas, which PopTorch does not bring together: "
+                f"forward writes the buffer {name} in each of {options.replication_factor} replicas, which PopTorch does not synchronize: "
                 "options.broadcastBuffers(False) lets them differ")
 
 
@@ -144,7 +144,7 @@ def host_call(name, function):
     @functools.wraps(function)
     def wrapped(self, *args, **kwargs):
         broken(f"ipu.optimizer-{'step' if name == 'step' else 'zero-grad'}",
-               f"{name}() on the host: the call of the wrapped model {'made the step' if name == 'step' else 'leaves no gradients here'}")
+               f"{name}() on the host: the call of the wrapped model {'ran the step' if name == 'step' else 'returns no gradients here'}")
         return function(self, *args, **kwargs)
 
     return wrapped

@@ -18,7 +18,7 @@ def isPopdistEnvSet():
 
 
 def init():
-    require("popdist.init", isPopdistEnvSet(), "popdist.init() without poprun: ask isPopdistEnvSet() first")
+    require("popdist.init", isPopdistEnvSet(), "popdist.init() without poprun: check isPopdistEnvSet() first")
     require("popdist.init", not _state["started"], "popdist.init() a second time")
     _state["started"] = True
     record("popdist.init")
@@ -30,9 +30,9 @@ def finalize():
 
 def _number(name, default=None):
     if not isPopdistEnvSet():
-        raise refused("popdist.init", f"popdist is asked for {name} and there is no poprun")
+        raise refused("popdist.init", f"{name} needs poprun")
     if not _state["started"]:
-        raise refused("popdist.init", f"popdist is asked for {name} before init()")
+        raise refused("popdist.init", f"{name} was called before init()")
     kept("popdist.init")
     value = os.environ.get(name, default)
     return int(value)

@@ -18,10 +18,10 @@ class Options(poptorch.Options):
         record("popdist.poptorch.Options", instance=getInstanceIndex())
 
     def replicationFactor(self, *_):
-        raise refused("popdist.replication", "replicationFactor on popdist.poptorch.Options: poprun --num-replicas says it")
+        raise refused("popdist.replication", "replicationFactor on popdist.poptorch.Options: poprun --num-replicas sets it")
 
     def useIpuId(self, *_):
-        raise refused("popdist.replication", "useIpuId on popdist.poptorch.Options: poprun chooses the device")
+        raise refused("popdist.replication", "useIpuId on popdist.poptorch.Options: poprun selects the device")
 
     def randomSeed(self, seed):
         record("popdist.seed", seed=seed)

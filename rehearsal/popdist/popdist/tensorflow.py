@@ -11,7 +11,7 @@ from . import _state, getNumLocalReplicas, isPopdistEnvSet
 
 
 def set_ipu_config(config, ipus_per_replica=1, configure_device=True):
-    require("popdist.init", isPopdistEnvSet(), "set_ipu_config() without poprun: there is nobody to say how many IPUs")
+    require("popdist.init", isPopdistEnvSet(), "set_ipu_config() without poprun: the number of IPUs is unknown")
     _state["started"] = True
     STATE.local_replicas = getNumLocalReplicas()
     config.auto_select_ipus = STATE.local_replicas * ipus_per_replica

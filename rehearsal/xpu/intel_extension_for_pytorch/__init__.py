@@ -18,5 +18,5 @@ def optimize(model, dtype=None, optimizer=None, level="O1", inplace=False, **_):
     record("ipex.optimize", dtype=str(dtype).replace("torch.", "") if dtype else None)
     given = optimizer is not None
     require("xpu.optimize-mode", model.training == given,
-            "ipex.optimize wants the optimizer of a model in training mode" if model.training else "ipex.optimize of a model in evaluation mode takes no optimizer")
+            "ipex.optimize needs the optimizer of a model in training mode" if model.training else "ipex.optimize of a model in evaluation mode accepts no optimizer")
     return model if optimizer is None else (model, optimizer)

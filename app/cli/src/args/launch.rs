@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use launch::Target;
 use std::path::PathBuf;
 
-/// What stands below the options; the fields of a target are those of its guide.
+/// Text below the options; the fields of a target are those of its guide.
 fn launch_help() -> String {
     let of_target = |target: Target| {
         let is_set = |name: &&str| *name != "port";
@@ -17,13 +17,13 @@ fn launch_help() -> String {
 }
 
 const LAUNCH_HELP: &str = "\
-A value that only you know is set with --set, e.g. --set venv=DIR; a site says which it needs. Known at every site:
+Use --set for values that only you know, e.g. --set venv=DIR; missing ones are reported. Fields of every site:
 venv, cores, checkpoints with resume-key, and under a scheduler account, partition, time (HH:MM:SS), job, mail, array with
 array-key, after, requeue=on, exclusive=on; under Slurm qos and memory; under PBS select; with --setup requirements; with
---collect results and archive. Those of a target:
+--collect results and archive. Fields of a target:
 {targets}
 
-With DRY_RUN=1 in its environment the script shows its commands and runs none.
+With DRY_RUN=1 in the environment, the script prints its commands without running them.
 
 Exit status: 0 written; 1 a file could not be read, or --lint found something; 2 wrong usage.";
 
@@ -33,87 +33,87 @@ pub(crate) struct LaunchArgs {
     /// Accelerator to train on
     #[arg(long, value_name = "TARGET", value_parser = target)]
     pub(crate) target: Target,
-    /// Where: generic, alcf, tamu-aces, one machine of these such as alcf-pod64, or a site file that ends in .toml
+    /// Site: generic, alcf, tamu-aces, one of their machines such as alcf-pod64, or a site file (.toml)
     #[arg(long, value_name = "SITE", default_value = "generic")]
     pub(crate) site: String,
-    /// Who starts the script
+    /// Scheduler that starts the script
     #[arg(long, value_enum, default_value_t = SchedulerArg::Bash)]
     pub(crate) scheduler: SchedulerArg,
-    /// The program that trains
+    /// The training program
     #[arg(long, value_name = "FILE", required_unless_present_any = ["lint", "setup", "collect", "project"])]
     pub(crate) entry: Option<String>,
-    /// Its arguments, split like a shell; variables and globs are not expanded
+    /// Program arguments, split like a shell; variables and globs are not expanded
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     pub(crate) args: Option<String>,
-    /// Machines; what the project's Trainer says, else 1, when absent
+    /// Number of machines [default: as in the project's Trainer, else 1]
     #[arg(long, value_name = "N")]
     pub(crate) nodes: Option<u32>,
-    /// Processes, all machines together
+    /// Number of processes on all machines
     #[arg(long, value_name = "N")]
     pub(crate) instances: Option<u32>,
-    /// Copies of the model, all processes together
+    /// Copies of the model in all processes
     #[arg(long, value_name = "N")]
     pub(crate) replicas: Option<u32>,
-    /// Devices for one copy of the model (ipu, popdist)
+    /// Devices per copy of the model (ipu, popdist)
     #[arg(long, value_name = "N", default_value_t = 1, alias = "ipus-per-replica")]
     pub(crate) devices_per_replica: u32,
-    /// Samples of one micro-batch, to show the samples of a step
+    /// Samples per micro-batch; shows the samples per step
     #[arg(long, value_name = "N")]
     pub(crate) batch: Option<u32>,
-    /// Micro-batches that one step adds up; what --args says, else 1, when absent
+    /// Micro-batches per step [default: as in --args, else 1]
     #[arg(long, value_name = "N")]
     pub(crate) accumulation: Option<u32>,
-    /// Who starts the processes, such as mpirun or torchrun; the target's usual one when absent
+    /// Launcher, such as mpirun or torchrun [default: the target's usual launcher]
     #[arg(long, value_name = "LAUNCHER")]
     pub(crate) launcher: Option<String>,
-    /// Who could start the program's processes, as it was read; taken unless --launcher says another, or the target's
-    /// usual one tells them the same
+    /// Launcher that suits the program, as detected; used unless --launcher is given or the target's
+    /// usual launcher provides the same variables
     #[arg(long, value_name = "LAUNCHER")]
     pub(crate) suits: Option<String>,
-    /// Run lazily, the older way (hpu)
+    /// Lazy mode, the older execution mode (hpu)
     #[arg(long)]
     pub(crate) lazy: bool,
-    /// Devices of a machine that users share, e.g. 0,1 (hpu)
+    /// Your devices on a shared machine, e.g. 0,1 (hpu)
     #[arg(long, value_name = "LIST")]
     pub(crate) modules: Option<String>,
-    /// Port where the processes meet
+    /// Rendezvous port
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1024..))]
     pub(crate) port: Option<u16>,
-    /// Names of the machines, where no scheduler knows them
+    /// Names of the machines, if there is no scheduler
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,
-    /// Read what is left open out of the ported project: program, batch, keys; says on stderr what it found and where
+    /// Fill in program, batch and keys from the ported project; findings are listed on stderr with their locations
     #[arg(long, value_name = "DIR", conflicts_with = "lint")]
     pub(crate) project: Option<PathBuf>,
-    /// The program's key or switch that joins its processes, e.g. run.distributed; the script sets it
+    /// The program's key or flag for distributed training, e.g. run.distributed; the script sets it
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) distributed_key: Option<String>,
-    /// The program's key or option that takes the batch, e.g. run.minibatch_size; the script sets it
+    /// The program's key or option for the batch size, e.g. run.minibatch_size; the script sets it
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) batch_key: Option<String>,
-    /// Where the batch was read, shown beside the sum
+    /// Where the batch size was found, shown next to the sum
     #[arg(long, value_name = "TEXT")]
     pub(crate) batch_from: Option<String>,
     /// Where the program divides its batch by the number of processes
     #[arg(long, value_name = "TEXT")]
     pub(crate) shared_batch: Option<String>,
-    /// Where the micro-batches of a step were read, shown beside the sum; then the script does not set them
+    /// Where the micro-batches per step were found, shown next to the sum; the script then does not set them
     #[arg(long, value_name = "TEXT")]
     pub(crate) accumulation_from: Option<String>,
-    /// The program's key or option that takes the micro-batches of a step
+    /// The program's key or option for the micro-batches per step
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) accumulation_key: Option<String>,
-    /// Words without which the program's processes don't join, e.g. --dist-url=env://; the script adds them
+    /// Arguments that distributed training requires, e.g. --dist-url=env://; the script adds them
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     pub(crate) join_args: Option<String>,
-    /// From what the program's processes learn their places: environment, mpi, open-mpi, horovod, deepspeed, lightning,
-    /// spawn, each with words that it takes, e.g. environment:--dist-url=env://; unread where that was not found
+    /// How the program's processes get their ranks: environment, mpi, open-mpi, horovod, deepspeed, lightning,
+    /// spawn, each with the arguments that it requires, e.g. environment:--dist-url=env://; unread if not found
     #[arg(long, value_name = "LIST")]
     pub(crate) joined_by: Option<String>,
-    /// The program's key or option that takes the devices of Lightning's Trainer; the script sets it
+    /// The program's key or option for the devices of Lightning's Trainer; the script sets it
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) devices_key: Option<String>,
-    /// The same for machines
+    /// The program's key or option for the Trainer's number of machines; the script sets it
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) nodes_key: Option<String>,
     /// Option with which the program starts processes itself
@@ -122,56 +122,56 @@ pub(crate) struct LaunchArgs {
     /// The program divides its command line at `--` (rdu)
     #[arg(long)]
     pub(crate) divided: bool,
-    /// Its options that stand in front of `--` all the same
+    /// Program options that still go before `--`
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) ahead: Vec<String>,
-    /// The program lacks what joins its processes, or what the target's launch counts on: what can't work is refused
+    /// The program has no distributed training, or lacks what the target's launch requires; launches that can't work are refused
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Keys and options that the program does not start without
+    /// Keys and options that the program requires
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) needs: Vec<String>,
     /// TensorFlow program
     #[arg(long)]
     pub(crate) tensorflow: bool,
-    /// Write the script that makes the virtual environment
+    /// Write the script that creates the virtual environment
     #[arg(long)]
     pub(crate) setup: bool,
-    /// Write the script that puts results, logs and versions into one archive
+    /// Write the script that collects results, logs and versions in one archive
     #[arg(long, conflicts_with = "setup")]
     pub(crate) collect: bool,
-    /// An earlier script compiled the program (rdu)
+    /// Use the compiled program of an earlier run (rdu)
     #[arg(long)]
     pub(crate) compiled: bool,
-    /// Turn the vendor's profiler on (hpu, ipu, popdist)
+    /// Enable the vendor's profiler (hpu, ipu, popdist)
     #[arg(long)]
     pub(crate) profile: bool,
-    /// Environment variable of your own; as often as you like
+    /// Additional environment variable; repeatable
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) env: Vec<(String, String)>,
-    /// Directive of your own for the scheduler, e.g. --directive=--constraint=x; as often as you like
+    /// Additional scheduler directive, e.g. --directive=--constraint=x; repeatable
     #[arg(long = "directive", value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) directives: Vec<String>,
     /// Environment modules to load, e.g. gcc/12
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) load: Vec<String>,
-    /// Say of each variable, flag and directive why it is there and where that is written
+    /// Explain each variable, flag and directive, with a link to its source
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Value of a field; they are listed below
+    /// Value of a field listed below
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = field_and_value)]
     pub(crate) values: Vec<(String, String)>,
-    /// Check this script instead: findings to stderr, a patch to stdout
+    /// Check an existing script instead: findings on stderr, a patch on stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) lint: Option<PathBuf>,
-    /// File to write; stdout when absent
+    /// File to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchedulerArg {
-    /// You, by hand
+    /// Run by hand
     Bash,
     /// sbatch
     Slurm,
@@ -180,8 +180,7 @@ pub(crate) enum SchedulerArg {
 }
 
 fn field_and_value(word: &str) -> Result<(String, String), String> {
-    let example =
-        "it takes the name of a field and its value, such as venv=DIR; portolan launch --help lists the fields";
+    let example = "expected FIELD=VALUE, such as venv=DIR; portolan launch --help lists the fields";
     name_and_value(word).map_err(|_| example.to_string())
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn outputs(path: &Path) -> Result<BTreeMap<String, Tensor>> {
 
 fn read(path: &Path, most: u64) -> Result<BTreeMap<String, Tensor>> {
     let file = std::fs::File::open(path)?;
-    let too_large = || anyhow!("larger than {most} GiB, which no file for this network is");
+    let too_large = || anyhow!("larger than {most} GiB, more than any file for this network");
     if file.metadata()?.len() > most << 30 {
         return Err(too_large());
     }

@@ -79,7 +79,7 @@ pub(crate) fn text(told: &Told, scored: Option<&Scores>, comparison: Option<&Rep
     let many = if threads == 1 { "thread" } else { "threads" };
     writeln!(
         out,
-        "logits {:?} in {seconds:.3} s with {threads} {many} ({}), {:.2} GMAC, {:.1} GFLOP/s by the definition",
+        "logits {:?} in {seconds:.3} s with {threads} {many} ({}), {:.2} GMAC, {:.1} GFLOP/s (nominal)",
         told.logits.shape(),
         plan.instructions(),
         macs as f64 / 1e9,
@@ -101,9 +101,9 @@ pub(crate) fn text(told: &Told, scored: Option<&Scores>, comparison: Option<&Rep
     }
     writeln!(out)?;
     if let Some(scores) = scored {
-        write!(out, "by the labels: accuracy {:.4}", scores.accuracy)?;
+        write!(out, "compared with the labels: accuracy {:.4}", scores.accuracy)?;
         if let Some(accuracy) = scores.non_background_accuracy {
-            write!(out, ", of what is not background {accuracy:.4}")?;
+            write!(out, ", without background {accuracy:.4}")?;
         }
         writeln!(out, ", IoU{}", per_class(&scores.iou))?;
     }
@@ -117,21 +117,23 @@ fn compared(out: &mut String, report: &Report) -> std::fmt::Result {
     let apart = &report.distance;
     writeln!(
         out,
-        "compared: {:.3e} at most, {:.3e} of the largest logit ({:.1e} allowed), {:.3e} on average",
+        "compared: max difference {:.3e}, {:.3e} of the largest logit ({:.1e} allowed), mean {:.3e}",
         apart.max_absolute, apart.max_relative_to_range, report.tolerance, apart.mean_absolute
     )?;
     if apart.not_finite > 0 {
-        writeln!(out, "  {} numbers are NaN or infinite on one side", apart.not_finite)?;
+        writeln!(out, "  {} non-finite mismatches", apart.not_finite)?;
     }
     writeln!(out, "  {}", units_of_the_last_place(&apart.ulps))?;
     for (plane, apart) in report.planes.iter().enumerate() {
-        writeln!(out, "  plane {plane}: {:.3e} at most", apart.max_absolute)?;
+        writeln!(out, "  plane {plane}: max difference {:.3e}", apart.max_absolute)?;
     }
     writeln!(out, "  same class in {:.4} % of pixels, IoU{}", 100.0 * report.same_class, per_class(&report.iou))?;
     if !report.stages.is_empty() {
         match &report.first_diverging_stage {
-            Some(name) => writeln!(out, "  {} stages compared; the first further off is {name}", report.stages.len())?,
-            None => writeln!(out, "  {} stages compared; none is further off", report.stages.len())?,
+            Some(name) => {
+                writeln!(out, "  {} stages compared; the first outside the tolerance is {name}", report.stages.len())?
+            }
+            None => writeln!(out, "  {} stages compared; all within the tolerance", report.stages.len())?,
         }
     }
     writeln!(out, "{}", if report.agrees { "the outputs agree" } else { "the outputs do not agree" })
@@ -145,7 +147,7 @@ fn units_of_the_last_place(ulps: &[u64]) -> String {
         [("0", 0..1), ("1", 1..2), ("2 to 15", 2..5), ("16 to 255", 5..9), ("256 to 4095", 9..13), ("more", 13..33)];
     let share = |range: std::ops::Range<usize>| 100.0 * ulps[range].iter().sum::<u64>() as f64 / all;
     let parts = parts.map(|(name, range)| format!("{name}: {:.2} %", share(range)));
-    format!("off by units of the last place: {}", parts.join(", "))
+    format!("differences in units in the last place: {}", parts.join(", "))
 }
 
 fn per_class(iou: &[Option<f64>; CLASSES]) -> String {

@@ -22,10 +22,10 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Usage> {
         Ok(answer) => String::from_utf8_lossy(&answer.stdout).into_owned(),
         Err(error) if named.is_none() => {
             return Err(usage(format!(
-                "a rehearsal runs on Python, and {shown} can't be started ({error}); name one with --python"
+                "a rehearsal needs Python, but {shown} can't be started ({error}); specify one with --python"
             )));
         }
-        Err(error) => return Err(usage(format!("--python {shown}: it can't be started ({error})"))),
+        Err(error) => return Err(usage(format!("--python {shown}: can't be started ({error})"))),
     };
     let mut words = answer.split_whitespace();
     let version = words.next().and_then(|version| {
@@ -34,7 +34,7 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Usage> {
     });
     match (version, words.next()) {
         (Some(version), _) if version < OLDEST => Err(usage(format!(
-            "{shown} is Python {}.{}, and a rehearsal needs {}.{} or newer; name another with --python",
+            "{shown} is Python {}.{}, but a rehearsal needs {}.{} or newer; specify one with --python",
             version.0, version.1, OLDEST.0, OLDEST.1
         ))),
         (Some(_), Some("True")) => Ok(python),
@@ -42,6 +42,6 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Usage> {
             "PyTorch is not installed for {shown}: install it with `{shown} -m pip install torch` (and what else the program \
              imports; TensorFlow for a program of Keras), or name a Python that has it with --python"
         ))),
-        (None, _) => Err(usage(format!("--python {shown}: this is no Python"))),
+        (None, _) => Err(usage(format!("--python {shown}: not a Python interpreter"))),
     }
 }

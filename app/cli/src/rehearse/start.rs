@@ -28,11 +28,11 @@ pub(super) fn of(args: &RehearseArgs, project: &Project, port: &Port) -> Result<
     let mut twin = Twin::read(target, &fields).unwrap_or_default();
     let mut words = args.words.clone();
     match &args.port_args {
-        Some(line) => twin.args = split_words(line).ok_or_else(|| usage("--port-args: a quote is left open"))?,
+        Some(line) => twin.args = split_words(line).ok_or_else(|| usage("--port-args: unclosed quote"))?,
         None => told_once(&mut twin.args, &mut words),
     }
     if args.original_args.as_deref().is_some_and(|line| split_words(line).is_none()) {
-        return Err(usage("--original-args: a quote is left open"));
+        return Err(usage("--original-args: unclosed quote"));
     }
     Ok(Start { entry: program.entry, options: twin.options(), words })
 }
@@ -51,11 +51,10 @@ fn chosen<'p>(args: &RehearseArgs, project: &Project, programs: &'p [Program]) -
         let names: Vec<&str> = programs.iter().map(|program| program.place.path.as_str()).collect();
         return match is_file(&entry) {
             true => Ok(Chosen { known: known(&entry), entry }),
-            false if names.is_empty() => Err(usage(format!("--entry {entry}: there is no such file in the project"))),
-            false => Err(usage(format!(
-                "--entry {entry}: there is no such file in the project; its programs are {}",
-                names.join(", ")
-            ))),
+            false if names.is_empty() => Err(usage(format!("--entry {entry}: not found in the project"))),
+            false => {
+                Err(usage(format!("--entry {entry}: not found in the project; its programs are {}", names.join(", "))))
+            }
         };
     }
     if let Some(entry) = started_by(&args.words).filter(|entry| is_file(entry)) {
@@ -66,9 +65,9 @@ fn chosen<'p>(args: &RehearseArgs, project: &Project, programs: &'p [Program]) -
     }
     let first = programs
         .first()
-        .ok_or_else(|| usage(format!("{}: no file in it is a program; name one with --entry", args.path.display())))?;
+        .ok_or_else(|| usage(format!("{}: contains no program; specify one with --entry", args.path.display())))?;
     if programs.len() > 1 {
-        say_line!("{}: the program; {} more, take one with --entry", first.place, programs.len() - 1);
+        say_line!("{}: the program; {} more, select one with --entry", first.place, programs.len() - 1);
     }
     Ok(Chosen { entry: first.place.path.clone(), known: Some(first) })
 }

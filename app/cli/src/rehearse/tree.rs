@@ -31,7 +31,7 @@ pub(super) fn write<'t>(texts: impl Iterator<Item = (&'t str, &'t str)>, root: &
 
 impl Folder<'_> {
     fn write(&self, from: &Path, to: &Path) -> Result<()> {
-        fs::create_dir_all(to).with_context(|| format!("{} can't be made", to.display()))?;
+        fs::create_dir_all(to).with_context(|| format!("{} can't be created", to.display()))?;
         for (name, text) in &self.texts {
             let file = to.join(name);
             fs::write(&file, text).with_context(|| format!("{} can't be written", file.display()))?;

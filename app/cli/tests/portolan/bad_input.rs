@@ -31,7 +31,7 @@ fn bytes_that_are_no_text() {
     check(b"\xff\xfei\0m\0", "1:1", "UTF-16");
     check(b"import torch\nx = '\0'\n", "2:6", "NUL");
     check(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "3:1", "binary");
-    check(&b"x = 1\n".repeat(2 << 20), "1:1", "the file has");
+    check(&b"x = 1\n".repeat(2 << 20), "1:1", "the file is 12.0 MiB");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn files_that_are_not_there() {
     let home =
         folder(&[("good.py", TRAINER), ("empty/readme.md", ""), ("note.ipynb", "{}"), ("run.yaml", "a: cuda\n")]);
     for (path, words) in [
-        ("no.py", "no such file"),
+        ("no.py", "file not found"),
         ("empty", "no Python file"),
         ("note.ipynb", "nbconvert"),
         ("run.yaml", "neither Python"),
@@ -82,7 +82,7 @@ fn notebooks_of_a_folder() {
     assert!(ran.err.contains("but 2 notebooks; export them first: jupyter nbconvert --to script"), "{ran:?}");
     let ran = portolan(home.path(), &["port", "--target", "hpu", "both"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.err.contains("left out 1 notebook; jupyter nbconvert"), "{ran:?}");
+    assert!(ran.err.contains("skipped 1 notebook; convert to Python with jupyter nbconvert"), "{ran:?}");
 }
 
 #[test]
@@ -99,13 +99,16 @@ fn wrong_usage_is_2() {
         (&["port", "a.py"][..], "--target"),
         (&["port", "--target", "hpu"], "PATH"),
         (&["port", "--target", "gpu", "a.py"], "no recipes for target `gpu`"),
-        (&["port", "--target", "hpu", "--sdk", "new", "a.py"], "no SDK version"),
-        (&["port", "--target", "hpu", "--sdk", "9.9", "a.py"], "no SDK version `9.9`; they know 1.8, 1.12, 1.19, 1.23"),
-        (&["port", "--target", "rdu", "--sdk", "1.2", "a.py"], "they know 1.16, 1.19, 1.24"),
+        (&["port", "--target", "hpu", "--sdk", "new", "a.py"], "don't cover SDK version"),
+        (
+            &["port", "--target", "hpu", "--sdk", "9.9", "a.py"],
+            "don't cover SDK version `9.9`; they cover 1.8, 1.12, 1.19, 1.23",
+        ),
+        (&["port", "--target", "rdu", "--sdk", "1.2", "a.py"], "they cover 1.16, 1.19, 1.24"),
         (&["port", "--target", "hpu", "--style", "x", "a.py"], "in-place"),
         (&["port", "--target", "hpu", "--option", "lazy", "a.py"], "NAME=VALUE"),
-        (&["port", "--target", "hpu", "--option", "lasy=on", "a.py"], "no recipe has an option `lasy`"),
-        (&["port", "--target", "hpu", "--reject", "hpu#x", "a.py"], "no recipe `hpu#x`"),
+        (&["port", "--target", "hpu", "--option", "lasy=on", "a.py"], "unknown option `lasy`"),
+        (&["port", "--target", "hpu", "--reject", "hpu#x", "a.py"], "unknown recipe `hpu#x`"),
         (&["port", "--target", "hpu", "--write", "--diff", "a.py"], "cannot be used with"),
         (&["port", "--target", "hpu", "--format", "xml", "a.py"], "sarif"),
         (&["port", "--target", "hpu", "-", "-"], "once"),

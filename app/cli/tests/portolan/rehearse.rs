@@ -95,7 +95,7 @@ fn a_run_that_trains_nothing_fails() {
     let home = folder(&[("trainer.py", TRAINER)]);
     let ran = rehearse(home.path(), &["trainer.py"]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.out.contains("the port trained no step"), "{ran:?}");
+    assert!(ran.out.contains("the port ran no training step"), "{ran:?}");
 }
 
 #[test]
@@ -107,15 +107,15 @@ fn what_can_not_be_run_is_refused() {
         assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{words:?}: {ran:?}");
         assert!(ran.err.contains(why), "{words:?}: {ran:?}");
     };
-    check(&["nowhere.py"], 2, "nowhere.py: there is no such file");
-    check(&["-"], 2, "a rehearsal runs files");
-    check(&["--html", "nowhere/a.html", "trainer.py"], 2, "there is no folder nowhere");
-    check(&["--html", "two", "trainer.py"], 2, "this is a folder");
-    check(&["--entry", "c.py", "two"], 2, "--entry c.py: there is no such file in the project");
+    check(&["nowhere.py"], 2, "nowhere.py: file not found");
+    check(&["-"], 2, "a rehearsal needs a file");
+    check(&["--html", "nowhere/a.html", "trainer.py"], 2, "no such folder: nowhere");
+    check(&["--html", "two", "trainer.py"], 2, "--html two: is a folder");
+    check(&["--entry", "c.py", "two"], 2, "--entry c.py: not found in the project");
     check(&["--steps", "0", "trainer.py"], 2, "--steps");
-    check(&["--port-args", "'open", "trainer.py"], 2, "--port-args: a quote is left open");
-    check(&["--style", "branch", "--sdk", "7", "trainer.py"], 2, "know no SDK version");
-    check(&["--fake-images", "/data", "trainer.py"], 2, "the folder lies below");
+    check(&["--port-args", "'open", "trainer.py"], 2, "--port-args: unclosed quote");
+    check(&["--style", "branch", "--sdk", "7", "trainer.py"], 2, "don't cover SDK version");
+    check(&["--fake-images", "/data", "trainer.py"], 2, "the folder must be below");
     check(&["plain.py"], 1, "the port changes nothing");
 }
 
@@ -134,9 +134,9 @@ fn the_python_has_to_be_one_that_can() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
         assert!(ran.err.contains(why), "{ran:?}");
     };
-    check("./nowhere", "--python ./nowhere: it can't be started");
-    check("/bin/true", "this is no Python");
-    check("./old", "is Python 3.6, and a rehearsal needs 3.8 or newer");
+    check("./nowhere", "--python ./nowhere: can't be started");
+    check("/bin/true", "not a Python interpreter");
+    check("./old", "is Python 3.6, but a rehearsal needs 3.8 or newer");
     check("./bare", "PyTorch is not installed for ./bare: install it with `./bare -m pip install torch`");
 }
 

@@ -66,15 +66,15 @@ fn a_dead_link_is_told_with_line_and_remedy() {
 
 #[test]
 fn an_id_that_is_there_twice_is_told() {
-    let own = "anchor `x` is already that of line 4; give this heading its own {#anchor}";
+    let own = "anchor `x` is already used on line 4; give this heading a different {#anchor}";
     check("## A {#x}\n\n## B {#x}\n", &format!("6: {own}"));
     check("## X\n\n### X\n", &format!("6: {own}"));
 }
 
 #[test]
 fn an_empty_heading_is_told() {
-    check("## \n", "4: this heading has no text: write one, or remove the line");
-    check("Text.\n\n###\n", "6: this heading has no text: write one, or remove the line");
+    check("## \n", "4: this heading has no text: add it, or remove the line");
+    check("Text.\n\n###\n", "6: this heading has no text: add it, or remove the line");
 }
 
 #[test]
@@ -87,10 +87,7 @@ fn a_missing_image_is_told() {
 
 #[test]
 fn an_unclosed_fence_is_told() {
-    check(
-        "## A\n```python\nx = 1\n\n## B\n",
-        "5: this fence is not closed and takes the rest of the page: end it with a line of the same backticks",
-    );
+    check("## A\n```python\nx = 1\n\n## B\n", "5: unclosed fence: end it with a line of the same backticks");
 }
 
 #[test]
@@ -101,7 +98,7 @@ fn an_unknown_target_is_told() {
     );
     check_guide(
         "+++\ntitle = \"T\"\ntarget = \"gpu\"\nextends = \"cpu\"\n+++\n",
-        "4: `extends = \"cpu\"` names no target of these guides; there are gpu",
+        "4: `extends = \"cpu\"`: unknown target; available targets: gpu",
     );
 }
 
@@ -109,12 +106,12 @@ fn an_unknown_target_is_told() {
 fn an_unknown_fence_language_is_told() {
     let known = "use one of python, text, diff, where, names, words, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile";
     check("```pytorch\nx\n```\n", &format!("4: unknown fence language `pytorch`; {known}"));
-    check("```\nx\n```\n", &format!("4: this fence names no language; {known}"));
+    check("```\nx\n```\n", &format!("4: this fence has no language; {known}"));
 }
 
 #[test]
 fn raw_html_is_told() {
-    let remedy = "raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks";
+    let remedy = "raw HTML is not rendered: use Markdown, or put a literal <…> in backticks";
     check("<b>x</b>\n", &format!("4: {remedy}"));
     check("Text <script>alert(1)</script>\n", &format!("4: {remedy}"));
 }

@@ -93,7 +93,7 @@ impl Block {
             if word == "end" || word == "else" {
                 return match opened {
                     Some(_) => Ok((parts, word)),
-                    None => Err((number, format!("`{{{{{word}}}}}` closes nothing"))),
+                    None => Err((number, format!("`{{{{{word}}}}}` has no opening line"))),
                 };
             }
             if let Some(flag) = word.strip_prefix("if ") {
@@ -113,13 +113,13 @@ impl Block {
             } else {
                 let indent = line.len() - code.len();
                 if indent % 4 != 0 || line[..indent].contains('\t') {
-                    return Err((number, "a block is indented by four blanks a level".to_owned()));
+                    return Err((number, "indent blocks by four spaces per level".to_owned()));
                 }
                 parts.push(Part::Line(indent / 4, SlotText::parse(code).map_err(|message| (number, message))?));
             }
         }
         match opened {
-            Some(number) => Err((number, "this has no `{{end}}` below it".to_owned())),
+            Some(number) => Err((number, "this has no matching `{{end}}`".to_owned())),
             None => Ok((parts, "")),
         }
     }
@@ -316,11 +316,11 @@ mod tests {
 
     #[test]
     fn what_is_no_block() {
-        refused("a\n{{end}}\n", 1, "`{{end}}` closes nothing");
-        refused("{{if a}}\nb\n", 0, "this has no `{{end}}` below it");
+        refused("a\n{{end}}\n", 1, "`{{end}}` has no opening line");
+        refused("{{if a}}\nb\n", 0, "this has no matching `{{end}}`");
         refused("{{if a}}\nb\n{{else}}\n{{else}}\n{{end}}\n", 0, "this `{{if}}` has two `{{else}}`");
         refused("{{each a}}\nb\n{{else}}\n{{end}}\n", 0, "`{{each}}` has no `{{else}}`");
-        refused("a\n  b\n", 1, "a block is indented by four blanks a level");
+        refused("a\n  b\n", 1, "indent blocks by four spaces per level");
         refused("a {{b\n", 0, "`{{b` has no closing `}}`");
     }
 }

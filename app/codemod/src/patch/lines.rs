@@ -40,7 +40,7 @@ pub(super) fn read_lines(text: &str) -> Result<Vec<Line<'_>>, PatchError> {
         }
         let marker = raw.chars().next().unwrap_or(' ');
         if !matches!(marker, '+' | '-' | ' ') {
-            return fault(n, "a rule's line starts with `-`, `+` or a space, then one space, then code");
+            return fault(n, "a line of a rule starts with `-`, `+` or a space, then one space, then code");
         }
         let rest = &raw[1..];
         let Some(code) = rest.strip_prefix(' ').or_else(|| rest.is_empty().then_some("")) else {

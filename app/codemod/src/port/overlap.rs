@@ -48,7 +48,7 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
                     || (range.start <= other.start && other.end <= range.end);
                 if !nested {
                     let text = &view.index.text[range.start.max(other.start)..range.end.min(other.end)];
-                    let clash = format!("{recipe} and {} both want to change `{text}`", fix.recipe);
+                    let clash = format!("{recipe} and {} both change `{text}`", fix.recipe);
                     plan.trace.borrow_mut().clashes.push(clash);
                 }
                 return false;

@@ -126,7 +126,7 @@ fn extensions<'g>(
     errors.extend(unknown.into_iter().map(|(guide, _, base)| RecipeError {
         path: guide.path.clone(),
         line: guide.front.extends_line,
-        message: format!("`extends = \"{base}\"` names no target of these guides; there are {}", names.join(", ")),
+        message: format!("`extends = \"{base}\"`: unknown target; available targets: {}", names.join(", ")),
     }));
     known
 }
@@ -249,12 +249,12 @@ fn compile_rule(
     if !has_verb && parts.iter().any(|(_, part)| part.is_of_verbs()) {
         let verbs: Vec<&str> = handlers::all().iter().filter(|h| h.ports_step).map(|h| h.name).collect();
         return Err(fault(format!(
-            "this part is found by code that ports the step: the section has no rule with `rule={}`",
+            "this part requires code that ports the step, but the section has no rule with `rule={}`",
             verbs.join("` or `rule=")
         )));
     }
     if let Some(line) = text.lines().position(|line| !line.starts_with('+') && line.contains("{{step.")) {
-        return Err(at_line((line, "parts of the step are matched by a `diff rule step`".to_owned())));
+        return Err(at_line((line, "parts of the step can only be used in a `diff rule step`".to_owned())));
     }
     let mut conditions =
         Compiler { definitions, wanted }.conditions(&rule.conditions).map_err(|condition| vec![condition])?;
@@ -262,7 +262,7 @@ fn compile_rule(
     let body = match &rule.handler {
         Some(name) => {
             let handler = handlers::all().iter().find(|h| h.name == name);
-            let handler = handler.ok_or_else(|| fault(format!("there is no handler `{name}` in the engine")))?;
+            let handler = handler.ok_or_else(|| fault(format!("unknown handler `{name}`")))?;
             let missing = definitions.want(handler.all_messages(), handler.blocks, handler.names, wanted);
             if !missing.is_empty() {
                 return Err(missing.into_iter().map(|m| (fence, format!("handler `{name}`: {m}"))).collect());
@@ -276,7 +276,7 @@ fn compile_rule(
             patch.take_by_place(&|function| definitions.signature(function));
             for variable in conditions.iter().flat_map(|condition| condition.variables()) {
                 if !text.contains(&format!("${variable}")) {
-                    return Err(fault(format!("a condition speaks of `${variable}`, which the rule does not have")));
+                    return Err(fault(format!("a condition uses `${variable}`, which is not in the rule")));
                 }
             }
             for block in &patch.blocks {
@@ -344,7 +344,7 @@ fn undeclared(guide: &Guide, target: &Target) -> Vec<RecipeError> {
             None => {
                 format!("option `{name}` is not declared: add a table `[option.{name}]` to the front matter")
             }
-            Some(option) if !option.kind.admits(value) => format!("`{value}` is no value of option `{name}`"),
+            Some(option) if !option.kind.admits(value) => format!("`{value}` is not a value of option `{name}`"),
             Some(_) => return None,
         };
         Some(RecipeError { path: guide.path.clone(), line: rule.line.saturating_sub(1), message })

@@ -25,7 +25,7 @@ fn check_option_fault(lines: &str, expected: &str) {
 
 #[test]
 fn fences() {
-    assert!(split("").unwrap_err().starts_with("a guide begins with front matter: `+++`"));
+    assert!(split("").unwrap_err().starts_with("a guide must begin with front matter: `+++`"));
     assert!(split("---\ntitle: x\n---\n").unwrap_err().starts_with("front matter is TOML between two `+++` lines"));
     assert_eq!(split("+++\ntitle = \"x\"\n").unwrap_err(), "the front matter has no closing `+++` line");
     assert_eq!(split("+++\na = 1\n+++\nb\n+++\n").unwrap(), ("a = 1\n", 14));
@@ -37,14 +37,14 @@ fn all_that_is_wrong_with_values_is_told_at_once() {
         "+++\ntarget = \"H P\"\nsdks = [\n  \"1.20\",\n  \"1.8\",\n  \"new\",\n]\nmode = { name = \"Ipu\" }\nautoload = \"1.20\"\n+++\n",
         "1: the front matter has no title: add a line `title = \"…\"`\n\
          2: target `H P` is not a name of lowercase letters and digits\n\
-         5: sdks go from the oldest to the newest; the last is the default\n\
+         5: sdks must be sorted from oldest to newest; the last is the default\n\
          6: `new` in sdks is not a version such as 1.20\n\
          8: mode `Ipu` is not a name in capitals, such as `GPU`\n\
          9: `1.20` in sdk is not a comparison such as >=1.20 or <1.20\n",
     );
     check_faults(
         "+++\ntitle = \"T\"\nextends = \"ipu\"\n+++\n",
-        "1: `name`, `extends`, `option` and `field` belong to a guide with a `target`\n",
+        "1: `name`, `extends`, `option` and `field` require a `target`\n",
     );
 }
 
@@ -92,7 +92,7 @@ fn options_are_held_to_their_values() {
     check_option_fault("values = \"number\"\ndefault = \"0\"", "7: the default `0` is not a value of option `lazy`");
     check_option_fault(
         "values = \"digits\"\ndefault = \"0\"",
-        "6: `values` is a list of texts, \"number\" or \"text\"",
+        "6: `values` must be a list of strings, \"number\" or \"text\"",
     );
     check_option_fault("values = \"text\"", "4: missing field `default`");
     check_option_fault(

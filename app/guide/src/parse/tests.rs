@@ -125,10 +125,10 @@ fn anchors_come_from_titles() {
         "## `torch.compile`, and *more* (1/2)\n\n## Größe {#size}\n",
         "6 hpu#torch-compile-and-more-1-2 torch.compile, and more (1/2): \n8 hpu#size Größe: \n",
     );
-    check_fault("## A\n\n## A\n", "8: anchor `a` is already that of line 6");
+    check_fault("## A\n\n## A\n", "8: anchor `a` is already used on line 6");
     check_fault("## A {#B}\n", "6: anchor `B` must be lowercase");
-    check_fault("## A {#b .wide}\n", "6: a heading takes one anchor");
-    check_fault("## A {#b\n", "6: a heading takes one anchor");
+    check_fault("## A {#b .wide}\n", "6: a heading can have one anchor");
+    check_fault("## A {#b\n", "6: a heading can have one anchor");
     check_fault("## Größe\n", "6: anchor `größe` must be lowercase");
     check_fault("## ???\n", "6: anchor `` must be");
 }
@@ -137,13 +137,13 @@ fn anchors_come_from_titles() {
 fn headings() {
     check_fault("## \n", "6: this heading has no text");
     check_fault("### {#x}\n", "6: this heading has no text");
-    check_fault("# A\n", "6: a heading begins with ## or ###: the page's title");
-    check_fault("#### A\n", "6: a heading begins with ## or ###: sections");
+    check_fault("# A\n", "6: headings must begin with ## or ###: the page title");
+    check_fault("#### A\n", "6: headings must begin with ## or ###: only two");
 }
 
 #[test]
 fn front_matter() {
-    check_fault_of_page("", "1: a guide begins with front matter: `+++`, then");
+    check_fault_of_page("", "1: a guide must begin with front matter: `+++`, then");
     check_fault_of_page("---\ntitle: x\n---\n", "1: front matter is TOML between two `+++` lines, not");
     check_fault_of_page("+++\ntitle = \"x\"\n", "1: the front matter has no closing `+++` line");
     check_fault_of_page(
@@ -156,11 +156,11 @@ fn front_matter() {
 #[test]
 fn fences() {
     check_fault("```pytorch\nx\n```\n", "6: unknown fence language `pytorch`; use one of python, ");
-    check_fault("```\nx\n```\n", "6: this fence names no language");
-    check_fault("    x = 1\n", "6: indented code names no language");
-    check_fault("## A\n```python\nx\n", "7: this fence is not closed");
-    check_fault("```python", "6: this fence is not closed");
-    check_fault("````markdown\n```python\n```\n", "6: this fence is not closed");
+    check_fault("```\nx\n```\n", "6: this fence has no language");
+    check_fault("    x = 1\n", "6: indented code has no language");
+    check_fault("## A\n```python\nx\n", "7: unclosed fence");
+    check_fault("```python", "6: unclosed fence");
+    check_fault("````markdown\n```python\n```\n", "6: unclosed fence");
     check("````markdown\n```python\n```\n<b>\n````\n~~~sh\n~~~\n> ```sh\n> ls\n> ```\n", "");
     check_fault("```python befor\n```\n", "6: unknown word `befor` after `python`; use before, after, unchanged or,");
     check_fault("```diff rules\n```\n", "6: unknown word `rules` after `diff`");
@@ -170,10 +170,10 @@ fn fences() {
 #[test]
 fn rules() {
     let rule = |words: &str, body: &str| format!("## A\nWhy.\n```diff rule {words}\n{body}```\n");
-    check_fault(&rule("unsave", "- a\n"), "8: unknown word `unsave` after `diff rule`; the known ones are");
+    check_fault(&rule("unsave", "- a\n"), "8: unknown word `unsave` after `diff rule`; known words are");
     check_fault(&rule("unsafe=yes", "- a\n"), "8: unknown word `unsafe=yes`");
     check_fault(&rule("sdk=1.8", "- a\n"), "8: `1.8` in sdk is not a comparison");
-    check_fault(&rule("sdk=\">=1.8", "- a\n"), "8: a double quote in this info string is not closed");
+    check_fault(&rule("sdk=\">=1.8", "- a\n"), "8: unclosed double quote in this info string");
     check_fault(&rule("style=both", "- a\n"), "8: unknown style `both`; use in-place or branch");
     check_fault(&rule("framework=jax", "- a\n"), "8: unknown framework `jax`");
     check_fault(&rule("option=lazy", "- a\n"), "8: `option=lazy` is not `option=NAME=VALUE`");
@@ -181,24 +181,24 @@ fn rules() {
     check_fault(&rule("manual unsafe", "- a\n"), "8: a `manual` rule is never applied");
     check_fault(&rule("rule=x", "- a\n"), "8: a rule has a body or `rule=x`, not both");
     check_fault(&rule("", ""), "8: this rule is empty");
-    check_fault(&rule("", "- a\n-b\n"), "10: a rule's line begins with");
+    check_fault(&rule("", "- a\n-b\n"), "10: a line of a rule begins with");
     check_fault("```diff rule\n- a\n```\n", "6: a rule needs a heading above it");
-    check_fault("## A\n```diff rule\n- a\n```\n", "6: this recipe gives no reason");
-    check_fault("## A\nWhy.\n```where\nx\n```\n", "8: `where` stands right below its `diff rule`");
-    check_fault(&(rule("", "- a\n") + "But:\n```where\nx\n```\n"), "12: `where` stands right below");
+    check_fault("## A\n```diff rule\n- a\n```\n", "6: this recipe has no reason");
+    check_fault("## A\nWhy.\n```where\nx\n```\n", "8: `where` must be directly below a `diff rule`");
+    check_fault(&(rule("", "- a\n") + "But:\n```where\nx\n```\n"), "12: `where` must be directly below");
     check_fault(&(rule("", "- a\n") + "```where\n\n```\n"), "11: this fence has no condition");
 }
 
 #[test]
 fn examples() {
-    check_fault("## A\n```python after\n```\n", "7: `after` shows what becomes of a `before`");
-    check_fault("## A\n```python unchanged\n```\n```python after\n```\n", "9: `after` shows");
+    check_fault("## A\n```python after\n```\n", "7: this `after` has no `before` above it");
+    check_fault("## A\n```python unchanged\n```\n```python after\n```\n", "9: this `after` has no");
     check_fault("## A\n```python before\n```\n## B\n```python unchanged\n```\n", "7: this `before` has no `after`");
     check_fault("## A\n```python before\n```\n```python unchanged\n```\n", "7: this `before` has no `after`");
     check_fault("## A\n```python before file=a.py\n```\n```python after file=b.py\n```\n", "9: `file=…` of this");
     check_fault("## A\n```python before\n```\n```python after unsafe\n```\n", "9: `unsafe` belongs on the `before`");
     check_fault("## A\n```python unchanged sdk=1.9\n```\n", "7: sdk 1.9 is not one of the page's sdks: 1.8, 1.20");
-    check_fault("## A\n```python unchanged sdk=>1\n```\n", "7: sdk `>1` of an example is one version");
+    check_fault("## A\n```python unchanged sdk=>1\n```\n", "7: sdk `>1` of an example must be one version");
     check_fault("## A\n```python unchanged file=../a.py\n```\n", "7: file `../a.py` is not a path inside");
     check_fault("## A\n```python unchanged quick\n```\n", "7: unknown word `quick` on an example");
     check_fault("```python unchanged\n```\n", "6: an example needs a heading above it");
@@ -206,7 +206,7 @@ fn examples() {
 
 #[test]
 fn raw_html_is_refused_where_it_is_markup() {
-    check_fault("A <b>bold</b> word\n", "6: raw HTML is not shown");
+    check_fault("A <b>bold</b> word\n", "6: raw HTML is not rendered");
     check_fault("<div>\nx\n</div>\n", "6: raw HTML");
     check_fault("text\n\n<!-- note -->\n", "8: raw HTML");
     check("A `<b>` and a &lt; and 1 < 2\n", "");
@@ -216,13 +216,13 @@ fn raw_html_is_refused_where_it_is_markup() {
 fn all_faults_are_told_at_once() {
     check(
         "## A\nWhy.\n```diff rule unsave\n- a\n```\n```pyton\n```\n<i>x</i>\n## A\n",
-        "8: unknown word `unsave` after `diff rule`; the known ones are unsafe, manual, shared, step, stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
+        "8: unknown word `unsave` after `diff rule`; known words are unsafe, manual, shared, step, stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
          11: unknown fence language `pyton`; use one of python, text, diff, where, names, words, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
-         13: raw HTML is not shown by the site: write Markdown, or put a literal <…> in backticks\n\
-         14: anchor `a` is already that of line 6; give this heading its own {#anchor}\n",
+         13: raw HTML is not rendered: use Markdown, or put a literal <…> in backticks\n\
+         14: anchor `a` is already used on line 6; give this heading a different {#anchor}\n",
     );
     let faults = Guide::parse("guides/hpu.md", "").unwrap_err();
-    assert!(faults[0].to_string().starts_with("guides/hpu.md:1: a guide begins"));
+    assert!(faults[0].to_string().starts_with("guides/hpu.md:1: a guide must begin"));
 }
 
 #[test]
@@ -239,15 +239,15 @@ fn definitions() {
          \x20 16 helper = Block(\"def f():\\n    pass\\n\")\n\
          \x20 21 torch.autocast = Signature([\"device_type\", \"dtype\"])\n",
     );
-    check_fault("## A\n```names\na\n```\n", "7: one name stands behind `names`");
+    check_fault("## A\n```names\na\n```\n", "7: expected one name after `names`");
     check_fault("## A\n```message No-Name\na\n```\n", "7: `No-Name` is not a name of lowercase letters");
-    check_fault("## A\n```python block\na\n```\n", "7: one name stands behind `python block`");
+    check_fault("## A\n```python block\na\n```\n", "7: expected one name after `python block`");
     check_fault("## A\n```message a\n```\n", "7: this fence is empty");
-    check_fault("## A\n```names a\nb\nc\nb  # again\n```\n", "10: `b` stands in this list already");
+    check_fault("## A\n```names a\nb\nc\nb  # again\n```\n", "10: `b` is already in this list");
     check_fault("## A\n```names a\nb\n```\n## B\n```names a\nc\n```\n", "11: `a` is already defined in line 7");
     check_fault("```names a\nb\n```\n", "6: a definition needs a heading above it");
     check_fault("## A\n```signatures\ntorch.autocast\n```\n", "8: `torch.autocast` is not `module.function(");
-    check_fault("## A\n```signatures\nf(a, b=1)\n```\n", "8: `b=1` is not a parameter's name");
+    check_fault("## A\n```signatures\nf(a, b=1)\n```\n", "8: `b=1` is not a parameter name");
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn alternatives() {
          \x20   16 where file trains\n",
     );
     let rule = "## A\nWhy.\n```diff rule\n  a\n```\n```where\n";
-    check_fault(&format!("{rule}any of:\nfile trains\n```\n"), "12: below `any of:` stand the conditions");
-    check_fault(&format!("{rule}file trains\n  inside a loop\n```\n"), "13: only what stands below `any of:`");
+    check_fault(&format!("{rule}any of:\nfile trains\n```\n"), "12: `any of:` must be followed by its conditions");
+    check_fault(&format!("{rule}file trains\n  inside a loop\n```\n"), "13: only conditions below `any of:`");
 }
 
 #[test]

@@ -24,19 +24,19 @@ fn build(draft: &mut Draft<'_>) {
     };
     let name = own("archive").unwrap_or_else(|| format!("portolan-{}", request.target.name()));
     if name.ends_with('/') {
-        return draft.problem("archive", "must name a folder and an archive, without / at the end");
+        return draft.problem("archive", "must be the name of a folder and archive, without a trailing /");
     }
     if here(&name) == here(results.trim_end_matches('/')) {
-        return draft.problem("archive", "is the name of the results: choose another");
+        return draft.problem("archive", "is also the name of the results; choose another");
     }
     draft.plan.title = format!("Packs results, logs and versions into {name}.tar.gz.");
     draft.plan.monitors.clear();
-    draft.plan.notes.push("What is missing is reported and left out; nothing is deleted.".into());
+    draft.plan.notes.push("Missing files are reported and skipped; nothing is deleted.".into());
     draft.load();
     draft.activate();
     let folder = here(&name);
     let command = Command::new(["mkdir"], "").words(["-p", "--", &folder]);
-    draft.step(command, "A folder for everything.");
+    draft.step(command, "Creates the folder.");
     take(draft, &folder, Word::text(here(&results)), "The program's results.", "");
     let job = &draft.plan.resources.name;
     let logs = |before: &str, after: &str| {
@@ -60,9 +60,9 @@ fn build(draft: &mut Draft<'_>) {
         "",
     );
     let command = Command::new(["tar"], TAR)
-        .flag(["-czf".into(), format!("{folder}.tar.gz").into()], "compressed, into this file")
+        .flag(["-czf".into(), format!("{folder}.tar.gz").into()], "compressed, to this file")
         .words(["--", &folder]);
-    draft.step(command, "One archive of everything.");
+    draft.step(command, "Creates the archive.");
 }
 
 /// What the target's table names: a file, or what a command prints.

@@ -75,7 +75,7 @@ impl Draft<'_> {
             match template {
                 "{python}" => {
                     command.argv.push("python3".into());
-                    let why = "prints each line at once, without a buffer".to_string();
+                    let why = "unbuffered output".to_string();
                     command.reasoned(vec!["-u".into()], why, PYTHON.into(), "");
                     self.program(command);
                 }
@@ -131,7 +131,7 @@ impl Draft<'_> {
         if !self.request.divided || (behind.is_empty() && self.own_args.is_empty()) {
             return;
         }
-        let why = "what follows is for the program".to_string();
+        let why = "arguments after this go to the program".to_string();
         command.reasoned(vec!["--".into()], why, String::new(), "");
         command.argv.extend(behind.into_iter().map(Word::text));
         for (arg, why) in &self.own_args {

@@ -43,7 +43,7 @@ impl Draft<'_> {
             return None;
         }
         if !processes.is_multiple_of(nodes) {
-            let message = format!("{} can't be shared evenly by {nodes} machines", count(processes, noun));
+            let message = format!("{} can't be divided evenly among {nodes} machines", count(processes, noun));
             self.problem("instances", message);
             return None;
         }
@@ -60,12 +60,12 @@ impl Draft<'_> {
                 let each = table.per_device.unwrap_or(1);
                 if local > has.saturating_mul(each) {
                     let (local, devices) = (count(local, noun), count(has, &table.device));
-                    let message = format!("{local} on a machine of {devices}; one {} takes {each}", table.device);
+                    let message = format!("{local} on a machine with {devices}; one {} needs {each}", table.device);
                     self.problem("instances", message);
                     return None;
                 }
                 if request.replicas.is_some_and(|replicas| replicas != processes) {
-                    let message = format!("one {} holds one copy of the model: {processes} here", table.copy);
+                    let message = format!("one {} has one copy of the model: use {processes}", table.copy);
                     self.problem("replicas", message);
                     return None;
                 }
@@ -81,20 +81,20 @@ impl Draft<'_> {
         let replicas = request.replicas.unwrap_or(processes);
         let noun = table.process.as_deref().unwrap_or("process");
         if !replicas.is_multiple_of(processes) {
-            let message = format!("{replicas} can't be shared evenly by {}", count(processes, noun));
+            let message = format!("{replicas} can't be divided evenly among {}", count(processes, noun));
             self.problem("replicas", message);
             return None;
         }
         let each = request.devices_per_replica;
         let devices = u64::from(replicas) * u64::from(each);
         if table.power_of_two && !devices.is_power_of_two() {
-            let message = format!("{replicas} × {each} = {}; a power of two is needed", count(devices, &table.device));
+            let message = format!("{replicas} × {each} = {}; must be a power of two", count(devices, &table.device));
             self.problem("replicas", message);
             return None;
         }
         if let Some(most) = self.site.devices.filter(|most| u64::from(*most) < devices) {
             let devices = count(devices, &table.device);
-            self.problem("replicas", format!("{devices} asked for; {} has {most}", self.site.title));
+            self.problem("replicas", format!("{devices} requested; {} has {most}", self.site.title));
             return None;
         }
         self.counts.replicas = replicas;
@@ -153,7 +153,7 @@ impl Draft<'_> {
                 table.launcher.iter().filter(|entry| !entry.label.is_empty()).map(|entry| &*entry.name).collect();
             names.dedup();
             let message = match names.is_empty() {
-                true => "is for other targets: this one has one launcher".to_string(),
+                true => "is not available: this target has only one launcher".to_string(),
                 false => format!("must be {} for this target", names.join(", ")),
             };
             self.problem("launcher", message);
@@ -172,7 +172,7 @@ impl Draft<'_> {
             let instead =
                 if others.is_empty() { "use 1 process".to_string() } else { format!("use {}", others.join(" or ")) };
             let message = format!(
-                "`{}` does not tell the processes what they join by ({}): each would train on its own; {instead}",
+                "`{}` does not provide the ranks that the program reads ({}): each process would train separately; {instead}",
                 entry.name,
                 reads.join(", "),
             );

@@ -132,7 +132,7 @@ impl Draft<'_> {
     fn hosts(&mut self, written: impl Fn(&str, u32) -> String) -> Word {
         let (hosts, nodes, local) = (&self.request.hosts, self.request.nodes, self.counts.local);
         if hosts.len() != nodes as usize {
-            self.problem("hosts", format!("{} given for {nodes} machines", hosts.len()));
+            self.problem("hosts", format!("{} names given for {nodes} machines", hosts.len()));
         }
         hosts.iter().map(|host| written(host, local)).collect::<Vec<_>>().join(",").into()
     }

@@ -28,12 +28,12 @@ impl Draft<'_> {
                 self.problem(field, "needs a scheduler: --scheduler slurm or pbs");
             } else if scheduler == Scheduler::Pbs && matches!(field, "qos" | "memory") {
                 let instead = if field == "qos" { "--set partition" } else { "--set select, such as ngpus=8:mem=64gb" };
-                self.problem(field, format!("is for Slurm; for PBS use {instead}"));
+                self.problem(field, format!("is Slurm-only; for PBS use {instead}"));
             }
         }
         for field in ["requeue", "exclusive"] {
             if self.value(field).is_some_and(|value| value != "on") {
-                self.problem(field, "must be on; leave it out for no");
+                self.problem(field, "must be on, or omitted");
             } else if self.value(field).is_some() && scheduler == Scheduler::Bash {
                 self.problem(field, "needs a scheduler: --scheduler slurm or pbs");
             }
@@ -42,13 +42,13 @@ impl Draft<'_> {
             let is_key =
                 |key: &str| !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=');
             if self.value(key).is_some_and(|key| !is_key(key)) {
-                self.problem(key, "must be the key alone, such as run.seed or --resume");
+                self.problem(key, "must be only the key, such as run.seed or --resume");
             }
         }
         if self.value("resume-key").is_some() != self.value("checkpoints").is_some() {
             let (missing, other) = match self.value("checkpoints") {
-                Some(_) => ("resume-key", "the key or option that takes a checkpoint, such as --resume"),
-                None => ("checkpoints", "the folder that the program writes its checkpoints to"),
+                Some(_) => ("resume-key", "the key or option for a checkpoint, such as --resume"),
+                None => ("checkpoints", "the folder with the program's checkpoints"),
             };
             self.problem(missing, format!("is required: {other}"));
         }
@@ -91,7 +91,7 @@ impl Draft<'_> {
         let names: Vec<&str> = self.table.container.iter().map(|entry| &*entry.by).collect();
         if !names.contains(&chosen) {
             let known = if names.is_empty() { "none for this target".to_string() } else { names.join(" or ") };
-            self.problem("container", format!("takes {known}"));
+            self.problem("container", format!("must be {known}"));
         } else if self.value("image").is_none() {
             self.problem("image", "is required: the container's image");
         } else if self.value("venv").is_some() {
@@ -134,7 +134,7 @@ impl Draft<'_> {
         let (site, request) = (self.site, self.request);
         for module in site.load.iter().chain(&request.load) {
             let argv = ["module", "load", module].map(Word::from).to_vec();
-            let why = "An environment module.".to_string();
+            let why = "Environment module.".to_string();
             self.plan.steps.push(Step::Run { argv, flags: Vec::new(), why, source: String::new() });
         }
     }
@@ -152,7 +152,7 @@ impl Draft<'_> {
             self.inner.push("SRUN_CPUS_PER_TASK".to_string());
         }
         for (name, value) in &request.env {
-            set(name, value.as_str().into(), "Your own.", "");
+            set(name, value.as_str().into(), "Set by you.", "");
         }
         if let Some(folder) = given.value("checkpoints") {
             let (folder, name) = match folder.rsplit_once('/') {
@@ -161,12 +161,12 @@ impl Draft<'_> {
                 _ => (folder.trim_end_matches('/'), "*"),
             };
             let newest = Part::Newest(super::here(folder), name.to_string());
-            set("CHECKPOINT", Word(vec![newest]), "The newest checkpoint; empty at the first start.", "");
+            set("CHECKPOINT", Word(vec![newest]), "Newest checkpoint; empty on the first start.", "");
             self.inner.push("CHECKPOINT".to_string());
         }
         if let (Some(key), Some(_)) = (self.value("resume-key"), self.value("checkpoints")) {
             let word = Word(vec![Part::WhenSet("CHECKPOINT".to_string(), format!("{key}="))]);
-            self.own_args.push((word, "resumes from it; nothing at the first start".to_string()));
+            self.own_args.push((word, "resumes from it, except on the first start".to_string()));
         }
         if let Some(key) = self.value("array-key") {
             let index = if scheduler == Scheduler::Pbs { "PBS_ARRAY_INDEX" } else { "SLURM_ARRAY_TASK_ID" };

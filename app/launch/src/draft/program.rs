@@ -27,17 +27,17 @@ impl Draft<'_> {
         let shares = self.table.joined_by == JoinedBy::Program && copies > 1;
         let line = match request.shared_batch.as_deref().filter(|_| shares) {
             Some(place) if !batch.is_multiple_of(copies) => {
-                let message = format!("{samples} can't be shared evenly by {all_copies}, as {place} does");
+                let message = format!("{samples} can't be divided evenly among {all_copies}, as {place} requires");
                 return self.problem("batch", message);
             }
             Some(place) => {
                 let own = batch / copies;
                 let step = count(one_step, "sample");
-                format!("{samples} ÷ {all_copies} = {own} each ({place}); × {parts} = {step} a step")
+                format!("{samples} ÷ {all_copies} = {own} each ({place}); × {parts} = {step} per step")
             }
             None => {
                 let all = count(one_step * u64::from(copies), "sample");
-                format!("{samples} × {parts} × {all_copies} = {all} a step")
+                format!("{samples} × {parts} × {all_copies} = {all} per step")
             }
         };
         self.plan.arithmetic.push(line);
@@ -90,7 +90,7 @@ impl Draft<'_> {
                 self.own_args.push((format!("{key}={accumulation}").into(), why));
             }
             (None, _, None) if accumulation > 1 => {
-                let line = format!("accumulation {accumulation}, as given here; no argument of the program says so");
+                let line = format!("accumulation {accumulation}, as given here; not set in the program's arguments");
                 self.plan.arithmetic.push(line);
             }
             _ => {}
@@ -113,7 +113,7 @@ impl Draft<'_> {
             let why_own = match (wanted, &self.table.joined_why) {
                 (true, _) => format!("{} train together", count(processes, "process")),
                 (false, Some(why)) => why.clone(),
-                (false, None) => "one process joins no other".to_string(),
+                (false, None) => "there is only one process".to_string(),
             };
             let is_switch = key.starts_with('-') && !key.ends_with('=');
             let key = key.strip_suffix('=').unwrap_or(key);
@@ -121,7 +121,7 @@ impl Draft<'_> {
                 let given = request.args.iter().any(|arg| arg == key);
                 if given && !wanted {
                     let why = self.why_joined(wanted);
-                    self.problem("args", format!("`{key}` must be left out: {why}"));
+                    self.problem("args", format!("`{key}` must be omitted: {why}"));
                 } else if wanted && !given {
                     self.own_args.push((key.into(), why_own));
                 }
@@ -157,13 +157,13 @@ impl Draft<'_> {
     pub(crate) fn training(&self) -> &'static str {
         let reads = &self.request.joined_by;
         if self.counts.processes == 1 || self.table.joined_by != JoinedBy::Program {
-            ", one training"
+            ", one training run"
         } else if reads.iter().any(|(by, _)| by == UNREAD) {
-            "; nothing found in the program joins them, and without that each trains on its own"
+            "; no distributed training was found in the program, without which each process trains separately"
         } else if reads.is_empty() && self.request.distributed_key.is_none() && self.request.join_args.is_empty() {
-            ", one training if the program joins them"
+            ", one training run if the program is distributed"
         } else {
-            ", one training"
+            ", one training run"
         }
     }
 
@@ -178,7 +178,7 @@ impl Draft<'_> {
         if !joins && !spawns {
             return;
         }
-        let starter = if joins { "the program's Trainer takes" } else { "the program starts processes on" };
+        let starter = if joins { "the program's Trainer uses" } else { "the program starts processes on" };
         let told = [
             ("devices", "devices", &*self.table.device, &request.devices_key, self.counts.local),
             ("nodes", "num_nodes", "machine", &request.nodes_key, request.nodes),
@@ -189,7 +189,7 @@ impl Draft<'_> {
                 // One machine, and all of its devices, is what is taken when nobody says.
                 let is_usual = if what == "devices" { number == has } else { number == 1 };
                 if joins && !is_usual && !request.joined_by.is_empty() {
-                    let line = format!("set {word}={number} in the Trainer: where it gets the number was not found");
+                    let line = format!("set {word}={number} in the Trainer: the source of this number was not found");
                     self.plan.arithmetic.push(line);
                 }
                 continue;
@@ -199,18 +199,21 @@ impl Draft<'_> {
                 let there = if joins { format!("{word}={number}") } else { number.to_string() };
                 if own == ALL && number != has {
                     let line = format!(
-                        "{starter} all {noun}s that it sees ({place}): write {there} there, unless it sees {number}"
+                        "{starter} all visible {noun}s ({place}): set it to {there} unless exactly {number} are visible"
                     );
                     self.plan.arithmetic.push(line);
                 } else if own != ALL && own != number.to_string() {
                     let own = own.parse::<u32>().map_or(own.to_string(), |own| count(own, noun));
-                    self.problem(field, format!("{starter} {own} ({place}), but {number} here: write {there} there"));
+                    self.problem(
+                        field,
+                        format!("{starter} {own} ({place}), but this is {number}: change it to {there}"),
+                    );
                 }
             } else {
                 match said(&request.args, key) {
                     None => {
-                        let by = if joins { "the Trainer starts" } else { "the program starts" };
-                        self.own_args.push((format!("{key}={number}").into(), format!("{by} that many: {what}")));
+                        let by = if joins { "the Trainer" } else { "the program" };
+                        self.own_args.push((format!("{key}={number}").into(), format!("number of {what} for {by}")));
                     }
                     Some(told) if told.parse::<u32>().is_ok_and(|told| told != number) => {
                         self.problem(field, format!("is {number} here, but {key} is `{told}` in the arguments"));
@@ -234,12 +237,12 @@ impl Draft<'_> {
             let told = said(&request.args, key);
             match (value, told) {
                 (Some(value), Some(told)) if told != value => {
-                    let message = format!("`{key}` must be {value} here: otherwise each process trains on its own");
+                    let message = format!("`{key}` must be {value} here: otherwise each process trains separately");
                     self.problem("args", message);
                 }
                 (None, None) if request.args.iter().any(|arg| arg == key) => {}
                 (_, None) => {
-                    let why = "without it each process trains on its own".to_string();
+                    let why = "without it, each process trains separately".to_string();
                     self.own_args.push((word.as_str().into(), why));
                 }
                 _ => {}
@@ -248,7 +251,7 @@ impl Draft<'_> {
         let spawns = |key: &&String| request.args.iter().any(|arg| arg.split('=').next() == Some(key.as_str()));
         if let Some(key) = request.spawn_key.as_ref().filter(spawns).filter(|_| several) {
             let count = count(self.counts.processes, "process");
-            self.problem("args", format!("`{key}` must be left out: each of the {count} would start others"));
+            self.problem("args", format!("`{key}` must be omitted: each of the {count} would start more"));
         }
     }
 
@@ -281,9 +284,9 @@ impl Draft<'_> {
 
     fn why_joined(&self, wanted: bool) -> &'static str {
         match (wanted, &self.table.joined_why) {
-            (true, _) => "otherwise each process trains on its own",
+            (true, _) => "otherwise each process trains separately",
             (false, Some(why)) => why,
-            (false, None) => "there is one process",
+            (false, None) => "there is only one process",
         }
     }
 
@@ -300,7 +303,7 @@ impl Draft<'_> {
     fn is_key(&mut self, field: &str, key: &str) -> bool {
         let is_key = !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=');
         if !is_key {
-            self.problem(field, "must be the key alone, such as run.distributed or --batch-size");
+            self.problem(field, "must be only the key, such as run.distributed or --batch-size");
         }
         is_key
     }

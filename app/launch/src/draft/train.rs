@@ -114,10 +114,9 @@ impl Draft<'_> {
                 let (why, source) = (fact.why.clone(), fact.source.clone());
                 self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
             }
-            None => self.problem(
-                "sdk",
-                format!("{sdk} has no value of {name} for {is}: choose another release or another mode"),
-            ),
+            None => {
+                self.problem("sdk", format!("{sdk} has no value of {name} for {is}; choose another release or mode"))
+            }
         }
     }
 

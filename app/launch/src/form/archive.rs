@@ -35,8 +35,7 @@ pub fn all(fields: &Fields, read: SiteReader<'_>) -> Vec<(String, String)> {
                 for line in &written.plan.arithmetic {
                     read_me += &format!("- {line}\n");
                 }
-                read_me +=
-                    &format!("\nThe same script by the command:\n\n    {} --out {name}\n\n", command(&fields, read));
+                read_me += &format!("\nCommand-line equivalent:\n\n    {} --out {name}\n\n", command(&fields, read));
                 if script == Script::Train {
                     monitors = written.plan.monitors;
                 }
@@ -50,13 +49,13 @@ pub fn all(fields: &Fields, read: SiteReader<'_>) -> Vec<(String, String)> {
         }
     }
     if !monitors.is_empty() {
-        read_me += "## While it runs, in a second terminal\n\n";
+        read_me += "## Monitoring, in a second terminal\n\n";
         for monitor in monitors {
             read_me += &format!("- `{}`: {}\n", monitor.command, monitor.why);
         }
         read_me.push('\n');
     }
-    read_me += "With `DRY_RUN=1` in its environment a script shows its commands and runs none of them.\n";
+    read_me += "With `DRY_RUN=1` in the environment, a script prints its commands without running them.\n";
     if let Some(own) = fields.get(OWN_SITE).filter(|_| text(fields, "site") == "own") {
         files.push(("site.toml".to_string(), own.clone()));
     }

@@ -108,13 +108,8 @@ fn program(script: Script) -> Vec<FormField> {
         usually("train", field("script", "Script", "", choices(&scripts))),
     ];
     if script == Script::Train {
-        fields.push(required(field(
-            "entry",
-            "Program",
-            "The file that trains, as you would give it to Python.",
-            FieldKind::Text,
-        )));
-        let help = "Split into words as a shell does; variables and globs are not expanded.";
+        fields.push(required(field("entry", "Program", "The training script, as passed to Python.", FieldKind::Text)));
+        let help = "Split like a shell; variables and globs are not expanded.";
         fields.push(field("args", "Arguments", help, FieldKind::Text));
     }
     fields
@@ -124,7 +119,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
     let mut names: Vec<(String, String)> =
         sites().into_iter().filter(|site| has(site, target)).map(|site| (site.name, site.title)).collect();
     let default = names.first().map(|(name, _)| name.clone()).unwrap_or_default();
-    names.push(("own".to_string(), "A site file of your own".to_string()));
+    names.push(("own".to_string(), "Your own site file".to_string()));
     let mut list = vec![usually(&default, field("site", "Site", "", FieldKind::Choice(names)))];
     if text(fields, "site") == "own" {
         let help = "TOML, as described in docs/launch.md. It stays in this page and its link.";
@@ -159,9 +154,9 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         let own = |name: &str| is_own(site, name);
         let is_pbs = scheduler_of(fields, site) == Scheduler::Pbs;
         for (name, help) in [
-            ("partition", "The partition or queue where the job waits."),
-            ("account", "The project to charge."),
-            ("time", "Hours, minutes and seconds, such as 01:00:00; after that the job is stopped."),
+            ("partition", "Partition or queue of the job."),
+            ("account", "Project to charge."),
+            ("time", "Time limit as HH:MM:SS, such as 01:00:00."),
         ] {
             if own(name) {
                 continue;
@@ -175,8 +170,8 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         // A site's word for them may be none at all: its jobs have whole machines.
         let known = site.and_then(|site| site.select.as_ref());
         if is_pbs && !own("select") && known.is_none_or(|select| !select.is_empty()) {
-            let help = "PBS's name for them and their number, such as ngpus=8; empty if jobs get whole machines.";
-            let mut shown = field("select", "Devices of a machine", help, FieldKind::Text);
+            let help = "PBS resource and number, such as ngpus=8; empty if jobs get whole machines.";
+            let mut shown = field("select", "Devices per machine", help, FieldKind::Text);
             shown.default = known.cloned().unwrap_or_default();
             shown.required = known.is_none();
             list.push(shown);
@@ -196,7 +191,7 @@ fn title(name: &str) -> String {
         "partition" => "Partition or queue".to_string(),
         "time" => "Wall time".to_string(),
         "cache" => "Folder for compiled programs".to_string(),
-        "gres" => "Name of the cards".to_string(),
+        "gres" => "Card name".to_string(),
         name => sentence(&name.replace('_', " ")).trim_end_matches('.').to_string(),
     }
 }
@@ -215,19 +210,19 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
         return Vec::new();
     }
     let texts = [
-        ("job", "Job name", "In the queue, and in the name of its log."),
+        ("job", "Job name", "Name in the queue and of the log."),
         ("mail", "E-mail", "Address to notify when the job ends or fails."),
         ("qos", "Quality of service", "For Slurm, if the site has several."),
         ("memory", "Memory per machine", "Such as 64G; if empty, the site's default."),
-        ("after", "Start after job", "Number of the job that must succeed first."),
-        ("array", "Job array", "Indices, such as 0-9: one job for each."),
-        ("array-key", "Index option", "Key or option of the program that takes the index, such as --seed."),
+        ("after", "Start after job", "ID of the job that must succeed first."),
+        ("array", "Job array", "Indices, such as 0-9; one job per index."),
+        ("array-key", "Index option", "The program's key or option for the index, such as --seed."),
     ];
     let is_slurms = |name: &str| matches!(name, "qos" | "memory");
     let texts = texts.into_iter().filter(|(name, ..)| scheduler == Scheduler::Slurm || !is_slurms(name));
     let switches = [
-        ("requeue", "Requeue", "Shortly before its time limit, the job returns to the queue."),
-        ("exclusive", "Whole machines", "No other job may run on them."),
+        ("requeue", "Requeue", "The job is requeued shortly before its time limit."),
+        ("exclusive", "Whole machines", "Reserve the machines for this job."),
     ];
     let help = "One per line, such as --constraint=x.";
     texts
@@ -247,7 +242,7 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
     }
     if table.processes == Counting::Replicas {
         list.push(field("replicas", "Replicas", &table.replicas_help, FieldKind::Number));
-        let help = format!("{}s for one copy of the model.", table.device);
+        let help = format!("{}s per copy of the model.", table.device);
         let label = format!("{}s per replica", table.device);
         list.push(usually("1", field("devices-per-replica", &label, &help, FieldKind::Number)));
     }
@@ -258,7 +253,7 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
     let named = table.launcher.iter().filter(|entry| !entry.label.is_empty());
     let launchers: Vec<(&str, &str)> = named.map(|entry| (&*entry.name, &*entry.label)).collect();
     if !launchers.is_empty() {
-        let help = "What starts the processes.";
+        let help = "Program that starts the processes.";
         let values = [("", "Default")].into_iter().chain(launchers).collect::<Vec<_>>();
         list.push(field("launcher", "Launcher", help, choices(&values)));
     }
@@ -276,38 +271,39 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
 /// What `--project`, or a link from a port, reads out of the code.
 fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     let mut list = Vec::new();
-    let help = "Key or option that takes the batch, such as run.minibatch_size or --batch-size. The script sets it.";
+    let help = "Key or option for the batch size, such as run.minibatch_size or --batch-size. The script sets it.";
     list.push(field("batch-key", "Batch size option", help, FieldKind::Text));
     let help = "Key or option for the micro-batches per step. The script sets it if you give their number.";
     list.push(field("accumulation-key", "Accumulation option", help, FieldKind::Text));
     for (name, label) in [("batch-from", "Batch size read from"), ("accumulation-from", "Accumulation read from")] {
-        list.push(field(name, label, "File and line, shown beside the result.", FieldKind::Text));
+        list.push(field(name, label, "File and line, shown next to the result.", FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Options {
         let help = "The target's arguments come first, the program's own after --.";
         list.push(field("divided", "Command line split at --", help, FieldKind::Switch));
-        let help = "The program's options that come first all the same, separated by commas.";
+        let help = "Program options that still come first, separated by commas.";
         list.push(field("ahead", "Options before --", help, FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Program {
         let help =
             "Arguments that the program needs for several processes, such as --dist-url=env://. The script adds them.";
-        list.push(field("join-args", "Arguments for joining", help, FieldKind::Text));
+        list.push(field("join-args", "Distributed arguments", help, FieldKind::Text));
         let help = "How its processes learn their ranks: environment, mpi, open-mpi, horovod, deepspeed, lightning, \
                     spawn; unread if that was not found.";
-        list.push(field("joined-by", "How processes join", help, FieldKind::Text));
+        list.push(field("joined-by", "Rank source", help, FieldKind::Text));
         let help = "The launcher that gives processes their places in the way this program reads them. The site's usual \
                     launcher is used instead if it does so too.";
         list.push(field("suits", "Suitable launcher", help, FieldKind::Text));
-        let help = "Key or option for the number of devices of a machine, in a program that starts its processes or in \
+        let help = "Key or option for the number of devices per machine, in a program that starts its processes or in \
                     Lightning's Trainer. The script sets it.";
         list.push(field("devices-key", "Devices option", help, FieldKind::Text));
         let help = "Key or option for the Trainer's number of machines. The script sets it.";
         list.push(field("nodes-key", "Machines option", help, FieldKind::Text));
-        let help = "Option with which it starts processes itself; with a launcher, each would start more.";
+        let help = "Option that makes the program start processes itself; under a launcher, each would start more.";
         list.push(field("spawn-key", "Processes option", help, FieldKind::Text));
-        let help = "The line that divides the batch by the number of processes; empty if each process takes all of it.";
-        list.push(field("shared-batch", "Batch shared at", help, FieldKind::Text));
+        let help =
+            "The line that divides the batch by the number of processes; empty if each process uses the full batch.";
+        list.push(field("shared-batch", "Batch divided at", help, FieldKind::Text));
     }
     let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \
                 sets it to match the numbers above.";
@@ -335,17 +331,17 @@ fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
                 ),
                 field("env", "Variables", "Additional variables as NAME=VALUE, one per line.", FieldKind::Lines),
             ];
-            let help = "Their folder, or a pattern such as output/*.ckpt: a job resumes from the newest.";
+            let help = "Folder or pattern such as output/*.ckpt; a job resumes from the newest.";
             list.push(field("checkpoints", "Checkpoints", help, FieldKind::Text));
-            let help = "Key or option that takes a checkpoint, such as --resume.";
+            let help = "Key or option for a checkpoint, such as --resume.";
             list.push(field("resume-key", "Checkpoint option", help, FieldKind::Text));
             let containers = &target.table().container;
             if !containers.is_empty() {
                 let values: Vec<(&str, &str)> =
                     std::iter::once(("", "none")).chain(containers.iter().map(|one| (&*one.by, &*one.by))).collect();
-                list.push(field("container", "Container", "What runs the program in a container.", choices(&values)));
+                list.push(field("container", "Container", "Container runtime.", choices(&values)));
                 if !text(fields, "container").is_empty() {
-                    let help = "Docker's image name, or Apptainer's file.";
+                    let help = "Docker image name or Apptainer file.";
                     list.push(required(field("image", "Container image", help, FieldKind::Text)));
                 }
             }
@@ -355,16 +351,16 @@ fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
             list
         }
         Script::Setup => {
-            let help = "Requirements without PyTorch and TensorFlow: those are the vendor's.";
-            vec![required(venv), field("requirements", "The project's packages", help, FieldKind::Text)]
+            let help = "Requirements file without PyTorch and TensorFlow, which the vendor provides.";
+            vec![required(venv), field("requirements", "Project packages", help, FieldKind::Text)]
         }
         Script::Collect => {
             let help = "Folder or file that the program writes its results to.";
             let results = required(field("results", "Results", help, FieldKind::Text));
             let name = format!("portolan-{}", target.name());
-            let help = "Name of the folder that it makes, and of the archive.";
+            let help = "Name of the folder and archive to create.";
             let archive = usually(&name, field("archive", "Archive", help, FieldKind::Text));
-            let job = usually(&name, field("job", "Job name", "The logs have it in their names.", FieldKind::Text));
+            let job = usually(&name, field("job", "Job name", "Used in the names of the logs.", FieldKind::Text));
             vec![venv, results, archive, job]
         }
     }

@@ -43,20 +43,16 @@ fn what_cannot_be_read_is_said_at_its_field() {
     refused(&[("entry", "a.py"), ("instances", "200000")], "instances", "from 1 to 131072");
     refused(&[("entry", "a.py"), ("args", "'x")], "args", "a quote is not closed");
     refused(&[("entry", "a.py"), ("port", "80")], "port", "from 1024");
-    refused(&[("entry", "a.py"), ("site", "mars")], "site", "no site is called");
+    refused(&[("entry", "a.py"), ("site", "mars")], "site", "unknown site");
     refused(&[("entry", "a.py"), ("target", "tpu")], "target", "not one of");
     refused(&[("entry", "a.py"), ("site", "own"), ("site-file", "name = 3")], "site-file", "line 1");
     refused(&[("entry", "a.py"), ("site", "own")], "site-file", "is required");
     refused(&[("target", "popdist"), ("entry", "a.py"), ("replicas", "0")], "replicas", "from 1");
-    refused(&[("entry", "a.py"), ("distributed-key", "a b")], "distributed-key", "the key alone");
+    refused(&[("entry", "a.py"), ("distributed-key", "a b")], "distributed-key", "only the key");
     let apart = [("target", "popdist"), ("entry", "a.py"), ("alone", "on"), ("instances", "2"), ("replicas", "2")];
     let paths = ["poplar", "popart", "cache"].map(|name| (name, "x"));
-    refused(&[&apart[..], &paths].concat(), "instances", "nothing in the program starts PopDist");
-    refused(
-        &[("target", "rdu"), ("entry", "a.py"), ("alone", "on")],
-        "entry",
-        "nothing in the program reads SambaFlow's",
-    );
+    refused(&[&apart[..], &paths].concat(), "instances", "the program does not use PopDist");
+    refused(&[("target", "rdu"), ("entry", "a.py"), ("alone", "on")], "entry", "the program does not read SambaFlow's");
 }
 
 #[test]
@@ -214,7 +210,7 @@ fn what_joins_is_said() {
     assert!(!script(&[("entry", "a.py"), ("join-args", "--dist-url=env://")]).contains("dist-url"));
     refused(&of(&[("args", "--dist-url=tcp://h:1")]), "args", "`--dist-url` must be env://");
     let spawns = [("spawn-key", "--spawn"), ("args", "--spawn --lr 1")];
-    refused(&of(&spawns), "args", "each of the 8 processes would start others");
+    refused(&of(&spawns), "args", "each of the 8 processes would start more");
 }
 
 /// What a site's module brings is there in each of the scripts, which a login shell reads.
@@ -254,7 +250,7 @@ fn a_launcher_that_joins() {
         all.extend(more);
         all
     };
-    let one = "8 processes, one training\n";
+    let one = "8 processes, one training run\n";
     for (joined, start) in [
         ("mpi", "run mpirun -n 8 "),
         ("environment", "run torchrun "),
@@ -269,13 +265,13 @@ fn a_launcher_that_joins() {
     assert!(!script(&of(either, &[("launcher", "torchrun")])).contains("--mpi"));
     let xpu = [("target", "xpu"), ("entry", "a.py"), ("instances", "8"), ("joined-by", "mpi")];
     assert!(script(&xpu).contains("run mpiexec -n 8 "));
-    refused(&of("mpi", &[("launcher", "torchrun")]), "launcher", "would train on its own; use mpirun");
+    refused(&of("mpi", &[("launcher", "torchrun")]), "launcher", "would train separately; use mpirun");
     refused(&of("environment", &[("launcher", "mpirun")]), "launcher", "use torchrun or srun or deepspeed");
     refused(&of("spawn", &[("launcher", "torchrun")]), "launcher", "use program");
     // What nobody read, and what was read in vain.
     assert!(
         script(&[("entry", "a.py"), ("instances", "8")])
-            .contains("8 processes, one training if the program joins them\n")
+            .contains("8 processes, one training run if the program is distributed\n")
     );
     assert!(script(&of("unread", &[])).contains("8 processes; nothing found in the program joins them"));
     // The Trainer starts as many as it is told.

@@ -61,7 +61,7 @@ impl Compiled {
         if let (Some(compiled), Some((batch, place))) = (&self.batch, run.value(&flags))
             && compiled != batch
         {
-            let message = format!("compiled for {compiled} samples and run with {batch}: the shape is fixed");
+            let message = format!("compiled for {compiled} samples but run with {batch}: the shape is fixed");
             look.found(run.words[place.start].range.start, "batch", message);
         }
     }

@@ -39,7 +39,7 @@ fn placeholders(look: &mut Look<'_>) {
         }
     }
     for (at, text) in places {
-        look.found(at, "placeholder", format!("{text} is still to be filled in"));
+        look.found(at, "placeholder", format!("{text} is a placeholder; fill it in"));
     }
 }
 
@@ -65,7 +65,7 @@ fn continuations(look: &mut Look<'_>) {
         })
         .collect();
     for (from, to) in &blanks {
-        look.found(*from, "lost-continuation", "a blank after the backslash: the line is not continued");
+        look.found(*from, "lost-continuation", "a space follows the backslash: the line is not continued");
         look.mend(*from..*to, "");
     }
     let words: Vec<usize> = look.commands.iter().flat_map(|c| &c.words).map(|word| word.range.end).collect();
@@ -152,7 +152,7 @@ fn left_behind(look: &mut Look<'_>) {
     if let Some(wait) = wait {
         let at = wait.words[0].range.start;
         if wait.words.len() == 1 && !look.script.lines().any(runs_beside) {
-            look.found(at, "waits-for-nothing", "nothing runs in the background: these commands run one by one");
+            look.found(at, "waits-for-nothing", "nothing runs in the background: these commands run one after another");
         }
         return;
     }

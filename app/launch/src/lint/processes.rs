@@ -20,7 +20,7 @@ fn bare_mca(look: &mut Look<'_>, command: &Command) {
     for pair in command.words.windows(2) {
         let [mca, next] = pair else { continue };
         if mca.text == "--mca" && next.text.starts_with('-') {
-            let message = "--mca takes the next two words as name and value: these flags are lost";
+            let message = "--mca consumes the next two words as name and value: these flags are lost";
             look.found(mca.range.start, "bare-mca", message);
             let blank = look.script[mca.range.end..].chars().next().is_some_and(|c| c == ' ' || c == '\t');
             look.mend(mca.range.start..mca.range.end + usize::from(blank), "");
@@ -62,7 +62,7 @@ fn separate(look: &mut Look<'_>, command: &Command) {
     let several =
         starters.iter().any(|(name, flags)| starts(name, flags)) || look.table.lint.starter.iter().any(of_target);
     if let Some(word) = distributed(command, "false").filter(|_| several) {
-        let message = "each process trains a model of its own; this must be True";
+        let message = "each process trains a separate model; this must be True";
         look.found(word.range.start, "separate-trainings", message);
         say(look, word, "True");
     }

@@ -33,7 +33,7 @@ fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Sha
     if let (Some(instances), Some(replicas)) = (instances, replicas)
         && (instances == 0 || !replicas.is_multiple_of(instances))
     {
-        let message = format!("{replicas} replicas can't be shared evenly by {instances} instances");
+        let message = format!("{replicas} replicas can't be divided evenly among {instances} instances");
         look.found(at, "uneven-replicas", message);
     }
     let Some(devices) = replicas.and_then(|count| count.checked_mul(number(&shares.devices_per_replica, 1)?)) else {
@@ -41,13 +41,13 @@ fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Sha
     };
     let device = &look.table.device;
     if look.table.power_of_two && !devices.is_power_of_two() {
-        look.found(at, "number-of-devices", format!("{devices} {device}s; a power of two is needed"));
+        look.found(at, "number-of-devices", format!("{devices} {device}s; must be a power of two"));
     }
     if let Some((text, words)) = own.value(&[&shares.asked])
         && words.end <= start
         && text.parse::<u64>().is_ok_and(|asked| asked != devices)
     {
-        let message = format!("{text} {device}s are requested, {devices} used: replicas × {device}s of a replica");
+        let message = format!("{text} {device}s requested, but {devices} used: replicas × {device}s per replica");
         look.found(own.words[words.start].range.start, "asked-devices", message);
     }
 }

@@ -160,8 +160,8 @@ fn a_wall_time_of_minutes() {
         }
     }
     let said = |line: &str| lint(line, super::Target::named("hpu").expect("a target")).findings.remove(0).message;
-    assert_eq!(said("#SBATCH --time=1:0"), "1:0 is 1 minute to Slurm, not hours: write 01:00:00 or 00:01:00");
-    assert_eq!(said("#PBS -l walltime=90:30"), "90:30 is 90 min 30 s to PBS, not hours: write 90:30:00 or 01:30:30");
+    assert_eq!(said("#SBATCH --time=1:0"), "Slurm reads 1:0 as 1 minute, not hours: write 01:00:00 or 00:01:00");
+    assert_eq!(said("#PBS -l walltime=90:30"), "PBS reads 90:30 as 90 min 30 s, not hours: write 90:30:00 or 01:30:30");
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn system_packages(look: &mut Look<'_>, command: &Command) {
     let at = command.words.windows(2).position(|pair| pair[0].text == "-m" && pair[1].text == "venv");
     let Some(at) = at.filter(|_| !command.has("--system-site-packages")) else { return };
     let venv = &command.words[at + 1];
-    let message = "the vendor's packages are not visible in it without --system-site-packages";
+    let message = "without --system-site-packages it can't access the vendor's packages";
     look.found(venv.range.start, "closed-venv", message);
     look.mend(venv.range.clone(), "venv --system-site-packages");
 }
@@ -171,7 +171,7 @@ fn python_version(look: &mut Look<'_>, command: &Command, python: &str) {
     let Some((version, words)) = command.value(&["-p", "--python"]) else { return };
     if ["python", "python3"].contains(&version) {
         let word = &command.words[words.end - 1];
-        look.found(word.range.start, "python-version", format!("the SDK's wheels are for one Python only: {python}"));
+        look.found(word.range.start, "python-version", format!("the SDK's wheels require {python}"));
         let end = word.range.end;
         if look.script[..end].ends_with(version) {
             look.mend(end - version.len()..end, python);

@@ -93,7 +93,7 @@ fn say(look: &mut Look<'_>, at: usize, scheduler: &str, said: &str) {
     };
     let (hours, rest) = (minutes / 60, minutes % 60);
     let message = format!(
-        "{said} is {length} to {scheduler}, not hours: write {minutes:02}:{seconds:02}:00 or \
+        "{scheduler} reads {said} as {length}, not hours: write {minutes:02}:{seconds:02}:00 or \
          {hours:02}:{rest:02}:{seconds:02}"
     );
     look.found(at, "wall-time", message);

@@ -9,7 +9,7 @@ pub(super) fn check(look: &mut Look<'_>) {
             curly_quotes(look, word);
             literal_tilde(look, command, word);
             home_folder(look, word);
-            name(look, word, "ONM_NUM_THREADS", "OMP_NUM_THREADS", "no library reads it; OMP_NUM_THREADS is meant");
+            name(look, word, "ONM_NUM_THREADS", "OMP_NUM_THREADS", "no library reads it; use OMP_NUM_THREADS");
         }
         literal_braces(look, command);
         python_path(look, command);
@@ -56,7 +56,7 @@ fn literal_tilde(look: &mut Look<'_>, command: &Command, word: &Token) {
             let is_expanded = piece.quote == Quote::Bare
                 && (at == word.range.start || value == Some(at) || (value.is_some() && before.ends_with(':')));
             if is_path && !is_expanded {
-                look.found(at, "literal-tilde", "a shell leaves this ~ as it is; write $HOME");
+                look.found(at, "literal-tilde", "the shell does not expand this ~; use $HOME");
                 look.mend(at..at + 1, home(piece));
             }
         }
@@ -124,7 +124,7 @@ fn literal_braces(look: &mut Look<'_>, command: &Command) {
         let range = values[first].range.start..values[last].range.end;
         let inner = look.script[range.clone()].trim_matches(['{', '}']).replace(',', " ");
         let words: Vec<&str> = inner.split_whitespace().collect();
-        look.found(range.start, "literal-braces", "bash does not expand braces with blanks: write the values alone");
+        look.found(range.start, "literal-braces", "bash does not expand braces with spaces: list only the values");
         if words.iter().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric() || "_-/".contains(c))) {
             look.mend(range, words.join(" "));
         }
@@ -138,7 +138,7 @@ fn python_path(look: &mut Look<'_>, command: &Command) {
             ["$(which python", "`which python", "$(command -v python"].iter().any(|own| value.contains(own))
         };
         if word.assigned().is_some_and(|(name, value)| name == "PYTHONPATH" && program(value)) {
-            look.found(word.range.start, "python-path", "names the program; PYTHONPATH lists folders of modules");
+            look.found(word.range.start, "python-path", "is a program; PYTHONPATH lists module folders");
         }
     }
 }
@@ -146,7 +146,7 @@ fn python_path(look: &mut Look<'_>, command: &Command) {
 /// Environments that would hide the vendor's own build.
 fn packages(look: &mut Look<'_>, command: &Command) {
     if let Some(at) = command.runs("conda").filter(|at| *at == 0 && !look.table.lint.conda) {
-        let message = "the vendors' SDKs are for virtual environments of Python's own, not for conda";
+        let message = "the vendors' SDKs need Python's virtual environments, not conda";
         look.found(command.words[at].range.start, "conda", message);
     }
     let Some(install) = command.words.iter().position(|word| word.text == "install") else { return };

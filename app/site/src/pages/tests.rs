@@ -188,7 +188,7 @@ fn all_faults_come_with_their_lines() {
     );
     assert_eq!(
         found.unwrap_err(),
-        "guides/b.md:4: this heading has no text: write one, or remove the line\n\
+        "guides/b.md:4: this heading has no text: add it, or remove the line\n\
          more/a.md:1: there is another guide named `a`; rename one\n\
          guides/a.md:5: a.md has no section #c; a heading gets that anchor by ## Title {#c}\n\
          guides/a.md:6: there is no guide b.md; there are a.md\n\

@@ -9,25 +9,25 @@ use crate::site::Site;
 pub(super) fn check(site: &Site, targets: &[&str]) -> Result<(), Fault> {
     let broken = |message: String| Err(Fault::from(message));
     if site.targets.is_empty() || site.schedulers.is_empty() {
-        return broken("`targets` and `schedulers` name at least one each".into());
+        return broken("`targets` and `schedulers` need at least one entry each".into());
     }
     if let Some(name) = site.targets.iter().find(|name| !targets.contains(&name.as_str())) {
         return broken(format!("`targets`: `{}` is not one of {}", name.escape_debug(), targets.join(", ")));
     }
     if let Some(day) = site.checked.as_deref().filter(|day| !is_day(day)) {
-        return broken(format!("`{}` is not a day such as 2026-11-22", day.escape_debug()));
+        return broken(format!("`{}` is not a date such as 2026-11-22", day.escape_debug()));
     }
     let directives = [&site.partition, &site.request, &site.select, &site.qos];
     if let Some(text) = directives.into_iter().flatten().find(|text| text.contains(char::is_control)) {
-        return broken(format!("`{}` is more than one line", text.escape_debug()));
+        return broken(format!("`{}` has more than one line", text.escape_debug()));
     }
     if site.request.as_deref().is_some_and(|text| !text.starts_with('-') || text.contains(['$', '*'])) {
-        return broken("`request` is an option of sbatch, such as --gres=gpu:{devices}".into());
+        return broken("`request` must be an sbatch option, such as --gres=gpu:{devices}".into());
     }
     let is_directive =
         |text: &&String| text.starts_with('-') && !text.contains(['$', '*']) && !text.contains(char::is_control);
     if let Some(text) = site.directives.iter().find(|text| !is_directive(text)) {
-        return broken(format!("`{}` is not an option of a scheduler", text.escape_debug()));
+        return broken(format!("`{}` is not a scheduler option", text.escape_debug()));
     }
     let variables = site.enabled_by.iter().chain(site.settings.iter().map(|setting| &setting.name));
     if let Some(name) = variables.into_iter().find(|name| !is_name(name)) {
@@ -38,11 +38,11 @@ pub(super) fn check(site: &Site, targets: &[&str]) -> Result<(), Fault> {
         if field.name.is_empty() || !field.name.chars().all(is_plain) || OPTIONS.contains(&&*field.name) {
             let name = field.name.escape_debug();
             return broken(format!(
-                "a field can't be called `{name}`: letters, digits, _ and -, and no word of the command"
+                "invalid field name `{name}`: use letters, digits, _ and -, and no option of the command"
             ));
         }
         if site.field.iter().filter(|other| other.name == field.name).count() > 1 {
-            return broken(format!("there are two fields `{}`", field.name));
+            return broken(format!("duplicate field `{}`", field.name));
         }
     }
     for (text, devices) in texts(site) {
@@ -56,16 +56,16 @@ fn check_text(site: &Site, text: &str, devices: bool) -> Result<(), Fault> {
     let broken = |message: String| Err(Fault::from(message));
     for rest in text.split('{').skip(1) {
         let Some((name, _)) = rest.split_once('}') else {
-            return broken(format!("`{}` has a {{ that is not closed", text.escape_debug()));
+            return broken(format!("`{}` has an unclosed {{", text.escape_debug()));
         };
         let is_devices = devices && name == "devices";
         if !is_devices && site.field.iter().all(|field| field.name != name) {
-            return broken(format!("`{{{}}}` is used and is not among its fields", name.escape_debug()));
+            return broken(format!("`{{{}}}` is used but is not a field", name.escape_debug()));
         }
     }
     for rest in text.split('$').skip(1) {
         if rest.starts_with(|c: char| c.is_ascii_digit()) || !rest.starts_with(is_name_letter) {
-            return broken(format!("`{}` has a $ without the name of a variable", text.escape_debug()));
+            return broken(format!("`{}` has a $ without a variable name", text.escape_debug()));
         }
     }
     Ok(())

@@ -25,13 +25,13 @@ fn a_broken_site_says_what_is_wrong() {
     check(&with("enable = [\"{nothing}/x\"]"), "`{nothing}` is used");
     check(&with("enabled_by = \"A; rm\""), "not a variable name");
     check(&with("settings = [{ name = \"A B\", value = \"1\", why = \"x\" }]"), "not a variable name");
-    check(&with("enable = [\"{nothing/x\"]"), "a { that is not closed");
-    check(&with("enable = [\"a$/x\"]"), "a $ without the name");
+    check(&with("enable = [\"{nothing/x\"]"), "an unclosed {");
+    check(&with("enable = [\"a$/x\"]"), "a $ without a variable name");
     check(&SITE.replace("{devices}", "{kind}"), "`{kind}` is used");
-    check(&SITE.replace("--gres=", "gres="), "an option of sbatch");
+    check(&SITE.replace("--gres=", "gres="), "an sbatch option");
     check(&SITE.replace("--gres=", "--gres=a\\n"), "more than one line");
-    check(&with("field = [{ name = \"entry\", label = \"x\" }]"), "no word of the command");
-    check(&with("field = [{ name = \"a\", label = \"x\" }, { name = \"a\", label = \"y\" }]"), "two fields `a`");
+    check(&with("field = [{ name = \"entry\", label = \"x\" }]"), "no option of the command");
+    check(&with("field = [{ name = \"a\", label = \"x\" }, { name = \"a\", label = \"y\" }]"), "duplicate field `a`");
 }
 
 #[test]
@@ -55,5 +55,5 @@ fn a_target_says_what_the_one_it_extends_does_not() {
         assert!(faults[0].starts_with("b.md:") && faults[0].contains(said), "{faults:?}");
     };
     check("target = \"b\"\n[launch]\ntitel = \"x\"\n", "4: unknown field `titel`");
-    check(&more.1.replace("words = [\"x", "when = \"weekends\"\nwords = [\"x"), "`weekends` is no condition");
+    check(&more.1.replace("words = [\"x", "when = \"weekends\"\nwords = [\"x"), "unknown condition `weekends`");
 }

@@ -192,7 +192,7 @@ impl Machine<'_> {
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
                 let (Value::Text(module), Value::Text(name)) = (self.value(module), self.value(name)) else {
-                    return Err(fault("a name is no text"));
+                    return Err(fault("a name is not a string"));
                 };
                 let name = format!("{module}.{name}");
                 self.push(Value::Global(name));
@@ -209,14 +209,16 @@ impl Machine<'_> {
             // An object's state: nothing here has one.
             b'b' => drop(self.pop()?),
             b'i' => return Err(Error::Callable(format!("{}.{}", self.line()?, self.line()?))),
-            _ => return Err(fault(format!("the instruction {code:#04x} is none that PyTorch writes"))),
+            _ => return Err(fault(format!("unsupported instruction {code:#04x}"))),
         }
         Ok(())
     }
 
     /// Makes what a call would make, if it is one of the few that are known.
     fn call(&mut self, callable: Id, arguments: Id) -> Result<(), Error> {
-        let Value::Global(name) = self.value(callable) else { return Err(fault("what it calls is no function")) };
+        let Value::Global(name) = self.value(callable) else {
+            return Err(fault("it calls something that is not a function"));
+        };
         let name = name.clone();
         let Value::List(arguments) = self.value(arguments) else {
             return Err(fault(format!("{name} without arguments")));
@@ -250,7 +252,7 @@ impl Machine<'_> {
     }
 
     fn tensor(&self, name: &str, arguments: &[Id]) -> Result<Value, Error> {
-        let wrong = || fault(format!("{name} with other arguments than PyTorch's"));
+        let wrong = || fault(format!("{name} with unexpected arguments"));
         let [storage, offset, shape, strides, ..] = *arguments else { return Err(wrong()) };
         let whole = |id: &Id| match self.value(*id) {
             Value::Int(n) => usize::try_from(*n).ok(),
@@ -303,7 +305,7 @@ impl Machine<'_> {
 
     fn recall<const N: usize>(&mut self) -> Result<(), Error> {
         let place = self.length::<N>()?;
-        let id = *self.memo.get(&place).ok_or_else(|| fault("it recalls what it never stored"))?;
+        let id = *self.memo.get(&place).ok_or_else(|| fault("it reads a memo entry that was never stored"))?;
         self.stack.push(id);
         Ok(())
     }
@@ -352,7 +354,7 @@ impl Machine<'_> {
     }
 
     fn line(&mut self) -> Result<String, Error> {
-        let end = self.rest.iter().position(|b| *b == b'\n').ok_or_else(|| fault("it ends too early"))?;
+        let end = self.rest.iter().position(|b| *b == b'\n').ok_or_else(|| fault("unexpected end"))?;
         let line = String::from_utf8_lossy(self.take_slice(end)?).into_owned();
         self.take::<1>()?;
         Ok(line)
@@ -386,13 +388,13 @@ impl Machine<'_> {
 
 impl<'a> Machine<'a> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        let (head, rest) = self.rest.split_first_chunk().ok_or_else(|| fault("it ends too early"))?;
+        let (head, rest) = self.rest.split_first_chunk().ok_or_else(|| fault("unexpected end"))?;
         self.rest = rest;
         Ok(*head)
     }
 
     fn take_slice(&mut self, length: usize) -> Result<&'a [u8], Error> {
-        let (head, rest) = self.rest.split_at_checked(length).ok_or_else(|| fault("it ends too early"))?;
+        let (head, rest) = self.rest.split_at_checked(length).ok_or_else(|| fault("unexpected end"))?;
         self.rest = rest;
         Ok(head)
     }
@@ -451,7 +453,7 @@ mod tests {
         {
             check(bytes, Err("the pickle can't be read"));
         }
-        check(b"K\x01K\x01R.", Err("no function"));
+        check(b"K\x01K\x01R.", Err("not a function"));
         check(b"(K\x0101t.", Err("a mark is missing"));
     }
 }

@@ -240,7 +240,8 @@ pub(crate) fn execute(
     let stop_at = AtomicUsize::new(usize::MAX);
     let barrier = Barrier::new(team.size());
     team.run(&|worker| {
-        let mut scratch = super::Aligned::zeros(scratch).unwrap_or_else(|| panic!("no memory for {scratch} numbers"));
+        let mut scratch =
+            super::Aligned::zeros(scratch).unwrap_or_else(|| panic!("not enough memory for {scratch} numbers"));
         for (i, job) in jobs.iter().enumerate() {
             barrier.wait();
             if stop_at.load(Ordering::Acquire) <= i {

@@ -83,17 +83,17 @@ fn what_is_no_event_is_refused() {
         let error = read_larcv(file, events).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
-    check(&file(&[("sbndwire", CHARGES)], 8), 2..3, "there is no event 2: the file has 2");
+    check(&file(&[("sbndwire", CHARGES)], 8), 2..3, "no event 2: the file has 2");
     check(
         &file(&[("a", CHARGES), ("b", CHARGES)], 8),
         0..1,
-        "holds the charge is not clear: a, b, and none is called sbndwire",
+        "producers for the charge: a, b, none of them named sbndwire",
     );
     let classes = file(&[("sbndwire", CHARGES), ("a", LABELS), ("b", LABELS)], 8);
-    check(&classes, 0..1, "holds the classes is not clear: a, b, and none is called sbnd_cosmicseg");
-    check(&file(&[("truth", LABELS)], 8), 0..1, "no producer of larcv's holds charge: there are truth");
+    check(&classes, 0..1, "producers for the classes: a, b, none of them named sbnd_cosmicseg");
+    check(&file(&[("truth", LABELS)], 8), 0..1, "no larcv producer contains charge; found truth");
     check(&file(&[("sbndwire", CHARGES)], 0), 0..1, "an image without rows");
-    check(&file(&[], 8), 0..1, "no sparse pictures");
+    check(&file(&[], 8), 0..1, "no sparse images");
     let mut other = FileBuilder::new();
     other.create_dataset("x").with_f32_data(&[1.0]);
     check(&File::from_bytes(other.finish().unwrap()).unwrap(), 0..1, "no group `Data`");

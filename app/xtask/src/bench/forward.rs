@@ -40,9 +40,9 @@ struct Bench {
 /// Measures pictures of these sizes (`320x512`; two of them where none is given), `runs` times each.
 pub(crate) fn compare(sizes: &[&str], runs: usize) -> Result<()> {
     let sizes = if sizes.is_empty() { &["320x512", "640x1024"] } else { sizes };
-    let bench = step("what is measured", || Bench::prepare(runs))?;
+    let bench = step("build the benchmark", || Bench::prepare(runs))?;
     for size in sizes {
-        let (height, width) = size.split_once('x').context("a size is written as 320x512")?;
+        let (height, width) = size.split_once('x').context("expected a size such as 320x512")?;
         let shape = [1, 3, height.parse()?, width.parse()?];
         let folder = bench.cache.join(size);
         step(format!("uresnet at {size}: the network as ONNX"), || {
@@ -129,7 +129,7 @@ impl Bench {
         let mut command = Command::new(node);
         command.arg(self.peers.join("run.mjs")).arg(&list).env("PORTOLAN_CHROMIUM", browser);
         for line in output(&mut command)?.lines() {
-            lines.push(serde_json::from_str(line).context("run.mjs printed what is no JSON")?);
+            lines.push(serde_json::from_str(line).context("run.mjs did not print JSON")?);
         }
         Ok(())
     }
@@ -152,5 +152,5 @@ fn output(command: &mut Command) -> Result<String> {
 }
 
 fn answer(command: &mut Command) -> Result<Value> {
-    serde_json::from_str(&output(command)?).with_context(|| format!("{command:?} printed what is no JSON"))
+    serde_json::from_str(&output(command)?).with_context(|| format!("{command:?} did not print JSON"))
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// From a key to its picture, and how long a large project keeps the page from answering.
 pub(crate) fn run_typing() -> Result<()> {
-    in_browser("typing and large projects in the page at /port/", Path::new("app/web/benches/typing.mjs"), &[])
+    in_browser("typing and large projects on the page at /port/", Path::new("app/web/benches/typing.mjs"), &[])
 }
 
 /// Lighthouse over the pages named, or over all.

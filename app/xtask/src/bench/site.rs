@@ -19,7 +19,7 @@ const GROWTH: f64 = 1.3;
 /// Builds the command, measures, and prints.
 pub(crate) fn run_site() -> Result<()> {
     let target = workspace::target();
-    step("the command (release build without whole-program optimisation)", || {
+    step("the command (release build without LTO)", || {
         let mut cargo = workspace::command("cargo");
         cargo.args(["build", "--quiet", "--release", "--package", "cli", "--target-dir"]).arg(target.join("bench"));
         run(cargo.envs([("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")]))
@@ -44,7 +44,7 @@ pub(crate) fn run_site() -> Result<()> {
     })?;
     let mut each = Vec::new();
     for count in MANY {
-        step(format!("{count} made up pages"), || {
+        step(format!("{count} generated pages"), || {
             let project = folder.join(format!("made-{count}"));
             write_guides(&project, count)?;
             let out = project.join("dist");
@@ -52,7 +52,7 @@ pub(crate) fn run_site() -> Result<()> {
             let disk = bytes_and_files(&out);
             each.push(seconds / count as f64);
             println!(
-                "    {seconds:.2} s, {:.0} µs a page, {:.1} MiB written",
+                "    {seconds:.2} s, {:.0} µs per page, {:.1} MiB written",
                 1e6 * seconds / count as f64,
                 disk.mebibytes()
             );
@@ -64,10 +64,10 @@ pub(crate) fn run_site() -> Result<()> {
         })?;
     }
     if on_path("mdbook").is_none() {
-        println!("\n    mdBook is not on PATH: nothing is compared");
+        println!("\n    mdBook is not on PATH: comparison skipped");
     }
     let growth = each[1] / each[0];
-    println!("\n    a page among {} costs {growth:.2} times one among {} (linear: 1)", MANY[1], MANY[0]);
+    println!("\n    time per page for {} pages is {growth:.2} times that for {} (linear: 1)", MANY[1], MANY[0]);
     ensure!(growth <= GROWTH, "the time is not linear: {growth:.2} is more than {GROWTH}");
     let own = own.unwrap_or_default();
     ensure!(own <= BAR, "our pages take {own:.3} s, more than {BAR} s");

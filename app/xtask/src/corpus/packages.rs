@@ -35,7 +35,7 @@ pub(super) fn ensure(list: &Path, cache: &Path, python: &Path) -> Result<Vec<Pat
     for (line, folder) in missing {
         fetch(line, folder, cache, python).with_context(|| {
             format!(
-                "`{line}` of {name} is neither in {} nor to be had: the corpus needs the network once",
+                "`{line}` of {name} is not in {} and can't be downloaded: the corpus needs the network once",
                 cache.display()
             )
         })?;

@@ -61,7 +61,7 @@ fn ensure_fonts() -> Result<()> {
     }
     match missing() {
         Some(font) => {
-            bail!("the font {font} is not below {}: layout can't be measured without it", FONT_FOLDERS.join(" or "))
+            bail!("the font {font} is missing from {}: layout can't be measured without it", FONT_FOLDERS.join(" or "))
         }
         None => there("DejaVu fonts", "there"),
     }

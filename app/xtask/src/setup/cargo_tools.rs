@@ -87,7 +87,7 @@ pub(crate) fn cache() -> Result<PathBuf> {
     let cache = set("XDG_CACHE_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".cache")))
         .or_else(|| set("LOCALAPPDATA"))
-        .context("neither XDG_CACHE_HOME nor HOME is set: no place for the build tools")?;
+        .context("neither XDG_CACHE_HOME nor HOME is set: no folder for the build tools")?;
     Ok(cache.join("portolan"))
 }
 
@@ -142,7 +142,7 @@ fn run_counted(cargo: &mut Command, name: &str) -> Result<()> {
         crates += usize::from(line.trim_start().starts_with("Compiling "));
         if said.elapsed() >= PAUSE {
             said = Instant::now();
-            there(name, format!("{crates} crates compiled or begun, {}", seconds(start)));
+            there(name, format!("{crates} crates compiled or started, {}", seconds(start)));
         }
     })
 }

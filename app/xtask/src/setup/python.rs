@@ -107,7 +107,7 @@ impl Framework {
         let plain = on_path("python3").filter(fits);
         let numbered = || self.pythons.iter().find_map(|number| on_path(&format!("python{number}")).filter(fits));
         let Some(python) = plain.or_else(numbered) else {
-            bail!("{} needs Python {}, and none of them is on PATH", self.shown, self.pythons.join(", "));
+            bail!("{} needs Python {}, but none of these is on PATH", self.shown, self.pythons.join(", "));
         };
         Ok(python)
     }

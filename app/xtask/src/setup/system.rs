@@ -63,15 +63,15 @@ impl Package {
     pub(super) fn install(&self, thing: &str) -> Result<()> {
         if on_path("apt-get").is_none() {
             match [("brew", self.brew), ("dnf", self.dnf)].iter().find(|(manager, _)| on_path(manager).is_some()) {
-                Some(("brew", packages)) => bail!("{thing} missing: run `brew install {packages}`, then this again"),
-                Some((_, packages)) => bail!("{thing} missing: run `sudo dnf install {packages}`, then this again"),
-                None => bail!("{thing} missing: install it with your system's package manager, then run this again"),
+                Some(("brew", packages)) => bail!("{thing} missing: run `brew install {packages}`, then retry"),
+                Some((_, packages)) => bail!("{thing} missing: run `sudo dnf install {packages}`, then retry"),
+                None => bail!("{thing} missing: install it with your system's package manager, then retry"),
             }
         }
         let root = ask("id", &["-u"]).is_some_and(|id| id == "0");
         let by_hand = format!("sudo apt-get install {}", self.apt.join(" "));
         if !root && (on_path("sudo").is_none() || !may_ask() && ask("sudo", &["-n", "true"]).is_none()) {
-            bail!("{thing} missing, and only root may install it: run `{by_hand}`, then this again");
+            bail!("{thing} missing, and only root may install it: run `{by_hand}`, then retry");
         }
         missing(thing, format!("apt-get install {}", self.apt.join(" ")));
         let apt = |args: &[&str]| {

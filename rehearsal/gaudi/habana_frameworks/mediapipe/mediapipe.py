@@ -3,4 +3,4 @@
 
 class MediaPipe:
     def __init__(self, *_, **__):
-        raise NotImplementedError("the kit has no media pipe: read images with a DataLoader of PyTorch")
+        raise NotImplementedError("the kit does not support media pipes: read images with PyTorch's DataLoader")

@@ -11,5 +11,5 @@ def load_habana_module():
     if MACHINE != "hpu":
         raise ImportError("libhl: no HPU on this machine")
     made = [name for name, _ in CALLS if name.startswith("keras.Model")]
-    expect("tf-hpu.load-first", not made, "load_habana_module() after a model was made: that model stays on the host")
+    expect("tf-hpu.load-first", not made, "load_habana_module() after a model was created: that model stays on the host")
     record("load_habana_module")

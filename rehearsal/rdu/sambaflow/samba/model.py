@@ -23,7 +23,7 @@ def from_torch_model_(model):
 def from_torch_(value, *_, **__):
     if isinstance(value, torch.nn.Module):
         return from_torch_model_(value)
-    raise refused("rdu.from-torch", "from_torch_ is for models; a tensor goes through samba.from_torch_tensor")
+    raise refused("rdu.from-torch", "from_torch_ is for models; use samba.from_torch_tensor for a tensor")
 
 
 def check_handed_over(model, what):

@@ -22,7 +22,7 @@ def described(inputs):
         require("rdu.input-names", item.sn_name, f"an input of shape {tuple(item.shape)} has no name")
         out.append({"name": item.sn_name, "shape": list(item.shape), "dtype": str(item.dtype)})
     names = [item["name"] for item in out]
-    require("rdu.input-names", len(set(names)) == len(names), f"two inputs have one name: {names}")
+    require("rdu.input-names", len(set(names)) == len(names), f"two inputs have the same name: {names}")
     return out
 
 
@@ -36,7 +36,7 @@ def read(path):
     if not path:
         raise refused("rdu.pef", "no PEF: start the program with run --pef=FILE, after compile")
     if not os.path.isfile(path):
-        raise refused("rdu.pef", f"there is no PEF {path}: compile first")
+        raise refused("rdu.pef", f"PEF not found: {path}; compile first")
     with open(path, encoding="utf-8") as source:
         text = source.read()
     # Where two runs are compared in float32, what was compiled for types of half the size is run with float32 too.
@@ -54,7 +54,7 @@ def told(inputs):
 def check_weights(compiled, weights):
     """The model of the run has the weights of the one that was compiled: names, shapes and types."""
     if compiled is not None:
-        require("rdu.weights-agree", compiled == weights, "the model is another than the one that was compiled: "
+        require("rdu.weights-agree", compiled == weights, "the model differs from the one that was compiled: "
                 + next((f"{a} then, {b} now" for a, b in zip(compiled, weights) if a != b), f"{len(compiled)} weights then, {len(weights)} now"))
 
 
@@ -63,4 +63,4 @@ def check_numbers(compiled, now, given):
     for then, group in zip(compiled or [], now):
         other = sorted(name for name in then if name in group and then[name] != group[name] and name not in given)
         expect("rdu.hyperparameters", not other,
-               ", ".join(f"{name} {then[name]} was compiled in and is {group[name]} now" for name in other) + ": hand it over in hyperparam_dict")
+               ", ".join(f"{name} {then[name]} was compiled in, but is now {group[name]}" for name in other) + ": hand it over in hyperparam_dict")

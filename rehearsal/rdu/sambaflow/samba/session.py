@@ -74,7 +74,7 @@ class Session:
         check_optimizer(optimizer, model)
         described = pef.described(inputs)
         outputs(model, recorded(model, inputs, optimizer is not None))
-        require("rdu.pef", name, "compile needs the name of the program")
+        require("rdu.pef", name, "compile needs a program name")
         config = config_dict or {}
         title = config.get("pef_name") or name
         folder = config.get("output_folder") or "out"
@@ -141,7 +141,7 @@ class Session:
             self.check_hyperparameters(hyperparam_dict)
             clips = any(one.max_grad_norm for one in optim.sequence(self.optimizer))
             expect("rdu.gradient-norm", not clips or NORM in sections,
-                   'max_grad_norm without the section GRADNORM: the norm is never computed, and nothing is clipped; run ["bckwd", "gradnorm", "opt"]')
+                   'max_grad_norm without the section GRADNORM: the norm is never computed and nothing is clipped; run ["bckwd", "gradnorm", "opt"]')
             self.step(hyperparam_dict, NORM in sections)
             self.dirty = True
         record("samba.session.run", sections=sorted(sections))
@@ -176,7 +176,7 @@ class Session:
             self.shape("on-host")
             require("rdu.grad-of-outputs", grad_of_outputs, "backward sections need grad_of_outputs")
             require("rdu.grad-of-outputs", all(isinstance(g, SambaTensor) for g in grad_of_outputs),
-                    "grad_of_outputs holds tensors of torch: pass them through samba.from_torch")
+                    "grad_of_outputs contains torch tensors: convert them with samba.from_torch")
             require("rdu.grad-of-outputs", self.program["output_grads"], "the program was compiled without init_output_grads=True")
             require("rdu.grad-of-outputs", len(grad_of_outputs) == len(outs),
                     f"{len(grad_of_outputs)} gradients for {len(outs)} outputs")
@@ -191,7 +191,7 @@ class Session:
             return
         losses = [out for out in outs if out.requires_grad and out.dim() <= 1]
         require("rdu.loss", losses,
-                f"the forward pass gives no loss back (shapes {[tuple(t.shape) for t in outs]}), and backward and step are to follow")
+                f"the forward pass returns no loss (shapes {[tuple(t.shape) for t in outs]}), but backward and step follow")
         losses[0].mean().backward()
 
     def shape(self, style):
@@ -204,11 +204,11 @@ class Session:
         groups = [group for one in optim.sequence(self.optimizer) for group in one.param_groups]
         rate = groups[0]["lr"]
         expect("rdu.hyperparameters", abs(float(given["lr"]) - float(rate)) <= 1e-12 or not self.scheduled(groups[0]),
-               f"lr {given['lr']} is given and the scheduler says {rate}")
+               f"lr is {given['lr']}, but the scheduler's is {rate}")
         for name in given:
             values = {group[name] for group in groups if isinstance(group.get(name), (int, float))}
             expect("rdu.hyperparameters", len(values) < 2,
-                   f"{name} {given[name]} is given for all parameters, and the groups of the optimizer have {sorted(values)}: one optimizer for each")
+                   f"{name} {given[name]} is used for all parameters, but the optimizer's groups have {sorted(values)}: use one optimizer per group")
         pef.check_numbers(self.program.get("numbers"), optim.numbers(self.optimizer), given)
 
     @staticmethod
@@ -218,7 +218,7 @@ class Session:
     def check_parallel(self, sections, data_parallel, reduce_on_rdu):
         if self.args is not None and STEP in sections:
             expect("rdu.data-parallel", (bool(data_parallel), bool(reduce_on_rdu)) == (self.args.data_parallel, self.args.reduce_on_rdu),
-                   "--data-parallel and --reduce-on-rdu of the command line do not reach session.run")
+                   "--data-parallel and --reduce-on-rdu are not passed to session.run")
 
     def to_cpu(self, model):
         require("rdu.traced", self.model is not None, "to_cpu before trace_graph")
@@ -256,7 +256,7 @@ def outputs(model, program):
     found = sequence(program.structure)
     for item in found:
         if not hasattr(item, "number"):
-            raise refused("rdu.outputs", f"forward gives a {type(item).__name__} back: outputs of a compiled program are tensors")
+            raise refused("rdu.outputs", f"forward returns a {type(item).__name__}: outputs of a compiled program must be tensors")
     return tuple(from_torch(tensor) for tensor in program.given)
 
 
@@ -269,7 +269,7 @@ def watch(session, model):
 
     def stale(what):
         if session.dirty:
-            broken("rdu.to-cpu", f"{what} before samba.session.to_cpu: the host has the weights of before the training")
+            broken("rdu.to-cpu", f"{what} before samba.session.to_cpu: the host still has the weights from before training")
         else:
             kept("rdu.to-cpu")
 

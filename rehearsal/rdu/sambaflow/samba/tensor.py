@@ -62,15 +62,15 @@ class SambaTensor:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise refused("rdu.to-torch", f".{name} of a tensor of the RDU: fetch it with samba.to_torch first")
+        raise refused("rdu.to-torch", f".{name} of an RDU tensor: convert it with samba.to_torch first")
 
     def __float__(self):
-        raise refused("rdu.to-torch", "float() of a tensor of the RDU: fetch it with samba.to_torch first")
+        raise refused("rdu.to-torch", "float() of an RDU tensor: convert it with samba.to_torch first")
 
 
 def from_torch_tensor(tensor, name=None, batch_dim=None):
     require("rdu.host-tensors", isinstance(tensor, torch.Tensor), f"from_torch_tensor takes a torch tensor, not {type(tensor).__name__}")
-    require("rdu.host-tensors", tensor.device.type == "cpu", f"a tensor on {tensor.device} goes to the RDU by way of the host")
+    require("rdu.host-tensors", tensor.device.type == "cpu", f"a tensor on {tensor.device} must be moved to the host before the RDU")
     if twin.precision() == "float32" and tensor.dtype in (torch.float16, torch.bfloat16):
         tensor = tensor.float()
     return SambaTensor(tensor, name, batch_dim)

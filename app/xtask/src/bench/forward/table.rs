@@ -10,7 +10,7 @@ const WEB_PEERS: [&str; 1] = ["onnxruntime-web"];
 /// One table of all that was measured at a size, and one of each of ours by kind of layer.
 pub(super) fn print(size: &str, lines: &[Value]) {
     let macs = lines.iter().find_map(|line| line["macs"].as_f64()).unwrap_or(0.0);
-    println!("\nuresnet at {size}, {:.1} GMAC, the best run of each\n", macs / 1e9);
+    println!("\nuresnet at {size}, {:.1} GMAC, best run of each\n", macs / 1e9);
     println!(
         "{:<22} {:>7} {:>9} {:>9} {:>9}  {:>9} {:>9}  note",
         "", "threads", "seconds", "processor", "GFLOP/s", "wasm MB", "peak MB"
@@ -40,7 +40,7 @@ pub(super) fn print(size: &str, lines: &[Value]) {
                 let (name, peer) = (line["name"].as_str().unwrap_or("?"), peer["name"].as_str().unwrap_or("?"));
                 print!("{name}, {} threads: {faster:.2} times as fast as {peer}", line["threads"]);
                 // What else the machine does counts in the clock's time, and hardly in the processor's.
-                println!("{}", ratio("processor").map_or(String::new(), |r| format!("; by processor time {r:.2}")));
+                println!("{}", ratio("processor").map_or(String::new(), |r| format!("; by CPU time {r:.2}")));
             }
         }
     }
@@ -48,7 +48,7 @@ pub(super) fn print(size: &str, lines: &[Value]) {
     for (i, one) in ours.iter().enumerate() {
         for other in &ours[i + 1..] {
             if one["instructions"] == other["instructions"] {
-                let same = if one["bits"] == other["bits"] { "the same bits" } else { "DIFFERENT BITS" };
+                let same = if one["bits"] == other["bits"] { "bit-identical" } else { "NOT BIT-IDENTICAL" };
                 let name = other["name"].as_str().unwrap_or("?");
                 println!("{name}, {} and {} threads: {same}", one["threads"], other["threads"]);
             }

@@ -16,7 +16,7 @@ class _Compiled:
         record("samba.optim", kind=type(self).__name__)
 
     def step(self, *_, **__):
-        broken("rdu.host-step", "step() on the host: samba.session.run makes the step")
+        broken("rdu.host-step", "step() on the host: samba.session.run runs the step")
 
     def zero_grad(self, *_, **__):
         broken("rdu.host-step", "zero_grad() on the host: the gradients are on the RDU")

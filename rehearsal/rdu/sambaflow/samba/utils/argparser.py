@@ -43,7 +43,7 @@ def parse_app_args(argv=None, common_parser_fn=None, compile_parser_fn=None, run
 
     argv = list(sys.argv[1:] if argv is None else argv)
     if not argv or argv[0] not in COMMANDS:
-        raise refused("rdu.command", f"started without a command: one of {', '.join(COMMANDS)} comes first, not {argv[:1]}")
+        raise refused("rdu.command", f"started without a command: the first argument must be one of {', '.join(COMMANDS)}, not {argv[:1]}")
     command = argv[0]
     parser = argparse.ArgumentParser(conflict_handler="resolve")
     _common(parser)

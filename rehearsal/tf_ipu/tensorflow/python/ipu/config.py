@@ -61,11 +61,11 @@ class IPUConfig(Group):
     }
 
     def configure_ipu_system(self, device="cpu"):
-        require("tf-ipu.configure-first", not STATE.strategies, "configure_ipu_system() after the strategy was made")
+        require("tf-ipu.configure-first", not STATE.strategies, "configure_ipu_system() after the strategy was created")
         require("tf-ipu.config", not STATE.configured, "configure_ipu_system() a second time")
         count = self.auto_select_ipus if isinstance(self.auto_select_ipus, int) else sum(self.auto_select_ipus or [0]) or len(self.select_ipus or [])
-        require("tf-ipu.config", count, "no IPUs are chosen: set auto_select_ipus")
-        require("tf-ipu.config", count & (count - 1) == 0, f"auto_select_ipus = {count}: a power of two")
+        require("tf-ipu.config", count, "no IPUs selected: set auto_select_ipus")
+        require("tf-ipu.config", count & (count - 1) == 0, f"auto_select_ipus = {count}: must be a power of two")
         STATE.configured, STATE.ipus = True, count
         record("ipu.configure", ipus=count)
 

@@ -75,19 +75,19 @@ class Ipu(machines.Machine):
 
     def batches(self, model, samples, batch_size, whole, count):
         require("tf-ipu.static-shapes", whole,
-                f"{samples} samples are no multiple of {batch_size}: the last batch has another shape" if samples else
-                "a dataset is batched without drop_remainder=True: the last batch has another shape")
+                f"{samples} samples are not a multiple of {batch_size}: the last batch has a different shape" if samples else
+                "a dataset is batched without drop_remainder=True: the last batch has a different shape")
         replicas = getattr(model, "replicas", 1)
         if count is None:
-            broken("tf-ipu.steps-per-execution", "a dataset without end and no number of steps")
+            broken("tf-ipu.steps-per-execution", "an infinite dataset without a number of steps")
             return
         steps = model.steps_of_a_replica
-        require("tf-ipu.steps-per-execution", steps > 0, "steps_per_execution is 0: there are fewer samples than all replicas take at once")
+        require("tf-ipu.steps-per-execution", steps > 0, "steps_per_execution is 0: there are fewer samples than the replicas need together")
         require("tf-ipu.steps-per-execution", count % (steps * replicas) == 0,
                 f"{count} batches cannot be divided into executions of {steps} steps on each of {replicas} replicas")
         if model.pipelining:
             require("tf-ipu.pipeline", steps % model.pipelining["gradient_accumulation_steps_per_replica"] == 0,
-                    "steps_per_execution is no multiple of gradient_accumulation_steps_per_replica")
+                    "steps_per_execution is not a multiple of gradient_accumulation_steps_per_replica")
 
     def update(self, model):
         from .keras_extensions import accumulated

@@ -22,8 +22,8 @@ def check_pipeline(model):
         return 1
     require("tf-ipu.pipeline", stages == list(range(len(stages))), f"stages are {stages}: number them from 0")
     steps = model.pipelining.get("gradient_accumulation_steps_per_replica")
-    require("tf-ipu.pipeline", steps, "a model in stages needs set_pipelining_options(gradient_accumulation_steps_per_replica=…) before compile")
+    require("tf-ipu.pipeline", steps, "a model with stages needs set_pipelining_options(gradient_accumulation_steps_per_replica=…) before compile")
     schedule = model.pipelining.get("pipeline_schedule", pipelining_ops.PipelineSchedule.Grouped)
     unit = len(stages) * (2 if schedule == pipelining_ops.PipelineSchedule.Grouped else 1)
-    require("tf-ipu.pipeline", steps % unit == 0, f"{steps} accumulation steps with {len(stages)} stages, {schedule.name}: a multiple of {unit}")
+    require("tf-ipu.pipeline", steps % unit == 0, f"{steps} accumulation steps with {len(stages)} stages, {schedule.name}: must be a multiple of {unit}")
     return len(stages)
