@@ -465,7 +465,10 @@ fn an_optimizer_of_another_file_keeps_its_state() {
     // A library makes what nobody can change.
     let helper = train.replace("from making import make", "from timm.optim import make");
     let (ported, said) = to_ipu(&helper);
-    assert!(ported.contains("training_step(x, y)") && said.contains("`make` does not build a `poptorch.optim` optimizer"), "{said}");
+    assert!(
+        ported.contains("training_step(x, y)") && said.contains("`make` does not build a `poptorch.optim` optimizer"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -489,7 +492,10 @@ fn weights_that_the_host_changes_go_to_the_target() {
     let (ported, said) = told("", under);
     assert!(ported.ends_with(&format!("{under}    training_step.copyWeightsToDevice()\n")), "{said}{ported}");
     let (ported, said) = told(clamp, "");
-    assert!(!ported.contains("poptorch") && said.contains("7: Not ported: this changes weights before"), "{said}{ported}");
+    assert!(
+        !ported.contains("poptorch") && said.contains("7: Not ported: this changes weights before"),
+        "{said}{ported}"
+    );
     // An average beside the model is the host's, and reading weights changes nothing.
     let average =
         "    for e, p in zip(average.parameters(), model.parameters()):\n        e.data.mul_(0.9).add_(p.data)\n";

@@ -273,7 +273,7 @@ fn a_launcher_that_joins() {
         script(&[("entry", "a.py"), ("instances", "8")])
             .contains("8 processes, one training run if the program is distributed\n")
     );
-    assert!(script(&of("unread", &[])).contains("8 processes; nothing found in the program joins them"));
+    assert!(script(&of("unread", &[])).contains("8 processes; no distributed training was found in the program"));
     // The Trainer starts as many as it is told.
     let trainer = of("lightning", &[("launcher", "lightning"), ("devices-key", "trainer.devices")]);
     assert!(script(&trainer).contains(" a.py trainer.devices=8\n"));
