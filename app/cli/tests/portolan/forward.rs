@@ -171,7 +171,7 @@ fn events_of_larcv_are_read() {
     };
     check(&["--input", "larcv.h5", "--first", "2"], 1, "no event 2: the file has 2");
     check(&["--input", "cut.h5"], 1, "cut.h5: ");
-    check(&["--input", "words.h5"], 2, "words.h5 is no HDF5 file");
+    check(&["--input", "words.h5"], 2, "words.h5 is not a larcv HDF5 file");
     check(&["--input", "none.h5"], 1, "none.h5: ");
     check(&["--input", "larcv.h5", "--size", "32x64"], 2, "cannot be used with");
     let weights = portolan(home, &["forward", "--config", "small.json", "--weights", "larcv.h5"]);
