@@ -1,5 +1,6 @@
 """Everything of the recorder, put in place: what is there already at once, the rest when the program imports it."""
 
+import builtins
 import os
 
 import habits  # noqa: F401
@@ -17,14 +18,39 @@ def _torch():
     stand_in_random.follow()
     devices.install()
     twin.install()
-    if _loads_the_bridge():
-        import habana_frameworks.torch.core  # noqa: F401
+    if not _load_the_bridge():
+        _watch_imports()
+
+
+def _load_the_bridge():
+    if not _loads_the_bridge():
+        return False
+    import habana_frameworks.torch.core
+    import habana_frameworks.torch.distributed.hccl  # noqa: F401
+
+    return True
+
+
+def _watch_imports():
+    """A process that has torch from the start: the program's own `import torch` counts, behind the line that sets the mode."""
+    original = builtins.__import__
+
+    def importing(name, *args, **kwargs):
+        if name.split(".")[0] == "torch" and _loads_the_bridge():
+            builtins.__import__ = original
+            _load_the_bridge()
+        return original(name, *args, **kwargs)
+
+    builtins.__import__ = importing
 
 
 def _loads_the_bridge():
-    """Gaudi's software from 1.18 on is loaded by `import torch`, unless lazy mode is on (the bridge's `__autoload`, release 1.19)."""
+    """Gaudi's software from 1.18 on, HCCL with it, is loaded by `import torch`, unless lazy mode is on.
+
+    Source: https://docs.habana.ai/en/latest/PyTorch/Python_Packages.html (PyTorch Autoloading); the bridge's `__autoload`, release 1.19.
+    """
     sdk = os.environ.get("STAND_IN_SDK", "")
-    recent = sdk and tuple(map(int, sdk.split(".")[:2])) >= (1, 18)
+    recent = not sdk or tuple(map(int, sdk.split(".")[:2])) >= (1, 18)
     return recent and os.environ.get("STAND_IN_MACHINE") == "hpu" and os.environ.get("PT_HPU_LAZY_MODE") == "0"
 
 

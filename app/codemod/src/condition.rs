@@ -61,6 +61,10 @@ enum Test {
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
+    /// The rule looks at the program before the port.
+    AsGiven,
+    /// Only the first place of a project counts.
+    FirstOfProject,
     /// One of these keywords, `name` or `name=value`.
     HasKeyword(Vec<String>),
     FileDefines(String),
@@ -198,6 +202,8 @@ impl Compiler<'_> {
             "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
+            "as the program was given" => Test::AsGiven,
+            "first in the project" => Test::FirstOfProject,
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a program loads the file" => Test::LoadedByProgram,
@@ -247,6 +253,23 @@ impl Condition {
     /// That a metavariable is a part of a training step.
     pub(crate) fn of_step(variable: String, part: Part) -> Self {
         Self { negated: false, test: Test::Typed(variable, Type::StepPart(part)) }
+    }
+
+    /// Whether a rule with it looks at the program before the port.
+    pub(crate) fn is_as_given(&self) -> bool {
+        self.any(&|test| matches!(test, Test::AsGiven))
+    }
+
+    /// Whether a rule with it reports one place of a project.
+    pub(crate) fn is_first_of_project(&self) -> bool {
+        self.any(&|test| matches!(test, Test::FirstOfProject))
+    }
+
+    fn any(&self, is_one: &dyn Fn(&Test) -> bool) -> bool {
+        match &self.test {
+            Test::All(all) => all.iter().any(|condition| condition.any(is_one)),
+            test => is_one(test),
+        }
     }
 
     /// The types of which it lets a metavariable be one; none when it says nothing of that.
@@ -391,6 +414,8 @@ impl Condition {
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)
+            | Test::AsGiven
+            | Test::FirstOfProject
             | Test::Option(..) => {
                 return true;
             }

@@ -311,9 +311,10 @@ fn circles_of_names_end() {
 #[test]
 fn the_bridge_is_loaded_where_torch_is_tried() {
     let text = "try:\n    import torch\nexcept ImportError:\n    torch = None\n\nx = x.cuda()\n";
-    let ported = run(&[("a.py", text)], &hpu()).files[0].text.clone();
+    let lazy = Options { sdk: Some("1.19".to_owned()), ..hpu() };
+    let ported = run(&[("a.py", text)], &lazy).files[0].text.clone();
     assert!(
-        ported.starts_with("import os\n\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\ntry:\n    import torch\n"),
+        ported.starts_with("import os\n\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"1\")\ntry:\n    import torch\n"),
         "{ported}"
     );
     assert!(
@@ -323,12 +324,11 @@ fn the_bridge_is_loaded_where_torch_is_tried() {
 }
 
 #[test]
-fn the_bridge_is_loaded_where_a_function_alone_imports_torch() {
+fn the_mode_is_set_where_a_function_alone_imports_torch() {
     check(
         "def main():\n    import torch\n\n    x = x.cuda()\n    x.sum().backward()\n",
-        "import os\n\ndef main():\n    os.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n    import torch\n\n    try:\n        \
-         import habana_frameworks.torch.core as htcore\n    except ImportError:\n        htcore = None\n\n    x = x.to(\"hpu\")\n    \
-         x.sum().backward()\n",
+        "import os\n\ndef main():\n    os.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n    import torch\n\n    \
+         x = x.to(\"hpu\")\n    x.sum().backward()\n",
     );
 }
 
@@ -371,8 +371,8 @@ fn the_file_that_starts_a_program_sets_the_mode_before_torch_is_imported() {
     check("import json\nimport seaborn\n\nseaborn.plot(1)\n", "import json\nimport seaborn\n\nseaborn.plot(1)\n");
 }
 
-/// What a program loads finds mode and bridge in the file that starts it, where that chooses a device; before 1.18 and in lazy
-/// mode each file has its own.
+/// What a program loads finds the mode in the file that starts it, where that chooses a device, and no file imports the bridge; before
+/// 1.18 and in lazy mode each file has both.
 #[test]
 fn a_program_sets_the_mode_once() {
     let main = "import torch\nfrom train import train\n\nif __name__ == \"__main__\":\n    train(make(), torch.device(\"cuda\"))\n";
@@ -381,16 +381,14 @@ fn a_program_sets_the_mode_once() {
     let headed = |files: &[(&str, &str)], options: &Options| {
         let ported = run(files, options);
         assert!(ported.certificate.idempotent);
-        let headed = |file: &codemod::PortedFile| {
-            ["PT_HPU_LAZY_MODE", "habana_frameworks"].map(|word| file.text.contains(word)) == [true; 2]
-        };
-        ported.files.iter().map(headed).collect::<Vec<_>>()
+        let words = ["PT_HPU_LAZY_MODE", "habana_frameworks"];
+        ported.files.iter().map(|file| words.map(|word| file.text.contains(word))).collect::<Vec<_>>()
     };
     let both = [("main.py", main), ("train.py", train)];
-    assert_eq!(headed(&both, &hpu()), [true, false]);
-    assert_eq!(headed(&[("train.py", train)], &hpu()), [true]);
+    assert_eq!(headed(&both, &hpu()), [[true, false], [false, false]]);
+    assert_eq!(headed(&[("train.py", train)], &hpu()), [[true, false]]);
     let old = Options { sdk: Some("1.17".to_owned()), ..hpu() };
-    assert_eq!(headed(&both, &old), [true, true]);
+    assert_eq!(headed(&both, &old), [[true; 2]; 2]);
     let lazy = Options { options: [("lazy".to_owned(), "on".to_owned())].into(), ..hpu() };
-    assert_eq!(headed(&both, &lazy), [true, true]);
+    assert_eq!(headed(&both, &lazy), [[true; 2]; 2]);
 }

@@ -520,3 +520,51 @@ fn the_cpu_beside_a_test_for_cuda_is_no_device_to_replace() {
         assert!(!offered, "{:#?}", ported.files[0].diagnostics);
     }
 }
+
+#[test]
+fn a_program_without_a_device_beside_one_that_names_one() {
+    let step = "net = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x in loader:\n    \
+        net(x).sum().backward()\n    optimizer.step()\n";
+    let host = format!("import torch\n\n{step}");
+    let moved = "import torch\n\nnet = torch.nn.Linear(2, 1).cuda()\nnet(torch.ones(2).cuda()).sum().backward()\n";
+    for target in ["hpu", "xpu"] {
+        let said = ported(target, &[("poisson/main.py", &host), ("burgers/main.py", moved)]).1;
+        assert_eq!(said.matches("6: The program names no device").count(), 1, "{said}");
+        check_in_project(
+            target,
+            &[("a.py", moved), ("b.py", "device = torch.device('cuda')\n")],
+            "names no device",
+            false,
+        );
+    }
+}
+
+#[test]
+fn the_number_of_a_card_that_chooses_none_is_told_once() {
+    let said = ported(
+        "hpu",
+        &[
+            ("a.py", "import torch\n\ntorch.cuda.set_device(opts.gpu)\nnet.cuda(opts.gpu)\n"),
+            ("b.py", "import torch\n\nx = x.to('cuda:{}'.format(opts.gpu))\n"),
+        ],
+    )
+    .1;
+    assert_eq!(said.matches("The number no longer chooses a card").count(), 1, "{said}");
+    check_silent("hpu", "import torch\nimport torch.distributed as dist\n\ntorch.cuda.set_device(rank)\n");
+    check_silent("hpu", "import torch\n\ntorch.cuda.set_device(0)\nx = x.cuda(non_blocking=True)\n");
+}
+
+#[test]
+fn a_data_generator_with_a_configuration_is_no_program_for_the_card() {
+    let files = [
+        (
+            "generate.py",
+            "import hydra\nimport numpy\n\n\n@hydra.main()\ndef main(cfg):\n    numpy.save(cfg.to, cfg.data)\n",
+        ),
+        (
+            "train.py",
+            "import torch\n\nnet = torch.nn.Linear(2, 1).cuda()\nnet(torch.ones(2).cuda()).sum().backward()\n",
+        ),
+    ];
+    assert_eq!(ported("hpu", &files).0[0], files[0].1);
+}

@@ -132,7 +132,7 @@ fn an_import_stands_above_what_uses_it() {
     check(
         "hpu",
         "try:\n    import wandb\nexcept ImportError:\n    wandb = None\n\nimport torch\nnet = torch.nn.Linear(1, 1).cuda()\n",
-        "import os\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\ntry:\n    import wandb\nexcept ImportError:\n    wandb = None\n\nimport torch\n\ntry:\n    import habana_frameworks.torch.core as htcore\nexcept ImportError:\n    htcore = None\nnet = torch.nn.Linear(1, 1).to(\"hpu\")\n",
+        "import os\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\ntry:\n    import wandb\nexcept ImportError:\n    wandb = None\n\nimport torch\nnet = torch.nn.Linear(1, 1).to(\"hpu\")\n",
     );
 }
 
@@ -307,4 +307,32 @@ fn what_is_no_tensor_stays() {
     // Lists that are filled.
     let lists = "    states, targets = [], []\n    fill(states, targets)\n    x = torch.tensor(states)\n    y = torch.stack(targets)\n";
     check_moves(&format!("{head}{made}for turn in range(4):\n{lists}    {step}"), "x", "targets");
+}
+
+#[test]
+fn an_import_that_has_to_stand_further_up_moves_there() {
+    check(
+        "hpu",
+        "import numpy\nimport torch\nimport os\nnet = torch.nn.Linear(1, 1).cuda()\n",
+        "import os\nimport numpy\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\nimport torch\nnet = torch.nn.Linear(1, 1).to(\"hpu\")\n",
+    );
+}
+
+#[test]
+fn a_choice_between_equal_values_is_none() {
+    check(
+        "hpu",
+        "def f(x, two):\n    return x.to(\"cuda:1\" if two else \"cuda:0\"), \"cuda:0\" if ask() else \"cuda:1\"\n",
+        "def f(x, two):\n    return x.to(\"hpu\"), \"hpu\" if ask() else \"hpu\"\n",
+    );
+}
+
+#[test]
+fn a_test_that_asks_and_does_nothing_goes() {
+    check(
+        "hpu",
+        "import torch\n\n\ndef clean(cards):\n    if torch.cuda.is_available():\n        torch.cuda.empty_cache()\n    else:\n        pass\n    \
+         if len(cards) > 0:\n        torch.cuda.set_device(cards[0])\n    return cards\n",
+        "import torch\n\n\ndef clean(cards):\n    return cards\n",
+    );
 }

@@ -7,7 +7,9 @@ use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// What loads modules whose names only the running program knows.
-const BY_NAME: [&str; 4] = ["importlib", "runpy", "hydra", "__import__"];
+const BY_NAME: [&str; 3] = ["importlib", "runpy", "__import__"];
+/// Functions that do so.
+const LOOKUPS: [&str; 4] = ["instantiate", "get_class", "get_method", "get_object"];
 
 /// What a file imports: `torch.nn` of `import torch.nn`, `torch.nn.Linear` of `from torch.nn import Linear`.
 pub(crate) fn imported<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
@@ -36,7 +38,9 @@ pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -
         let known = leading.len();
         let names: BTreeSet<&str> = leading.iter().filter_map(|path| module_name(path)).collect();
         let leads = |view: &FileView<'_>| {
-            trains(view) || imported_words(view).any(|word| names.contains(word) || BY_NAME.contains(&word))
+            trains(view)
+                || imported_words(view).any(|word| names.contains(word) || BY_NAME.contains(&word))
+                || LOOKUPS.iter().any(|lookup| !view.calls(lookup).is_empty())
         };
         leading = views.iter().filter(|view| leads(view)).map(|view| view.path).collect();
         if leading.len() == known {
@@ -45,12 +49,13 @@ pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -
     }
 }
 
-/// Whether a file imports torch and has modules of the target's, a training step or a CUDA device.
-pub(crate) fn trains(view: &FileView<'_>, modules: &[String]) -> bool {
+/// Whether a file imports torch and has modules of the target's, a training step, or a device: CUDA's or the target's own.
+pub(crate) fn trains(view: &FileView<'_>, modules: &[String], own: Option<&str>) -> bool {
     let index = &view.index;
-    let names_cuda = |id: &Id| plain_string(index, *id).is_some_and(|text| text == "cuda" || text.starts_with("cuda:"));
+    let is_device = |text: &str| text == "cuda" || text.starts_with("cuda:") || own == Some(text);
+    let names_device = |id: &Id| plain_string(index, *id).is_some_and(is_device);
     view.names.imports("torch")
-        && (imports_one(view, modules) || trains_here(view) || index.of_kind(kinds().string).iter().any(names_cuda))
+        && (imports_one(view, modules) || trains_here(view) || index.of_kind(kinds().string).iter().any(names_device))
 }
 
 fn trains_here(view: &FileView<'_>) -> bool {
@@ -80,6 +85,19 @@ pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool])
         }
     }
     found
+}
+
+/// Files that train in a program which is made of files without a device; of each file it is known whether a program starts there.
+pub(crate) fn without_device(
+    views: &[&FileView<'_>],
+    starts: &[bool],
+    names_device: impl Fn(&FileView<'_>) -> bool,
+) -> BTreeSet<String> {
+    let imports = Imports::of(views);
+    let trains = |n: &usize| !views[*n].steps.training.is_empty() && !views[*n].names.is_of_other_framework();
+    let programs = (0..views.len()).filter(|n| starts[*n]).map(|n| imports.reached(n));
+    let on_host = programs.filter(|files| files.iter().any(trains) && !files.iter().any(|n| names_device(views[*n])));
+    on_host.flatten().filter(trains).map(|n| views[n].path.to_owned()).collect()
 }
 
 /// The last word of what a file is imported as: its own name, or that of the package whose first file it is.

@@ -4,12 +4,32 @@ use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// Whether a node stands in a method `forward` of a class with a base, in a function of the file that only such methods call, or in
-/// what another method of the class returns as it is: `return torch.zeros(n)` of an `init_hidden`. What a method hands to something
-/// else, a data set or NumPy, may have to stay on the CPU.
+/// Whether a node stands in a method of a class with a base that is `forward` or calls it, in a function of the file that only such
+/// methods call, in what another method of the class returns as it is, `return torch.zeros(n)` of an `init_hidden`, or in what the class
+/// keeps as a plain attribute, which moving the module leaves behind. What a method hands to something else, a data set or NumPy, may
+/// have to stay on the CPU.
 pub fn in_module_method(file: &PythonFile<'_>, id: Id) -> bool {
     let Some(function) = file.function_of(id) else { return false };
-    runs_forward(file, function, &mut Vec::new()) || (is_method_of_module(file, function) && is_returned(file, id))
+    is_plain_attribute(file, id)
+        || runs_forward(file, function, &mut Vec::new())
+        || (is_method_of_module(file, function) && is_returned(file, id))
+}
+
+/// Whether a node is made for a plain attribute of a module, in its `__init__`, and no function but one on tensors takes it on the way.
+fn is_plain_attribute(file: &PythonFile<'_>, id: Id) -> bool {
+    let (index, k) = (&file.index, kinds());
+    let Some(function) = file.function_of(id).filter(|f| file.name_of(*f) == "__init__") else { return false };
+    let Some(kept) = index.ancestors(id).find_map(|around| index.assignment(around)) else { return false };
+    let on_tensors = |call: Id| {
+        let callee = index.callee(call);
+        let name = callee.and_then(|callee| file.names.qualify(index, callee));
+        let of_tensor = index.receiver(call).is_some() && called_name(index, call) != Some("numpy");
+        name.map_or(of_tensor, |name| name.starts_with("torch.") && !name.starts_with("torch.nn."))
+    };
+    let around = std::iter::once(id).chain(index.ancestors(id)).take_while(|a| *a != kept.id());
+    kept.target().is_some_and(|target| index.text_of(target).starts_with("self."))
+        && has_forward(file, function)
+        && around.filter(|a| index.kind(*a) == k.call).all(on_tensors)
 }
 
 fn is_forward(file: &PythonFile<'_>, method: Id) -> bool {
@@ -17,14 +37,26 @@ fn is_forward(file: &PythonFile<'_>, method: Id) -> bool {
     file.name_of(method) == "forward" && file.class_of(method).is_some_and(based)
 }
 
+/// Whether a function is a method of a class with a `forward`.
+fn has_forward(file: &PythonFile<'_>, function: Id) -> bool {
+    file.class_of(function).is_some_and(|class| {
+        let mut methods = file.index.of_kind_in(kinds().function_definition, class).iter();
+        methods.any(|method| file.class_of(*method) == Some(class) && is_forward(file, *method))
+    })
+}
+
+/// Whether a method calls the forward pass of its own module: `self.forward(x)`, `self(x)`.
+fn calls_forward(file: &PythonFile<'_>, method: Id) -> bool {
+    let index = &file.index;
+    let is_own = |callee: Id| ["self", "self.forward"].contains(&index.text_of(callee));
+    let mut calls = index.of_kind_in(kinds().call, method).iter();
+    has_forward(file, method) && calls.any(|call| index.callee(*call).is_some_and(is_own))
+}
+
 fn is_method_of_module(file: &PythonFile<'_>, function: Id) -> bool {
     let (index, k) = (&file.index, kinds());
     let is_decorated = index.parent(function).is_some_and(|p| index.kind(p) == k.decorated_definition);
-    let has_forward = |class: Id| {
-        let mut methods = index.of_kind_in(k.function_definition, class).iter();
-        methods.any(|method| file.class_of(*method) == Some(class) && is_forward(file, *method))
-    };
-    !is_decorated && file.name_of(function) != "__init__" && file.class_of(function).is_some_and(has_forward)
+    !is_decorated && file.name_of(function) != "__init__" && has_forward(file, function)
 }
 
 fn is_returned(file: &PythonFile<'_>, id: Id) -> bool {
@@ -36,14 +68,17 @@ fn is_returned(file: &PythonFile<'_>, id: Id) -> bool {
 }
 
 fn runs_forward(file: &PythonFile<'_>, function: Id, seen: &mut Vec<Id>) -> bool {
-    if is_forward(file, function) {
+    if is_forward(file, function) || calls_forward(file, function) {
         return true;
     }
     seen.push(function);
-    let callers: Vec<Option<Id>> = file
+    let callers: Vec<(Id, Option<Id>)> = file
         .callers(function)
-        .map(|call| file.function_of(call))
-        .filter(|caller| caller.is_none_or(|caller| !seen.contains(&caller)))
+        .map(|call| (call, file.function_of(call)))
+        .filter(|(_, caller)| caller.is_none_or(|caller| !seen.contains(&caller)))
         .collect();
-    !callers.is_empty() && callers.into_iter().all(|caller| caller.is_some_and(|c| runs_forward(file, c, seen)))
+    let runs = |(call, caller): (Id, Option<Id>)| {
+        is_plain_attribute(file, call) || caller.is_some_and(|caller| runs_forward(file, caller, seen))
+    };
+    !callers.is_empty() && callers.into_iter().all(runs)
 }

@@ -79,6 +79,8 @@ pub struct ProjectFacts {
     pub target_modules: Vec<String>,
     /// Whether some file chooses a device or moves something to one.
     pub names_device: bool,
+    /// Files that train in a program of which no file names a device.
+    without_device: BTreeSet<String>,
     /// Whether some file moves a model, in a project that names no device: see [`unmoved`](crate::unmoved).
     pub moves_models: bool,
     /// Whether a module that another file imports, or a program with a main block, reads the command line while it is loaded.
@@ -146,6 +148,11 @@ impl ProjectFacts {
         self.loaded_by_programs.contains(view.path)
     }
 
+    /// Whether a program trains in a file, and none of its files names a device.
+    pub fn trains_without_device(&self, view: &FileView<'_>) -> bool {
+        self.without_device.contains(view.path)
+    }
+
     /// Whether another file that is loaded with this one changes a learning rate: the one that loads it, or one beside it.
     pub fn changes_rates_elsewhere(&self, view: &FileView<'_>) -> bool {
         self.rates_change_elsewhere.contains(view.path)
@@ -208,6 +215,7 @@ impl ProjectFacts {
             bridge_classes,
             target_modules: target.modules.clone(),
             names_device: views.iter().any(|view| names_device(view, own_device)),
+            without_device: BTreeSet::new(),
             moves_models: false,
             parses_on_load: false,
             step_is_left: views.iter().any(|view| {
@@ -262,8 +270,11 @@ impl ProjectFacts {
         for view in &views {
             view.roles.forget();
         }
-        let programs = |view: &&FileView<'_>| facts.starts(view) && loading::trains(view, &target.modules);
+        let programs = |view: &&FileView<'_>| facts.starts(view) && loading::trains(view, &target.modules, own_device);
         let programs: Vec<bool> = views.iter().map(programs).collect();
+        let starts: Vec<bool> = views.iter().map(|view| facts.starts(view)).collect();
+        facts.without_device =
+            loading::without_device(&views, &starts, |view: &FileView<'_>| names_device(view, own_device));
         let rates: Vec<bool> = views.iter().map(|view| facts.changes_rates(view)).collect();
         [facts.loaded_by_programs, facts.rates_change_elsewhere] = loading::loaded(&views, &programs, &rates);
         facts

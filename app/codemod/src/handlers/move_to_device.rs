@@ -28,7 +28,15 @@ const TENSOR_ON_HOST: BlockShape = BlockShape { name: "tensor_on_host", fills: &
 pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLES, MOVED_TENSOR, TENSOR_ON_HOST];
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
-    let Some(view) = input.view.filter(|_| !input.project.names_device) else { return Vec::new() };
+    let Some(view) = input.view else { return Vec::new() };
+    if input.project.names_device {
+        // Another program of the project does.
+        let backward = view.calls("backward").iter().find(|call| view.steps.in_training(view, **call));
+        if let Some(call) = backward.filter(|_| input.project.trains_without_device(view)) {
+            input.note(view, *call, model_not_followed());
+        }
+        return Vec::new();
+    }
     if !input.project.moves_models {
         let joined = input.project.imports("torch.distributed");
         for call in view.calls("backward").iter().filter(|call| view.steps.in_training(view, **call)) {

@@ -2,8 +2,10 @@
 
 use crate::rope::{Replacement, Rope};
 use python::edit::{Change, splices};
+use python::names::called_name;
 use python::tree::{Id, kinds};
 use training::FileView;
+use training::words::QUESTIONS;
 
 /// Takes away what only holds a `pass` that the port wrote, where the header does nothing by itself and no comment is lost.
 pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
@@ -77,12 +79,13 @@ fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
 pub(super) fn is_quiet(view: &FileView<'_>, header: Id) -> bool {
     let k = kinds();
     let index = &view.index;
-    let acts = [k.call, k.named_expression].iter().any(|kind| !index.of_kind_in(*kind, header).is_empty());
+    let acts = |id: Id| match index.kind(id) == k.call {
+        true => !called_name(index, id).is_some_and(|name| QUESTIONS.contains(&name)),
+        false => index.kind(id) == k.named_expression,
+    };
+    let mut inner = [k.call, k.named_expression].into_iter().flat_map(|kind| index.of_kind_in(kind, header)).copied();
     let words = index.text_of(header);
-    !acts
-        && ![k.call, k.named_expression].contains(&index.kind(header))
-        && !words.contains("await")
-        && !words.contains("yield")
+    !acts(header) && !inner.any(acts) && !words.contains("await") && !words.contains("yield")
 }
 
 /// The statement in front of an `else` that only passes, without it.

@@ -6,7 +6,7 @@ use super::orphaned;
 use super::plan::{Notes, Plan};
 use super::set_aside::set_aside;
 use super::state::State;
-use crate::condition::Situation;
+use crate::condition::{Condition, Situation};
 use crate::definitions::Sentence;
 use crate::ledger::text;
 use crate::messages;
@@ -39,6 +39,7 @@ pub(super) fn finish(
     let mut left = Vec::new();
     let mut hashes = BTreeMap::new();
     let (mut parses, mut untouched, mut comments, mut removed) = (true, true, true, Vec::new());
+    let mut once = BTreeSet::new();
     let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
@@ -47,7 +48,14 @@ pub(super) fn finish(
         remarks.extend(state.blocked.clone());
         let places = Places::new(&state.rope, &state.text, plan.settings.definitions);
         if let Some(view) = &views[n] {
-            let manual = reports(plan, view, facts);
+            let mut manual = reports(plan, view, facts, false, &mut once);
+            if let (Some(given), true) = (state.both_views().0, state.is_changed()) {
+                let of_given = reports(plan, &given, facts, true, &mut once);
+                manual.extend(of_given.into_iter().map(|remark| {
+                    let place = ported_place(state, remark.range.start);
+                    Remark { range: place..place, ..remark }
+                }));
+            }
             // Told once, at the first branch.
             if let Some((modes, test)) = own_mode.and_then(|modes| Some((modes, modes.own_branch(view)?))) {
                 own_mode = None;
@@ -200,8 +208,15 @@ fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// What rules have to say without changing anything.
-fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
+/// What rules have to say without changing anything: those about the port, or those about the program as it was given. Of a rule
+/// that reports one place of a project, `once` holds what was reported.
+fn reports<'p>(
+    plan: &'p Plan<'_>,
+    view: &FileView<'_>,
+    facts: &ProjectFacts,
+    as_given: bool,
+    once: &mut BTreeSet<(&'p str, Option<&'p str>, usize)>,
+) -> Vec<Remark> {
     let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
     let mut out: Vec<Remark> = Vec::new();
     let mut told: BTreeSet<(usize, usize, &str)> = BTreeSet::new();
@@ -211,10 +226,19 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r)) {
             let offered = rule.is_unsafe && !plan.options.allow_unsafe;
-            if !rule.manual && !offered {
+            let is_as_given = rule.conditions.iter().any(Condition::is_as_given);
+            if (!rule.manual && !offered) || is_as_given != as_given {
                 continue;
             }
+            // What is offered is one choice for the whole project.
+            let is_first = offered || rule.conditions.iter().any(Condition::is_first_of_project);
+            let says = rule.says.as_deref();
+            let key = (recipe.id.as_str(), says, if says.is_some() { 0 } else { rule.line });
             for found in matched(rule, &situation) {
+                if is_first && once.contains(&key) {
+                    plan.fired(recipe, rule);
+                    break;
+                }
                 let elsewhere = plan.branch
                     && facts.modes.as_ref().is_some_and(|m| {
                         matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
@@ -237,6 +261,9 @@ fn reports(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Re
                 let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
                 let range = range.start..line.max(range.start + 1).min(range.end);
                 told.insert((range.start, range.end, &recipe.id));
+                if is_first {
+                    once.insert(key);
+                }
                 out.push(Remark { severity, stops_step, ..Remark::warning(range, &recipe.id, message) });
             }
         }

@@ -1,11 +1,12 @@
-//! Imports that a port has written twice into one block: two recipes brought them in different rounds, or around two calls.
+//! Imports that a port has written twice into one block: two recipes brought them in different rounds, or around two calls. One of
+//! the program's own that a port needs further up has moved there.
 
 use crate::rope::{Replacement, Rope};
 use python::edit::{Change, splices};
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
-/// Takes away each import of the port's, in a `try` or not, that a statement above it in its block makes already.
+/// Takes away each import, in a `try` or not, that a statement above it in its block makes already, where one of the two is the port's.
 pub(super) fn repeated(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
     let (index, k) = (&view.index, kinds());
     let is_import = |s: Id| [k.import_statement, k.import_from_statement].contains(&index.kind(s));
@@ -18,11 +19,14 @@ pub(super) fn repeated(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement>
     let mut out: Vec<Replacement> = Vec::new();
     for s in statements {
         let start = index.item(s).start;
-        let Some(by) = rope.author(start).filter(|_| out.last().is_none_or(|last| last.range.end <= start)) else {
+        if out.last().is_some_and(|last| last.range.end > start) {
             continue;
-        };
-        let mut above = index.parts(index.parent(s).unwrap_or(ROOT)).take_while(|other| *other < s);
-        if above.any(|other| index.text_of(other) == index.text_of(s)) {
+        }
+        let above = index.parts(index.parent(s).unwrap_or(ROOT)).take_while(|other| *other < s);
+        let mut same = above.filter(|other| index.text_of(*other) == index.text_of(s));
+        let author = |id: Id| rope.author(index.item(id).start);
+        let by = same.next().and_then(|first| author(s).or_else(|| author(first)));
+        if let Some(by) = by {
             let gone = splices(view, &Change::Replace { first: s, last: s, text: String::new() });
             out.extend(gone.into_iter().map(|g| Replacement { range: g.range, text: g.text, by: by.clone() }));
         }

@@ -51,8 +51,11 @@ pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool 
     if let Some(call) = index.call(id) {
         let of_numbers = matches!(called_name(index, id), Some("min" | "max" | "abs" | "float" | "int" | "round"))
             || call.qualified(&file.names).is_some_and(|name| name.starts_with("math."));
+        // `x.float()` of a tensor is a tensor of another type.
+        let on_number = |of: Id| file.names.by_import(index.text_of(of)) || follows(of);
         let mut arguments = call.arguments().ids();
-        return called_name(index, id) == Some("len") || of_numbers && arguments.all(follows);
+        return called_name(index, id) == Some("len")
+            || of_numbers && index.receiver(id).is_none_or(on_number) && arguments.all(follows);
     }
     if ![k.identifier, k.attribute].contains(&kind) {
         return false;

@@ -107,9 +107,24 @@ fn model_of<'t>(file: FileInProject<'_, 't>, owner: Id) -> Option<&'t str> {
     Some(index.text_of(model))
 }
 
-/// The statement before which a model is moved: that of the optimizer, or the outermost choice around it that does not make
-/// the model itself.
+/// The statement before which a model is moved: its first call, where that comes before the optimizer.
 fn before(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
+    let index = &file.view.index;
+    let at = before_optimizer(file, made, name)?;
+    let block = index.parent(at)?;
+    let is_early = |call: &Id| {
+        *call < at
+            && index.is_within(*call, block)
+            && index.callee(*call).is_some_and(|callee| index.is_text(callee, name))
+    };
+    let scope = file.function_of(made);
+    let first = model_calls(file).filter(|call| is_early(call) && file.function_of(*call) == scope).min();
+    let earlier = first.and_then(|call| index.parts(block).find(|s| index.is_within(call, *s)));
+    Some(earlier.filter(|s| !is_other(file, name, *s, at)).unwrap_or(at))
+}
+
+/// The statement of the optimizer, or the outermost choice around it that does not make the model itself.
+fn before_optimizer(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
     let (index, k) = (&file.view.index, kinds());
     let scope = file.function_of(made);
     let makes = |around: Id| index.assignments().any(|a| a.assigns(name) && index.is_within(a.id(), around));

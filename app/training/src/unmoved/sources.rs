@@ -5,7 +5,7 @@ use super::{is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::step::{assigned, given, is_counter, is_number, qualified, spread};
-use crate::words::CALLS_WITHOUT_TENSOR;
+use crate::words::{CALLS_WITHOUT_TENSOR, TENSOR_METHODS};
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
 
@@ -98,13 +98,21 @@ impl Scope<'_, '_> {
                 _ => self.before(last, call),
             };
         }
-        if !bindings.is_empty() || self.computed.contains(text) {
+        if !bindings.is_empty() || (self.computed.contains(text) && !self.is_used_as_tensor(text)) {
             return Source::Nothing;
         }
         match self.function.and_then(|function| index.function(function)?.parameters().find(|p| p.name == text)) {
             Some(parameter) => self.of_parameter(parameter, call),
             None => Source::Unknown,
         }
+    }
+
+    /// Whether the function calls a tensor's method on a name, so that it is no list or tuple of them.
+    fn is_used_as_tensor(&self, name: &str) -> bool {
+        let (file, index) = (self.file, &self.file.view.index);
+        let is_of_name = |call: Id| index.receiver(call).is_some_and(|receiver| index.is_text(receiver, name));
+        let calls = TENSOR_METHODS.iter().flat_map(|method| file.calls(method)).copied();
+        calls.filter(|call| file.function_of(*call) == self.function).any(is_of_name)
     }
 
     /// As late as can be: what is computed of it on the way to the model may stay on the CPU.

@@ -88,6 +88,14 @@ impl Scope<'_, '_> {
         expressions.extend(self.beside(&expressions));
         expressions.sort();
         expressions.dedup();
+        let mut kept: Vec<(Id, String)> = Vec::new();
+        expressions.retain(|id| match self.before_loop(*id) {
+            Some(at) => {
+                kept.push((at, index.text_of(*id).to_owned()));
+                false
+            }
+            None => true,
+        });
         moves.expressions.extend(expressions);
         unknown.dedup();
         moves.unknown_tensors.extend(unknown);
@@ -101,6 +109,26 @@ impl Scope<'_, '_> {
         for Bound { at, names, .. } in own {
             add(&mut moves.tensors, at, false, names);
         }
+        for (at, name) in kept {
+            add(&mut moves.tensors, at, false, [name]);
+        }
+    }
+
+    /// The loop before which an attribute such as `self.labels` can be moved once: only this function reads it, and no loop of it
+    /// assigns it.
+    fn before_loop(&self, node: Id) -> Option<Id> {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let text = index.text_of(node);
+        let is_own = index.owner(node).is_some_and(|owner| index.is_text(owner, "self"));
+        let is_loop = |id: &Id| [k.for_statement, k.while_statement].contains(&index.kind(*id));
+        let around = index.ancestors(node).take_while(|a| Some(*a) != self.function);
+        let outermost = around.filter(is_loop).last().filter(|_| is_own && index.kind(node) == k.attribute)?;
+        let mut same = index.of_kind(k.attribute).iter().copied().filter(|id| index.is_text(*id, text));
+        let is_fixed = same.all(|id| match index.is_stored(id) {
+            true => file.function_of(id) != self.function,
+            false => file.function_of(id) == self.function && index.is_within(id, outermost),
+        });
+        is_fixed.then_some(outermost)
     }
 
     /// Calls of losses that are given what a model gave.
@@ -207,7 +235,7 @@ impl Scope<'_, '_> {
             return true;
         }
         let is_tensor = [k.subscript, k.attribute].contains(&kind);
-        if is_tensor {
+        if is_tensor && !is_moved(file, self.function, index.text_of(node)) {
             out.expressions.push(node);
         }
         is_tensor
