@@ -16,8 +16,6 @@ mod opening;
 #[cfg(target_arch = "wasm32")]
 mod session;
 #[cfg(target_arch = "wasm32")]
-mod state_signal;
-#[cfg(target_arch = "wasm32")]
 mod twin;
 #[cfg(target_arch = "wasm32")]
 mod wire;

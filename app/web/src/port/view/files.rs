@@ -74,7 +74,7 @@ fn Tree() -> impl IntoView {
     scroll_to(at, list);
     let active = move || {
         let at = at.get().filter(|at| shown.get().contains(at))?;
-        nodes.with(|nodes| nodes.get(at).map(|node| id_of(node)))
+        nodes.with(|nodes| nodes.get(at).map(id_of))
     };
     let key = move |event: KeyboardEvent| {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {

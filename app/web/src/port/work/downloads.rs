@@ -7,6 +7,7 @@ use crate::port::state::{EDITS_INCLUDED, State, fragment};
 use crate::shared::archive;
 use crate::shared::browser;
 use crate::shared::text::thousands;
+use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 /// `portolan-hpu.patch` and the like.

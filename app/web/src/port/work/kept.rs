@@ -6,6 +6,7 @@ use crate::port::state::State;
 use crate::port::state::fragment::Share;
 use crate::shared::browser;
 use js_sys::{Object, Reflect, Uint8Array};
+use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 
 /// Whether there is a script that keeps the work; it calls `begin` once it has looked.

@@ -6,6 +6,7 @@ use crate::port::state::project::{self, Kind, LeftOut, Refusal};
 use crate::port::work::archive::{self, Packed};
 use crate::shared::browser;
 use crate::shared::text::count;
+use leptos::prelude::*;
 use python::SourceFile;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};

@@ -1,7 +1,6 @@
 //! A handle on the page's state, and what its controls do beyond it: everything that asks the worker.
 
 use super::engine;
-use super::state_signal::StateSignal;
 use crate::port::protocol::{Answer, Ask, Parcel, Shown};
 use crate::port::state::fragment::{self, ExampleId, Fragment, Share};
 use crate::port::state::lines::{Lines, Splice};
@@ -35,7 +34,7 @@ const LINK: &str = "it was cut or altered, is too big, or was made by another ve
 #[derive(Clone, Copy)]
 pub(in crate::port) struct Session {
     /// The state.
-    pub(in crate::port) state: StateSignal,
+    pub(in crate::port) state: RwSignal<State>,
     /// Tells those who show the text itself of a key that changed nothing else.
     typed: Trigger,
     /// [`State::port_key`].
@@ -60,7 +59,7 @@ struct Flight {
 impl Session {
     /// An empty state, and a worker that is being started.
     pub(in crate::port) fn start() -> Session {
-        let state = StateSignal::new();
+        let state = RwSignal::new(State::default());
         let port = Memo::new(move |_| state.with(State::port_key));
         let session = Session { state, typed: Trigger::new(), port, flight: StoredValue::new_local(Flight::default()) };
         session.start_engine();
@@ -474,7 +473,7 @@ impl Session {
     where
         T: PartialEq + Send + Sync + 'static,
     {
-        self.memo_boxed(Box::new(of))
+        Memo::new(move |_| self.state.with(&of))
     }
 
     /// A part of the state that changes with every key.
@@ -482,10 +481,10 @@ impl Session {
     where
         T: PartialEq + Send + Sync + 'static,
     {
-        self.memo_boxed(Box::new(move |state| {
+        Memo::new(move |_| {
             self.typed.track();
-            of(state)
-        }))
+            self.state.with(&of)
+        })
     }
 
     /// A part of the state that follows from the last port and what was done to it. In a large project it is worth not to
@@ -494,20 +493,11 @@ impl Session {
     where
         T: PartialEq + Send + Sync + 'static,
     {
-        let of: Box<dyn Fn(&State) -> T + Send + Sync> = Box::new(of);
         Memo::new(move |_| {
             // Read, for one that is only tracked is never worked out.
             self.port.with(|_| ());
-            self.state.with_untracked(|state| of(state))
+            self.state.with_untracked(&of)
         })
-    }
-
-    /// Boxed, a memo is compiled once for each type of value and not once for each closure.
-    fn memo_boxed<T>(self, of: Box<dyn Fn(&State) -> T + Send + Sync>) -> Memo<T>
-    where
-        T: PartialEq + Send + Sync + 'static,
-    {
-        Memo::new(move |_| self.state.with(|state| of(state)))
     }
 
     /// Undoes what the notice offers to undo.

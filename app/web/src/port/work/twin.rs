@@ -7,6 +7,7 @@ use crate::port::state::Panel;
 use crate::port::work::twin_kit::{TwinFiles, files, kit};
 use crate::shared::archive;
 use crate::shared::browser;
+use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 /// The kit, as it lies beside the page's module.

@@ -57,7 +57,7 @@ pub(super) fn paste(session: Session, event: &ClipboardEvent, field: NodeRef<Tex
         }
         Ok(()) => {
             // A script is pasted to be read as a port; a line is pasted to go on with.
-            session.state.try_update_untracked(|state| state.unread |= state.is_empty());
+            session.state.update_untracked(|state| state.unread |= state.is_empty());
             field.get_untracked().is_some_and(|field| {
                 let length = field.text_length();
                 length > 0
