@@ -153,7 +153,9 @@ torch.save(net.state_dict(), 'net.pt')
 
     def test_the_loader(self):
         self.bad("ipu.loader", NET + "poptorch.DataLoader(data, opts, batch_size=4)")
-        self.bad("ipu.loader", NET + "poptorch.DataLoader(opts, data, batch_size=48, drop_last=False)")
+        batches = WRAP + "for x, y in poptorch.DataLoader(opts, data, batch_size=SIZE, drop_last=False):\n    ipu(x, y)"
+        self.bad("ipu.static-shapes", batches.replace("SIZE", "48"))
+        self.good(batches.replace("SIZE", "32"))
         self.bad("ipu.loader", NET + "poptorch.DataLoader(opts, data, batch_size=65)")
 
     def test_precision(self):

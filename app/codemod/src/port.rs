@@ -11,6 +11,7 @@ mod merged;
 mod orphaned;
 mod overlap;
 mod plan;
+mod pointless;
 mod repeated;
 mod round;
 mod set_aside;

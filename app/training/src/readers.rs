@@ -1,5 +1,6 @@
 //! Who reads a loader: loops and functions that train, or evaluation alone.
 
+use crate::steps::names_validation;
 use crate::view::FileView;
 use python::names::{called_name, dotted};
 use python::tree::{Id, ROOT, kinds};
@@ -16,15 +17,39 @@ enum Use {
 
 /// Whether the loader that a call makes is read by loops and functions of this file that never train. What is handed on
 /// to where this can't be seen is not.
+///
+/// Where that can't be seen, its name says what it is for: `val_loader`, `def test_dataloader`, `DataLoader(valid_set)`.
 pub fn only_evaluation_reads(view: &FileView<'_>, call: Id) -> bool {
-    let Some(target) = target(view, call) else { return false };
+    let Some(target) = target(view, call) else { return is_named_for_evaluation(view, call, None) };
     let name = view.index.text_of(target);
     let scope = if name.starts_with("self.") { view.class_of(call) } else { view.function_of(call) };
     let is_earlier = |m: Id| m <= target && view.function_of(m) == view.function_of(target);
     let is_own = |m: Id| view.function_of(m).is_none_or(|f| Some(f) == scope || !takes(view, f, name));
     let meant = mentions(view, name, scope.unwrap_or(ROOT)).filter(|m| !is_earlier(*m) && is_own(*m));
     let uses: Vec<Use> = meant.map(|m| use_of(view, m, 3)).collect();
-    uses.contains(&Use::Evaluates) && !uses.contains(&Use::Trains) && !uses.contains(&Use::Unknown)
+    let is_seen = uses.contains(&Use::Evaluates) && !uses.contains(&Use::Unknown);
+    !uses.contains(&Use::Trains) && (is_seen || is_named_for_evaluation(view, call, Some(target)))
+}
+
+/// Whether names say that a loader is for evaluation: its own, its data set's, that of its function or its file.
+fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) -> bool {
+    let index = &view.index;
+    let function = view.function_of(call).map(|f| view.name_of(f));
+    let file = view.path.rsplit('/').next().and_then(|name| name.strip_suffix(".py"));
+    let data = index.arguments(call).ids().find(|a| index.keyword_name(*a).is_none_or(|name| name == "dataset"));
+    let names = [target.map(|t| index.text_of(t)), data.map(|d| index.text_of(d)), function, file];
+    names.into_iter().flatten().map(str::to_ascii_lowercase).find_map(|name| {
+        let words = || name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let is_of = |word: &str| {
+            let word = ["loader", "dataloader", "set", "dataset", "data", "dl"]
+                .iter()
+                .find_map(|end| word.strip_suffix(end))
+                .map_or(word, |rest| rest.strip_suffix("data").unwrap_or(rest));
+            names_validation(word)
+        };
+        // The first name that says anything.
+        if name.contains("train") { Some(name.contains("train=false")) } else { words().any(is_of).then_some(true) }
+    }) == Some(true)
 }
 
 /// The name that a call's value is assigned to, alone or at its place in a row of names.

@@ -97,9 +97,6 @@ class DataLoader(torch.utils.data.DataLoader):
             require("popdist.sharded", not divided, "an IterableDataset is not divided among processes: pass "
                     "auto_distributed_partitioning=False and let the data set do it")
         elif not sampled and combined is not None:
-            left = len(dataset) % (combined * processes)
-            expect("ipu.loader", drop_last or not left,
-                   f"drop_last=False gives a last batch of {left} instead of {combined}; shapes are fixed")
             expect("ipu.loader", len(dataset) >= combined * processes or not drop_last,
                    f"{len(dataset)} samples are fewer than one call needs ({combined} in each of {processes} processes): no step is run")
         if divided and not is_iterable:

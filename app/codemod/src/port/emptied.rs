@@ -5,7 +5,7 @@ use python::edit::{Change, splices};
 use python::names::called_name;
 use python::tree::{Id, kinds};
 use training::FileView;
-use training::words::QUESTIONS;
+use training::words::CALLS_THAT_ASK;
 
 /// Takes away what only holds a `pass` that the port wrote, where the header does nothing by itself and no comment is lost.
 pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
@@ -80,7 +80,7 @@ pub(super) fn is_quiet(view: &FileView<'_>, header: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     let acts = |id: Id| match index.kind(id) == k.call {
-        true => !called_name(index, id).is_some_and(|name| QUESTIONS.contains(&name)),
+        true => !called_name(index, id).is_some_and(|name| CALLS_THAT_ASK.contains(&name)),
         false => index.kind(id) == k.named_expression,
     };
     let mut inner = [k.call, k.named_expression].into_iter().flat_map(|kind| index.of_kind_in(kind, header)).copied();

@@ -1,26 +1,10 @@
-//! Branches that a port has made equal: once the scaler is gone, `if amp:` does the same as its `else`; `"cpu" if a else "cpu"` is no choice.
+//! Branches that a port has made equal: once the scaler is gone, `if amp:` does the same as its `else`.
 
 use super::emptied::is_quiet;
 use crate::rope::{Replacement, Rope};
 use python::edit::{Change, splices, unindented};
 use python::tree::{Id, kinds};
 use training::FileView;
-
-/// One value in place of two equal ones, likewise.
-fn merged_values(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
-    let index = &view.index;
-    let mut out: Vec<Replacement> = Vec::new();
-    for &choice in index.of_kind(kinds().conditional_expression) {
-        let (range, parts) = (index.range(choice), index.parts(choice).collect::<Vec<Id>>());
-        let [value, test, other] = parts[..] else { continue };
-        let is_equal = index.text_of(value) == index.text_of(other) && is_quiet(view, test);
-        let by = rope.authors(&index.range(value)).into_iter().next();
-        if let Some(by) = by.filter(|_| is_equal && out.last().is_none_or(|last| last.range.end <= range.start)) {
-            out.push(Replacement { range, text: index.text_of(value).to_owned(), by: by.clone() });
-        }
-    }
-    out
-}
 
 /// One branch in place of two equal ones, where the port has written in one of them and the test does nothing by itself; the first
 /// such test of a file.
@@ -53,5 +37,5 @@ pub(super) fn merged(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
             let written = splices(view, &change).into_iter();
             Some(written.map(|s| Replacement { range: s.range, text: s.text, by: by.clone() }).collect())
         })
-        .unwrap_or_else(|| merged_values(view, rope))
+        .unwrap_or_default()
 }

@@ -7,6 +7,7 @@ use super::merged::merged;
 use super::orphaned::orphaned;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
+use super::pointless::pointless;
 use super::repeated::repeated;
 use super::state::State;
 use super::wishes::wishes;
@@ -89,7 +90,7 @@ pub(super) fn round(
                     if comments.is_empty() { doubled_blank_lines(&state.text, &state.rope) } else { comments }
                 };
                 if replacements.is_empty() {
-                    let after = [emptied, merged, repeated].iter().map(|tidy| tidy(view, &state.rope));
+                    let after = [pointless, emptied, merged, repeated].iter().map(|tidy| tidy(view, &state.rope));
                     after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_else(remains)
                 } else {
                     replacements

@@ -2,10 +2,13 @@
 
 use super::TrainingStep;
 use super::bindings::{bindings, binds_in};
+use super::callers::{given, is_epoch};
 use super::dataflow::{member_of_self, reads};
+use super::numbers::{is_counter, is_number};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
+use python::names::dotted;
 use python::tree::{Id, kinds};
 
 /// Values that statements read and that change from one call of the step to another, unless they come with the batch.
@@ -16,7 +19,8 @@ pub(crate) fn changing(step: &TrainingStep<'_, '_>, statements: &[Id]) -> Vec<Id
         let by_function = file.index.kind(step.body) == k.function_definition && file.binds(step.body, text(step, id));
         by_function
             || matches!(file.role(id), Some(Role::Model))
-            || binds_in(&file, step.body, text(step, id)) && !counts(step, text(step, id))
+            || binds_in(&file, step.body, text(step, id)) && !counts(step, text(step, id)) && !varies(step, id, 4)
+            || cut_by_hand(file, step.body, id).is_some()
     };
     let values = statements.iter().flat_map(|s| reads(&file, *s)).filter_map(|id| value(&file, id));
     values.filter(|id| !is_fixed(*id) && changes(file, step.optimizer, *id, text(step, *id), 4)).collect()
@@ -27,6 +31,50 @@ fn counts(step: &TrainingStep<'_, '_>, name: &str) -> bool {
     let index = &step.file.view.index;
     let mut inside = bindings(&step.file, name).into_iter().filter(|b| index.is_within(*b, step.body)).peekable();
     inside.peek().is_some() && inside.all(|b| index.kind(b) == kinds().augmented_assignment)
+}
+
+/// Whether a name is a number of Python that the loop of the step gives another value at each turn: `n` of `enumerate`, `temperature * 0.9`.
+fn varies(step: &TrainingStep<'_, '_>, id: Id, steps: u8) -> bool {
+    let file = step.file;
+    let (index, name) = (&file.view.index, file.view.index.text_of(id));
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let varies_in = |binding: Id| {
+        let follows = |read: &Id| {
+            let word = index.text_of(*read);
+            let inside = binds_in(&file, step.body, word);
+            word == name
+                || inside && varies(step, *read, steps)
+                || !inside && changes(file, step.optimizer, *read, word, 4)
+        };
+        let made_of = index.source(binding).map_or_else(Vec::new, |source| reads(&file, source));
+        is_counter(file, binding, name) || !index.is_loop(binding) && made_of.iter().any(follows)
+    };
+    is_number(file, id, 5) && bindings(&file, name).into_iter().any(|b| index.is_within(b, step.body) && varies_in(b))
+}
+
+/// The part of all samples that a batch is, where the program cuts it out of a tensor by a number of this turn: `images[i:i + size]`.
+pub(crate) fn cut_by_hand(file: FileInProject<'_, '_>, body: Id, id: Id) -> Option<Id> {
+    let (k, index) = (kinds(), &file.view.index);
+    let is_cut = |at: &Id| {
+        let Some(all) = index.value(*at).filter(|_| index.kind(*at) == k.subscript) else { return false };
+        let is_turn = |number: &Id| {
+            let name = index.text_of(*number);
+            // A loop of the step's own has numbers of its own.
+            let own = index.ancestors(*number).filter(|a| *a > body && index.is_loop(*a));
+            let is_own = own.into_iter().any(|a| {
+                index.target(a).is_some_and(|t| index.mentions(t, |word| word == name) || index.is_text(t, name))
+            });
+            *number > all && !is_own && binds_in(&file, body, name) && is_number(file, *number, 5)
+        };
+        dotted(index, all).is_some()
+            && !binds_in(&file, body, index.text_of(all))
+            && index.of_kind_in(k.identifier, *at).iter().any(is_turn)
+    };
+    index
+        .ancestors(id)
+        .take_while(|a| ![k.block, k.expression_statement].contains(&index.kind(*a)))
+        .filter(is_cut)
+        .last()
 }
 
 fn text<'t>(step: &TrainingStep<'_, 't>, id: Id) -> &'t str {
@@ -79,22 +127,4 @@ pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name
         return is_epoch(name);
     }
     given(&file, function, name).into_iter().any(follows)
-}
-
-/// What callers give a parameter of a function of the file, where they do.
-pub(crate) fn given(file: &PythonFile<'_>, function: Id, parameter: &str) -> Vec<Id> {
-    let index = &file.index;
-    let skipped = usize::from(file.class_of(function).is_some());
-    let mut parameters = index.function(function).into_iter().flat_map(|d| d.parameters());
-    let Some(place) = parameters.position(|p| p.name == parameter) else { return Vec::new() };
-    let argument = |call: Id| {
-        let arguments = index.arguments(call);
-        arguments.keyword(parameter).or_else(|| arguments.positional().nth(place.checked_sub(skipped)?))
-    };
-    file.callers(function).filter_map(argument).collect()
-}
-
-/// Whether a parameter is the number of an epoch by its name.
-pub(crate) fn is_epoch(name: &str) -> bool {
-    name == "epoch" || name.ends_with("_epoch")
 }

@@ -56,7 +56,7 @@ pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
 }
 
 /// What a statement changes in its place: `x[x > 1] = 1`, `x.clamp_(0, 1)`.
-fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t str> {
+pub(crate) fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t str> {
     let k = kinds();
     let index = &file.index;
     let change = index.parts(statement).next()?;

@@ -1,9 +1,11 @@
 //! Statements as they stand in a module of their own: what they take from outside becomes an attribute or a parameter.
 
 use super::calls::{arguments, qualified};
+use super::changing::cut_by_hand;
 use super::dataflow::{member_of_self, reads, reference};
 use super::fixed::bound_first;
 use super::obstacle::{self as why, Obstacle};
+use super::tensors::{is_altered, is_host_tensor};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::words::TENSORS_OF_DATA;
@@ -21,6 +23,8 @@ pub struct Extraction {
     pub body: Vec<String>,
     /// Attribute and the expression it is given.
     pub attributes: Vec<(String, String)>,
+    /// Attributes that are tensors of the host.
+    pub tensors: BTreeSet<String>,
     /// Parameter and the expression it is given, `**` included.
     pub parameters: Vec<(String, String)>,
     /// Name and expression of a number of Python that changes from batch to batch.
@@ -116,13 +120,28 @@ impl Extraction {
                     let name = name_in(&mut self.attributes, index.text_of(node), &is_module_name);
                     edits.push((index.range(node), format!("self.{name}")));
                 }
+                Ok(Source::Method(node, parts)) => {
+                    for part in std::iter::once(node).chain(parts) {
+                        let name = name_in(&mut self.attributes, index.text_of(part), &is_module_name);
+                        if part == node {
+                            edits.push((index.range(node), format!("self.{name}")));
+                        }
+                    }
+                }
+                Ok(Source::Tensor(node)) => {
+                    let name = name_in(&mut self.attributes, index.text_of(node), &is_module_name);
+                    edits.push((index.range(node), format!("self.{name}")));
+                    self.tensors.insert(name);
+                }
                 Ok(Source::Parameter(node)) => {
                     let text = index.text_of(node);
                     let is_taken = |n: &str| {
                         n != text && frame.locals.contains(n) || self.numbers.iter().any(|(name, _)| name == n)
                     };
                     let whole = made_tensor(file, node);
-                    let made = (index.text_of(whole), text);
+                    // A part of all samples is named after these.
+                    let part = if cut_by_hand(file, frame.body, id) == Some(node) { name } else { text };
+                    let made = (index.text_of(whole), part);
                     edits.push((index.range(whole), name_after(&mut self.parameters, made, &is_taken)));
                 }
                 Ok(Source::Unpacked) => {
@@ -158,6 +177,10 @@ enum Source {
     Unchanged,
     /// The same at every step.
     Attribute(Id),
+    /// The same, a method of the program's own object, with what that object calls in it.
+    Method(Id, Vec<Id>),
+    /// The same, a tensor of the host.
+    Tensor(Id),
     /// Another value with every batch.
     Parameter(Id),
     /// The same, given as `**name`.
@@ -174,6 +197,9 @@ impl Frame<'_, '_> {
         let is_self = name == "self";
         let node = if is_self { member_of_self(&file, id) } else { Some(id) };
         let node = node.ok_or_else(|| why::self_as_whole(id))?;
+        if let Some(cut) = cut_by_hand(file, self.body, node) {
+            return Ok(Source::Parameter(cut));
+        }
         let (whole, part) = self.chain(node);
         let is_called =
             |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == k.call && index.callee(p) == Some(id));
@@ -188,22 +214,30 @@ impl Frame<'_, '_> {
             around.into_iter().any(defined)
         };
         let at_top = || file.binds_at_top(name, 0, true) && !file.names.by_import(name) && !file.defines(name);
-        if let Some(part) = part.filter(|_| is_self || taken_by_function || enclosing || at_top()) {
+        let is_method = is_self && is_called(whole) && !methods_named(file, index.text_of(whole)).is_empty();
+        if let Some(part) =
+            part.filter(|_| !is_method).filter(|_| is_self || taken_by_function || enclosing || at_top())
+        {
             return Ok(Source::Attribute(part));
         }
         if is_self {
             if is_called(whole) {
-                // Bound to its object, a method is traced like any function.
-                return match is_plain_method(file, whole) {
-                    true => Ok(Source::Attribute(whole)),
-                    false => Err(why::method_not_followed(whole)),
+                return match method_parts(file, whole) {
+                    Some(parts) => Ok(Source::Method(whole, parts)),
+                    None => Err(why::method_not_followed(whole)),
                 };
+            }
+            if is_host_tensor(file, node) {
+                return self.kept_tensor(node);
             }
             return Ok(Source::Attribute(if self.is_bound_in_body("self") { whole } else { reference(&file, node) }));
         }
         // A tensor is not called: what is called is a module or a function, the same at every step.
         let in_function = index.kind(self.body) == k.function_definition && !is_called(id);
         let is_data = self.inputs.contains(&name) || self.is_bound_in_body(name) || (taken_by_function && in_function);
+        if !is_data && !is_called(id) && is_host_tensor(file, id) {
+            return self.kept_tensor(id);
+        }
         Ok(if is_data && file.role(id) != Some(Role::Device) {
             let unpacked = index.parent(id).is_some_and(|p| index.text_of(p) == format!("**{name}"));
             if unpacked { Source::Unpacked } else { Source::Parameter(reference(&file, id)) }
@@ -212,6 +246,13 @@ impl Frame<'_, '_> {
         } else {
             Source::Unchanged
         })
+    }
+
+    /// A tensor that is made outside of the loop, unless it changes there.
+    fn kept_tensor(&self, node: Id) -> Result<Source, Obstacle> {
+        let name = self.file.view.index.text_of(node);
+        let changes = is_altered(self.file, self.body, name);
+        if changes { Err(why::changing_value(node, name)) } else { Ok(Source::Tensor(node)) }
     }
 
     /// The longest dotted name that a node begins, and the longest part of it that is a model or a criterion: `self.net` of
@@ -299,22 +340,41 @@ fn name_after(list: &mut Vec<(String, String)>, (text, part): (&str, &str), is_t
     name
 }
 
-/// Whether a method of this file only computes: it neither runs the model nor leaves the tensors.
-fn is_plain_method(file: FileInProject<'_, '_>, called: Id) -> bool {
-    let k = kinds();
-    let index = &file.view.index;
-    let Some(name) = index.text_of(called).strip_prefix("self.") else { return false };
-    let Some(class) = file.class_of(called) else { return false };
-    let method = index.of_kind_in(k.function_definition, class).iter().copied().find(|d| file.name_of(*d) == name);
-    method.is_some_and(|method| {
-        index.of_kind_in(k.call, method).iter().all(|call| {
-            let leaves = called_name(index, *call)
-                .is_some_and(|n| matches!(n, "item" | "numpy" | "tolist" | "backward" | "append" | "print"));
-            let runs = index.callee(*call).is_some_and(|g| {
-                let last = index.text_of(g).rsplit('.').next().unwrap_or("").to_ascii_lowercase();
-                file.role(g) == Some(Role::Model) && !last.contains("loss") && !last.contains("criteri")
-            });
-            !leaves && !runs
-        })
-    })
+/// The methods of the file that `self.name` may mean: a class of the file may have them from another one.
+fn methods_named(file: FileInProject<'_, '_>, called: &str) -> Vec<Id> {
+    let definitions = file.view.index.of_kind(kinds().function_definition).iter().copied();
+    let Some(name) = called.strip_prefix("self.") else { return Vec::new() };
+    definitions.filter(|d| file.name_of(*d) == name && file.class_of(*d).is_some()).collect()
+}
+
+/// What a method calls that its object holds, such as the model. Bound to its object, a method is traced like any function, and what learns
+/// in it has to be part of what is compiled. None where the method leaves the tensors.
+fn method_parts(file: FileInProject<'_, '_>, called: Id) -> Option<Vec<Id>> {
+    let (k, index) = (kinds(), &file.view.index);
+    let mut methods = methods_named(file, index.text_of(called));
+    let mut parts = Vec::new();
+    let mut read = 0;
+    while let Some(&method) = methods.get(read) {
+        read += 1;
+        for &call in index.of_kind_in(k.call, method) {
+            let leaves = ["item", "numpy", "tolist", "backward", "append", "print"];
+            if called_name(index, call).is_some_and(|name| leaves.contains(&name)) {
+                return None;
+            }
+            // `self.model` of `self.model.encode(x)`, too.
+            let dotted_callee = index.callee(call).filter(|callee| dotted(index, *callee).is_some());
+            let is_member = |id: &Id| index.owner(*id).is_some_and(|owner| index.is_text(owner, "self"));
+            let Some(callee) = std::iter::successors(dotted_callee, |id| index.owner(*id)).find(is_member) else {
+                continue;
+            };
+            let others = methods_named(file, index.text_of(callee));
+            match others.is_empty() {
+                true => parts.push(callee),
+                false => {
+                    methods.extend(others.into_iter().filter(|other| !methods.contains(other)).collect::<Vec<_>>())
+                }
+            }
+        }
+    }
+    (read > 0).then_some(parts)
 }

@@ -1,8 +1,8 @@
 //! The module that a step's slice becomes: what it computes, what it is given, and what comes back from it.
 
 use super::TrainingStep;
-use super::bindings::{bindings, binds_in};
-use super::calls::{is_parameter, qualified};
+use super::bindings::bindings;
+use super::calls::is_parameter;
 use super::changing::changing;
 use super::dataflow::{assigned, leaves, reads, reads_name};
 use super::extraction::{Extraction, Frame, plain_name};
@@ -11,6 +11,7 @@ use super::numbers::{is_number, number};
 use super::obstacle::{self as why, Obstacle};
 use super::origins::learns_before;
 use super::slice::Slice;
+use super::tensors::is_host_tensor;
 use crate::roles::Role;
 use crate::words::OUTPUT_FIELDS;
 use python::PythonFile;
@@ -161,7 +162,7 @@ fn extracted(
 }
 
 /// Names of the samples, where a program makes them once and trains on all of them at every turn: what the model is given alone, and
-/// what a loss or a difference has beside it. Anything else, such as weights of classes, is part of the step.
+/// what a loss or a difference has beside it. Other tensors, such as weights of classes or the edges of a graph, are part of the step.
 fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t str> {
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
@@ -176,12 +177,14 @@ fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t s
         (is_made && file.role(whole).is_none() && !is_number(file, whole, 5)).then_some(text)
     };
     let within = |kind| slice.statements.iter().flat_map(move |s| index.of_kind_in(kind, *s).iter().copied());
-    let (models, others): (Vec<Id>, Vec<Id>) = within(k.call).partition(|call| is_model_call(file, *call));
+    let (models, calls): (Vec<Id>, Vec<Id>) = within(k.call).partition(|call| is_model_call(file, *call));
     let [model] = models.as_slice() else { return Vec::new() };
     let given: Vec<Id> = index.arguments(*model).ids().collect();
-    let &[input] = given.as_slice() else { return Vec::new() };
-    let Some(input) = name(input) else { return Vec::new() };
-    let losses = others.into_iter().filter(|call| file.role(*call) == Some(Role::Loss));
+    let [input, others @ ..] = given.as_slice() else { return Vec::new() };
+    let Some(input) = name(*input).filter(|_| others.iter().all(|id| is_host_tensor(file, *id))) else {
+        return Vec::new();
+    };
+    let losses = calls.into_iter().filter(|call| file.role(*call) == Some(Role::Loss));
     let compared =
         losses.flat_map(|call| [(0, "input"), (1, "target")].map(|(n, name)| index.arguments(call).get(n, name)));
     let subtracted =
@@ -192,13 +195,7 @@ fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t s
             _ => None,
         });
     let beside = compared.flatten().chain(subtracted.flatten()).filter_map(name);
-    let inputs: Vec<&str> = std::iter::once(input).chain(beside).collect();
-    // A tensor of the host is no part of what is compiled.
-    let is_tensor =
-        |b: Id| index.source(b).is_some_and(|value| qualified(&file, value).is_some_and(|q| q.starts_with("torch.")));
-    let read = slice.statements.iter().flat_map(|s| reads(&file, *s));
-    let mut others = read.filter_map(name).filter(|name| !inputs.contains(name) && !binds_in(&file, step.body, name));
-    if others.any(|name| bindings(&file, name).into_iter().any(is_tensor)) { Vec::new() } else { inputs }
+    std::iter::once(input).chain(beside).collect()
 }
 
 /// Names of the slice that are read later.

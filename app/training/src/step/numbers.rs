@@ -2,7 +2,7 @@
 
 use super::TrainingStep;
 use super::bindings::bindings;
-use super::changing::{given, is_epoch};
+use super::callers::{given, is_epoch};
 use crate::project::FileInProject;
 use python::names::called_name;
 use python::tree::{Id, kinds};
@@ -26,6 +26,14 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
         if [k.assignment, k.augmented_assignment].contains(&kind) {
             let is_value = index.source(around) == Some(inside);
             return (is_value && index.parent(around).is_some_and(|s| step.before.contains(&s))).then_some(whole);
+        }
+        // What is computed with a tensor may be given to anything.
+        let asks_size = || ["shape", "size("].iter().any(|word| index.text_of(around).contains(word));
+        if kind == k.binary_operator
+            && index.ancestors(around).any(|a| index.kind(a) == k.argument_list)
+            && !asks_size()
+        {
+            return Some(whole);
         }
         if kind != k.binary_operator && kind != k.parenthesized_expression {
             return None;

@@ -43,7 +43,9 @@ pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
 pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], whole: Id) -> Vec<Obstacle> {
     let index = &file.view.index;
     let [first, others @ ..] = made else { return vec![why::no_optimizer(whole)] };
-    let mut out: Vec<Obstacle> = others.iter().map(|o| why::several_optimizers_made(o.call)).collect();
+    // Only one of those that an `if` chooses between is made.
+    let is_other = |o: &&OptimizerMade<'_>| o.name != first.name || choice(&file, &[first.call, o.call]).is_none();
+    let mut out: Vec<Obstacle> = others.iter().filter(is_other).map(|o| why::several_optimizers_made(o.call)).collect();
     if is_repeated(&file, first.call, 3) {
         out.push(why::optimizer_in_loop(first.call));
     }
@@ -54,6 +56,18 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
         .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
     out.extend(otherwise.map(|a| why::optimizer_made_otherwise(a.id())));
     out
+}
+
+/// The `if` that chooses between calls: each is in a branch of its own.
+pub fn choice(file: &PythonFile<'_>, calls: &[Id]) -> Option<Id> {
+    let (k, index) = (kinds(), &file.index);
+    let branch = |test: Id, call: Id| index.children(test).find(|part| index.is_within(call, *part));
+    let chooses = |test: &Id| {
+        let branches: Vec<Id> = calls.iter().filter_map(|call| branch(*test, *call)).collect();
+        let apart = branches.iter().enumerate().all(|(n, one)| !branches[..n].contains(one));
+        index.kind(*test) == k.if_statement && branches.len() == calls.len() && apart
+    };
+    index.ancestors(*calls.first()?).find(chooses)
 }
 
 /// Whether a place is come to again and again: a loop has it, or a call of its function.

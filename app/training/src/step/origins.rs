@@ -19,8 +19,10 @@ pub(crate) fn learns_before(
 ) -> Option<Id> {
     let k = kinds();
     let index = &file.index;
+    // A field is no name: `batch.actions` reads `batch`.
     let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned).collect()
+        let names = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+        names.filter_map(|name| name.split('.').next()).map(str::to_owned).collect()
     };
     let mut wanted: BTreeSet<String> = inputs.iter().flat_map(|(_, expression)| words(expression)).collect();
     let assignments: Vec<Id> = index

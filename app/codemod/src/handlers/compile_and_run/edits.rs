@@ -14,7 +14,7 @@ use python::tree::{Id, ROOT};
 use training::Obstacle;
 use training::program_start::command_line;
 use training::roles::Role;
-use training::step::{first_code, host_uses};
+use training::step::{choice, first_code, host_uses};
 use training::turn::data_above;
 
 /// What becomes of the file: one fix of a plain script, and of a project with compute modes one for each place, since the target's
@@ -145,13 +145,20 @@ impl Plan<'_, '_> {
 
     /// Statements that make loaders and data sets above the optimizer, in runs of first and last.
     fn data(&self) -> Vec<(Id, Id)> {
-        self.optimizers.first().map_or_else(Vec::new, |o| data_above(self.turn.step.file, o.statement))
+        self.optimizers.first().map_or_else(Vec::new, |o| data_above(self.turn.step.file, self.place_of(o)))
     }
 
     /// The statement before which a script has not read its command line, for all that is seen of it.
     fn start(&self, made: &Optimizer<'_>) -> Id {
         let first_data = || self.data().first().map(|(first, _)| *first);
-        command_line(self.turn.step.file.view, made.call).or_else(first_data).unwrap_or(made.statement)
+        command_line(self.turn.step.file.view, made.call).or_else(first_data).unwrap_or_else(|| self.place_of(made))
+    }
+
+    /// The statement that makes an optimizer, or chooses between it and others.
+    fn place_of(&self, made: &Optimizer<'_>) -> Id {
+        let calls: Vec<Id> = self.optimizers.iter().map(|o| o.call).collect();
+        let chosen = || choice(self.turn.step.file.view, &calls).filter(|_| calls.len() > 1);
+        chosen().unwrap_or(made.statement)
     }
 
     /// The name under which the file knows torch, if it has one for the module itself.

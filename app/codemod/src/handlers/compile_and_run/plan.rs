@@ -81,10 +81,11 @@ impl<'a, 't> Plan<'a, 't> {
                 },
             }
         }
+        let differs = |o: &&Optimizer<'_>| optimizers.first().is_some_and(|first| o.model != first.model);
+        obstacles.extend(optimizers.iter().find(differs).map(|o| Obstacle::several_optimizers_made(o.call)));
         obstacles.extend(starts_elsewhere(input, file, &optimizers, whole));
         if other_modes {
-            let first = optimizers.first();
-            let differs = |o: &&Optimizer<'_>| first.is_some_and(|f| o.model != f.model || o.name != f.name);
+            let differs = |o: &&Optimizer<'_>| optimizers.first().is_some_and(|first| o.name != first.name);
             obstacles.extend(optimizers.iter().find(differs).map(|o| Obstacle::several_optimizers_made(o.call)));
             if made.is_empty() || (optimizers.is_empty() && obstacles.is_empty()) {
                 obstacles.push(Obstacle::no_optimizer(whole));

@@ -31,11 +31,22 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     BlockShape::new(IMPORT, &["other_modes"]),
     BlockShape::new(
         DEFINITIONS,
-        &["other_modes", "several", "infers", "tells_rates", "carries", "opts", "accumulation", "classes"],
+        &["other_modes", "several", "infers", "freezes", "tells_rates", "carries", "opts", "accumulation", "classes"],
     ),
     BlockShape::new(
         CLASS,
-        &["class", "module", "attributes", "attribute", "attribute.name", "parameters", "body", "results", "loss"],
+        &[
+            "class",
+            "module",
+            "attributes",
+            "attribute",
+            "attribute.name",
+            "tensor",
+            "parameters",
+            "body",
+            "results",
+            "loss",
+        ],
     ),
     BlockShape::new(
         "step_call",

@@ -10,9 +10,11 @@ use super::{Input, Wish};
 use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
 use python::edit::{Change, statement_end, unindented};
-use python::tree::{Id, ROOT};
+use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeSet;
 use training::step::{
-    Accumulation, Known, Module, Slice, arguments, class_name, end_of_imports, logs_a_share, weights_changed,
+    Accumulation, Known, Module, Slice, arguments, class_name, end_of_imports, is_model_call, logs_a_share,
+    optimizers_made, weights_changed,
 };
 use training::{FileInProject, Obstacle, TrainingStep};
 
@@ -268,18 +270,35 @@ impl Plan<'_, '_> {
         let view = self.step.file.view;
         let Module { extraction, loss, results, .. } = &unit.module;
         let base = view.names.spelling(&view.index, self.step.whole, "torch.nn.Module");
+        let is_tensor = |name: &String| extraction.tensors.contains(name);
+        let attribute =
+            |(name, _): &(String, String)| Values::default().text("name", name).flag("tensor", is_tensor(name));
         let joined = |list: &[(String, String)]| list.iter().map(|a| a.0.as_str()).collect::<Vec<_>>().join(", ");
         let values = Values::default()
             .text("class", &unit.class)
             .text("module", base.unwrap_or_else(|| "torch.nn.Module".to_owned()))
             .text("attributes", joined(&extraction.attributes))
-            .list("attribute", extraction.attributes.iter().map(|a| Values::default().text("name", &a.0)))
+            .list("attribute", extraction.attributes.iter().map(attribute))
             .text("parameters", joined(&extraction.parameters))
             .text("body", extraction.body.join("\n"))
             .text("results", results.iter().map(|r| format!("{r}, ")).collect::<String>())
             .text("loss", extraction.local(loss));
         self.block(CLASS, &values)
     }
+}
+
+/// Whether the step runs weights that its optimizer does not have, as far as the file shows: those of a second model, or of a part of the model.
+fn trains_a_part(step: &TrainingStep<'_, '_>, slice: &Slice<'_>) -> bool {
+    let (file, index) = (step.file, &step.file.view.index);
+    let calls = slice.statements.iter().flat_map(|s| index.of_kind_in(kinds().call, *s)).copied();
+    let models = calls.filter(|call| is_model_call(file, *call)).filter_map(|call| index.callee(call));
+    let models: BTreeSet<&str> = models.map(|model| index.text_of(model)).collect();
+    let of_all = |call: Id, model: &str| {
+        let given = index.arguments(call).ids().next().map_or("", |given| index.text_of(given));
+        given.contains(&format!("{model}.parameters()"))
+    };
+    let (first, made) = (models.first(), optimizers_made(&file));
+    models.len() > 1 || first.is_some_and(|model| made.iter().any(|made| !of_all(made.call, model)))
 }
 
 /// The definitions that the steps need, behind the imports.
@@ -292,6 +311,7 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         .flag("other_modes", is_branch)
         .flag("several", parts.len() > 1)
         .flag("infers", parts.iter().any(|(plan, _)| plan.infers))
+        .flag("freezes", parts.iter().any(|(plan, unit)| trains_a_part(&plan.step, &unit.slice)))
         .flag("tells_rates", parts.iter().any(|(plan, _)| plan.tells_rates))
         .flag("carries", parts.iter().any(|(_, unit)| !unit.module.carried.is_empty()))
         .text("opts", first.options_name())

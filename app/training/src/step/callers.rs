@@ -1,0 +1,22 @@
+//! What callers give the parameters of a function.
+
+use python::PythonFile;
+use python::tree::Id;
+
+/// What callers give a parameter of a function of the file, where they do.
+pub(crate) fn given(file: &PythonFile<'_>, function: Id, parameter: &str) -> Vec<Id> {
+    let index = &file.index;
+    let skipped = usize::from(file.class_of(function).is_some());
+    let mut parameters = index.function(function).into_iter().flat_map(|d| d.parameters());
+    let Some(place) = parameters.position(|p| p.name == parameter) else { return Vec::new() };
+    let argument = |call: Id| {
+        let arguments = index.arguments(call);
+        arguments.keyword(parameter).or_else(|| arguments.positional().nth(place.checked_sub(skipped)?))
+    };
+    file.callers(function).filter_map(argument).collect()
+}
+
+/// Whether a parameter is the number of an epoch by its name.
+pub(crate) fn is_epoch(name: &str) -> bool {
+    name == "epoch" || name.ends_with("_epoch")
+}
