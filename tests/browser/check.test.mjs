@@ -264,7 +264,7 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
   await page.choose("weights", "golden.safetensors", golden);
   await page.choose("input", "golden.safetensors", golden);
   await refused("weights", "cut.safetensors", golden.subarray(0, 5000), /incomplete or damaged safetensors file/);
-  await refused("weights", "notes.txt", Buffer.from("weights are in the other folder\n"), /no other file of tensors that is read: torch\.save's \(\.pt/);
+  await refused("weights", "notes.txt", Buffer.from("weights are in the other folder\n"), /not a supported file; expected safetensors, torch\.save's format \(\.pt/);
   await refused("weights", "empty.pt", Buffer.alloc(0), /empty/);
   await refused("weights", "code.pt", Buffer.from("\x80\x04cos\nsystem\n(S'x'\ntR.", "latin1"), /pickle/);
   // As torch.save packs it, with a call that PyTorch's own reader would make.

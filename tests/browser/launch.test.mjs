@@ -187,7 +187,7 @@ onPage("what few need is folded, unless something stands in it", {}, async (page
   // A problem in it is seen, and the list of them leads there.
   await page.page.locator(".launch-form .folded > summary").first().click();
   await page.fill({ batch: "8", "batch-key": "two words" });
-  assert.match(await page.problem("batch-key"), /must be the key alone/);
+  assert.match(await page.problem("batch-key"), /must be only the key/);
   await page.page.locator(".launch-form .folded > summary").first().click();
   assert.equal(await folded(page), true);
   await page.goTo("batch-key");

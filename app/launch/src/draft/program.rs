@@ -206,7 +206,7 @@ impl Draft<'_> {
                     let own = own.parse::<u32>().map_or(own.to_string(), |own| count(own, noun));
                     self.problem(
                         field,
-                        format!("{starter} {own} ({place}), but this is {number}: change it to {there}"),
+                        format!("{starter} {own} ({place}), but this launch uses {number}: change it to {there}"),
                     );
                 }
             } else {

@@ -280,7 +280,7 @@ fn a_launcher_that_joins() {
     refused(
         &of("lightning", &[("devices-key", "=2 a.py:4")]),
         "instances",
-        "takes 2 cards (a.py:4), but 8 here: write devices=8 there",
+        "uses 2 cards (a.py:4), but this launch uses 8: change it to devices=8",
     );
 }
 

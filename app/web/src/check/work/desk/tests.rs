@@ -148,7 +148,7 @@ fn what_is_wrong_is_told_with_its_part() {
     check(Run { input: Input::Synthetic(0), ..other }, Some(&whole), None, Part::Weights, "");
     let nan = Tensor::from_vec(&[3, 8, 8], vec![f32::NAN; 192]).unwrap();
     let nan = write_safetensors([("input", &nan)]).unwrap();
-    check(Run { input: Input::File(0), ..small() }, None, Some(&nan), Part::Input, "not a finite number");
+    check(Run { input: Input::File(0), ..small() }, None, Some(&nan), Part::Input, "is not finite");
 }
 
 #[test]
