@@ -446,8 +446,8 @@ class Refused(unittest.TestCase):
 
     def test_a_wrong_command_line(self):
         self.check("no such file: port/main.py", argv=("main.py",))
-        self.check("there is no folder nowhere", "--twin", "nowhere")
-        self.check("there is no folder nowhere", "--project", "nowhere")
+        self.check("no such folder: nowhere", "--twin", "nowhere")
+        self.check("no such folder: nowhere", "--project", "nowhere")
         self.check("no such file: original/train.py", original={"other.py": ""})
         self.check("must be at least 1", "--twin-steps", "0")
         self.check("--report: no such file: report.json", "--report", "report.json")

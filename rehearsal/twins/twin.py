@@ -133,8 +133,11 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
 
 
 def touched(target, machine, record):
-    """Whether a run on a target had anything of it: a package that stands in for the vendor's, or the device."""
-    return target == "cpu" or bool(set(record["stand_ins"]) - NO_VENDORS) or machine != "cpu" and machine in record["devices"]
+    """Whether a run on a target used any part of it: a stand-in for the vendor's package, or the device."""
+    # On Gaudi `import torch` loads the package, whatever the program does.
+    loaded_by_torch = {"habana_frameworks"} if target == "hpu" else set()
+    used = set(record["stand_ins"]) - NO_VENDORS - loaded_by_torch
+    return target == "cpu" or bool(used) or machine != "cpu" and machine in record["devices"]
 
 
 def _broken(file):

@@ -52,7 +52,7 @@ onSite("after one visit every page is there without a network, and a script is p
     assert.equal(missing.status(), 404);
     // Nobody knows without a network; the single file, for one, is there and not kept.
     assert.equal(await page.locator("h1").textContent(), "Not available offline");
-    assert.match(await page.locator(".lead").textContent(), /not among what the site keeps for offline use/);
+    assert.match(await page.locator(".lead").textContent(), /not among those stored for offline use/);
 
     const port = new PortPage(page, context);
     await page.goto(`${site.address}port/`);
