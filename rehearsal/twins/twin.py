@@ -134,8 +134,8 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
 
 def touched(target, machine, record):
     """Whether a run on a target used any part of it: a stand-in for the vendor's package, or the device."""
-    # On Gaudi `import torch` loads the package, whatever the program does.
-    loaded_by_torch = {"habana_frameworks"} if target == "hpu" else set()
+    # On Gaudi `import torch` loads the package, whatever the program does. A run of PyTorch has the devices of its parameters.
+    loaded_by_torch = {"habana_frameworks"} if target == "hpu" and record["devices"] else set()
     used = set(record["stand_ins"]) - NO_VENDORS - loaded_by_torch
     return target == "cpu" or bool(used) or machine != "cpu" and machine in record["devices"]
 
