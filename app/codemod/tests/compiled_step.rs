@@ -1,6 +1,9 @@
 //! What goes into a compiled step as a constant, what comes back from it, and what is told to it.
 
+mod ported;
+
 use codemod::{Options, RecipeSet, Style, port};
+use ported::to;
 use python::SourceFile;
 
 const HEAD: &str = "import torch\nfrom torch.nn import functional as F\n\nmodel = torch.nn.Linear(3, 3)\n\
@@ -15,16 +18,6 @@ fn step(weight: &str, depth: usize) -> String {
 
 fn to_ipu(text: &str) -> (String, String) {
     to("ipu", text)
-}
-
-/// The ported text, and what is said of the step.
-fn to(target: &str, text: &str) -> (String, String) {
-    let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
-    let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-    let ported = port(&[file], &RecipeSet::embedded(), &options);
-    assert!(ported.certificate.parses && ported.certificate.idempotent);
-    let said = ported.files[0].diagnostics.iter().map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
-    (ported.files[0].text.clone(), said)
 }
 
 fn check_refused(text: &str, words: &str) {

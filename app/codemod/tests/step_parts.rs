@@ -1,17 +1,8 @@
 //! What a compiled step is made of besides the model: tensors from above the loop, methods, parts of all samples, and which weights it trains.
 
-use codemod::{Options, RecipeSet, Style, port};
-use python::SourceFile;
+mod ported;
 
-/// The ported text, and what is said of it.
-fn to(target: &str, text: &str) -> (String, String) {
-    let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
-    let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-    let ported = port(&[file], &RecipeSet::embedded(), &options);
-    assert!(ported.certificate.parses && ported.certificate.idempotent);
-    let said = ported.files[0].diagnostics.iter().map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
-    (ported.files[0].text.clone(), said)
-}
+use ported::to;
 
 fn check_has(text: &str, words: &[&str]) {
     let (ported, said) = to("ipu", text);
