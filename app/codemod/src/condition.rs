@@ -27,7 +27,7 @@ use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword
 use tensor_device::goes_to_a_tensor;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
-use training::{FileView, ProjectFacts};
+use training::{FileInProject, FileView, ProjectFacts};
 use types::is_of_type;
 
 /// A compiled condition.
@@ -93,6 +93,14 @@ pub(crate) struct Situation<'a, 't> {
     pub(crate) branch: bool,
     /// The parts of the step as a verb found them, for the patches in its section.
     pub(crate) step: Option<&'a dyn StepParts>,
+}
+
+impl<'a, 't> Situation<'a, 't> {
+    /// A file outside of a verb; the style of the port is that of the project.
+    pub(crate) fn of_file(file: FileInProject<'a, 't>, settings: &'a Settings<'a>) -> Self {
+        let FileInProject { view, project } = file;
+        Self { view, project, settings, branch: project.modes.is_some(), step: None }
+    }
 }
 
 /// Compiles the conditions of a rule.

@@ -544,6 +544,16 @@ impl<'t> Index<'t> {
     pub fn is_within(&self, a: Id, b: Id) -> bool {
         a >= b && a < self.item(b).next
     }
+    /// Keeps what is in no other of `sorted`, which are in the order of the text.
+    pub fn outermost<T>(&self, sorted: &mut Vec<T>, id_of: impl Fn(&T) -> Id) {
+        let mut end = 0;
+        sorted.retain(|item| {
+            let id = id_of(item);
+            let is_outermost = id >= end;
+            end = end.max(self.item(id).next);
+            is_outermost
+        });
+    }
     pub(crate) fn match_node(&self, id: Id) -> MatchNode<'t> {
         self.tree.root.adopt(self.item(id).node)
     }

@@ -72,7 +72,7 @@ pub use saves::{Saves, saves};
 pub use schedule::{Schedules, schedules, steps_scheduler};
 pub use slice::Slice;
 pub use that_train::steps_that_train;
-pub use update::{Update, ends_step, updates};
+pub use update::{Update, ends_step, update_statements, updates};
 pub use weights::weights_changed;
 
 use crate::project::FileInProject;

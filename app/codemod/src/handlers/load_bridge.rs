@@ -5,6 +5,7 @@ use super::{Handler, Input, Wish};
 use crate::condition::{Situation, Type, imports, nodes_of_type};
 use crate::definitions::{BlockShape, Values, messages};
 use python::edit::Change;
+use training::FileInProject;
 
 messages! {
     bridge_not_loaded(sdk);
@@ -39,8 +40,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         return importing_os(Wish::new(view, statement, vec![Change::Insert { at: statement, after: true, text }]));
     }
     // No class keeps it: the module does, and other machines get past the import.
-    let Input { project, settings, .. } = *input;
-    let situation = Situation { view, project, settings, branch: true, step: None };
+    let situation = Situation::of_file(FileInProject { view, project: input.project }, input.settings);
     let first = nodes_of_type(&situation, &Type::FirstTorchImport).first().copied();
     let last = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };

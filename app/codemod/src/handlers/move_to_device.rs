@@ -29,19 +29,18 @@ pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLE
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
+    let backward = view.calls("backward").iter().filter(|call| view.steps.in_training(view, **call));
     if input.project.names_device {
         // Another program of the project does.
-        let backward = view.calls("backward").iter().find(|call| view.steps.in_training(view, **call));
-        if let Some(call) = backward.filter(|_| input.project.trains_without_device(view)) {
-            input.note(view, *call, model_not_followed());
+        if input.project.trains_without_device(view) {
+            backward.take(1).for_each(|call| input.note(view, *call, model_not_followed()));
         }
         return Vec::new();
     }
     if !input.project.moves_models {
         let joined = input.project.imports("torch.distributed");
-        for call in view.calls("backward").iter().filter(|call| view.steps.in_training(view, **call)) {
-            input.note(view, *call, if joined { processes_without_device() } else { model_not_followed() });
-        }
+        let message = if joined { processes_without_device } else { model_not_followed };
+        backward.for_each(|call| input.note(view, *call, message()));
         return Vec::new();
     }
     let moves = moves(FileInProject { view, project: input.project });

@@ -12,11 +12,10 @@ use training::step::{handed_losses, steps_that_train, unnamed_loss};
 use training::{FileInProject, FileView, Obstacle};
 
 /// What a scaler does that is handed the loss, and the part of it that updates the weights.
-pub(super) const SCALED_STEP: BlockShape =
-    BlockShape { name: "scaled_step", fills: &["loss", "counts", "test", "update"] };
+pub(super) const SCALED_STEP: BlockShape = BlockShape::new("scaled_step", &["loss", "counts", "test", "update"]);
 /// [`SCALED_STEP`]
 pub(super) const SCALED_UPDATE: BlockShape =
-    BlockShape { name: "scaled_update", fills: &["optimizer", "clips", "tested", "clip", "limit", "weights"] };
+    BlockShape::new("scaled_update", &["optimizer", "clips", "tested", "clip", "limit", "weights"]);
 
 /// Why a step can't be ported, and where in the file.
 struct Reason {
@@ -40,10 +39,12 @@ fn planned(plan: &Planner, input: &Input<'_, '_>, view: &FileView<'_>, wholes: &
 
 /// Ports the steps that `wholes` hold as `plan` says, once they are simple enough; otherwise says all that is in the way.
 pub(super) fn port_steps(input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id], plan: &Planner) -> Vec<Wish> {
+    // Other compute modes keep their code.
+    let is_alone = input.project.modes.is_none();
     let planned = |input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]| planned(plan, input, view, wholes);
     let ported = |input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]| {
         let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &planned);
-        let named = name_loss(input, view, wholes, &refused);
+        let named = is_alone.then(|| name_loss(input, view, wholes, &refused)).flatten();
         named.map_or_else(|| planned(input, view, wholes), |named| named.map(|wish| vec![wish]))
     };
     if wholes.is_empty() {
@@ -51,7 +52,8 @@ pub(super) fn port_steps(input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[I
     }
     let done = ported(input, view, wholes).or_else(|reasons| {
         let refused = |input: &Input<'_, '_>, view: &FileView<'_>| refusals(input, view, &ported);
-        split_lines(input, view, wholes, &refused).map_or(Err(reasons), |split| split.map(|wish| vec![wish]))
+        let split = is_alone.then(|| split_lines(input, view, wholes, &refused)).flatten();
+        split.map_or(Err(reasons), |split| split.map(|wish| vec![wish]))
     });
     done.unwrap_or_else(|reasons| tell(input, reasons))
 }
@@ -118,16 +120,13 @@ fn tell(input: &Input<'_, '_>, reasons: Vec<Reason>) -> Vec<Wish> {
 type Refused<'r> = dyn Fn(&Input<'_, '_>, &FileView<'_>) -> Vec<Reason> + 'r;
 
 /// Gives the losses of steps their names, if `refused` has nothing against the steps as they read then. None where all have a
-/// name, and in a project with compute modes, whose other modes keep their code.
+/// name.
 fn name_loss(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
     steps: &[Id],
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
-    if input.project.modes.is_some() {
-        return None;
-    }
     let mut unnamed = steps.iter().filter_map(|step| unnamed_loss(view, *step)).peekable();
     let at = unnamed.peek()?.0;
     let name = view.free_name(&["loss", "step_loss"]);
@@ -169,9 +168,6 @@ fn split_lines(
     steps: &[Id],
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
-    if input.project.modes.is_some() {
-        return None;
-    }
     let changes = statements_split(view, steps);
     let at = changes.first().and_then(Change::node)?;
     if_ported(input, view, at, changes, refused)

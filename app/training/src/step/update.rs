@@ -1,9 +1,11 @@
 //! Updates of the weights, and the calls that belong to them.
 
 use super::calls::arguments;
+use super::dataflow::leaves;
 use crate::project::FileInProject;
 use crate::roles::Role;
-use python::tree::Id;
+use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
 
 /// `optimizer.step()`, or `scaler.step(optimizer)`.
 pub struct Update<'t> {
@@ -50,4 +52,29 @@ pub fn ends_step(file: FileInProject<'_, '_>, statement: Id) -> bool {
             ends && file.statement_of(*call) == Some(statement)
         })
     })
+}
+
+/// The statements that update the weights, from `end`, the first update, on, with what belongs to an update; in a plain script
+/// an `if` around nothing else is one of them. None is inside of another.
+pub fn update_statements(file: FileInProject<'_, '_>, whole: Id, end: Id, is_alive: &dyn Fn(Id) -> bool) -> Vec<Id> {
+    let index = &file.view.index;
+    let mut updates = BTreeSet::from_iter([end]);
+    updates.extend(leaves(&file, whole).into_iter().filter(|s| is_alive(*s) && ends_step(file, *s)));
+    let mut found: BTreeSet<Id> = BTreeSet::new();
+    for &statement in &updates {
+        let mut at = statement;
+        while let Some(block) = index.parent(at)
+            && index.parts(block).all(|s| updates.contains(&s) || found.contains(&s))
+            && let Some(owner) = index.parent(block).filter(|o| index.kind(*o) == kinds().if_statement)
+            && index.otherwise(owner).is_none()
+            && file.project.modes.is_none()
+        {
+            at = owner;
+            found.insert(at);
+        }
+        found.insert(at);
+    }
+    let mut found: Vec<Id> = found.into_iter().collect();
+    index.outermost(&mut found, |at| *at);
+    found
 }

@@ -1,7 +1,10 @@
 //! Weights that the host changes in their place beside the update: `p.data.clamp_(-1, 1)`.
 
 use super::TrainingStep;
+use super::forward::is_model_call;
 use super::host::outermost_without;
+use super::optimizers::optimizers_made;
+use super::slice::Slice;
 use crate::roles::Role;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
@@ -82,4 +85,21 @@ fn trains(step: &TrainingStep<'_, '_>, model: Id) -> bool {
         callee == name || callee.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
     };
     index.of_kind_in(kinds().call, step.whole).iter().any(|call| *call < step.backward && called(call))
+}
+
+impl TrainingStep<'_, '_> {
+    /// Whether the step runs weights that its optimizer does not have, as far as the file shows: those of a second model, or of a
+    /// part of the model.
+    pub fn trains_a_part(&self, slice: &Slice<'_>) -> bool {
+        let (file, index) = (self.file, &self.file.view.index);
+        let calls = slice.statements.iter().flat_map(|s| index.of_kind_in(kinds().call, *s)).copied();
+        let models = calls.filter(|call| is_model_call(file, *call)).filter_map(|call| index.callee(call));
+        let models: BTreeSet<&str> = models.map(|model| index.text_of(model)).collect();
+        let of_all = |call: Id, model: &str| {
+            let given = index.arguments(call).ids().next().map_or("", |given| index.text_of(given));
+            given.contains(&format!("{model}.parameters()"))
+        };
+        let (first, made) = (models.first(), optimizers_made(&file));
+        models.len() > 1 || first.is_some_and(|model| made.iter().any(|made| !of_all(made.call, model)))
+    }
 }

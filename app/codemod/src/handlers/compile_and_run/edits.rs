@@ -214,8 +214,7 @@ impl Plan<'_, '_> {
                 let telling = longer.split(", ").find(|name| !shorter.contains(*name)).unwrap_or_default();
                 format!("({longer} if {} in group else {shorter})", telling.trim_matches(['(', ',', ')']))
             }
-            [one] => one.clone(),
-            [] => String::new(),
+            _ => tuples.concat(),
         }
     }
 

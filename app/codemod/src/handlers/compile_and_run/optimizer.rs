@@ -52,11 +52,9 @@ pub(super) fn read<'t>(
         obstacles.push(says::parameter_groups().at(made.call));
     }
     let prefix = format!("{}.", made.class());
-    let known: Vec<(&str, bool)> = definitions
-        .names(ARGUMENTS)
-        .iter()
-        .filter_map(|n| Some((n.name.strip_prefix(&prefix)?, n.remark.is_empty())))
-        .collect();
+    let arguments = definitions.names(ARGUMENTS).iter();
+    let known = arguments.filter_map(|n| Some((n.name.strip_prefix(&prefix)?, n.remark.is_empty())));
+    let known: Vec<(&str, bool)> = known.collect();
     let mut edits: Vec<Splice> = Vec::new();
     let mut named: Vec<&str> = Vec::new();
     for (place, argument) in index.arguments(made.call).iter().enumerate().skip(1) {

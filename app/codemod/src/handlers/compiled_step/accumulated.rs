@@ -32,9 +32,7 @@ pub(super) fn at_every_turn(plan: &mut Plan<'_, '_>, accumulation: &Accumulation
         }
     }
     let Some((assignment, holds)) = accumulation.named else { return };
-    let (Some(left), Some(right)) = (index.target(assignment), index.source(assignment)) else {
-        return;
-    };
+    let Some((left, right)) = index.target(assignment).zip(index.source(assignment)) else { return };
     let goes = |id: Id| {
         let skipped = matches!(accumulation.by, Counter::Skip(at) if index.is_within(id, at));
         skipped || id == left || conditions.iter().any(|c| index.is_within(id, *c))

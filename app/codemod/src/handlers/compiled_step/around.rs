@@ -7,8 +7,8 @@ use python::edit::Change;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 use training::step::{
-    Clipping, Found, Norm, arguments, ends_step, evaluates, in_model, is_model_call, leaves, optimizers_made, saves,
-    schedules,
+    Clipping, Found, Norm, arguments, evaluates, in_model, is_model_call, optimizers_made, saves, schedules,
+    update_statements,
 };
 
 /// Where an optimizer is built for the target, the package has to be there.
@@ -81,30 +81,8 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
 
 /// `zero_grad`, `backward`, `step` and what belongs to a scaler: the compiled step does all that.
 pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> bool) {
-    let k = kinds();
-    let (file, whole) = (plan.step.file, plan.step.whole);
-    let index = &file.view.index;
-    let mut gone: BTreeSet<Id> = BTreeSet::from_iter([plan.step.end]);
-    gone.extend(leaves(&file, whole).into_iter().filter(|s| is_alive(*s) && ends_step(file, *s)));
-    let mut outer: BTreeSet<Id> = BTreeSet::new();
-    for &statement in &gone {
-        let mut at = statement;
-        // A test around nothing else goes with it.
-        while let Some(block) = index.parent(at)
-            && index.parts(block).all(|s| gone.contains(&s) || outer.contains(&s))
-            && let Some(owner) = index.parent(block).filter(|o| index.kind(*o) == k.if_statement)
-            && index.otherwise(owner).is_none()
-            && file.project.modes.is_none()
-        {
-            at = owner;
-            outer.insert(at);
-        }
-        outer.insert(at);
-    }
-    for &at in &outer {
-        if !outer.iter().any(|o| *o != at && index.is_within(at, *o)) {
-            plan.replace(at, "");
-        }
+    for at in update_statements(plan.step.file, plan.step.whole, plan.step.end, is_alive) {
+        plan.replace(at, "");
     }
 }
 

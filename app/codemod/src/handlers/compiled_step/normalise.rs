@@ -23,25 +23,20 @@ pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish>
     let k = kinds();
     let index = &view.index;
     let (always, one) = (always(input), one_turn(input));
-    let mut found: Vec<Id> = Vec::new();
-    found.extend(index.of_kind(k.if_statement).iter().copied().filter(|at| {
+    let tests = index.of_kind(k.if_statement).iter().copied().filter(|at| {
         let holds = index.condition(*at).is_some_and(|c| index.text_of(c) == always);
         holds && index.otherwise(*at).is_none()
-    }));
-    found.extend(index.of_kind(k.for_statement).iter().copied().filter(|at| {
+    });
+    let loops = index.of_kind(k.for_statement).iter().copied().filter(|at| {
         let (Some(left), Some(right)) = (index.target(*at), index.source(*at)) else { return false };
         let turn = index.text_of(right).strip_prefix("range(").and_then(|n| n.strip_suffix(')')) == Some(one)
             && view.identifiers(index.text_of(left)).iter().filter(|id| index.is_within(**id, *at)).count() == 1;
         let part = chunks(view, *at).is_some_and(|c| c.numbers.iter().all(|n| index.text_of(*n) == one));
         (turn || part) && !is_left_early(view, *at)
-    }));
-    found.sort();
-    let mut done = 0;
-    found.retain(|at| {
-        let free = index.item(*at).start >= done;
-        done = done.max(index.item(*at).end);
-        free
     });
+    let mut found: Vec<Id> = tests.chain(loops).collect();
+    found.sort();
+    index.outermost(&mut found, |at| *at);
     found.into_iter().filter_map(|at| Some(Wish::new(view, at, vec![body_alone(view, at)?]))).collect()
 }
 

@@ -10,11 +10,9 @@ use super::{Input, Wish};
 use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
 use python::edit::{Change, statement_end, unindented};
-use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeSet;
+use python::tree::{Id, ROOT};
 use training::step::{
-    Accumulation, Known, Module, Slice, arguments, class_name, end_of_imports, is_model_call, logs_a_share,
-    optimizers_made, weights_changed,
+    Accumulation, Known, Module, Slice, arguments, class_name, end_of_imports, logs_a_share, weights_changed,
 };
 use training::{FileInProject, Obstacle, TrainingStep};
 
@@ -26,13 +24,7 @@ pub(super) fn rewrite<'a, 't>(
     wholes: &[Id],
 ) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let mut found = obstacles(input, file);
-    let situation = Situation {
-        view: file.view,
-        project: file.project,
-        settings: input.settings,
-        branch: file.project.modes.is_some(),
-        step: None,
-    };
+    let situation = Situation::of_file(file, input.settings);
     let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let torch = torch.filter(|t| file.index.parent(*t) == Some(ROOT));
     if torch.is_none() {
@@ -287,20 +279,6 @@ impl Plan<'_, '_> {
     }
 }
 
-/// Whether the step runs weights that its optimizer does not have, as far as the file shows: those of a second model, or of a part of the model.
-fn trains_a_part(step: &TrainingStep<'_, '_>, slice: &Slice<'_>) -> bool {
-    let (file, index) = (step.file, &step.file.view.index);
-    let calls = slice.statements.iter().flat_map(|s| index.of_kind_in(kinds().call, *s)).copied();
-    let models = calls.filter(|call| is_model_call(file, *call)).filter_map(|call| index.callee(call));
-    let models: BTreeSet<&str> = models.map(|model| index.text_of(model)).collect();
-    let of_all = |call: Id, model: &str| {
-        let given = index.arguments(call).ids().next().map_or("", |given| index.text_of(given));
-        given.contains(&format!("{model}.parameters()"))
-    };
-    let (first, made) = (models.first(), optimizers_made(&file));
-    models.len() > 1 || first.is_some_and(|model| made.iter().any(|made| !of_all(made.call, model)))
-}
-
 /// The definitions that the steps need, behind the imports.
 fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
     let Some((first, unit)) = parts.iter().find(|(plan, _)| plan.is_first) else { return Vec::new() };
@@ -311,7 +289,7 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         .flag("other_modes", is_branch)
         .flag("several", parts.len() > 1)
         .flag("infers", parts.iter().any(|(plan, _)| plan.infers))
-        .flag("freezes", parts.iter().any(|(plan, unit)| trains_a_part(&plan.step, &unit.slice)))
+        .flag("freezes", parts.iter().any(|(plan, unit)| plan.step.trains_a_part(&unit.slice)))
         .flag("tells_rates", parts.iter().any(|(plan, _)| plan.tells_rates))
         .flag("carries", parts.iter().any(|(_, unit)| !unit.module.carried.is_empty()))
         .text("opts", first.options_name())
