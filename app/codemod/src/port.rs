@@ -7,7 +7,6 @@ mod emptied;
 mod finish;
 mod gate;
 mod matched;
-mod merged;
 mod orphaned;
 mod overlap;
 mod plan;

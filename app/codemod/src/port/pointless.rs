@@ -1,50 +1,71 @@
-//! Code that a port has made pointless: `x = x`, a choice between two equal values.
+//! Code that a port has made pointless: `x = x`, a choice between two equal values, `if amp:` with the same statements as its `else`
+//! once the scaler is gone.
 
 use super::emptied::is_quiet;
 use crate::rope::{Replacement, Rope};
-use python::edit::{Change, splices};
+use python::edit::{Change, splices, unindented};
 use python::tree::{Id, kinds};
 use training::FileView;
 
-/// Takes away assignments of a name to itself and choices between equal values, where the port wrote or deleted something in them.
+/// Simplifies what the port wrote or deleted something in; the outermost of several that are inside one another.
 pub(super) fn pointless(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
     let (index, k) = (&view.index, kinds());
-    let choices =
-        index.of_kind(k.conditional_expression).iter().filter_map(|choice| Some((*choice, chosen(view, *choice)?)));
-    let choices = choices.map(|(choice, value)| (index.range(choice), index.text_of(value).to_owned()));
-    let statements = index.assignments().filter(|a| {
-        let same = a.target().zip(a.value()).is_some_and(|(to, from)| index.text_of(to) == index.text_of(from));
-        same && a.target().is_some_and(|target| is_quiet(view, target))
-    });
-    let statements = statements.filter_map(|a| view.statement_of(a.id())).flat_map(|s| {
-        let is_alone =
-            index.parent(s).is_some_and(|block| index.kind(block) == k.block && index.parts(block).count() == 1);
-        let text = if is_alone { "pass".to_owned() } else { String::new() };
-        splices(view, &Change::Replace { first: s, last: s, text }).into_iter().map(|s| (s.range, s.text))
-    });
-    let found = choices.chain(statements).filter_map(|(range, text)| {
+    let of_kind = |kind| index.of_kind(kind).iter().copied();
+    let choices = of_kind(k.conditional_expression).filter_map(|choice| chosen_value(view, choice));
+    let statements = index.assignments().filter_map(|a| assignment_to_itself(view, a.id()));
+    let branches = of_kind(k.if_statement).filter_map(|test| equal_branches(view, test));
+    let found = choices.chain(statements).chain(branches).filter_map(|change| {
+        let node = change.node()?;
         // A deletion behind the last byte is recorded at that byte.
-        let by = rope.authors(&(range.start..range.end + 1)).into_iter().next()?;
-        Some(Replacement { range, text, by })
+        let range = index.range(node);
+        Some((node, (change, rope.authors(&(range.start..range.end + 1)).into_iter().next()?)))
     });
-    let mut found: Vec<Replacement> = found.collect();
-    found.sort_by_key(|f| f.range.start);
-    // A choice inside of another one waits for the next pass.
-    let mut done = 0;
-    found.retain(|f| {
-        f.range.start >= done && {
-            done = f.range.end;
-            true
-        }
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|(node, _)| *node);
+    index.outermost(&mut found, |(node, _)| *node);
+    let replacements = found.into_iter().flat_map(|(_, (change, by))| {
+        splices(view, &change).into_iter().map(move |s| Replacement { range: s.range, text: s.text, by: by.clone() })
     });
-    found
+    replacements.collect()
 }
 
 /// What a choice gives whatever its test says: one of two equal values, or `x` of `x if x is not None else None`.
-fn chosen(view: &FileView<'_>, choice: Id) -> Option<Id> {
+fn chosen_value(view: &FileView<'_>, choice: Id) -> Option<Change> {
     let index = &view.index;
     let [value, test, other] = index.parts(choice).collect::<Vec<_>>()[..] else { return None };
     let (text, otherwise) = (index.text_of(value), index.text_of(other));
     let is_none = otherwise == "None" && index.text_of(test) == format!("{text} is not None");
-    ((text == otherwise || is_none) && is_quiet(view, test)).then_some(value)
+    let change = Change::Expression { node: choice, range: index.range(choice), text: text.to_owned() };
+    ((text == otherwise || is_none) && is_quiet(view, test)).then_some(change)
+}
+
+/// Nothing in place of `x = x`, or a `pass` where it is alone.
+fn assignment_to_itself(view: &FileView<'_>, assignment: Id) -> Option<Change> {
+    let index = &view.index;
+    let (to, from) = (index.target(assignment)?, index.source(assignment)?);
+    let at = view.statement_of(assignment)?;
+    let is_alone = index.parent(at).is_some_and(|b| index.kind(b) == kinds().block && index.parts(b).count() == 1);
+    let text = if is_alone { "pass".to_owned() } else { String::new() };
+    let same = index.text_of(to) == index.text_of(from) && is_quiet(view, to);
+    same.then_some(Change::Replace { first: at, last: at, text })
+}
+
+/// One branch in place of two equal ones.
+fn equal_branches(view: &FileView<'_>, test: Id) -> Option<Change> {
+    let index = &view.index;
+    let branch = index.if_statement(test)?;
+    let mut clauses = branch.clauses();
+    let (only, None) = (clauses.next()?, clauses.next()) else { return None };
+    let other = only.body.filter(|_| only.condition.is_none())?;
+    let text = |block: Id| {
+        let first = index.parts(block).next()?;
+        Some(unindented(index.text, index.item(first).start..index.item(block).end))
+    };
+    let same = text(branch.body()?).filter(|same| text(other).as_deref() == Some(same))?;
+    if !index.of_kind_in(kinds().comment, test).is_empty() || !branch.condition().is_some_and(|c| is_quiet(view, c)) {
+        return None;
+    }
+    let is_alone = index.parent(test).is_none_or(|block| index.parts(block).count() == 1);
+    let text = if same == "pass" && !is_alone { String::new() } else { same };
+    Some(Change::Replace { first: test, last: test, text })
 }

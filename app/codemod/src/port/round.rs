@@ -3,7 +3,6 @@
 use super::blank_lines::doubled_blank_lines;
 use super::doubled::drop_doubled;
 use super::emptied::emptied;
-use super::merged::merged;
 use super::orphaned::orphaned;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
@@ -90,7 +89,7 @@ pub(super) fn round(
                     if comments.is_empty() { doubled_blank_lines(&state.text, &state.rope) } else { comments }
                 };
                 if replacements.is_empty() {
-                    let after = [pointless, emptied, merged, repeated].iter().map(|tidy| tidy(view, &state.rope));
+                    let after = [pointless, emptied, repeated].iter().map(|tidy| tidy(view, &state.rope));
                     after.into_iter().find(|tidied| !tidied.is_empty()).unwrap_or_else(remains)
                 } else {
                     replacements
