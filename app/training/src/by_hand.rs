@@ -4,8 +4,8 @@ use crate::FileView;
 use crate::step::loop_around;
 use python::tree::{Id, kinds};
 
-/// The first update by hand in a file without a backward pass: `w -= rate * gradient` in a loop, with a `w` that is made of a tensor
-/// outside of it.
+/// The first manual update in a file without a backward pass: `w -= rate * gradient` in a loop, where `w` is computed
+/// from a tensor outside the loop.
 pub fn updated_by_hand(view: &FileView<'_>) -> Option<Id> {
     let (index, k) = (&view.index, kinds());
     if !view.steps.training.is_empty() || !view.calls("backward").is_empty() {

@@ -29,7 +29,7 @@ impl Classes {
         self.bases.keys().map(String::as_str)
     }
 
-    /// All bases of a class, as far as the project knows them.
+    /// All bases of a class, as far as they are defined in the project.
     pub fn ancestors(&self, class: &str) -> Vec<String> {
         let mut out: Vec<String> = Vec::new();
         let mut todo = vec![class.to_owned()];
@@ -45,7 +45,7 @@ impl Classes {
         out
     }
 
-    /// Whether one class is the other or inherits from it, either way round.
+    /// Whether one class is the other or inherits from it, in either direction.
     pub fn related(&self, a: &str, b: &str) -> bool {
         let is_base = |base: &str, of: &str| self.ancestors(of).iter().any(|x| x.rsplit('.').next() == Some(base));
         a == b || is_base(a, b) || is_base(b, a)

@@ -1,20 +1,20 @@
-//! Tests that count batches, `(i + 1) % n == 0`, where they stand or under a name: `last = (i + 1) % n == 0`, `if last:`; and
-//! loops that take a batch apart.
+//! Tests that count batches, `(i + 1) % n == 0`, written directly or assigned to a name: `last = (i + 1) % n == 0`,
+//! `if last:`; and loops that split a batch.
 
 use python::PythonFile;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 
-/// What is known of such a test.
+/// Such a test.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted<'t> {
-    /// What the number of the batch is divided by; empty where that is no number and no name.
+    /// The divisor of the batch number; empty if it is neither a number nor a name.
     pub count: &'t str,
     /// The expression that counts.
     pub expression: Id,
-    /// The assignment that gives it a name, and whether the test says `not` to that name.
+    /// The assignment that names it, and whether the test negates that name.
     pub named: Option<(Id, bool)>,
-    /// Something else is asked for as well.
+    /// It also tests something else.
     pub and_more: bool,
 }
 
@@ -37,7 +37,7 @@ pub fn counted<'t>(file: &PythonFile<'t>, condition: Id) -> Option<Counted<'t>> 
     Some(Counted { count: if plain { count } else { "" }, expression, named, and_more })
 }
 
-/// A number, a name with its dots, or a setting under keys that are written out: `cfg["count"]`.
+/// A number, a name with its dots, or a setting with literal keys: `cfg["count"]`.
 fn is_plain(count: &str) -> bool {
     let is_word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
     let quoted = |key: &str| {
@@ -48,7 +48,7 @@ fn is_plain(count: &str) -> bool {
     name && parts.all(|part| part.strip_suffix(']').is_some_and(quoted))
 }
 
-/// An expression without parentheses and `not` around it, and whether it is denied.
+/// An expression without enclosing parentheses and `not`, and whether it is negated.
 fn bare(file: &PythonFile<'_>, expression: Id) -> (Id, bool) {
     let k = kinds();
     let index = &file.index;
@@ -83,9 +83,9 @@ fn assigned_in_loop(file: &PythonFile<'_>, name: Id) -> Option<Id> {
 /// `for a, b in zip(x.chunk(n), y.chunk(n)):`.
 #[derive(Clone, Debug)]
 pub struct Chunks {
-    /// What is taken apart.
+    /// What is split.
     pub tensors: Vec<Id>,
-    /// The number of parts, as often as it is written.
+    /// The number of parts, once for each time it is written.
     pub numbers: Vec<Id>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a program evaluates its model and records gradients that nobody asks for.
+//! Where a program evaluates its model and records gradients that are not used.
 
 use crate::project::ProjectFacts;
 use crate::roles::Role;
@@ -10,15 +10,15 @@ use python::tree::{Id, kinds};
 /// What evaluates a model and records gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
-    /// A function, as a whole.
+    /// A whole function.
     Function(Id),
-    /// The first and the last of some statements of one block.
+    /// The first and the last of consecutive statements of one block.
     Statements(Id, Id),
 }
 
 /// What evaluates a model in a file and records gradients.
 pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<Recorded> {
-    // A model that differentiates by itself, for forces say, needs its gradients in validation too.
+    // A model that differentiates by itself, for example for forces, needs its gradients in validation too.
     if view.names.is_of_other_framework() || view.differentiates().is_some() {
         return Vec::new();
     }
@@ -59,17 +59,17 @@ pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<
     found
 }
 
-/// Whether a decorator may hold for the whole function: another decorator may want to be the first, and what a generator
-/// gives is used outside.
+/// Whether a decorator can apply to the whole function: another decorator may have to come first, and the results of a
+/// generator are used outside.
 fn takes_decorator(view: &FileView<'_>, function: Id) -> bool {
     let k = kinds();
     let is_decorated = view.index.parent(function).is_some_and(|p| view.index.kind(p) == k.decorated_definition);
-    // The decorator of a coroutine ends before it runs.
+    // The decorator of a coroutine ends before the coroutine runs.
     let is_async = view.index.text_of(function).starts_with("async");
     !is_decorated && !is_async && view.index.of_kind_in(k.r#yield, function).is_empty()
 }
 
-/// Whether nothing in front of a statement is handed the model: what is not seen here may train it.
+/// Whether the model is not passed to anything before a statement: code that is not visible here may train it.
 fn is_plain_before(project: &ProjectFacts, view: &FileView<'_>, body: Id, first: Id) -> bool {
     let index = &view.index;
     let is_handed =
@@ -78,8 +78,8 @@ fn is_plain_before(project: &ProjectFacts, view: &FileView<'_>, body: Id, first:
     before.all(|s| !index.of_kind_in(kinds().call, s).iter().any(is_handed))
 }
 
-/// Whether a function evaluates and does not only hand on what the model says: it sets the model to evaluation, or it
-/// runs it in a loop.
+/// Whether a function evaluates, rather than only returning the model's output: it sets the model to evaluation mode,
+/// or it runs it in a loop.
 fn evaluates(view: &FileView<'_>, function: Id, forwards: &[Id]) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -89,11 +89,11 @@ fn evaluates(view: &FileView<'_>, function: Id, forwards: &[Id]) -> bool {
             .any(|c| index.ancestors(*c).take_while(|a| *a != function).any(|a| index.kind(a) == k.for_statement))
 }
 
-/// Whether a function trains, by itself or through one that it calls.
+/// Whether a function trains, directly or through a function that it calls.
 fn trains(view: &FileView<'_>, function: Id) -> bool {
     let k = kinds();
     let index = &view.index;
-    // Gradients of the input are an answer, too.
+    // Gradients of the input are a result, too.
     let wants_gradients = index
         .of_kind_in(k.identifier, function)
         .iter()
@@ -101,7 +101,7 @@ fn trains(view: &FileView<'_>, function: Id) -> bool {
     wants_gradients
         || index.of_kind_in(k.call, function).iter().any(|call| {
             let Some(name) = called_name(index, *call) else { return false };
-            // `net.train()` and `net.train(False)` only switch.
+            // `net.train()` and `net.train(False)` only switch the mode.
             let switches = index.receiver(*call).is_some() && index.arguments(*call).len() < 2;
             (name.starts_with("train") && !(name == "train" && switches))
                 || matches!(name, "backward" | "fit" | "zero_grad")
@@ -131,7 +131,7 @@ fn forwards(project: &ProjectFacts, view: &FileView<'_>, within: Id) -> Vec<Id> 
         .collect()
 }
 
-/// Whether gradients are off around a node already: by a block or by a decorator.
+/// Whether gradients are already disabled around a node, by a block or by a decorator.
 fn without_gradients(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -150,7 +150,7 @@ fn without_gradients(view: &FileView<'_>, id: Id) -> bool {
         .is_some_and(|function| view.calls("set_grad_enabled").iter().any(|c| index.is_within(*c, function) && *c < id))
 }
 
-/// The innermost block that holds every forward pass, through `if`s without `else` and `with`s.
+/// The innermost block that contains every forward pass, through `if`s without `else` and `with`s.
 fn innermost(view: &FileView<'_>, body: Id, forwards: &[Id]) -> (Id, Id) {
     let k = kinds();
     let index = &view.index;
@@ -173,7 +173,7 @@ fn innermost(view: &FileView<'_>, body: Id, forwards: &[Id]) -> (Id, Id) {
     }
 }
 
-/// The last statement of a block that is worth a context: neither a bare `return` nor a `pass`.
+/// The last statement of a block that needs the context: neither a bare `return` nor a `pass`.
 fn last_statement(view: &FileView<'_>, block: Id, first: Id) -> Option<Id> {
     let k = kinds();
     let index = &view.index;

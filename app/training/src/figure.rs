@@ -2,7 +2,7 @@
 
 use python::{Id, PythonFile};
 
-/// A number or an expression of the program, and where it stands.
+/// A number or an expression of the program, with its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
     /// `32`, `args.batch_size`.
@@ -12,7 +12,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// A figure in these words that stands where a node does.
+    /// A figure with this text at the location of a node.
     pub(crate) fn at(file: &PythonFile<'_>, id: Id, text: &str) -> Self {
         Self { text: text.to_owned(), place: Some(place_of(file, id)) }
     }
@@ -22,7 +22,7 @@ impl Figure {
         Self::at(file, id, file.index.text_of(id))
     }
 
-    /// What is not said is 1.
+    /// A missing figure is 1.
     pub(crate) fn one() -> Self {
         Self { text: "1".to_owned(), place: None }
     }

@@ -1,4 +1,4 @@
-//! What a program does to files beside its checkpoints.
+//! What a program does with files other than its checkpoints.
 
 use crate::view::FileView;
 use python::tree::{Id, kinds};
@@ -23,7 +23,7 @@ pub fn file_change(view: &FileView<'_>, statement: Id, functions: &[&str]) -> Op
     })
 }
 
-/// Whether one of a call's arguments, from a place on, is a mode that writes.
+/// Whether one of a call's arguments, from an index on, is a mode for writing.
 fn opens_for_writing(view: &FileView<'_>, call: Id, from: usize) -> bool {
     let index = &view.index;
     index.arguments(call).ids().skip(from).any(|argument| {
@@ -33,8 +33,7 @@ fn opens_for_writing(view: &FileView<'_>, call: Id, from: usize) -> bool {
     })
 }
 
-/// Whether nothing of a statement is missed where it does not happen: it gives nothing back, keeps nothing, and calls nothing of
-/// this program.
+/// Whether a statement can be skipped: it returns nothing, keeps nothing, and calls nothing of this program.
 pub fn leaves_nothing(view: &FileView<'_>, statement: Id) -> bool {
     let k = kinds();
     let index = &view.index;

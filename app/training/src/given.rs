@@ -1,4 +1,4 @@
-//! Which short texts the files of a project give to which names: `backend="gloo"`, and the default of `--backend`.
+//! Which short strings the files of a project assign to which names: `backend="gloo"`, and the default of `--backend`.
 
 use crate::view::FileView;
 use python::names::called_name;
@@ -6,7 +6,7 @@ use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
 use std::collections::BTreeSet;
 
-/// Names, without what they are attributes of, and texts: `backend=gloo`.
+/// Names, without the object that they are attributes of, and strings: `backend=gloo`.
 #[derive(Debug, Default)]
 pub struct Given(BTreeSet<String>);
 
@@ -25,8 +25,8 @@ impl Given {
         Self(given)
     }
 
-    /// Whether some file gives a text to what an expression is called: to `backend` for `args.backend`, `settings["backend"]` and
-    /// the key `"backend"` itself.
+    /// Whether some file assigns a string to the name of an expression: to `backend` for `args.backend`,
+    /// `settings["backend"]` and the key `"backend"` itself.
     pub fn gives(&self, view: &FileView<'_>, expression: Id, text: &str) -> bool {
         last_name(view, expression).is_some_and(|name| self.0.contains(&format!("{name}={text}")))
     }
@@ -44,7 +44,7 @@ fn last_name<'t>(view: &FileView<'t>, expression: Id) -> Option<&'t str> {
     index.text_of(expression).rsplit('.').next()
 }
 
-/// The name that gets a text, by itself or as one of two.
+/// The name to which a string is assigned, alone or as one of two.
 fn name_given(view: &FileView<'_>, string: Id) -> Option<String> {
     let (k, f) = (kinds(), fields());
     let index = &view.index;

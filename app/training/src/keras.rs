@@ -1,5 +1,5 @@
-//! Where a program works with Keras: which names are models, which functions build or run one, and the run of statements
-//! from the first layer to the last result that has to stand under a distribution strategy.
+//! Where a program works with Keras: which names are models, which functions build or run one, and the statements from
+//! the first layer to the last result, which have to be under a distribution strategy.
 
 use crate::classes::Classes;
 use crate::view::FileView;
@@ -9,12 +9,12 @@ use python::names::{called_name, canonical, dotted};
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
-/// What is known of all files together.
+/// Facts about all files together.
 #[derive(Debug, Default)]
 pub struct Keras {
     /// Functions and classes, by name, that work with a model when they are called.
     working: BTreeSet<String>,
-    /// Those among them that make a model.
+    /// Those that create a model.
     making: BTreeSet<String>,
     pub(crate) classes: Classes,
     /// Functions and classes, by name, that run under a strategy's scope.
@@ -33,21 +33,21 @@ pub struct Work {
 }
 
 impl Keras {
-    /// The beginning of what is known: the project's classes.
+    /// The initial facts: the project's classes.
     pub(crate) fn of_classes(classes: Classes) -> Self {
         Self { classes, ..Self::default() }
     }
 
-    /// What the files say, given what is known of them already.
+    /// The facts from the files, given those known so far.
     pub(crate) fn collect(views: &[&FileView<'_>], known: &Self) -> Self {
         let mut keras = Self::of_classes(known.classes.clone());
         if !views.iter().any(|v| v.names.uses_framework("tensorflow")) {
             return keras;
         }
-        // The same class in PyTorch often has the same name.
+        // The PyTorch class often has the same name.
         let of_torch = |v: &FileView<'_>| v.names.uses_framework("torch") && !v.names.uses_framework("tensorflow");
         let views: Vec<&FileView<'_>> = views.iter().copied().filter(|v| !of_torch(v)).collect();
-        // Functions that call such a function are such functions.
+        // Functions that call such a function are such functions, too.
         loop {
             let before = keras.working.len() + keras.making.len();
             for view in &views {
@@ -124,7 +124,7 @@ impl Keras {
         own && self.working.contains(name)
     }
 
-    /// Statements of a block (or of the module) that work with a model.
+    /// Statements of a block (or of the module) that use a model.
     fn working_statements(&self, view: &FileView<'_>, keras: &Keras, block: Id) -> Vec<Id> {
         let k = kinds();
         let index = &view.index;
@@ -141,14 +141,14 @@ impl Keras {
             .collect()
     }
 
-    /// The statements of a file that have to stand under a strategy. A script's function that does all the work, and is
-    /// called once, is looked into.
+    /// The statements of a file that have to be under a strategy. If a script's function does all the work and is
+    /// called once, its body is used.
     pub fn work(&self, view: &FileView<'_>) -> Option<Work> {
         let k = kinds();
         let index = &view.index;
         let mut block = ROOT;
         if self.working_statements(view, self, ROOT).is_empty() {
-            // A module without a start: its one function that makes a model and that nobody calls is the start.
+            // A module without a main block: its one function that creates a model and that nothing calls is the start.
             if self.started {
                 return None;
             }
@@ -177,8 +177,8 @@ impl Keras {
         None
     }
 
-    /// Where a file begins to make models: its first Keras statement, and in the methods of its classes the first
-    /// statement of each that makes a model and that no other such method calls.
+    /// Where a file begins to create models: its first Keras statement, and in the methods of its classes the first
+    /// statement of each that creates a model and that no other such method calls.
     pub fn beginnings(&self, view: &FileView<'_>) -> Vec<Id> {
         let k = kinds();
         let index = &view.index;
@@ -198,7 +198,7 @@ impl Keras {
                 .iter()
                 .any(|call| view.function_of(*call).is_some_and(|by| by != d && methods.contains(&by)))
         };
-        // What hands over to the method of its base leaves the beginning to that.
+        // A method that calls the method of its base class leaves this to that one.
         let hands_over = |d: Id| view.calls(view.name_of(d)).iter().any(|call| view.function_of(*call) == Some(d));
         methods
             .iter()
@@ -215,8 +215,8 @@ impl Keras {
             .collect()
     }
 
-    /// The body of the function that a statement calls and does nothing else with: `main()`, `sys.exit(main(args))`,
-    /// `app.run(main)`; where nothing else calls it.
+    /// The body of the function that a statement only calls: `main()`, `sys.exit(main(args))`, `app.run(main)`; if
+    /// nothing else calls it.
     fn only_call(&self, view: &FileView<'_>, statement: Id) -> Option<Id> {
         let k = kinds();
         let index = &view.index;
@@ -255,7 +255,7 @@ pub fn is_scope(view: &FileView<'_>, id: Id) -> bool {
         .any(|c| index.is_within(*c, id) && !index.is_within(*c, body) && index.arguments(*c).is_empty())
 }
 
-/// Whether a call of this name makes a model, or a part of one that holds variables.
+/// Whether a call of this name creates a model, or a part of one that has variables.
 fn builds(qualified: &str) -> bool {
     let name = canonical(qualified);
     if name == "tensorflow.Variable" {
@@ -268,19 +268,19 @@ fn builds(qualified: &str) -> bool {
     makes_model(name) || last == "Input" || (class && matches!(home, "layers" | "optimizers" | "metrics"))
 }
 
-/// Whether a name below `tensorflow.keras.` gives a model.
+/// Whether a name below `tensorflow.keras.` returns a model.
 fn makes_model(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     matches!(last, "Sequential" | "Model" | "load_model" | "clone_model" | "model_from_json")
         || (name.starts_with("applications.") && last.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
-/// Whether a name belongs to a package that has nothing to do with the project's own functions.
+/// Whether a name belongs to a package that is unrelated to the project's own functions.
 fn is_library(qualified: &str) -> bool {
     qualified.split('.').next().is_some_and(|head| KERAS_LIBRARIES.contains(&head))
 }
 
-/// Whether an expression is a Keras model: by what is assigned to it, or by what is done with it.
+/// Whether an expression is a Keras model, judging by what is assigned to it or how it is used.
 pub fn is_model(view: &FileView<'_>, keras: &Keras, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -309,7 +309,7 @@ pub fn is_model(view: &FileView<'_>, keras: &Keras, id: Id) -> bool {
             elsewhere |= view.qualified(right).is_some_and(|q| !canonical(&q).starts_with("tensorflow"));
         }
     }
-    // A model that came from elsewhere gives itself away by arguments that only Keras has.
+    // A model that was created elsewhere is recognised by arguments that only Keras has.
     !elsewhere && is_used_as_model(view, name)
 }
 

@@ -1,4 +1,4 @@
-//! Keras data in batches of one size: what has to be cut for it, and how many batches an epoch has then.
+//! Keras data in batches of one size: what has to be truncated for it, and the resulting number of batches in an epoch.
 
 use crate::keras::Keras;
 use crate::keras_data::{Home, Run, argument, common, group, runs};
@@ -6,19 +6,19 @@ use crate::view::FileView;
 use python::tree::Id;
 use std::collections::BTreeMap;
 
-/// An array that is not known to hold a whole number of batches.
+/// An array that is not known to contain a whole number of batches.
 pub struct UncutArray {
     /// Its name.
     pub name: String,
-    /// The samples that go together, as an operand: `64`, `(batch * 2)`.
+    /// The number of samples that belong together, as an operand: `64`, `(batch * 2)`.
     pub group: String,
 }
 
-/// Where arrays can be cut to whole batches: a statement, whether they are cut behind it, and the arrays. `together` batches go
-/// into one step.
+/// Where arrays can be truncated to whole batches: a statement, whether they are truncated after it, and the arrays.
+/// `together` batches are used in one step.
 pub fn uncut_arrays(view: &FileView<'_>, keras: &Keras, together: u64) -> Vec<(Id, bool, Vec<UncutArray>)> {
     let together = together.to_string();
-    // By block: names in the order of their use, each with the size that all its batches divide and the calls.
+    // By block: names in the order of their use, each with a size that all its batches divide, and the calls.
     let mut wanted: BTreeMap<(Option<Id>, usize, String), (String, Id)> = BTreeMap::new();
     for (order, run) in runs(view, keras).iter().enumerate() {
         for (place, (name, batch)) in run.data.iter().chain(&run.validation).enumerate() {
@@ -36,7 +36,7 @@ pub fn uncut_arrays(view: &FileView<'_>, keras: &Keras, together: u64) -> Vec<(I
         }
     }
     let work = keras.work(view);
-    // What goes to one place is one change.
+    // All changes at one place are one change.
     let mut places: BTreeMap<(Id, bool), Vec<UncutArray>> = BTreeMap::new();
     for ((_, _, name), (size, call)) in wanted {
         let home = Home::of(view, call, &name);
@@ -58,17 +58,17 @@ pub fn uncut_arrays(view: &FileView<'_>, keras: &Keras, together: u64) -> Vec<(I
     places.into_iter().map(|((at, after), arrays)| (at, after, arrays)).collect()
 }
 
-/// A model that is compiled once, trained once, and perhaps evaluated: with the numbers of batches as Python.
+/// A model that is compiled once, trained once, and perhaps evaluated: with the numbers of batches as Python code.
 pub struct Compiled {
     /// The call of `compile`.
     pub call: Id,
-    /// The batches of an epoch; with validation, a number that divides both.
+    /// The batches of an epoch; with validation, a number that divides both counts.
     pub steps: String,
     /// Statements that run the model on other data, with the number of batches there.
     pub others: Vec<(Id, String)>,
 }
 
-/// The compiled models of a file whose number of batches is known wherever they run.
+/// The compiled models of a file whose number of batches is known for all their runs.
 pub fn compiled_models(view: &FileView<'_>, keras: &Keras, replicas: &str) -> Vec<Compiled> {
     let index = &view.index;
     let all = runs(view, keras);
@@ -82,7 +82,7 @@ pub fn compiled_models(view: &FileView<'_>, keras: &Keras, replicas: &str) -> Ve
         let mut fits = own.iter().filter(|r| r.fits);
         let fit = fits.next().filter(|_| fits.next().is_none())?;
         let once = view.calls("compile").iter().filter(|c| view.function_of(**c) == function).count() == 1;
-        // Every use has to be one whose number of batches is known.
+        // The number of batches has to be known for every use.
         let uses = ["fit", "evaluate", "predict"].iter().flat_map(|m| view.calls(m)).copied();
         let uses = uses.filter(|c| behind(*c) && index.receiver(*c).is_some_and(|o| index.is_text(o, model))).count();
         let plain = once
@@ -102,7 +102,7 @@ pub fn compiled_models(view: &FileView<'_>, keras: &Keras, replicas: &str) -> Ve
     view.calls("compile").iter().filter_map(|compile| read(*compile)).collect()
 }
 
-/// `len(x) // batch`, where `x` is cut to whole batches before a node.
+/// `len(x) // batch`, where `x` is truncated to whole batches before a node.
 fn batches(view: &FileView<'_>, at: Id, data: &[(&str, &str)], replicas: &str) -> Option<String> {
     let (name, batch) = data.first()?;
     let cut = Home::of(view, at, name).cut(view, name)?;

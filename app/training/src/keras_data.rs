@@ -1,4 +1,4 @@
-//! What a Keras program feeds its models: arrays by name, in batches of a size that is written in the call.
+//! The data of a Keras program: arrays by name, in batches of a size that is written in the call.
 
 use crate::keras::{Keras, is_model};
 use crate::view::FileView;
@@ -7,24 +7,24 @@ use python::names::{called_name, canonical, dotted};
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
-/// The batch size that Keras takes when a call names none.
+/// Keras's default batch size.
 const DEFAULT_BATCH: &str = "32";
 
 /// A call of `fit` or `evaluate` with arrays.
 pub struct Run<'t> {
     /// The call.
     pub call: Id,
-    /// The model as the call names it.
+    /// The model as written in the call.
     pub model: &'t str,
     /// Whether it is `fit`.
     pub fits: bool,
-    /// Names of the arrays it reads, the input first; with the size of their batches.
+    /// Names of the arrays it reads, the input first, with the size of their batches.
     pub data: Vec<(&'t str, &'t str)>,
-    /// The arrays that `fit` validates with.
+    /// The arrays used for validation by `fit`.
     pub validation: Vec<(&'t str, &'t str)>,
 }
 
-/// The runs of a file whose arrays and batch sizes are plain enough to reckon with.
+/// The runs of a file whose arrays and batch sizes are simple enough for the arithmetic.
 pub fn runs<'t>(view: &FileView<'t>, keras: &Keras) -> Vec<Run<'t>> {
     let index = &view.index;
     let mut out = Vec::new();
@@ -36,8 +36,8 @@ pub fn runs<'t>(view: &FileView<'t>, keras: &Keras) -> Vec<Run<'t>> {
             let x = argument(view, call, 0, "x");
             let y = argument(view, call, 1, "y");
             let explicit = argument(view, call, 2, "batch_size").is_some();
-            // Without labels and without a batch size it may be anything that gives batches by itself; a split comes
-            // after every cut.
+            // Without labels and a batch size it may be anything that yields batches itself; a split is applied after
+            // any truncation.
             let splits = argument(view, call, usize::MAX, "validation_split").is_some();
             if splits || (y.is_none() && !explicit) || x.is_none_or(|x| is_pipeline(view, x)) {
                 continue;
@@ -61,7 +61,7 @@ pub fn runs<'t>(view: &FileView<'t>, keras: &Keras) -> Vec<Run<'t>> {
     out
 }
 
-/// What `fit` and `evaluate` read that is neither cut to whole batches nor a pipeline.
+/// The data of `fit` and `evaluate` that are neither truncated to whole batches nor a pipeline.
 pub fn uncut(view: &FileView<'_>, keras: &Keras) -> Vec<Id> {
     let index = &view.index;
     let calls = ["fit", "evaluate"].iter().flat_map(|m| view.calls(m)).copied();
@@ -80,12 +80,12 @@ pub fn uncut(view: &FileView<'_>, keras: &Keras) -> Vec<Id> {
         .collect()
 }
 
-/// An argument by its place or its keyword.
+/// An argument by its position or its keyword.
 pub fn argument(view: &FileView<'_>, call: Id, place: usize, keyword: &str) -> Option<Id> {
     view.index.arguments(call).get(place, keyword)
 }
 
-/// The batch size of a call, where it is a number or a name.
+/// The batch size of a call, if it is a number or a name.
 fn batch_of<'t>(view: &FileView<'t>, call: Id, place: usize, keyword: &str) -> Option<&'t str> {
     let index = &view.index;
     let Some(value) = argument(view, call, place, keyword) else { return Some(DEFAULT_BATCH) };
@@ -109,7 +109,8 @@ fn names_of<'t>(view: &FileView<'t>, values: [Option<Id>; 2]) -> Option<Vec<&'t 
     Some(out)
 }
 
-/// `n * m` that both sizes divide: the same size, the least common multiple of two numbers, or the product.
+/// A multiple of both sizes: the size itself if they are equal, the least common multiple of two numbers, or the
+/// product.
 pub fn common(a: &str, b: &str) -> String {
     match (a.parse::<u64>(), b.parse::<u64>()) {
         _ if a == b => a.to_owned(),
@@ -124,12 +125,12 @@ pub fn common(a: &str, b: &str) -> String {
     }
 }
 
-/// The samples that every replica's batch takes together, as an operand.
+/// The total number of samples in one batch of every replica, as an operand.
 pub fn group(batch: &str, replicas: &str) -> String {
     if replicas == "1" { batch.to_owned() } else { format!("({batch} * {replicas})") }
 }
 
-/// The block that a call's data are cut in, and where names are bound in it.
+/// The block in which a call's data are truncated, and where names are bound in it.
 pub struct Home {
     /// Statements of the module, of a function's body or of a block in it.
     pub statements: Vec<Id>,
@@ -138,8 +139,8 @@ pub struct Home {
 }
 
 impl Home {
-    /// Where a name of a call lives: in the innermost block around the call that assigns it, of the innermost function
-    /// that binds it or of the module.
+    /// Where a name of a call is bound: in the innermost block around the call that assigns it, of the innermost
+    /// function that binds it or of the module.
     pub fn of(view: &FileView<'_>, call: Id, name: &str) -> Self {
         let k = kinds();
         let index = &view.index;
@@ -150,20 +151,21 @@ impl Home {
                 let before = index.parts(*block).take_while(|s| !index.is_within(call, *s));
                 before.into_iter().any(|s| assigns(view, s, name) && !cuts(view, s, name))
             });
-        // A function in between runs at another time than the block around it.
+        // A function in between runs at a different time than the block around it.
         let inner = inner.filter(|b| view.function_of(*b) == function);
         Self { statements: index.parts(inner.unwrap_or(body)).collect(), function }
     }
 
-    /// The statement of the block that holds a node.
+    /// The statement of the block that contains a node.
     pub fn holding(&self, view: &FileView<'_>, id: Id) -> Option<Id> {
         self.statements.iter().copied().find(|s| view.index.is_within(id, *s))
     }
 
-    /// The last statement of the block, before one, that binds a name.
+    /// The last statement of the block, before another one, that binds a name.
     ///
     /// # Errors
-    /// Nothing binds it, and it is no parameter. `Ok(None)` stands for a parameter, or a name of the module that a function reads.
+    /// Nothing binds it, and it is not a parameter. `Ok(None)` stands for a parameter, or a name of the module that a
+    /// function reads.
     #[allow(clippy::result_unit_err)]
     pub fn bound(&self, view: &FileView<'_>, name: &str, before: Option<Id>) -> Result<Option<Id>, ()> {
         let head = name.split(['.', '[']).next().unwrap_or(name);
@@ -179,7 +181,7 @@ impl Home {
         }
         match self.function {
             Some(function) if view.binds(function, head) => Ok(None),
-            // The module's names are there when the function runs; numbers and imported names always are.
+            // The module's names are defined when the function runs; numbers and imported names always are.
             Some(_) => Ok(None),
             None if head.bytes().all(|b| b.is_ascii_digit()) => Ok(None),
             None if view.names.bindings.iter().any(|b| b.local == head && b.scope.is_none()) => Ok(None),
@@ -188,7 +190,7 @@ impl Home {
         }
     }
 
-    /// Where the function, or the module, already cuts an array to whole batches.
+    /// Where the function, or the module, already truncates an array to whole batches.
     pub fn cut(&self, view: &FileView<'_>, name: &str) -> Option<Id> {
         view.index
             .of_kind(kinds().assignment)
@@ -207,7 +209,7 @@ fn cuts(view: &FileView<'_>, statement: Id, name: &str) -> bool {
     })
 }
 
-/// Whether a statement assigns a name, itself or further inside.
+/// Whether a statement assigns a name, directly or in a nested statement.
 fn assigns(view: &FileView<'_>, statement: Id, name: &str) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -230,12 +232,13 @@ fn assigns(view: &FileView<'_>, statement: Id, name: &str) -> bool {
     })
 }
 
-/// Whether an expression is a `tf.data` pipeline: made by `tf.data` or `tensorflow_datasets`, or a chain of a pipeline's
-/// own methods.
+/// Whether an expression is a `tf.data` pipeline: created by `tf.data` or `tensorflow_datasets`, or a chain of a
+/// pipeline's own methods.
 pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
-    // A name that is assigned many times, each time from itself, leads to every assignment from each: none is looked at twice.
+    // A name that is assigned many times, each time from itself, leads from each assignment to every other: none is
+    // visited twice.
     let (mut open, mut seen) = (vec![id], BTreeSet::new());
     while let Some(id) = open.pop() {
         if !seen.insert(id) {

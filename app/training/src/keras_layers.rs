@@ -1,11 +1,11 @@
-//! Layers of Keras models, where a program writes them one after another.
+//! Layers of Keras models, if a program writes them in sequence.
 
 use crate::view::FileView;
 use python::names::canonical;
 use python::syntax::Call;
 use python::tree::{Id, ROOT, kinds};
 
-/// Runs of statements `x = Dense(10)(x)`, one below the other and nothing else in between.
+/// Runs of consecutive statements `x = Dense(10)(x)`, with nothing else in between.
 pub fn layer_runs(view: &FileView<'_>) -> Vec<Vec<Id>> {
     let index = &view.index;
     let calls_layer = |s: &Id| {
@@ -30,17 +30,17 @@ fn makes_and_calls_layer(view: &FileView<'_>, call: Call<'_, '_>) -> bool {
     made.is_some_and(|class| canonical(&class).starts_with("tensorflow.keras.layers."))
 }
 
-/// `model = Sequential([…])`, with nothing added later.
+/// `model = Sequential([…])`, to which nothing is added later.
 pub struct LayerList<'t> {
     /// The call.
     pub call: Id,
-    /// What it is assigned to.
+    /// The name it is assigned to.
     pub model: &'t str,
-    /// How many layers it has, inputs not counted.
+    /// Its number of layers, without inputs.
     pub layers: usize,
 }
 
-/// The models of a file whose layers stand in one list.
+/// The models of a file whose layers are in a single list.
 pub fn layer_lists<'t>(view: &FileView<'t>) -> Vec<LayerList<'t>> {
     let index = &view.index;
     let read = |call: &Id| {

@@ -1,8 +1,9 @@
-//! The ledger of a port: how many samples an optimizer step sees before and after, how the scheduler steps, how losses and
-//! gradients are reduced, and what of that changes. Each program of a project has its own.
+//! The ledger of a port: how many samples an optimizer step sees before and after, how the scheduler steps, how losses
+//! and gradients are reduced, and which of these change. Each program of a project has its own.
 //!
-//! Figures are read off the source, as literals or as the expressions that stand there; what can't be read is left out, and a
-//! product with an expression in it stays one. Nothing is evaluated. The words are [messages](Words) of the guides.
+//! Figures are read from the source, as literals or as the expressions that are written there; those that can't be read
+//! are omitted, and a product with an expression in it is not multiplied out. Nothing is evaluated. The texts are
+//! [messages](Words) of the guides.
 
 mod accumulation;
 mod precision;
@@ -25,9 +26,10 @@ pub use words::{LEDGER_MESSAGES, Words};
 /// The arithmetic of one program of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramLedger {
-    /// The programs that it is true of, by the paths of their files; none for files that no program of the project reaches.
+    /// The programs to which it applies, by the paths of their files; none for files that no program of the project
+    /// reaches.
     pub programs: Vec<String>,
-    /// What multiplies up to the samples of a step, then that product, then what else a step means.
+    /// The factors of a step's number of samples, then the product, then other properties of a step.
     pub entries: Vec<Entry>,
     /// Changes of meaning.
     pub changes: Vec<Words>,
@@ -36,7 +38,7 @@ pub struct ProgramLedger {
 /// One quantity before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is.
+    /// Its kind.
     pub quantity: Quantity,
     /// In the original.
     pub before: Reading,
@@ -44,30 +46,30 @@ pub struct Entry {
     pub after: Reading,
 }
 
-/// What a ledger counts.
+/// What a ledger lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Samples that one forward pass of one replica or process sees.
     MicroBatch,
-    /// Backward passes whose gradients are added up for one optimizer step.
+    /// Backward passes whose gradients are summed for one optimizer step.
     Accumulation,
     /// Copies of the model that average their gradients: processes, or replicas.
     Replicas,
     /// Samples that one optimizer step sees: the product of the three.
     SamplesPerStep,
-    /// Optimizer steps that the device makes in one call of the model.
+    /// Optimizer steps that the device performs in one call of the model.
     DeviceIterations,
     /// When the scheduler steps.
     SchedulerSteps,
-    /// How the losses of samples, and the gradients of batches and replicas, become one.
+    /// How the losses of samples, and the gradients of batches and replicas, are reduced to one.
     LossReduction,
-    /// The types that the step computes in.
+    /// The number types of the step.
     Precision,
 }
 
 impl Quantity {
-    /// What it is called.
+    /// Its label.
     #[must_use]
     pub fn name(self) -> Words {
         match self {
@@ -83,10 +85,10 @@ impl Quantity {
     }
 }
 
-/// A figure in words, and where it stands.
+/// A figure as text, with its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// What it says.
+    /// The text.
     pub words: Words,
     /// Path and line, from 1; none for a default and for a product.
     pub place: Option<(String, usize)>,
@@ -104,10 +106,10 @@ impl From<Figure> for Reading {
     }
 }
 
-/// Reads the ledgers of a port from the files it was made from and what became of them, with the target's own words for what
-/// it counts. A file that the port leaves as it was may be the same view on both sides. Programs that share the files they
-/// train with share a ledger. Empty where no program has a loader and a training step that the engine can read: a cell of a
-/// notebook that is text to it has none.
+/// Reads the ledgers of a port from the original files and the ported ones, with the target's own words for what it
+/// counts. A file that the port does not change may be the same view on both sides. Programs that share the files that
+/// they train with share a ledger. Empty if no program has a loader and a training step that the engine can read: a
+/// notebook cell that is a string to it has none.
 #[must_use]
 pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &LedgerTerms) -> Vec<ProgramLedger> {
     let [mut old, mut new] = [before, after].map(<[_]>::to_vec);
@@ -119,20 +121,20 @@ pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &Ledger
         programs(&old).into_iter().map(|program| program.files.iter().map(path).collect()).collect();
     let facts = ProjectFacts::collect(old.iter().copied(), &TargetFacts::default());
     let mut before_sides = sides(&old, &facts, &groups, terms, true);
-    // Files that no program reaches; all of them where the programs show no training.
+    // Files that no program reaches; all files if no program is found to train.
     let counted = groups.iter().zip(&before_sides).filter(|(_, side)| side.counts());
     let reached: BTreeSet<&String> = counted.flat_map(|(paths, _)| paths).collect();
     let rest: Vec<String> =
         old.iter().map(|view| view.path.to_owned()).filter(|path| !reached.contains(path)).collect();
     groups.push(rest);
     before_sides.extend(sides(&old, &facts, &groups[groups.len() - 1..], terms, true));
-    // What the names of a file play is remembered with it, so the port is read when the original has been.
+    // The roles of a file's names are cached with it, so the original is read before the port.
     let facts = ProjectFacts::collect(new.iter().copied(), &TargetFacts::default());
     let after_sides = sides(&new, &facts, &groups, terms, false);
     let mut ledgers: Vec<ProgramLedger> = Vec::new();
     for (n, (before, after)) in before_sides.iter().zip(&after_sides).enumerate() {
         let Some((entries, changes)) = compare(before, after) else { continue };
-        // The last are the files that belong to none.
+        // The last group contains the files that belong to no program.
         let program = (n + 1 < groups.len()).then(|| groups[n][0].clone());
         match ledgers.iter_mut().find(|known| known.entries == entries && known.changes == changes) {
             Some(known) => known.programs.extend(program),
@@ -158,7 +160,7 @@ fn sides(
     groups.iter().map(read).collect()
 }
 
-/// The entries of a ledger and what changes; none where there is nothing to count.
+/// The entries of a ledger and the changes; none if there is nothing to count.
 fn compare(before: &Side, after: &Side) -> Option<(Vec<Entry>, Vec<Words>)> {
     if !before.counts() {
         return None;
@@ -179,7 +181,7 @@ fn compare(before: &Side, after: &Side) -> Option<(Vec<Entry>, Vec<Words>)> {
         product(Words::product(entries.iter().map(|entry| &entry.after.words))),
     );
     entries.push(samples);
-    // How many cards share a batch is known when it runs, and the samples of a step are the same.
+    // The number of cards that share a batch is known only at run time, and the samples of a step are the same.
     let split = |side: &Side| Some(Reading { words: words::batch_split(), place: Some(side.splits.clone()?) });
     if let Some(entry) = entries.iter_mut().find(|entry| entry.quantity == Quantity::Replicas) {
         entry.before = split(before).unwrap_or(entry.before.clone());
@@ -199,7 +201,7 @@ fn compare(before: &Side, after: &Side) -> Option<(Vec<Entry>, Vec<Words>)> {
     Some((entries, changes))
 }
 
-/// What a change of a figure means for the training.
+/// What a changed figure means for the training.
 fn changes(entries: &[Entry], before: &Side, after: &Side) -> Vec<Words> {
     let mut changes = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.before.words.alike(&entry.after.words)) {

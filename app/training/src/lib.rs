@@ -1,8 +1,9 @@
-//! What a training program says, without a word of any accelerator: which names are the model, the optimizer, the loader
-//! ([`roles`]); where it trains and validates ([`steps`]); how the project chooses its compute mode ([`modes`]); how many samples an
-//! optimizer step sees ([`ledger`]); and what a launch has to know of its programs ([`run_facts`](mod@run_facts)).
+//! Analysis of training programs, independent of any accelerator: which names are the model, the optimizer, the loader
+//! ([`roles`]); where it trains and validates ([`steps`]); how the project selects its compute mode ([`modes`]); how
+//! many samples an optimizer step sees ([`ledger`]); and what a launch has to know about its programs
+//! ([`run_facts`](mod@run_facts)).
 //!
-//! [`FileView`] is one file, [`ProjectFacts`] what all files say together.
+//! [`FileView`] describes one file, [`ProjectFacts`] all files together.
 
 mod by_hand;
 pub mod classes;

@@ -1,4 +1,4 @@
-//! Which files of a project load which, as their imports say.
+//! Which files of a project load which, according to their imports.
 
 use crate::programs::imports::Imports;
 use crate::view::FileView;
@@ -6,9 +6,9 @@ use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// What loads modules whose names only the running program knows.
+/// Functions that load modules whose names are known only at run time.
 const BY_NAME: [&str; 3] = ["importlib", "runpy", "__import__"];
-/// Functions that do so.
+/// Functions that do the same.
 const LOOKUPS: [&str; 4] = ["instantiate", "get_class", "get_method", "get_object"];
 
 /// What a file imports: `torch.nn` of `import torch.nn`, `torch.nn.Linear` of `from torch.nn import Linear`.
@@ -19,15 +19,15 @@ pub(crate) fn imported<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v s
     whole.chain(imports.map(|b| b.qualified.as_str()))
 }
 
-/// Every word of what a file imports.
+/// Every identifier in a file's imports.
 pub(crate) fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
     let bound = view.names.bindings.iter().map(|b| b.qualified.as_str());
     let whole = view.names.modules.iter().chain(&view.names.wildcards).map(String::as_str);
     bound.chain(whole).flat_map(|name| name.split('.'))
 }
 
-/// Files that train or import one of the target's modules, and those from which imports lead to such a file. What is loaded by
-/// a name that only the running program knows may lead anywhere.
+/// Files that train or import one of the target's modules, and those from which imports lead to such a file. A module
+/// whose name is known only at run time may lead anywhere.
 pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -> BTreeSet<String> {
     let trains = |view: &FileView<'_>| imports_one(view, modules) || trains_here(view);
     if !views.iter().any(|view| trains(view)) {
@@ -49,7 +49,8 @@ pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -
     }
 }
 
-/// Whether a file imports torch and has modules of the target's, a training step, or a device: CUDA's or the target's own.
+/// Whether a file imports torch and has modules of the target, a training step, or a device: CUDA's or the target's
+/// own.
 pub(crate) fn trains(view: &FileView<'_>, modules: &[String], own: Option<&str>) -> bool {
     let index = &view.index;
     let is_device = |text: &str| text == "cuda" || text.starts_with("cuda:") || own == Some(text);
@@ -69,8 +70,9 @@ fn imports_one(view: &FileView<'_>, modules: &[String]) -> bool {
     view.names.modules.iter().any(|name| modules.iter().any(|m| within(name, m)))
 }
 
-/// Files that programs load, themselves or through others, and that are none; and those that another file loads together with a
-/// third, or with itself, that changes a learning rate. What is asked of each file stands in the order of the files.
+/// Files that programs load, directly or indirectly, and that are not programs; and files that another file loads if
+/// that file, or another one loaded with them, changes a learning rate. `programs` and `rates` have an entry for each
+/// file, in order.
 pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool]) -> [BTreeSet<String>; 2] {
     let imports = Imports::of(views);
     let mut found = [BTreeSet::new(), BTreeSet::new()];
@@ -87,7 +89,8 @@ pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool])
     found
 }
 
-/// Files that train in a program which is made of files without a device; of each file it is known whether a program starts there.
+/// Files that train in a program which consists of files without a device; for each file it is known whether a program
+/// starts there.
 pub(crate) fn without_device(
     views: &[&FileView<'_>],
     starts: &[bool],
@@ -100,7 +103,7 @@ pub(crate) fn without_device(
     on_host.flatten().filter(trains).map(|n| views[n].path.to_owned()).collect()
 }
 
-/// The last word of what a file is imported as: its own name, or that of the package whose first file it is.
+/// The last part of the name by which a file is imported: its own name, or that of the package for an `__init__.py`.
 fn module_name(path: &str) -> Option<&str> {
     let path = path.strip_suffix(".py").unwrap_or(path);
     let path = path.strip_suffix("/__init__").unwrap_or(path);

@@ -1,4 +1,4 @@
-//! What the classes of models do with what they are given.
+//! How the classes of models use their inputs.
 
 use crate::view::FileView;
 use crate::words::SEQUENCE_LAYERS;
@@ -7,16 +7,16 @@ use python::tree::{Id, kinds};
 /// How a model uses one of its inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputUse {
-    /// As numbers, or in a way that is not followed.
+    /// As numbers, or in a way that can't be followed.
     #[default]
     Other,
     /// As whole numbers: tokens that are embedded, classes of a loss.
     Integer,
-    /// Its first dimension is that of a sequence, and not the batch.
+    /// Its first dimension is that of a sequence, not the batch.
     SequenceFirst,
 }
 
-/// Whether a file makes layers that drop activations at random, or drops them itself.
+/// Whether a file creates dropout layers, or calls dropout itself.
 pub fn drops(view: &FileView<'_>) -> bool {
     let transformers = SEQUENCE_LAYERS.iter().filter(|name| name.starts_with("Transformer"));
     let words = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "dropout"];
@@ -75,14 +75,14 @@ fn use_of(view: &FileView<'_>, class: Id, forward: Id, parameter: &str) -> Input
     InputUse::Other
 }
 
-/// The call that a layer of a class is made with.
+/// The call that creates a layer of a class.
 fn made_with<'v>(view: &'v FileView<'_>, class: Id, layer: &str) -> Option<python::syntax::Call<'v, 'v>> {
     let index = &view.index;
     let assignment = index.assignments().find(|a| index.is_within(a.id(), class) && a.assigns(layer))?;
     index.call(assignment.value()?)
 }
 
-/// What a layer of a class is made of: `torch.nn.Embedding`.
+/// The class of a layer: `torch.nn.Embedding`.
 fn layer_made(view: &FileView<'_>, class: Id, layer: &str) -> Option<String> {
     made_with(view, class, layer)?.qualified(&view.names)
 }

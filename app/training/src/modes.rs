@@ -1,4 +1,4 @@
-//! How a project chooses its compute mode: an enum or a set of strings, the expression that is compared with it, and
+//! How a project selects its compute mode: an enum or a set of strings, the expression that is compared with it, and
 //! which mode a piece of code belongs to.
 
 mod constructor;
@@ -41,9 +41,10 @@ pub struct Modes {
     listed: Vec<String>,
     /// Expressions that are compared with a mode, with the classes (or "") that do so, by file.
     expressions: BTreeMap<String, Vec<Use>>,
-    /// The enum is in none of the files.
+    /// The enum is defined in none of the files.
     elsewhere: bool,
-    /// By text and block: the statement behind which only the vendor's mode goes on. Asked for again and again.
+    /// By text and block: the statement after which only the vendor's mode continues. A cache, since it is queried
+    /// repeatedly.
     turns: RefCell<HashMap<(usize, Id), Option<Id>>>,
 }
 
@@ -59,7 +60,7 @@ fn is_vendor(member: &str) -> bool {
     VENDOR.contains(&member.to_ascii_lowercase().as_str())
 }
 
-/// Whether a name says what to compute on: the vendor's own, or one of those that the guides list, in lower case.
+/// Whether a name denotes what to compute on: the vendor's own, or one of those that the guides list, in lower case.
 pub fn is_mode(member: &str, listed: &[String]) -> bool {
     is_vendor(member) || listed.contains(&member.to_ascii_lowercase())
 }
@@ -110,7 +111,7 @@ impl Modes {
         }
     }
 
-    /// The modes under which a test can hold: none when it says nothing about them.
+    /// The modes under which a test can hold: none if it does not depend on them.
     pub fn tested(&self, index: &Index<'_>, test: Id) -> Option<Vec<String>> {
         let k = kinds();
         let kind = index.kind(test);
@@ -137,13 +138,13 @@ impl Modes {
         None
     }
 
-    /// Whether a test is nothing but the test for one mode.
+    /// Whether a test only tests for one mode.
     pub(crate) fn tests_only(&self, index: &Index<'_>, test: Id, member: &str) -> bool {
         index.kind(test) == kinds().comparison_operator
             && self.tested(index, test).is_some_and(|m| m.len() == 1 && m[0] == member)
     }
 
-    /// The enum's name, when the file that defines it was not given.
+    /// The enum's name, if the file that defines it is missing.
     pub fn defined_elsewhere(&self) -> Option<&str> {
         match &self.kind {
             ModeKind::Enum(class) if self.elsewhere => Some(class),
@@ -162,7 +163,7 @@ impl Modes {
             .find(|r| index.text[r.clone()].ends_with(&ending))
     }
 
-    /// Code for the target's branch: a test for the vendor's mode in it asks for the target's.
+    /// Code for the target's branch: a test for the vendor's mode in it becomes one for the target's.
     pub fn retargeted(&self, text: &str) -> String {
         let ModeKind::Enum(class) = &self.kind else { return text.to_owned() };
         let start = format!("{class}.");
@@ -179,13 +180,13 @@ impl Modes {
         out
     }
 
-    /// Last names of the compared expressions: `compute_mode`.
+    /// The last part of the compared expressions' names: `compute_mode`.
     pub fn field_names(&self) -> Vec<&str> {
         self.expressions.keys().map(|e| e.rsplit('.').next().unwrap_or(e)).collect()
     }
 
-    /// The field of a class that holds the compute mode, `compute_mode: ComputeMode = …`, as its assignment. An option of a command
-    /// line is no such place: it is read after torch is loaded.
+    /// The field of a class that contains the compute mode, `compute_mode: ComputeMode = …`, as its assignment. A
+    /// command-line option does not count: it is read after torch is loaded.
     pub fn field(&self, view: &FileView<'_>) -> Option<Id> {
         let ModeKind::Enum(class) = &self.kind else { return None };
         let index = &view.index;
@@ -199,7 +200,7 @@ impl Modes {
         field.map(|a| a.id())
     }
 
-    /// A test with the vendor's mode replaced by the target's, when it asks for the vendor's mode alone.
+    /// A test with the vendor's mode replaced by the target's, if it tests for the vendor's mode alone.
     pub fn retarget(&self, index: &Index<'_>, test: Id) -> Option<String> {
         let members = self.tested(index, test)?;
         if !members.iter().all(|m| is_vendor(m)) {
@@ -261,7 +262,8 @@ impl Modes {
                     .ancestors(id)
                     .filter(|a| view.index.kind(*a) == kinds().function_definition)
                     .enumerate()
-                    // In the function itself the name is there from its assignment on; one around it has run by then.
+                    // In the function itself the name is defined from its assignment on; an enclosing function has
+                    // already run by then.
                     .any(|(around, f)| if around == 0 { view.binds_before(f, head, id) } else { view.binds(f, head) });
                 bound || view.binds_at_top(head, view.index.item(id).start, function.is_some())
             };

@@ -1,13 +1,14 @@
-//! Functions whose tensors meet those of a module: what its forward pass calls, and methods that give a tensor they make.
+//! Functions whose tensors are combined with those of a module: those that its forward pass calls, and methods that
+//! return a tensor they create.
 
 use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// Whether a node stands in a method of a class with a base that is `forward` or calls it, in a function of the file that only such
-/// methods call, in what another method of the class returns as it is, `return torch.zeros(n)` of an `init_hidden`, or in what the class
-/// keeps as a plain attribute, which moving the module leaves behind. What a method hands to something else, a data set or NumPy, may
-/// have to stay on the CPU.
+/// Whether a node is in a method of a class with a base that is `forward` or calls it, in a function of the file that
+/// only such methods call, in an expression that another method of the class returns directly, `return torch.zeros(n)`
+/// of an `init_hidden`, or in a value that the class keeps as a plain attribute, which is not moved with the module.
+/// Values that a method passes to something else, a data set or NumPy, may have to stay on the CPU.
 pub fn in_module_method(file: &PythonFile<'_>, id: Id) -> bool {
     let Some(function) = file.function_of(id) else { return false };
     is_plain_attribute(file, id)
@@ -15,7 +16,8 @@ pub fn in_module_method(file: &PythonFile<'_>, id: Id) -> bool {
         || (is_method_of_module(file, function) && is_returned(file, id))
 }
 
-/// Whether a node is made for a plain attribute of a module, in its `__init__`, and no function but one on tensors takes it on the way.
+/// Whether a node is the value of a plain attribute of a module, in its `__init__`, and only functions on tensors are
+/// applied to it.
 fn is_plain_attribute(file: &PythonFile<'_>, id: Id) -> bool {
     let (index, k) = (&file.index, kinds());
     let Some(function) = file.function_of(id).filter(|f| file.name_of(*f) == "__init__") else { return false };

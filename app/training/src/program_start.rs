@@ -4,14 +4,15 @@ use crate::view::FileView;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
-/// The statement before which a program has not read its command line: its own parsing, the start of its main block, or the call of
-/// its main function. `trains` is what is made for the training: what the module runs above its main block can't wait for that.
+/// The statement before which a program has not parsed its command line: its own parsing, the start of its main block,
+/// or the call of its main function. `trains` is a node created for the training: if it is created before that place is
+/// reached, an earlier parsing call or the statement that creates it is returned instead.
 pub fn command_line(view: &FileView<'_>, trains: Id) -> Option<Id> {
     let index = &view.index;
     let parses = || ["parse_args", "parse_known_args"].iter().flat_map(|n| view.calls(n)).copied();
     let at_top = parses().find(|c| view.function_of(*c).is_none()).filter(|c| *c < trains);
     let in_main = || main_block(view).and_then(|main| index.parts(index.if_statement(main)?.body()?).next());
-    // `main()` by itself, at the left margin.
+    // `main()` as a statement, at the left margin.
     let own_call = || {
         let calls_own = |s: &Id| {
             let callee = index.parts(*s).next().and_then(|call| index.callee(call));
@@ -31,7 +32,7 @@ pub fn command_line(view: &FileView<'_>, trains: Id) -> Option<Id> {
     }
 }
 
-/// The first statement of the module that runs what stands at a place, directly or through functions of the file.
+/// The first statement of the module that runs the code at a place, directly or through functions of the file.
 fn run_at(view: &FileView<'_>, at: Id, depth: u8) -> Option<Id> {
     let index = &view.index;
     let Some(function) = view.function_of(at) else {
@@ -53,22 +54,22 @@ pub(crate) fn main_block(view: &FileView<'_>) -> Option<Id> {
     })
 }
 
-/// A program that imports a file, directly or through others.
+/// A program that imports a file, directly or indirectly.
 pub struct Start<'a> {
     /// Its path.
     pub path: &'a str,
-    /// The name by which the file is imported; none where it is the program itself.
+    /// The name by which the file is imported; none if it is the program itself.
     pub module: Option<String>,
 }
 
 impl Start<'_> {
-    /// The main block of the program, as its file is read.
+    /// The program's main block, as it was read from its file.
     pub fn main(&self, view: &FileView<'_>) -> Option<Id> {
         main_block(view)
     }
 }
 
-/// Programs that import a file, nearest first. `files` are path and text of the project.
+/// Programs that import a file, nearest first. `files` are the project's paths and texts.
 pub fn starts<'a>(files: &[(&'a str, &str)], file: &str) -> Vec<Start<'a>> {
     let mut out = Vec::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -84,7 +85,7 @@ pub fn starts<'a>(files: &[(&'a str, &str)], file: &str) -> Vec<Start<'a>> {
         }
         for (other, text) in files.iter().filter(|(p, _)| p.ends_with(".py")) {
             if let Some(name) = imported_as(path, text) {
-                // What another file imports from its own folder has that name only there.
+                // A module in another file's own folder has that name only there.
                 wanted.insert(0, (other, module.clone().or(Some(name))));
             }
         }

@@ -10,13 +10,13 @@ use python::tree::{Id, ROOT, kinds};
 pub(crate) struct Started {
     /// Where it begins to run: `if __name__ == "__main__":`, or the first statement that acts.
     pub(crate) at: Id,
-    /// The call of Hydra's decorator if it has one.
+    /// The call of Hydra's decorator, if it has one.
     pub(crate) hydra: Option<Id>,
-    /// Numbers of the files that it is made of, itself first.
+    /// Indices of the files that it consists of, itself first.
     pub(crate) files: Vec<usize>,
 }
 
-/// The programs of a project, the likeliest to train first.
+/// The programs of a project, those most likely to train first.
 pub(crate) fn programs(views: &[&FileView<'_>]) -> Vec<Started> {
     let imports = Imports::of(views);
     let started = (0..views.len()).filter_map(|n| begins(views[n]).map(|(at, hydra)| (n, at, hydra)));
@@ -50,14 +50,14 @@ fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
     if name == "__init__.py" || name == "setup.py" || name == "conftest.py" {
         return None;
     }
-    // Without a guard the whole file runs; it is a program when it trains as it does so.
+    // Without a main block the whole file runs; it is a program if it trains at that point.
     let acts = |statement: &Id| {
         let trains = ["backward", "fit", "train", "LightningCLI", "notebook_launcher"]
             .iter()
             .any(|word| view.calls(word).iter().any(|call| index.is_within(*call, *statement)));
         ![k.function_definition, k.class_definition, k.decorated_definition].contains(&index.kind(*statement)) && trains
     };
-    // What a target compiles has no `backward()` any more; its loop still calls something.
+    // Code for a target that compiles has no `backward()` any more; its loop still calls something.
     let calls = |statement: &Id| !index.of_kind_in(k.call, *statement).is_empty();
     let loops = |statement: &Id| {
         [k.for_statement, k.while_statement].contains(&index.kind(*statement))
@@ -67,7 +67,7 @@ fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
     index.parts(ROOT).find(acts).or_else(|| index.parts(ROOT).find(loops)).map(|start| (start, None))
 }
 
-/// Programs are listed by this, the smallest first.
+/// The sort key of programs, smallest first.
 fn unlikeliness(reached: &[&FileView<'_>], is_hydra: bool) -> i32 {
     let view = reached[0];
     let path = view.path.to_ascii_lowercase();

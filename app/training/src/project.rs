@@ -1,4 +1,5 @@
-//! What is known of all files of a project together: its models, what its functions return, how it chooses its compute mode.
+//! Facts about all files of a project together: its models, the results of its functions, how it selects its compute
+//! mode.
 
 use crate::classes::Classes;
 use crate::given::Given;
@@ -18,15 +19,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// Folders of a path, and the module that its file is.
+/// Folders of a path, and the module that the file is.
 fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.strip_suffix(".py").unwrap_or(path).split('/')
 }
 
-/// Whether a file chooses a device or moves something to one: it says `device` or `cuda`, calls `to` with more than a type,
-/// or says the name of the target's own device, as a port does that asks only whether there is one.
+/// Whether a file selects a device or moves something to one: it contains `device` or `cuda`, calls `to` with more than
+/// a type, or names the target's own device, as a port does that only tests whether there is one.
 fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
-    // A device type alone is what an autocast is for, and moves nothing.
+    // A device type alone is an argument of autocast, and moves nothing.
     let says = |word: &str| word == "cuda" || (has_part(word, "device") && word != "device_type");
     let moves = |call: &Id| moves_to_device(view, *call);
     let says_own = own.is_some_and(|device| view.has_word(device));
@@ -34,14 +35,15 @@ fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     view.words().any(|(word, ids)| says(word) && chooses(ids)) || view.calls("to").iter().any(moves) || says_own
 }
 
-/// Whether a call of `to` is given more than a type.
+/// Whether a call of `to` has more than a type as its argument.
 pub(crate) fn moves_to_device(view: &FileView<'_>, call: Id) -> bool {
     let is_type =
         |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
     view.index.arguments(call).positional().any(|argument| !is_type(argument))
 }
 
-/// Whether a word is made of others among which is this one, alone or in the plural: `use_device`, `useDevices`, not `sounddevice`.
+/// Whether an identifier is composed of words that include this one, in the singular or plural: `use_device`,
+/// `useDevices`, not `sounddevice`.
 fn has_part(word: &str, part: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     lower.match_indices(part).any(|(at, _)| {
@@ -54,7 +56,7 @@ fn has_part(word: &str, part: &str) -> bool {
     })
 }
 
-/// Whether a word stands in a call without arguments that gives nothing: `torch.cuda.empty_cache()` chooses no device.
+/// Whether a word is in a call without arguments whose result is unused: `torch.cuda.empty_cache()` selects no device.
 fn only_does(view: &FileView<'_>, word: Id) -> bool {
     let index = &view.index;
     let statement = index.ancestors(word).find(|a| index.kind(*a) == kinds().expression_statement);
@@ -63,55 +65,56 @@ fn only_does(view: &FileView<'_>, word: Id) -> bool {
     call.is_some_and(|call| is_cuda(call) && index.arguments(call).is_empty())
 }
 
-/// What is known of all files together.
+/// Facts about all files together.
 pub struct ProjectFacts {
-    /// How the project chooses its compute mode, if it does.
+    /// How the project selects its compute mode, if it does.
     pub modes: Option<Modes>,
-    /// What its files say of one another's names.
+    /// What each file shows about names in the others.
     pub roles: ProjectRoles,
-    /// Where the project works with Keras models.
+    /// Where the project uses Keras models.
     pub keras: Keras,
     /// Its classes and their bases.
     pub classes: Classes,
     /// Classes that keep the target's bridge as an attribute.
     pub bridge_classes: BTreeSet<String>,
-    /// Heads of the modules that only the target's machine has.
+    /// First parts of the names of modules that only the target's machine has.
     pub target_modules: Vec<String>,
-    /// Whether some file chooses a device or moves something to one.
+    /// Whether some file selects a device or moves something to one.
     pub names_device: bool,
     /// Files that train in a program of which no file names a device.
     without_device: BTreeSet<String>,
     /// Whether some file moves a model, in a project that names no device: see [`unmoved`](crate::unmoved).
     pub moves_models: bool,
-    /// Whether a module that another file imports, or a program with a main block, reads the command line while it is loaded.
+    /// Whether a module that another file imports, or a program with a main block, parses the command line on import.
     pub parses_on_load: bool,
-    /// Whether some file has a PyTorch training step and nothing of the target in it.
+    /// Whether some file has a PyTorch training step and does not use the target yet.
     pub step_is_left: bool,
-    /// Modules that some file imports, or imports something of.
+    /// Modules that some file imports, or from which it imports something.
     imported: BTreeSet<String>,
-    /// Every word of what is imported anywhere.
+    /// Every identifier in imports of any file.
     imported_words: BTreeSet<String>,
-    /// Files that train or have modules of the target's, and those that import one of them, or a file that does.
+    /// Files that train or have modules of the target, and those that import such a file, directly or indirectly.
     leading_to_training: BTreeSet<String>,
-    /// Files that a program loads which starts in another one, where it trains or chooses a device.
+    /// Files loaded by a program that starts in another file, if it trains or selects a device.
     loaded_by_programs: BTreeSet<String>,
-    /// Files that are loaded by another one, where that or one that it loads beside them changes a learning rate.
+    /// Files that are loaded by another one, if that one or another that it loads changes a learning rate.
     rates_change_elsewhere: BTreeSet<String>,
-    /// Whether some model of the project drops activations at random.
+    /// Whether some model of the project uses dropout.
     pub drops: bool,
-    /// What the classes of its models do with what they are given.
+    /// How the classes of its models use their inputs.
     pub model_inputs: BTreeMap<String, Vec<InputUse>>,
-    /// Whether some file trains with TensorFlow, and does not only read data or write logs with it.
+    /// Whether some file trains with TensorFlow, rather than only reading data or writing logs with it.
     pub trains_in_tensorflow: bool,
-    /// Names of the project's files and folders, as an import names them.
+    /// Names of the project's files and folders as they are imported.
     pub places: BTreeSet<String>,
-    /// Its classes that are given arguments by their places, with the most that a call gives; no number is as large as that of `*xs`.
+    /// Its classes that are called with positional arguments, with the largest number in a call; `*xs` counts as larger
+    /// than any number.
     given_by_place: BTreeMap<String, usize>,
-    /// The texts that its files give to names.
+    /// The strings that its files assign to names.
     pub given: Given,
-    /// What its forward passes and training steps come to.
+    /// The functions that its forward passes and training steps reach.
     pub reach: Reach,
-    /// What none of its programs comes to; read by who asks for it, of the project as it was given.
+    /// Code that none of its programs reaches; queried for the original project.
     pub unused: Rc<Unused>,
 }
 
@@ -123,7 +126,8 @@ impl ProjectFacts {
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
-    /// Whether a program starts in a file: it says so, or it does something at the top and no other file imports it.
+    /// Whether a program starts in a file: it has a main block, or it has an effect at the top level and no other file
+    /// imports it.
     pub fn starts(&self, view: &FileView<'_>) -> bool {
         let k = kinds();
         let index = &view.index;
@@ -138,12 +142,12 @@ impl ProjectFacts {
         says || (places(view.path).last().is_none_or(|stem| !self.imported_words.contains(stem)) && acts())
     }
 
-    /// Whether a file trains or has modules of the target's, or imports a file that leads to one.
+    /// Whether a file trains or has modules of the target, or imports a file that does.
     pub fn leads_to_training(&self, view: &FileView<'_>) -> bool {
         self.leading_to_training.contains(view.path)
     }
 
-    /// Whether a program starts in another file, trains or chooses a device there, and loads this one.
+    /// Whether a program starts in another file, trains or selects a device there, and loads this one.
     pub fn is_loaded_by_a_program(&self, view: &FileView<'_>) -> bool {
         self.loaded_by_programs.contains(view.path)
     }
@@ -153,12 +157,13 @@ impl ProjectFacts {
         self.without_device.contains(view.path)
     }
 
-    /// Whether another file that is loaded with this one changes a learning rate: the one that loads it, or one beside it.
+    /// Whether another file that is loaded with this one changes a learning rate: the one that loads it, or another
+    /// that it loads.
     pub fn changes_rates_elsewhere(&self, view: &FileView<'_>) -> bool {
         self.rates_change_elsewhere.contains(view.path)
     }
 
-    /// Whether a file steps a scheduler, or something of which no more is known, or assigns a rate.
+    /// Whether a file steps a scheduler, or something unknown, or assigns a rate.
     fn changes_rates(&self, view: &FileView<'_>) -> bool {
         let k = kinds();
         let index = &view.index;
@@ -189,7 +194,7 @@ impl ProjectFacts {
     pub fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
         let k = kinds();
         let views: Vec<&FileView<'t>> = views.collect();
-        // What was learnt about them among other files need not hold among these.
+        // Facts learned about them among other files need not be true among these.
         for view in &views {
             view.roles.forget();
         }
@@ -247,7 +252,7 @@ impl ProjectFacts {
                 })
             })
             .collect();
-        // The second time it is known which functions give a model.
+        // In the second pass it is known which functions return a model.
         for _ in 0..2 {
             facts.keras = Keras::collect(&views, &facts.keras);
         }
@@ -280,7 +285,7 @@ impl ProjectFacts {
         facts
     }
 
-    /// Whether a method belongs to a Lightning module or callback: the trainer calls it, and switches gradients by itself.
+    /// Whether a method belongs to a Lightning module or callback: the trainer calls it, and enables gradients itself.
     pub fn is_lightning(&self, view: &FileView<'_>, method: Id) -> bool {
         view.class_of(method).is_some_and(|c| {
             self.classes.ancestors(view.name_of(c)).iter().map(|a| a.rsplit('.').next().unwrap_or(a)).any(|base| {
@@ -294,7 +299,7 @@ impl ProjectFacts {
         view.roles.role(view, &self.roles, id)
     }
 
-    /// Whether a call gives a class more arguments by their places than these.
+    /// Whether a call passes more positional arguments to a class than these.
     pub fn gives_by_place(&self, class: &str, more_than: usize) -> bool {
         self.given_by_place.get(class).is_some_and(|most| *most > more_than)
     }
@@ -305,7 +310,7 @@ impl ProjectFacts {
     }
 }
 
-/// The most arguments that a call gives each class by their places.
+/// The largest number of positional arguments in a call of each class.
 fn given_by_place(views: &[&FileView<'_>], classes: &Classes) -> BTreeMap<String, usize> {
     let given = |view: &FileView<'_>, call: Id| {
         let arguments = view.index.arguments(call);
@@ -319,12 +324,12 @@ fn given_by_place(views: &[&FileView<'_>], classes: &Classes) -> BTreeMap<String
     classes.names().filter_map(|class| Some((class.to_owned(), most(class)?))).collect()
 }
 
-/// A file, read together with its project: what a name is may be said in another file.
+/// A file, read together with its project: another file may show the role of a name.
 #[derive(Clone, Copy)]
 pub struct FileInProject<'a, 't> {
     /// The file.
     pub view: &'a FileView<'t>,
-    /// What all files say together.
+    /// Facts about all files together.
     pub project: &'a ProjectFacts,
 }
 
@@ -341,7 +346,7 @@ impl FileInProject<'_, '_> {
         self.project.role(self.view, id)
     }
 
-    /// Whether the compute mode that the port adds comes to a place with the code that stands there; always, in a project
+    /// Whether the compute mode that the port adds is available to the code at a place; always true in a project
     /// without compute modes.
     pub fn is_reached(&self, id: Id) -> bool {
         let modes = self.project.modes.as_ref();

@@ -1,10 +1,10 @@
-//! Which functions forward passes and training steps come to, by the calls that the files of a project show.
+//! Which functions forward passes and training steps reach, by the calls in the files of a project.
 
 use crate::view::FileView;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// Functions by their names, methods with a dot in front: `nt_xent`, `.embed`.
+/// Functions by their names, methods with a leading dot: `nt_xent`, `.embed`.
 #[derive(Debug, Default)]
 pub struct Reach {
     forward: BTreeSet<String>,
@@ -13,7 +13,7 @@ pub struct Reach {
 
 impl Reach {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
-        // `caller called`, so that one kind of set does for all.
+        // `caller called` as one string, so that a set of strings is enough.
         let mut calls = BTreeSet::new();
         let (mut forward, mut step) = (BTreeSet::new(), BTreeSet::new());
         let modules = modules(views);
@@ -36,12 +36,13 @@ impl Reach {
         Self { forward: closed(forward, &calls), step: closed(step, &calls) }
     }
 
-    /// Whether a forward pass comes to a place: a `forward` has it, or a function that one calls.
+    /// Whether a forward pass reaches a place: it is in a `forward`, or in a function that one calls.
     pub fn by_forward(&self, view: &FileView<'_>, id: Id) -> bool {
         functions_around(view, id).any(|f| is_forward(view, f) || self.forward.contains(&key(view, f)))
     }
 
-    /// Whether the loop that trains comes to a place: the loop has it, a forward pass, or a function that one of them calls.
+    /// Whether the training loop reaches a place: it is in the loop, in a forward pass, or in a function that one of
+    /// them calls.
     pub fn by_step(&self, view: &FileView<'_>, id: Id) -> bool {
         self.by_forward(view, id)
             || turns(view).iter().any(|turn| view.index.is_within(id, *turn))
@@ -71,14 +72,14 @@ fn is_forward(view: &FileView<'_>, function: Id) -> bool {
     view.name_of(function) == "forward" && view.class_of(function).is_some()
 }
 
-/// The function that a call means, in whichever file it is: by its name, or as a method of `self`.
+/// The function that a call refers to, in whichever file it is: by its name, or as a method of `self`.
 fn called(view: &FileView<'_>, call: Id, modules: &BTreeSet<&str>) -> Option<String> {
     let index = &view.index;
     let callee = index.callee(call)?;
     if let Some(qualified) = view.names.qualify(index, callee) {
         let mut parts = qualified.rsplit('.');
         let last = parts.next()?;
-        // `F.normalize` is torch's, whatever functions of that name the project has.
+        // `F.normalize` is torch's, even if the project has functions of that name.
         return parts.next().is_none_or(|module| modules.contains(module)).then(|| last.to_owned());
     }
     let name = index.text_of(callee);
@@ -88,8 +89,8 @@ fn called(view: &FileView<'_>, call: Id, modules: &BTreeSet<&str>) -> Option<Str
     name.strip_prefix("self").filter(|method| method.starts_with('.') && !method[1..].contains('.')).map(str::to_owned)
 }
 
-/// What is repeated while a file trains: the outermost loop around the backward pass, the function that has none, and the step that a
-/// trainer calls.
+/// The code that is repeated while a file trains: the outermost loop around the backward pass, the function if it has
+/// no loop, and the step that a trainer calls.
 fn turns(view: &FileView<'_>) -> Vec<Id> {
     let index = &view.index;
     let around = |whole: Id| {
@@ -104,7 +105,7 @@ fn turns(view: &FileView<'_>) -> Vec<Id> {
     view.steps.training.iter().flat_map(|whole| around(*whole)).chain(by_trainer).collect()
 }
 
-/// Functions with all that they call in turn.
+/// Functions with all that they call, transitively.
 fn closed(mut reached: BTreeSet<String>, calls: &BTreeSet<String>) -> BTreeSet<String> {
     let mut new: Vec<String> = reached.iter().cloned().collect();
     while let Some(mut caller) = new.pop() {

@@ -1,24 +1,24 @@
-//! Who reads a loader: loops and functions that train, or evaluation alone.
+//! The readers of a loader: loops and functions that train, or evaluation only.
 
 use crate::steps::names_validation;
 use crate::view::FileView;
 use python::names::{called_name, dotted};
 use python::tree::{Id, ROOT, kinds};
 
-/// How one mention of a name uses what it holds.
+/// How one occurrence of a name uses its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Trains,
     Evaluates,
-    /// Its length, or a line of a log.
+    /// Its length, or a log line.
     Asks,
     Unknown,
 }
 
-/// Whether the loader that a call makes is read by loops and functions of this file that never train. What is handed on
-/// to where this can't be seen is not.
+/// Whether the loader that a call creates is read by loops and functions of this file that never train. A loader that
+/// is passed to code that can't be seen does not count.
 ///
-/// Where that can't be seen, its name says what it is for: `val_loader`, `def test_dataloader`, `DataLoader(valid_set)`.
+/// If its readers can't be seen, its name decides: `val_loader`, `def test_dataloader`, `DataLoader(valid_set)`.
 pub fn only_evaluation_reads(view: &FileView<'_>, call: Id) -> bool {
     let Some(target) = target(view, call) else { return is_named_for_evaluation(view, call, None) };
     let name = view.index.text_of(target);
@@ -31,7 +31,7 @@ pub fn only_evaluation_reads(view: &FileView<'_>, call: Id) -> bool {
     !uses.contains(&Use::Trains) && (is_seen || is_named_for_evaluation(view, call, Some(target)))
 }
 
-/// Whether names say that a loader is for evaluation: its own, its data set's, that of its function or its file.
+/// Whether names show that a loader is for evaluation: its own, its data set's, that of its function or its file.
 fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) -> bool {
     let index = &view.index;
     let function = view.function_of(call).map(|f| view.name_of(f));
@@ -47,12 +47,12 @@ fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) ->
                 .map_or(word, |rest| rest.strip_suffix("data").unwrap_or(rest));
             names_validation(word)
         };
-        // The first name that says anything.
+        // The first name that is conclusive.
         if name.contains("train") { Some(name.contains("train=false")) } else { words().any(is_of).then_some(true) }
     }) == Some(true)
 }
 
-/// The name that a call's value is assigned to, alone or at its place in a row of names.
+/// The name to which a call's value is assigned, alone or at its position in a tuple of names.
 fn target(view: &FileView<'_>, call: Id) -> Option<Id> {
     let k = kinds();
     let index = &view.index;
@@ -70,7 +70,7 @@ fn target(view: &FileView<'_>, call: Id) -> Option<Id> {
         .and_then(plain)
 }
 
-/// Where a name stands, as a whole: not `loader.dataset` for `loader`, whose object is told.
+/// Occurrences of a name as a whole: not `loader.dataset` for `loader`, where an attribute is read.
 fn mentions<'v>(view: &'v FileView<'_>, name: &'v str, scope: Id) -> impl Iterator<Item = Id> + 'v {
     let k = kinds();
     let index = &view.index;
@@ -78,7 +78,7 @@ fn mentions<'v>(view: &'v FileView<'_>, name: &'v str, scope: Id) -> impl Iterat
     index.of_kind_in(kind, scope).iter().copied().filter(move |i| index.text_of(*i) == name && !view.index.is_label(*i))
 }
 
-/// Whether a function has a parameter of that name, so that what stands in it is another object.
+/// Whether a function has a parameter of that name, so that the name is a different object in it.
 fn takes(view: &FileView<'_>, function: Id, name: &str) -> bool {
     view.index.function(function).is_some_and(|f| f.parameters().any(|parameter| parameter.name == name))
 }
@@ -86,7 +86,7 @@ fn takes(view: &FileView<'_>, function: Id, name: &str) -> bool {
 fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
     let k = kinds();
     let index = &view.index;
-    // Given another value, or asked whether there is one.
+    // It is assigned another value, or tested for being set.
     let asked = [k.comparison_operator, k.not_operator, k.if_statement];
     if index.is_stored(mention) || index.parent(mention).is_some_and(|p| asked.contains(&index.kind(p))) {
         return Use::Asks;
@@ -95,7 +95,7 @@ fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
         [k.for_statement, k.for_in_clause].contains(&index.kind(*a))
             && index.source(*a).is_some_and(|r| index.is_within(mention, r))
     });
-    // `sum(… for batch in loader)` happens in the expression around it.
+    // `sum(… for batch in loader)` is evaluated in the expression around it.
     let looped = looped.and_then(|l| if index.kind(l) == k.for_in_clause { index.parent(l) } else { Some(l) });
     if let Some(parent) = index.parent(mention)
         && index.kind(parent) == k.attribute
@@ -107,7 +107,7 @@ fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
         let list = index.arguments(*c).list();
         direct == list || direct.and_then(|d| index.parent(d)) == list
     });
-    // `next(iter(loader))`: one batch, for what is done in this block.
+    // `next(iter(loader))`: one batch, for the code in this block.
     let once = given.filter(|c| matches!(called_name(index, *c), Some("iter" | "enumerate")));
     let once = once.and_then(|c| index.ancestors(c).find(|a| index.kind(*a) == k.call));
     if once.is_some_and(|c| called_name(index, c) == Some("next"))
@@ -118,18 +118,18 @@ fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
     match (given, looped) {
         (Some(call), _) if asks(called_name(index, call)) => Use::Asks,
         (Some(call), None) => function_reads(view, call, mention, depth),
-        // `enumerate(loader)` and `tqdm(loader)` in the head of a loop.
+        // `enumerate(loader)` and `tqdm(loader)` in the header of a loop.
         (_, Some(loop_)) => body_reads(view, loop_, depth),
         (None, None) => Use::Unknown,
     }
 }
 
-/// `len(loader)`, and what only speaks of it.
+/// `len(loader)`, and uses that only mention it.
 fn asks(name: Option<&str>) -> bool {
     matches!(name, Some("len" | "print" | "info" | "debug" | "warning"))
 }
 
-/// A function of this file that is given the loader.
+/// A function of this file that receives the loader.
 fn function_reads(view: &FileView<'_>, call: Id, mention: Id, depth: u8) -> Use {
     let index = &view.index;
     let Some(function) = definition(view, call).filter(|_| depth > 0) else { return Use::Unknown };
@@ -146,7 +146,7 @@ fn function_reads(view: &FileView<'_>, call: Id, mention: Id, depth: u8) -> Use 
     [Use::Trains, Use::Unknown, Use::Evaluates].into_iter().find(|u| uses.contains(u)).unwrap_or(Use::Asks)
 }
 
-/// A loop trains when it goes backward, itself or in a function of this file that it calls.
+/// A loop trains if it has a backward pass, itself or in a function of this file that it calls.
 fn body_reads(view: &FileView<'_>, node: Id, depth: u8) -> Use {
     let k = kinds();
     let index = &view.index;
@@ -162,7 +162,7 @@ fn body_reads(view: &FileView<'_>, node: Id, depth: u8) -> Use {
     if trains { Use::Trains } else { Use::Evaluates }
 }
 
-/// The function of this file that a call means: by its name, or as a method of the same object.
+/// The function of this file that a call refers to: by its name, or as a method of the same object.
 fn definition(view: &FileView<'_>, call: Id) -> Option<Id> {
     let k = kinds();
     let index = &view.index;

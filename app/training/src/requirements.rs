@@ -11,7 +11,7 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// Whether only versions of a package below `version` are left.
+    /// Whether only versions of a package below `version` are allowed.
     pub fn keeps_below(&self, package: &str, version: &str) -> bool {
         let order = compare(&self.version, version);
         self.package == package && (order.is_lt() || (self.excludes && order.is_eq()))
@@ -23,7 +23,7 @@ pub fn pins<'t>(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> Vec<Pin>
     files.into_iter().flat_map(|(path, text)| lines(path, text)).flat_map(pins_in).collect()
 }
 
-/// The lines of a file that may say what is installed.
+/// The lines of a file that may specify what is installed.
 fn lines<'t>(path: &str, text: &'t str) -> impl Iterator<Item = &'t str> {
     let is_program = path.ends_with(".py") && !path.ends_with("setup.py");
     text.lines().take_while(move |line| !is_program || line.starts_with('#') || line.trim().is_empty())

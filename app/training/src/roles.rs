@@ -1,4 +1,4 @@
-//! Roles of names: what is assigned to them, how they are used, and only then what they are called.
+//! Roles of names: by what is assigned to them, then by how they are used, and only then by the name itself.
 
 use crate::words::{
     CRITERION_NAMES, LOADER_NAMES, MODEL_NAMES, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_METHODS, OPTIMIZER_CLASSES,
@@ -15,21 +15,21 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Role {
     /// A module that is trained.
     Model,
-    /// What updates its weights.
+    /// Updates its weights.
     Optimizer,
-    /// What changes the learning rate.
+    /// Changes the learning rate.
     Scheduler,
-    /// A function that gives a loss.
+    /// A function that returns a loss.
     Criterion,
-    /// The tensor that a criterion gives.
+    /// The tensor that a criterion returns.
     Loss,
-    /// What scales the loss for mixed precision.
+    /// Scales the loss for mixed precision.
     Scaler,
-    /// What gives batches.
+    /// Yields batches.
     Loader,
-    /// What tensors are moved to.
+    /// Where tensors are moved.
     Device,
-    /// What a loader reads.
+    /// The data that a loader reads.
     Dataset,
 }
 
@@ -50,14 +50,14 @@ impl Role {
     }
 }
 
-/// What the files of a project say of one another's names.
+/// What the files of a project show about names in one another.
 #[derive(Debug, Default)]
 pub struct ProjectRoles {
     /// Roles of attributes (`self._opt`) over all files.
     pub(crate) attributes: BTreeMap<String, Role>,
     /// Classes of the project that are models.
     pub(crate) models: BTreeSet<String>,
-    /// What functions of the project return.
+    /// The results of the project's functions.
     pub(crate) returns: BTreeMap<String, Vec<Option<Role>>>,
 }
 
@@ -72,9 +72,9 @@ impl ProjectRoles {
 pub struct Roles {
     assigned: BTreeMap<String, Vec<Id>>,
     used: BTreeMap<String, Role>,
-    /// Answers so far, by name; a name that is being asked for answers nothing, which ends circles.
+    /// Cached answers, by name; a name that is being resolved has no answer, which ends cycles.
     known: RefCell<BTreeMap<String, Option<Role>>>,
-    /// Names that are unpacked from a value: the value and their place in it.
+    /// Names that are unpacked from a value, with the value and their position in it.
     unpacked: BTreeMap<String, Vec<(Id, usize)>>,
 }
 
@@ -123,7 +123,7 @@ impl Roles {
         self.role_of_expression(view, project, id, depth)
     }
 
-    /// Forgets answers, because the project has learnt more.
+    /// Clears cached answers, because the project has learned more.
     pub(crate) fn forget(&self) {
         self.known.take();
     }
@@ -140,7 +140,7 @@ impl Roles {
         let index = &view.index;
         let mut known = false;
         for &right in self.assigned.get(name).into_iter().flatten() {
-            // `x = x.to(d)` says what it said before.
+            // `x = x.to(d)` keeps its role.
             if index.is_within(id, right) {
                 continue;
             }
@@ -149,7 +149,7 @@ impl Roles {
             }
             known = true;
             let role = self.role_within(view, project, right, depth - 1);
-            // A name that is a loss here and a number there is no tensor to rely on.
+            // A name that is a loss here and a number there is not reliably a tensor.
             if role == Some(Role::Loss) && !self.only_losses(view, project, name, depth - 1) {
                 return None;
             }
@@ -169,8 +169,8 @@ impl Roles {
             return Some(role);
         }
         let hint = hinted(name);
-        // A name that is assigned from something else by all appearances is not what it is called,
-        // unless a call of unknown code made it.
+        // A name to which something else is assigned does not have the role that the name suggests, unless a call of
+        // unknown code returned it.
         let by_unknown_code = |right: &Id| {
             index.kind(*right) == k.call
                 && !python::names::called_name(index, *right)
@@ -255,7 +255,7 @@ impl Roles {
                     return Some(*role);
                 }
             } else if let Some(value) = index.parts(right).nth(at)
-                // `x, y = x.to(d), y.to(d)` says what it said before.
+                // `x, y = x.to(d), y.to(d)` keeps their roles.
                 && !index.is_within(id, value)
                 && let Some(role) = self.role_within(view, project, value, depth)
             {
@@ -265,7 +265,7 @@ impl Roles {
         None
     }
 
-    /// Roles of what the functions of this file return.
+    /// Roles of the results of this file's functions.
     pub(crate) fn returns(&self, view: &PythonFile<'_>, project: &ProjectRoles) -> Vec<(String, Vec<Option<Role>>)> {
         let k = kinds();
         let index = &view.index;
@@ -306,7 +306,7 @@ fn first_argument(view: &PythonFile<'_>, call: Id) -> Option<Id> {
     view.index.arguments(call).ids().next()
 }
 
-/// What a call of this name makes.
+/// The role of the result of a call of this name.
 fn constructed(qualified: &str) -> Option<Role> {
     let last = qualified.rsplit('.').next().unwrap_or(qualified);
     let lower = last.to_ascii_lowercase();
@@ -317,7 +317,7 @@ fn constructed(qualified: &str) -> Option<Role> {
     if (qualified.starts_with("torch.optim.") && class) || lower.contains("optimizer") {
         return Some(Role::Optimizer);
     }
-    // A class of somebody else's that has the name may do something else.
+    // A third-party class of that name may do something else.
     if last == "GradScaler" && (qualified.starts_with("torch.") || !qualified.contains('.')) {
         return Some(Role::Scaler);
     }
@@ -340,11 +340,11 @@ fn constructed(qualified: &str) -> Option<Role> {
     {
         return Some(Role::Model);
     }
-    // `FusedLAMB`, `DeepSpeedCPUAdam`: the last word of the class says what it is.
+    // `FusedLAMB`, `DeepSpeedCPUAdam`: the last word of the class name is the kind.
     (class && OPTIMIZER_CLASSES.iter().any(|o| last.ends_with(o))).then_some(Role::Optimizer)
 }
 
-/// Roles that the methods called on a name give away.
+/// Roles that follow from the methods called on a name.
 fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
     let k = kinds();
     let index = &view.index;
@@ -372,7 +372,7 @@ fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
             }
         }
     }
-    // What a scaler steps or unscales is an optimizer.
+    // The argument of a scaler's `step` or `unscale_` is an optimizer.
     let stepped = ["step", "unscale_"].iter().flat_map(|name| view.calls(name)).filter_map(|call| {
         let object = index.receiver(*call)?;
         let by_scaler = dotted(index, object)?.to_ascii_lowercase().contains("scaler");
@@ -402,7 +402,7 @@ fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
     known
 }
 
-/// What a name alone suggests; used when nothing else is known.
+/// What the name alone suggests; used if nothing else is known.
 fn hinted(name: &str) -> Option<Role> {
     let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
     // `model.add_module` is a method of the model.
@@ -411,11 +411,11 @@ fn hinted(name: &str) -> Option<Role> {
     }
     let words: Vec<&str> =
         last.split('_').map(|w| w.trim_end_matches(|c: char| c.is_ascii_digit())).filter(|w| !w.is_empty()).collect();
-    // `get_model` and `evaluate_net` name what a function does.
+    // `get_model` and `evaluate_net` describe what a function does.
     if words.len() > 1 && VERBS_OF_FUNCTIONS.contains(&words[0]) {
         return None;
     }
-    // `model_input` and `encoder_outputs` are tensors: the last word of a name says what it is.
+    // `model_input` and `encoder_outputs` are tensors: the last word of a name is the kind.
     if words.len() > 1 && words.last().is_some_and(|word| WORDS_OF_DATA.contains(word)) {
         return None;
     }

@@ -1,5 +1,5 @@
-//! What a project says about how it is run: its programs, what each can be told on its command line, how many samples it
-//! takes at a time, and how its processes find one another. Every fact has its place; nothing is evaluated.
+//! How a project is run: its programs, the command-line settings of each, how many samples it processes at a time, and
+//! how its processes join. Every fact has a location; nothing is evaluated.
 
 mod argparse;
 mod conditions;
@@ -20,50 +20,51 @@ use python::tree::{Id, Trees, kinds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The programs of a project, the likeliest to train first.
+/// The programs of a project, those most likely to train first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFacts {
     /// Files that do something when Python runs them.
     pub programs: Vec<Program>,
-    /// Configuration files that stop being YAML, with the place and why; what stands above it is read.
+    /// Configuration files that are not YAML from some line on, with the place and the reason; the part above is read.
     pub unread: Vec<(Place, String)>,
 }
 
 /// A file that does something when Python runs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// The file, and the line where it begins to run: `if __name__ == "__main__":`, or the first statement that acts.
+    /// The file, and the line where it begins to run: `if __name__ == "__main__":`, or the first statement with an
+    /// effect.
     pub place: Place,
-    /// How its command line is read.
+    /// How it parses its command line.
     pub command_line: CommandLine,
-    /// What it can be told, and what it takes when nobody tells it.
+    /// Its settings, with their defaults.
     pub settings: Vec<RunSetting>,
-    /// How its processes find one another.
+    /// How its processes join.
     pub joins: Vec<Join>,
-    /// Where a batch is divided by the number of processes, so that it is the batch of all of them together.
+    /// Where a batch is divided by the number of processes, which means that it is the total of all processes.
     pub shared_batch: Option<Place>,
     /// Whether it reads `LOCAL_RANK`.
     pub reads_local_rank: bool,
-    /// Whether its processes join, and nothing in it says which device of a machine is whose.
+    /// Whether its processes join, and nothing in it assigns the devices of a machine to them.
     pub unplaced: bool,
-    /// Whether nothing in it speaks of several processes: started eight times, it is eight trainings.
+    /// Whether nothing in it mentions several processes: eight processes would be eight separate trainings.
     pub alone: bool,
-    /// The files that it is made of, its own first.
+    /// The files that it consists of, its own first.
     pub files: Vec<String>,
-    /// What it imports, by full names.
+    /// Its imports, by full names.
     pub imports: BTreeSet<String>,
-    /// Where its command line is divided at `--`, when what stands in front is read by another parser.
+    /// Where its command line is split at `--`, if another parser reads the part before it.
     pub divided: Option<Divided>,
-    /// Whether it is TensorFlow that trains.
+    /// Whether it trains with TensorFlow.
     pub tensorflow: bool,
 }
 
 /// A command line of two parts with `--` between them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Divided {
-    /// Where it is divided.
+    /// Where it is split.
     pub place: Place,
-    /// Options of the program that belong to the part in front.
+    /// Options of the program that belong to the first part.
     pub ahead: Vec<String>,
 }
 
@@ -82,7 +83,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// How a program reads its command line.
+/// How a program parses its command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandLine {
@@ -90,25 +91,25 @@ pub enum CommandLine {
     Hydra,
     /// `argparse` or `click`: `--batch-size 8`.
     Options,
-    /// In no way that is known here.
+    /// In no supported way.
     Unknown,
 }
 
-/// Something a program can be told.
+/// A setting of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSetting {
     /// As it is written on the command line: `run.minibatch_size`, `--batch-size`. A name without dots and dashes in a
-    /// program with options is a position, or (see [`SettingKind::Constant`]) can't be told at all.
+    /// program with options is positional, or (see [`SettingKind::Constant`]) can't be set at all.
     pub name: String,
-    /// What it is when nobody says; none where that is computed, or nothing.
+    /// Its default; none if that is computed or missing.
     pub value: Option<String>,
-    /// How a value is given.
+    /// How its value is given.
     pub kind: SettingKind,
-    /// The values it takes, where these are listed.
+    /// The allowed values, if they are listed.
     pub choices: Vec<String>,
-    /// Whether the program asks for it.
+    /// Whether the program requires it.
     pub required: bool,
-    /// What it decides about a launch.
+    /// Its meaning for a launch.
     pub role: Option<RunRole>,
     /// Where it is declared.
     pub place: Place,
@@ -120,23 +121,23 @@ pub struct RunSetting {
 pub enum SettingKind {
     /// `key=value`, or `--option value`.
     Value,
-    /// An option without a value, which says yes.
+    /// An option without a value, which means yes.
     Switch,
-    /// An option without a value, which says no.
+    /// An option without a value, which means no.
     SwitchOff,
-    /// Stands in the source; the command line does not reach it.
+    /// A literal in the source; it can't be set on the command line.
     Constant,
 }
 
-/// What a setting decides about a launch.
+/// The meaning of a setting for a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunRole {
     /// Samples of a micro-batch.
     Batch,
-    /// Micro-batches that a step adds up.
+    /// Micro-batches per step.
     Accumulation,
-    /// How long it trains: epochs, or iterations.
+    /// The length of the training: epochs, or iterations.
     Length,
     /// Whether the program joins its processes.
     Distributed,
@@ -148,16 +149,16 @@ pub enum RunRole {
     Nodes,
 }
 
-/// How processes of a program find one another.
+/// How the processes of a program join.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Join {
-    /// By what.
+    /// The source of the rank.
     pub by: JoinedBy,
     /// Where that is read.
     pub place: Place,
-    /// Words of the command line without which it isn't, such as `--dist-url=env://`.
+    /// Arguments without which it is not read, such as `--dist-url=env://`.
     pub under: Vec<String>,
-    /// Whether the program starts processes whatever it is told: several of it would start as many each.
+    /// Whether the program always starts processes: if it were started several times, each would start as many.
     pub always: bool,
 }
 
@@ -167,13 +168,13 @@ impl Join {
     }
 }
 
-/// What tells a process its rank.
+/// The source of a process's rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JoinedBy {
     /// `RANK` and `LOCAL_RANK`, as torchrun sets them.
     Environment,
-    /// MPI: mpi4py, which a process that nobody started asks as well.
+    /// MPI: mpi4py, which also works in a process that no launcher started.
     Mpi,
     /// Open MPI's variables, as its mpirun sets them.
     OpenMpi,
@@ -189,8 +190,8 @@ pub enum JoinedBy {
     Horovod,
 }
 
-/// Reads the run facts of a project: its Python files, and the YAML files that Hydra or the program reads.
-/// `target` has the target's own words for what a step sees, and the names of compute modes.
+/// Reads the run facts of a project: its Python files, and the YAML files that Hydra or the program reads. `target`
+/// contains the target's own terms for a step's samples, and the names of compute modes.
 #[must_use]
 pub fn run_facts(files: &[SourceFile], target: &TargetFacts) -> RunFacts {
     let trees = Trees::default();
@@ -203,7 +204,7 @@ pub fn run_facts(files: &[SourceFile], target: &TargetFacts) -> RunFacts {
     run_facts_of_views(&views.iter().collect::<Vec<_>>(), files, target)
 }
 
-/// [`run_facts`] of Python files that were read already. Of `files` only the YAML files are read.
+/// [`run_facts`] for Python files that have already been read. Of `files` only the YAML files are read.
 #[must_use]
 pub fn run_facts_of_views(views: &[&FileView<'_>], files: &[SourceFile], target: &TargetFacts) -> RunFacts {
     let yaml: Vec<(&str, &str)> = files
@@ -219,14 +220,14 @@ pub fn run_facts_of_views(views: &[&FileView<'_>], files: &[SourceFile], target:
 }
 
 impl Program {
-    /// The setting that decides something.
+    /// The setting with a meaning.
     #[must_use]
     pub fn setting(&self, role: RunRole) -> Option<&RunSetting> {
         self.settings.iter().find(|setting| setting.role == Some(role))
     }
 
-    /// The option that takes a process's place on its machine, where nothing reads that from the environment: the launcher
-    /// before torchrun gave it, torchrun does not.
+    /// The option for a process's local rank, if nothing reads it from the environment: the launcher before torchrun
+    /// passed it, torchrun does not.
     #[must_use]
     pub fn local_rank_option(&self) -> Option<&RunSetting> {
         let is_option = |setting: &&RunSetting| matches!(&*setting.name, "--local_rank" | "--local-rank");
@@ -234,8 +235,8 @@ impl Program {
         self.settings.iter().find(is_option).filter(|_| by_environment && !self.reads_local_rank)
     }
 
-    /// Fields of `portolan launch`, by the words of its command line, as this program wants them for a target. What the
-    /// program does not say is not among them.
+    /// Fields of `portolan launch`, by their command-line names, as this program needs them for a target. Unknown
+    /// values are omitted.
     #[must_use]
     pub fn launch_fields(&self, target: &ProgramTerms) -> Vec<(&'static str, String)> {
         let mut out = vec![("entry", self.place.path.clone())];
@@ -290,7 +291,8 @@ impl Program {
             }
         }
         let alone = match &target.import {
-            // A launcher starts any program several times; only what the target needs makes one training of them.
+            // A launcher starts any program several times; they are one training only if the program uses what the
+            // target requires.
             Some(needed) => !self.has(needed),
             None => target.joins && self.alone,
         };
@@ -303,7 +305,8 @@ impl Program {
         if target.joins && !self.alone {
             say("joined-by", self.joined_by(target));
         }
-        // What a program starts is what it is told; a number in the source can't be told otherwise.
+        // The program starts as many processes as its settings say; a number that is written in the source can't be
+        // set.
         if starts {
             for (role, field) in [(RunRole::Devices, "devices-key"), (RunRole::Nodes, "nodes-key")] {
                 match self.setting(role) {
@@ -349,22 +352,22 @@ impl Program {
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
-    /// From what its processes learn their places, each with the words of the command line that it takes:
-    /// `environment:--dist-url=env://,open-mpi`. `unread` where nothing of the kind was found.
+    /// The sources from which its processes get their ranks, each with the arguments that it requires:
+    /// `environment:--dist-url=env://,open-mpi`. `unread` if nothing of the kind was found.
     fn joined_by(&self, target: &ProgramTerms) -> String {
         if self.spawns() {
             return JoinedBy::Spawn.name().to_owned();
         }
         let mut all: Vec<String> = Vec::new();
         if self.by_vendor(target) {
-            // The vendor's own call looks for torchrun's variables and for MPI's.
+            // The vendor's own call reads torchrun's variables and MPI's.
             all.extend(["environment".to_owned(), "mpi".to_owned()]);
         }
         for join in &self.joins {
             let words = if join.by == JoinedBy::Spawn { String::new() } else { join.under.join(" ") };
             let colon = if words.is_empty() { "" } else { ":" };
             let own = format!("{}{colon}{words}", join.by.name());
-            // Where a switch starts processes, a launcher starts none of them.
+            // Processes that the program starts only under a switch do not count: with a launcher, the switch is off.
             let is_switched = join.by == JoinedBy::Spawn && !join.under.is_empty();
             if !is_switched && !all.contains(&own) {
                 all.push(own);
@@ -373,7 +376,7 @@ impl Program {
         if all.is_empty() { "unread".to_owned() } else { all.join(",") }
     }
 
-    /// Whether it starts processes whatever it is told, so that a launcher must start one of it.
+    /// Whether it always starts processes, so that a launcher must start it once.
     fn spawns(&self) -> bool {
         self.joins.iter().any(|join| join.by == JoinedBy::Spawn && join.always)
     }
@@ -382,7 +385,7 @@ impl Program {
         target.mpi.iter().any(|name| self.has(name))
     }
 
-    /// Who has to start the processes so that they find one another; none where several can.
+    /// What has to start the processes so that they join; none if several launchers can.
     fn launcher(&self, target: &ProgramTerms) -> Option<&'static str> {
         let join = |by: JoinedBy| self.joins.iter().find(|join| join.by == by);
         let joins = |by: JoinedBy| join(by).is_some();
@@ -397,7 +400,7 @@ impl Program {
             self.by_vendor(target) || joins(JoinedBy::Mpi) || joins(JoinedBy::OpenMpi) || joins(JoinedBy::Horovod);
         match (joins(JoinedBy::Environment), by_mpi) {
             (true, false) => Some("torchrun"),
-            // MPI's variables count under a switch, torchrun's do without.
+            // MPI's variables are read only under a switch, torchrun's always.
             (true, true)
                 if is_plain(JoinedBy::Environment) && joins(JoinedBy::OpenMpi) && !is_plain(JoinedBy::OpenMpi) =>
             {
@@ -410,7 +413,7 @@ impl Program {
 }
 
 impl JoinedBy {
-    /// As a launch calls it.
+    /// The name used by a launch.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -430,7 +433,7 @@ fn place(view: &FileView<'_>, id: Id) -> Place {
     Place { path: view.path.to_owned(), line: view.index.line(id) }
 }
 
-/// The value of a literal as a command line would say it; none for anything that is computed.
+/// The value of a literal as written on a command line; none for anything that is computed.
 fn literal(view: &FileView<'_>, id: Id) -> Option<String> {
     let k = kinds();
     let (kind, text) = (view.index.kind(id), view.index.text_of(id));
@@ -451,12 +454,12 @@ fn keyword(view: &FileView<'_>, call: Id, name: &str) -> Option<Id> {
     view.index.arguments(call).keyword(name)
 }
 
-/// Arguments of a call without a name, in order.
+/// Positional arguments of a call, in order.
 fn positional(view: &FileView<'_>, call: Id) -> Vec<Id> {
     view.index.arguments(call).positional().collect()
 }
 
-/// The role that a setting's name and value suggest.
+/// The role suggested by a setting's name and value.
 fn role_of(name: &str, value: Option<&str>, kind: SettingKind) -> Option<RunRole> {
     let last = name.rsplit('.').next().unwrap_or(name).trim_start_matches('-').to_ascii_lowercase();
     let last: String = last.chars().filter(|c| *c != '_' && *c != '-').collect();
@@ -479,7 +482,7 @@ fn role_of(name: &str, value: Option<&str>, kind: SettingKind) -> Option<RunRole
     (distributed.contains(&last.as_str()) && truth).then_some(RunRole::Distributed)
 }
 
-/// Whether values that are listed are devices to compute on.
+/// Whether listed values are devices to compute on.
 fn are_devices(choices: &[String], target: &TargetFacts) -> bool {
     let modes = choices.iter().filter(|choice| crate::modes::is_mode(choice, &target.compute_modes)).count();
     modes >= 2

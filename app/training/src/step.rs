@@ -1,8 +1,9 @@
-//! One training step of a program: the model's call, the loss, the backward pass, the update, and what stands around them.
+//! One training step of a program: the model's call, the loss, the backward pass, the update, and the code around them.
 //!
-//! [`TrainingStep::read`] finds the parts. What becomes of each of them on a target is no concern of this module. For a target that
-//! compiles a step as a whole there is more to ask: [`TrainingStep::slice`] gives the statements from the model's call to the loss, and
-//! [`Module::of`] makes one module of them. Whatever can't be followed on the way is an [`Obstacle`], and all of them are collected.
+//! [`TrainingStep::read`] finds the parts; how a target ports them is not decided here. A target that compiles a step
+//! as a whole needs more: [`TrainingStep::slice`] returns the statements from the model's call to the loss, and
+//! [`Module::of`] makes one module of them. Everything that can't be followed on the way is an [`Obstacle`], and all of
+//! them are collected.
 
 mod accumulation;
 mod bindings;
@@ -81,7 +82,7 @@ use fixed::units;
 use python::names::dotted;
 use python::tree::{Id, ROOT, kinds};
 
-/// What a training step consists of.
+/// The parts of a training step.
 pub struct TrainingStep<'a, 't> {
     /// The file that it is in.
     pub file: FileInProject<'a, 't>,
@@ -95,28 +96,28 @@ pub struct TrainingStep<'a, 't> {
     pub loss: Id,
     /// The loop around `backward()`.
     pub around: Option<Id>,
-    /// What is done at every turn: that loop, or the whole.
+    /// The code that is repeated: that loop, or the whole.
     pub body: Id,
-    /// The body's statements that the target comes to.
+    /// The body's statements that the target reaches.
     pub statements: Vec<Id>,
-    /// Those before the end, where a test or a loop that is decided before there is any data counts as one.
+    /// Those before the end; a test or a loop whose outcome is known before there is any data counts as one statement.
     pub before: Vec<Id>,
-    /// Updates of the weights, in the order of the text: by an optimizer, or by a scaler that is given one.
+    /// Updates of the weights, in the order of the text: by an optimizer, or by a scaler that receives one.
     pub updates: Vec<Update<'t>>,
     /// The optimizer of the first update, as the program writes it.
     pub optimizer: &'t str,
-    /// What stays of it in the model's own type.
+    /// What remains of it in the model's own type.
     pub precision: MixedPrecision,
     /// Calls that clip gradients.
     pub clipping: Vec<Clipping>,
-    /// How gradients are added up over several batches, or why that can't be followed.
+    /// How gradients are accumulated over several batches, or why that can't be followed.
     pub accumulates: Found<Option<Accumulation>>,
-    /// What was in the way of following one of these parts. A step with obstacles is not rewritten.
+    /// Obstacles to following one of these parts. A step with obstacles is not rewritten.
     pub obstacles: Vec<Obstacle>,
 }
 
 impl<'a, 't> TrainingStep<'a, 't> {
-    /// Reads the parts of the step that `whole` holds; the obstacles alone where there is no one backward pass with one
+    /// Reads the parts of the step in `whole`; only the obstacles unless there is exactly one backward pass with one
     /// optimizer.
     pub fn read(file: FileInProject<'a, 't>, whole: Id) -> Result<Self, Vec<Obstacle>> {
         let index = &file.view.index;
@@ -157,11 +158,11 @@ impl<'a, 't> TrainingStep<'a, 't> {
             units(file, optimizer, body, &before).into_iter().filter(|u| !index.is_within(end, *u)).collect();
         let accumulates = accumulation::read(file, whole, around, optimizer);
         let mut clipping = clipping::read(file, optimizer, whole, body);
-        // Behind the update it does nothing to gradients that are cleared before there are new ones.
+        // After the update it has no effect on gradients that are cleared before the next backward pass.
         let clears = file.calls("zero_grad").iter().any(|c| index.is_within(*c, body));
         let last = updates.iter().map(|update| update.call).max();
         clipping.retain(|c| !(clears && last.is_some_and(|last| last < c.call)));
-        // Clipped before there are gradients: what that does at the next turn, nobody can tell from here.
+        // Clipped before there are gradients: its effect on the next iteration is unknown here.
         let first = file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole)).min();
         let early = clipping.iter().find(|c| {
             file.function_of(c.call) == file.function_of(backward) && first.is_some_and(|first| c.call < first)
@@ -190,33 +191,33 @@ impl<'a, 't> TrainingStep<'a, 't> {
         Ok(step)
     }
 
-    /// Whether the target comes to a place, now that mixed precision is gone.
+    /// Whether the target reaches a place, once mixed precision is removed.
     pub fn is_alive(&self, id: Id) -> bool {
         self.file.is_reached(id) && !self.precision.drops(&self.file, id)
     }
 
-    /// How gradients are added up over several batches, if they are and it can be followed.
+    /// How gradients are accumulated over several batches, if they are and it can be followed.
     pub fn accumulation(&self) -> Option<&Accumulation> {
         self.accumulates.as_ref().ok().and_then(Option::as_ref)
     }
 
-    /// The name that the loss has in the program; none where it is computed and differentiated in one expression.
+    /// The program's name for the loss; none if it is computed and differentiated in one expression.
     pub fn name_of_loss(&self) -> Option<&'t str> {
         dotted(&self.file.view.index, self.loss).map(|_| self.file.view.index.text_of(self.loss))
     }
 
-    /// The number of turns of a counted loop around the backward pass, where the update comes behind it.
+    /// The number of iterations of a counted loop around the backward pass, if the update follows the loop.
     pub fn micro_batches(&self) -> Option<Id> {
         self.around.and_then(|around| micro_batches::micro_batches(self.file, self.whole, around, self.optimizer))
     }
 
-    /// The statements from the model's call to the loss, or everything that is in the way of compiling them.
+    /// The statements from the model's call to the loss, or all obstacles to compiling them.
     pub fn slice(&self) -> Result<Slice<'t>, Vec<Obstacle>> {
         Slice::of(self)
     }
 }
 
-/// The one backward pass that the target comes to, and its statement.
+/// The one backward pass that the target reaches, and its statement.
 fn only_backward(
     file: FileInProject<'_, '_>,
     whole: Id,
@@ -237,7 +238,7 @@ fn only_backward(
     }
 }
 
-/// A step that somebody else makes: a function that is handed the loss, or an object that takes it.
+/// A step that other code performs: a function that receives the loss, or an object that does.
 pub fn made_elsewhere(file: FileInProject<'_, '_>, whole: Id) -> Option<Obstacle> {
     let k = kinds();
     let index = &file.index;
@@ -275,7 +276,7 @@ pub fn end_of_imports(file: FileInProject<'_, '_>, whole: Id) -> Option<Id> {
         .last()
 }
 
-/// The first statement of the module that is neither a text nor an import.
+/// The first statement of the module that is neither a string nor an import.
 pub fn first_code(view: &FileView<'_>) -> Option<Id> {
     let k = kinds();
     let index = &view.index;

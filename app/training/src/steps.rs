@@ -3,7 +3,7 @@
 use python::PythonFile;
 use python::tree::{Id, kinds};
 
-/// The steps of a file, as the nodes that hold them.
+/// The steps of a file, as the nodes that contain them.
 #[derive(Debug, Default)]
 pub struct Steps {
     /// Functions (or top-level loops) that call `backward()`.
@@ -47,7 +47,7 @@ impl Steps {
     }
 }
 
-/// Whether a function is handed what it evaluates, or puts it into evaluation mode: a `def test():` that builds a network
+/// Whether a function receives what it evaluates, or sets it to evaluation mode: a `def test():` that builds a network
 /// and prints a shape validates nothing.
 fn is_given_a_model(view: &PythonFile<'_>, function: Id) -> bool {
     let index = &view.index;

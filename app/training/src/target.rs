@@ -1,28 +1,29 @@
-//! What a target's guides say of it in their front matter.
+//! What the front matter of a target's guides specifies about it.
 
 use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, Variable, sdk::Requirement};
 use std::collections::BTreeMap;
 
-/// What a guide's front matter says of its target.
+/// The front matter of a guide about its target.
 #[derive(Clone, Debug, Default)]
 pub struct TargetFacts {
     /// The member of a project's compute modes, in capitals.
     pub mode: String,
-    /// Names of compute modes that projects use, of all targets and of none, in lower case.
+    /// Names of compute modes that projects use, for all targets and for other modes, in lower case.
     pub compute_modes: Vec<String>,
     /// The number that it usually has.
     pub number: Option<i64>,
-    /// Heads of the modules that only the target's machine has.
+    /// First parts of the names of modules that only the target's machine has.
     pub modules: Vec<String>,
-    /// Heads of the modules that only other targets' machines have, each with what people call that target.
+    /// First parts of the names of modules that only other targets' machines have, each with the usual name of that
+    /// target.
     pub foreign_modules: BTreeMap<String, String>,
     /// The module that loads the target's software, and its usual local name.
     pub bridge: Option<guide::Bridge>,
-    /// SDK versions whose `import torch` loads what the target needs.
+    /// SDK versions in which `import torch` loads what the target needs.
     pub autoload: Option<Requirement>,
-    /// What brings the vendor's builds of the frameworks.
+    /// The software that installs the vendor's builds of the frameworks.
     pub software: Option<String>,
-    /// What the ledger reads in the target's own words.
+    /// Target-specific terms that the ledger reads.
     pub ledger: LedgerTerms,
     /// Environment variables whose values depend on the release.
     pub variables: BTreeMap<String, Variable>,
@@ -33,7 +34,7 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
-    /// Adds what one more guide of the target says; where two say different things, the first counts.
+    /// Adds the front matter of another guide of the target; if two differ, the first wins.
     pub fn add(&mut self, target: &str, front: &FrontMatter) -> Result<(), String> {
         if let Some(mode) = &front.mode {
             self.mode.clone_from(&mode.name);
@@ -67,7 +68,7 @@ impl TargetFacts {
         Ok(())
     }
 
-    /// Takes over what another target says, where this one is silent.
+    /// Adds what another target specifies and this one does not.
     pub fn extend(&mut self, base: &Self) {
         self.modules.extend(base.modules.iter().filter(|m| !self.modules.contains(m)).cloned().collect::<Vec<_>>());
         self.bridge = self.bridge.take().or_else(|| base.bridge.clone());
@@ -90,7 +91,7 @@ impl TargetFacts {
     }
 }
 
-/// Adds terms where there are none yet.
+/// Adds terms that are not set yet.
 fn add_terms(terms: &mut LedgerTerms, more: &LedgerTerms) {
     fn fill<T: Clone>(term: &mut Option<T>, more: &Option<T>) {
         if term.is_none() {

@@ -1,4 +1,4 @@
-//! The loader that a program trains with, and what it is given.
+//! The loader that a program trains with, and its arguments.
 
 use crate::figure::Figure;
 use crate::view::FileView;
@@ -10,13 +10,13 @@ use python::tree::{Id, kinds};
 
 /// The loader that a program trains with.
 pub(crate) struct Loader {
-    /// What it is given as its batch; 1 by default.
+    /// Its batch size as passed; 1 by default.
     pub(crate) batch: Figure,
-    /// A last batch that is not full is left out.
+    /// An incomplete last batch is dropped.
     pub(crate) drops_last: bool,
 }
 
-/// The loader that shuffles, or has a sampler, trains; without one the first.
+/// The training loader is the one that shuffles, or has a sampler; if there is none, the first.
 pub(crate) fn loader(views: &[&FileView<'_>], terms: &LedgerTerms) -> Option<Loader> {
     let own = terms.loader.as_ref();
     let is_loader = |view: &FileView<'_>, call: Id| {
@@ -42,13 +42,13 @@ pub(crate) fn loader(views: &[&FileView<'_>], terms: &LedgerTerms) -> Option<Loa
     Some(Loader { batch, drops_last: drop_last.is_some_and(|figure| figure.text == "True") })
 }
 
-/// What the training loader of a file is given as its batch.
+/// The batch size passed to the training loader of a file.
 pub(crate) fn micro_batch(view: &FileView<'_>, terms: &LedgerTerms) -> Option<Figure> {
     loader(&[view], terms).map(|loader| loader.batch)
 }
 
-/// What a call is given under a name by `**table`: the value in the table where the file writes it down, else the place to
-/// look it up; none where the file writes the table down without it.
+/// The argument that a call receives under a name through `**table`: the value in the table if the file defines it
+/// literally, otherwise the lookup expression; none if the literal table lacks it.
 fn unpacked(view: &FileView<'_>, call: Id, name: &str) -> Option<Figure> {
     let k = kinds();
     let index = &view.index;

@@ -1,8 +1,8 @@
-//! One turn of a training loop, for a target that runs forward pass and update in calls of their own and leaves the loss to the host:
-//! the model's call, what it is given, the update, and what keeps them from taking turns.
+//! One iteration of a training loop, for a target that runs forward pass and update in separate calls and leaves the
+//! loss to the host: the model's call, its inputs, the update, and the obstacles to alternating them.
 //!
-//! In a project with compute modes the target's code stands beside that of the others. Some of what is found here in a plain script
-//! is only known there while the program runs, so less is asked.
+//! In a project with compute modes, the target's code is next to that of the others. Some facts that can be found in a
+//! plain script are then only known at run time, so fewer are required.
 
 mod around;
 mod data;
@@ -21,7 +21,7 @@ use crate::step::{self, Obstacle, TrainingStep, in_model, is_statement, loop_aro
 use crate::words::PART_METHODS;
 use python::tree::{Id, kinds};
 
-/// One turn, as far as it could be followed.
+/// One iteration, as far as it could be followed.
 pub struct Turn<'a, 't> {
     /// The step.
     pub step: TrainingStep<'a, 't>,
@@ -29,16 +29,16 @@ pub struct Turn<'a, 't> {
     pub update: Id,
     /// The model's call that leads to the loss.
     pub forward: Id,
-    /// Other calls of the model that the target comes to: validation.
+    /// Other calls of the model that the target reaches: validation.
     pub others: Vec<Id>,
-    /// What the model is given.
+    /// The model's inputs.
     pub inputs: Vec<ModelInput>,
-    /// The loss, when the model gives it.
+    /// The loss, if the model returns it.
     pub loss: Option<LossOutput<'t>>,
 }
 
 impl<'a, 't> Turn<'a, 't> {
-    /// Reads the step that `whole` holds; everything that is in the way where something is.
+    /// Reads the step in `whole`; all obstacles if there are any.
     pub fn read(file: FileInProject<'a, 't>, whole: Id) -> Result<Self, Vec<Obstacle>> {
         let step = TrainingStep::read(file, whole)?;
         let index = &file.view.index;
@@ -70,7 +70,7 @@ impl<'a, 't> Turn<'a, 't> {
                 return Err(obstacles);
             }
         };
-        // In front of the optimizer the model is built, and is still the program's own.
+        // Before the optimizer is created, the model is under construction and is still the program's own.
         let made = step::optimizers_made(&file).first().map(|m| m.call);
         let builds = |call: Id| {
             let in_front = |made: Id| call < made && file.function_of(call) == file.function_of(made);
@@ -89,14 +89,14 @@ impl<'a, 't> Turn<'a, 't> {
         if obstacles.is_empty() { Ok(Self { step, update, forward, others, inputs, loss }) } else { Err(obstacles) }
     }
 
-    /// Whether the model gives its loss first, and nothing happens to the optimizer between its call and the update.
+    /// Whether the model returns its loss first, and nothing happens to the optimizer between its call and the update.
     pub fn gives_loss_first(&self) -> bool {
         self.loss.as_ref().is_some_and(|l| l.is_first)
     }
 }
 
-/// Calls of the model that the target comes to; beside other modes those too of a parameter whose default is none, which is given
-/// the model.
+/// Calls of the model that the target reaches; in a project with compute modes also those of a parameter with the
+/// default None that receives the model.
 fn calls(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>) -> Vec<Id> {
     let index = &file.view.index;
     let mut out: Vec<Id> = model_calls(file).filter(|c| step.is_alive(*c)).collect();
@@ -117,8 +117,8 @@ fn calls(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>) -> Vec<Id> {
     out
 }
 
-/// The model's call that leads to the loss: in the step, beside `backward()` where a validation follows it; with compute modes also in a
-/// function that the step calls.
+/// The model's call that leads to the loss: in the step, next to `backward()` if a validation follows it; with compute
+/// modes also in a function that the step calls.
 fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id]) -> Result<Id, Obstacle> {
     let index = &file.view.index;
     let own: Vec<Id> = calls.iter().copied().filter(|c| index.is_within(*c, step.whole)).collect();
@@ -144,12 +144,13 @@ fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id
     }
 }
 
-/// The innermost loop around a node that the step holds.
+/// The innermost loop around a node inside the step.
 fn loop_within(file: FileInProject<'_, '_>, id: Id, whole: Id) -> Option<Id> {
     loop_around(&file, id).filter(|l| file.index.is_within(*l, whole))
 }
 
-/// What keeps forward pass, backward pass and update from taking turns: one each, in this order, in one loop and under no test.
+/// Obstacles to alternating forward pass, backward pass and update: there must be one of each, in this order, in one
+/// loop and under no test.
 fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obstacle> {
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
@@ -178,7 +179,7 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obst
     out
 }
 
-/// A call of another model than the one that trains, or one with named arguments.
+/// A call of a model other than the one that is trained, or one with named arguments.
 fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle> {
     let index = &file.view.index;
     let callee = |c: Id| index.callee(c).map_or("", |g| index.text_of(g));
@@ -194,8 +195,8 @@ fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle
     (is_another || named).then(|| why::other_model(call))
 }
 
-/// A layer of the trained model, or a method of it that runs its layers, called outside the model: what is compiled is the model as a
-/// whole.
+/// A layer of the trained model, or a method of it that runs its layers, called outside the model: only the model as a
+/// whole is compiled.
 fn part_called(file: FileInProject<'_, '_>, forward: Id, builds: impl Fn(Id) -> bool) -> Option<Obstacle> {
     let k = kinds();
     let index = &file.view.index;

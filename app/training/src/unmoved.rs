@@ -1,5 +1,5 @@
 //! What a program that names no device has to move to one: its models before their optimizers, and the tensors that a
-//! model or a loss is given, where they come from.
+//! model or a loss receives, at their origin.
 
 mod models;
 mod scope;
@@ -10,12 +10,12 @@ use crate::project::{FileInProject, moves_to_device};
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// Names that are moved beside a statement.
+/// Names that are moved next to a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The statement.
     pub at: Id,
-    /// Whether the move follows it.
+    /// Whether the move is after it.
     pub after: bool,
     /// The names, as the program writes them.
     pub names: Vec<String>,
@@ -30,17 +30,17 @@ pub struct Moves {
     pub tensors: Vec<Move>,
     /// Dictionaries of tensors.
     pub tables: Vec<Move>,
-    /// Expressions that are moved where they stand: tensors without a name of the function's own.
+    /// Expressions that are moved in place: tensors for which the function has no name.
     pub expressions: Vec<Id>,
-    /// Names of moved tensors that a copy of a model on the host is given.
+    /// Names of moved tensors that are passed to a copy of a model on the host.
     pub exported: Vec<Id>,
-    /// Optimizers whose models can't be followed.
+    /// Optimizers whose models can't be determined.
     pub unknown_models: Vec<Id>,
-    /// What models and losses are given and where it comes from can't be followed.
+    /// The inputs of models and losses, and their origin, can't be determined.
     pub unknown_tensors: Vec<Id>,
 }
 
-/// Reads what a file has to move. What is moved already is left out.
+/// Reads what a file has to move. Values that are already moved are left out.
 pub fn moves(file: FileInProject<'_, '_>) -> Moves {
     let mut moves = Moves::default();
     if !file.view.names.is_of_other_framework() {
@@ -50,7 +50,7 @@ pub fn moves(file: FileInProject<'_, '_>) -> Moves {
     moves
 }
 
-/// Adds names to the moves beside a statement.
+/// Adds names to the moves next to a statement.
 fn add(moves: &mut Vec<Move>, at: Id, after: bool, names: impl IntoIterator<Item = String>) {
     let place = moves.iter().position(|m| m.at == at && m.after == after).unwrap_or_else(|| {
         moves.push(Move { at, after, names: Vec::new() });
@@ -63,8 +63,8 @@ fn add(moves: &mut Vec<Move>, at: Id, after: bool, names: impl IntoIterator<Item
     }
 }
 
-/// Whether a function, or the file outside of functions, moves something already: `net.to(…)`,
-/// `batch = {key: value.to(…) for key, value in batch.items()}`. What is made another type stays where it is.
+/// Whether a function, or the file outside of functions, already moves something: `net.to(…)`,
+/// `batch = {key: value.to(…) for key, value in batch.items()}`. A conversion to another type moves nothing.
 fn is_moved(file: FileInProject<'_, '_>, scope: Option<Id>, name: &str) -> bool {
     let index = &file.view.index;
     let calls = file.calls("to").iter().filter(|call| file.function_of(**call) == scope);
@@ -78,14 +78,14 @@ fn is_moved(file: FileInProject<'_, '_>, scope: Option<Id>, name: &str) -> bool 
     })
 }
 
-/// The statement of a block that a node is in, or is.
+/// The statement of a block that contains, or is, a node.
 fn statement(file: FileInProject<'_, '_>, node: Id) -> Option<Id> {
     let (index, k) = (&file.view.index, kinds());
     let is_block = |id: Id| index.parent(id).is_none_or(|p| [k.block, k.module].contains(&index.kind(p)));
     std::iter::once(node).chain(index.ancestors(node)).find(|id| is_block(*id))
 }
 
-/// Whether a call is one of these functions or methods, by its last name.
+/// Whether a call is one of these functions or methods, by the last part of its name.
 fn is_call_of(file: FileInProject<'_, '_>, call: Id, names: &[&str]) -> bool {
     called_name(&file.view.index, call).is_some_and(|name| names.contains(&name))
 }

@@ -1,4 +1,4 @@
-//! Functions and classes that nothing in a project uses: a program that starts in one of its files never comes to them.
+//! Functions and classes that nothing in a project uses: a program that starts in one of its files never reaches them.
 
 use crate::program_start::main_block;
 use crate::view::FileView;
@@ -7,7 +7,7 @@ use python::names::called_name;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Definitions at the top of files that no program of the project comes to, by path and name.
+/// Top-level definitions that no program of the project reaches, by path and name.
 #[derive(Debug, Default)]
 pub struct Unused(BTreeMap<String, BTreeSet<String>>);
 
@@ -21,14 +21,14 @@ impl Unused {
         names.contains(name).then_some((definition, name))
     }
 
-    /// Reads all files. Nothing is unused where no program starts, since whoever imports a library may use all of it, and where
-    /// names are looked up that only the running program knows.
+    /// Reads all files. Nothing is unused if no program starts, since users of a library may use all of it, or if names
+    /// are looked up that are known only at run time.
     pub fn collect(views: &[&FileView<'_>], places: &BTreeSet<String>) -> Self {
         if !views.iter().any(|view| starts(view)) || views.iter().any(|view| looks_names_up(view, places)) {
             return Self::default();
         }
         let definitions: Vec<Vec<Id>> = views.iter().map(|view| definitions(view)).collect();
-        // Words by the definition that says them; what stands in none is said when a file is loaded.
+        // Words by the definition that contains them; those outside definitions are used when a file is loaded.
         let mut said: HashMap<Option<(usize, Id)>, Vec<&str>> = HashMap::new();
         for (file, view) in views.iter().enumerate() {
             let owner = |at: Id| {
@@ -55,7 +55,7 @@ impl Unused {
                 defined.entry(view.name_of(definition)).or_default().push((file, definition));
             }
         }
-        // Commands that are installed with a package name these in files that are no Python.
+        // Commands that are installed with a package name these in non-Python files.
         let mut words: Vec<&str> = vec!["main", "cli"];
         words.extend(said.remove(&None).unwrap_or_default());
         while let Some(word) = words.pop() {
@@ -73,7 +73,8 @@ impl Unused {
     }
 }
 
-/// Whether it is plain where a file begins to run: it has a main block, or it repeats something or calls a function of its own at the top.
+/// Whether it is clear where a file begins to run: it has a main block, or it has a loop or calls a function of its own
+/// at the top level.
 fn starts(view: &FileView<'_>) -> bool {
     let index = &view.index;
     let calls_own = |s: Id| {
@@ -83,7 +84,7 @@ fn starts(view: &FileView<'_>) -> bool {
     main_block(view).is_some() || index.parts(ROOT).any(|s| index.is_loop(s) || calls_own(s))
 }
 
-/// Functions and classes at the top of a file. What is decorated may be known to whoever decorates.
+/// Functions and classes at the top level of a file. Decorated ones may be registered by their decorator.
 fn definitions(view: &FileView<'_>) -> Vec<Id> {
     let k = kinds();
     view.index
@@ -92,7 +93,7 @@ fn definitions(view: &FileView<'_>) -> Vec<Id> {
         .collect()
 }
 
-/// Whether a name stands in an import and is not given another there: to import is not yet to use.
+/// Whether a name is in an import and is not renamed there: importing is not using.
 fn only_imports(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let mut around = view.index.ancestors(id).take(3).map(|a| view.index.kind(a));
@@ -106,7 +107,8 @@ fn is_text_alone(view: &FileView<'_>, string: Id) -> bool {
     view.index.parent(string).is_some_and(|p| view.index.kind(p) == kinds().expression_statement)
 }
 
-/// Whether a file asks for names that it does not write: in a module of the project, among all that is defined, or of subclasses.
+/// Whether a file looks up names that it does not contain: in a module of the project, among all definitions, or among
+/// subclasses.
 fn looks_names_up(view: &FileView<'_>, places: &BTreeSet<String>) -> bool {
     let index = &view.index;
     let of_project = |module: Id| {

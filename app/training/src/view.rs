@@ -1,4 +1,4 @@
-//! A file with what its names play in training.
+//! A file with the roles of its names in training.
 
 use crate::roles::Roles;
 use crate::steps::Steps;
@@ -6,7 +6,7 @@ use python::PythonFile;
 use python::tree::{Id, Tree};
 use std::ops::Deref;
 
-/// One file in one round: its syntax and what is known of it alone.
+/// One file in one round: its syntax and the facts that follow from it alone.
 pub struct FileView<'t> {
     /// The parsed file.
     pub file: PythonFile<'t>,
@@ -30,7 +30,7 @@ impl<'t> FileView<'t> {
         Self { roles: Roles::collect(&file), steps: Steps::collect(&file), file }
     }
 
-    /// Whether the file has signs of gradients that are part of the answer: forces, penalties, second derivatives.
+    /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.
     pub fn differentiates(&self) -> Option<Id> {
         let tells = |word: &str| {
             matches!(word, "enable_grad" | "create_graph" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")

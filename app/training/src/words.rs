@@ -1,4 +1,4 @@
-//! Words by which a training program is read, as the guide `reading-a-program.md` lists them.
+//! Words by which a training program is analysed, as listed in the guide `reading-a-program.md`.
 
 include!(concat!(env!("OUT_DIR"), "/words.rs"));
 
@@ -6,7 +6,7 @@ include!(concat!(env!("OUT_DIR"), "/words.rs"));
 mod tests {
     use std::path::Path;
 
-    /// All Rust below a folder.
+    /// All Rust files below a folder.
     fn sources(folder: &Path) -> String {
         let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         let paths = entries.map(|entry| entry.expect("the folder can be read").path());

@@ -1,4 +1,4 @@
-//! Accumulation of gradients as a program does it by hand, or has its framework do it.
+//! Gradient accumulation, by hand or by the framework.
 
 use crate::counting::{chunks, counted};
 use crate::figure::Figure;
@@ -8,7 +8,7 @@ use crate::view::FileView;
 use python::syntax::{Argument, If};
 use python::tree::{Id, kinds};
 
-/// Keywords by which frameworks are told how many batches they accumulate, with the class that takes each.
+/// Keywords that set the number of accumulated batches in a framework, with the class that accepts each.
 const FRAMEWORKS: [(&str, &str); 4] = [
     ("Accelerator", "gradient_accumulation_steps"),
     ("TrainingArguments", "gradient_accumulation_steps"),
@@ -16,7 +16,7 @@ const FRAMEWORKS: [(&str, &str); 4] = [
     ("Trainer", "accumulate_grad_batches"),
 ];
 
-/// Calls of a method of something that has one of the roles.
+/// Calls of a method on something that has one of the roles.
 pub(super) fn calls_of<'v>(
     view: &'v FileView<'_>,
     project: &'v ProjectFacts,
@@ -29,7 +29,7 @@ pub(super) fn calls_of<'v>(
     })
 }
 
-/// How many batches of the loader a step adds up, as a file says it.
+/// The number of batches of the loader that a step accumulates, according to a file.
 pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts) -> Option<Figure> {
     let calls = |method| calls_of(view, project, method, &[Role::Optimizer, Role::Scaler]);
     let counted = |call: Id| Some(Figure::at(view, call, &counted_by(view, call)?));
@@ -41,7 +41,7 @@ pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts) -> Option<Fig
         .or_else(|| by_framework(view))
 }
 
-/// A call that is given `update=(i + 1) % n == 0` beside the optimizer, and steps for the loop: the call and `n`.
+/// A call with `update=(i + 1) % n == 0` beside the optimizer, which performs the loop's update: the call and `n`.
 fn handed_over(view: &FileView<'_>, project: &ProjectFacts) -> Option<(Id, Figure)> {
     let (k, index) = (kinds(), &view.index);
     let may_count =
@@ -60,7 +60,7 @@ fn handed_over(view: &FileView<'_>, project: &ProjectFacts) -> Option<(Id, Figur
     })
 }
 
-/// What a framework's class is told.
+/// The number that is passed to a framework's class.
 fn by_framework(view: &FileView<'_>) -> Option<Figure> {
     FRAMEWORKS.iter().find_map(|(class, keyword)| {
         let told = |call: &Id| view.index.arguments(*call).keyword(keyword);
@@ -69,7 +69,7 @@ fn by_framework(view: &FileView<'_>) -> Option<Figure> {
     })
 }
 
-/// `n` of a `for … in batch.chunk(n):` that goes backward, with the optimizer's step behind it.
+/// `n` of a `for … in batch.chunk(n):` with a backward pass, followed by the optimizer's step.
 pub(super) fn parts_of_batch(view: &FileView<'_>, project: &ProjectFacts) -> Option<Figure> {
     calls_of(view, project, "step", &[Role::Optimizer, Role::Scaler]).find_map(|call| parts(view, call))
 }
@@ -81,7 +81,7 @@ fn loop_of(view: &FileView<'_>, id: Id) -> Option<Id> {
     (view.function_of(found) == function).then_some(found)
 }
 
-/// `n` of the `if (i + 1) % n == 0:` around a call, under a name or in place, or of the `continue` in front of it.
+/// `n` of the `if (i + 1) % n == 0:` around a call, named or in place, or of the `continue` before it.
 pub(super) fn counted_by(view: &FileView<'_>, call: Id) -> Option<String> {
     let k = kinds();
     let index = &view.index;
@@ -108,13 +108,13 @@ fn backward_before(view: &FileView<'_>, at: Id) -> Option<Id> {
     calls[..calls.partition_point(|call| *call < at)].last().copied()
 }
 
-/// `n` of a `for … in batch.chunk(n):` that goes backward, with the optimizer's step behind it.
+/// `n` of a `for … in batch.chunk(n):` with a backward pass, followed by the optimizer's step.
 fn parts(view: &FileView<'_>, step: Id) -> Option<Figure> {
     let inner = loop_of(view, backward_before(view, step)?).filter(|l| !view.index.is_within(step, *l))?;
     Some(Figure::of(view, *chunks(view, inner)?.numbers.first()?))
 }
 
-/// `n` of a `for … in range(n):` that goes backward, with the optimizer's step behind it.
+/// `n` of a `for … in range(n):` with a backward pass, followed by the optimizer's step.
 fn inner_turns(view: &FileView<'_>, step: Id) -> Option<Figure> {
     let index = &view.index;
     let inner = loop_of(view, backward_before(view, step)?)?;
@@ -125,7 +125,7 @@ fn inner_turns(view: &FileView<'_>, step: Id) -> Option<Figure> {
     Some(Figure::of(view, first))
 }
 
-/// Whether a call is made once for a batch: in the loop that takes them from a loader, or beside the backward pass.
+/// Whether a call is made once per batch: in the loop over a loader, or next to the backward pass.
 pub(super) fn takes_batches(view: &FileView<'_>, project: &ProjectFacts, call: Id) -> bool {
     let index = &view.index;
     let around = loop_of(view, call);
@@ -142,7 +142,7 @@ pub(super) fn takes_batches(view: &FileView<'_>, project: &ProjectFacts, call: I
             .any(|backward| loop_of(view, *backward) == around && view.function_of(*backward) == view.function_of(call))
 }
 
-/// Whether the backward pass begins at a quotient: `loss / n`, or `loss` that was divided before.
+/// Whether the backward pass starts at a quotient: `loss / n`, or a `loss` that was divided before.
 pub(super) fn is_divided(view: &FileView<'_>, project: &ProjectFacts) -> bool {
     let index = &view.index;
     let backward = view.calls("backward").iter().filter_map(|call| {
@@ -155,7 +155,7 @@ pub(super) fn is_divided(view: &FileView<'_>, project: &ProjectFacts) -> bool {
     backward.chain(given).any(|loss| is_quotient(view, loss) || was_divided(view, loss))
 }
 
-/// Whether a name was given a quotient, or divided, above the place that reads it.
+/// Whether a name was assigned a quotient, or divided, above the place that reads it.
 fn was_divided(view: &FileView<'_>, loss: Id) -> bool {
     let index = &view.index;
     let name = index.text_of(loss);
@@ -176,7 +176,7 @@ fn is_quotient(view: &FileView<'_>, mut id: Id) -> bool {
     index.kind(id) == k.binary_operator && operator(view, id) == Some("/")
 }
 
-/// What stands between the two operands of an operation.
+/// The operator of an operation.
 fn operator<'t>(view: &FileView<'t>, operation: Id) -> Option<&'t str> {
     let index = &view.index;
     let mut parts = index.parts(operation);

@@ -8,16 +8,16 @@ use guide::LedgerTerms;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 
-/// What the files of one side say of their types.
+/// What the files of one side specify about their types.
 #[derive(Default)]
 pub struct Precision {
-    /// Each `autocast` that is on.
+    /// Each enabled `autocast`.
     autocasts: Vec<Autocast>,
     /// A cast of the weights or of inputs.
     cast: Option<Types>,
-    /// Each scaler of the loss that is on, as it is written.
+    /// Each enabled scaler of the loss, as it is written.
     scalers: Vec<String>,
-    /// Its step is compiled, and goes by its weights.
+    /// The step is compiled, and its type is that of the weights.
     compiles: bool,
 }
 
@@ -27,18 +27,18 @@ struct Autocast {
     /// Where it begins, in bytes.
     start: usize,
     types: Types,
-    /// It casts for a device that the target is not, and so does nothing there.
+    /// It casts for a device other than the target, and so has no effect there.
     elsewhere: bool,
 }
 
-/// What a step computes in.
+/// The types of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Types {
-    /// The last name of the type, `bfloat16`, or the expression that gives it.
+    /// The last part of the type's name, `bfloat16`, or the expression that returns it.
     dtype: String,
-    /// By `autocast`; else by a cast of what it computes with.
+    /// By `autocast`; otherwise by a cast of weights or inputs.
     by_autocast: bool,
-    /// What decides whether the autocast is on, as it is written.
+    /// The expression that decides whether the autocast is enabled, as it is written.
     test: Option<String>,
     /// The loss is scaled.
     scaled: bool,
@@ -53,7 +53,7 @@ impl Default for Types {
 }
 
 impl Types {
-    /// The same in words.
+    /// The same as text.
     fn words(&self) -> Words {
         let dtype = self.dtype.as_str();
         let types = match (&self.test, self.by_autocast) {
@@ -64,7 +64,7 @@ impl Types {
         if self.scaled { words::autocast_with_scaler(types) } else { types }
     }
 
-    /// The same in words, with its place.
+    /// The same as text, with its location.
     pub(super) fn reading(&self) -> Reading {
         Reading { words: self.words(), place: self.place.clone() }
     }
@@ -77,7 +77,7 @@ impl Types {
 }
 
 impl Precision {
-    /// Reads what a file says. On the target a device that is not written down is the target's, in the original it is CUDA's.
+    /// Reads a file. On the target a device that is not a literal is the target's, in the original it is CUDA's.
     pub fn read(&mut self, view: &FileView<'_>, terms: &LedgerTerms, original: bool) {
         let index = &view.index;
         self.compiles |= terms.compiler.as_deref().is_some_and(|module| view.names.imports(module));
@@ -106,27 +106,27 @@ impl Precision {
         }
     }
 
-    /// What the original computes in; none is float32.
+    /// The types of the original; float32 by default.
     #[must_use]
     pub fn before(&self) -> Option<Types> {
         self.first().map(|(types, _)| types).or_else(|| self.cast.clone())
     }
 
-    /// What the first `autocast` computes in, and where it begins, in bytes.
+    /// The types of the first `autocast`, and where it begins, in bytes.
     #[must_use]
     pub fn first(&self) -> Option<(Types, usize)> {
         let first = self.autocasts.first()?;
         Some((Types { scaled: !self.scalers.is_empty(), ..first.types.clone() }, first.start))
     }
 
-    /// What a port computes in on its target: by an `autocast` that the original does not have, when there is one.
+    /// The types of a port on its target: those of an `autocast` that the original does not have, if there is one.
     #[must_use]
     pub fn after(&self, original: &Self) -> Option<Types> {
         if self.compiles {
             return self.cast.clone();
         }
         let is_new = |own: &&Autocast| original.autocasts.iter().all(|old| old.text != own.text);
-        // What is left of the original's scaler belongs to its other modes.
+        // Remaining parts of the original's scaler belong to its other modes.
         let scaled = self.scalers.iter().any(|scaler| !original.scalers.contains(scaler));
         let new = self.autocasts.iter().find(is_new);
         if new.is_none() && self.autocasts.first().is_some_and(|left| left.elsewhere) {
@@ -136,14 +136,14 @@ impl Precision {
     }
 }
 
-/// Whether `enabled=False` is said.
+/// Whether `enabled=False` is passed.
 fn is_off(view: &FileView<'_>, call: Id, place: Option<usize>) -> bool {
     let arguments = view.index.arguments(call);
     let enabled = place.map_or_else(|| arguments.keyword("enabled"), |place| arguments.get(place, "enabled"));
     enabled.is_some_and(|enabled| view.index.text_of(enabled) == "False")
 }
 
-/// What a call of `autocast` computes in, and the device that it names; none where it is off.
+/// The type of a call of `autocast`, and the device that it names; none if it is disabled.
 fn autocast<'v>(
     view: &'v FileView<'_>,
     call: Id,
@@ -183,7 +183,7 @@ fn autocast<'v>(
     Some((types, device))
 }
 
-/// That a step computes in something else.
+/// The change of a step's types.
 #[must_use]
 pub fn changed(old: &Types, new: &Types) -> Words {
     let same = Types { scaled: old.scaled, place: old.place.clone(), ..new.clone() };

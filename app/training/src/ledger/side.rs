@@ -1,4 +1,4 @@
-//! What one side of a program, the original or its port, says of its steps.
+//! The steps of one side, the original or its port.
 
 use super::accumulation::{batches, calls_of, counted_by, is_divided, parts_of_batch, takes_batches};
 use super::words::{self, Words};
@@ -13,14 +13,14 @@ use crate::words::TRAINING_CALLS;
 use guide::LedgerTerms;
 use python::tree::{Id, kinds};
 
-/// One side, as far as it can be read.
+/// One side, as far as it can be analysed.
 #[derive(Default)]
 pub(super) struct Side {
     pub(super) micro_batch: Option<Figure>,
     pub(super) precision: Precision,
     pub(super) accumulation: Option<Figure>,
     pub(super) replicas: Option<Reading>,
-    /// Where one process splits its batch over cards, as many as there are when it runs.
+    /// Where one process splits its batch over all available cards.
     pub(super) splits: Option<(String, usize)>,
     pub(super) device_iterations: Option<Figure>,
     pub(super) drops_last: bool,
@@ -28,13 +28,13 @@ pub(super) struct Side {
     scheduler: Option<SchedulerStep>,
     /// `mean`, `sum` or `none`, and where it is chosen.
     criterion: Option<Figure>,
-    /// What becomes of accumulated gradients, when the program says so itself.
+    /// What happens to accumulated gradients, if the program determines it.
     accumulated: Option<&'static str>,
-    /// A batch of the loader is taken apart.
+    /// A batch of the loader is split.
     pub(super) cuts: bool,
-    /// The device accumulates and averages by itself.
+    /// The device itself accumulates and averages.
     compiled: bool,
-    /// A training step can be read in it, or a framework's that makes one.
+    /// It contains a training step that can be analysed, or a framework's call that trains.
     pub(super) trains: bool,
 }
 
@@ -42,9 +42,9 @@ pub(super) struct Side {
 struct SchedulerStep {
     /// Path and line.
     place: (String, usize),
-    /// Inside the loop that takes batches.
+    /// Inside the loop over batches.
     every_batch: bool,
-    /// Under the same counted test as the optimizer's step.
+    /// Under the same counting test as the optimizer's step.
     counted: bool,
 }
 
@@ -62,26 +62,26 @@ impl Side {
         let words = match () {
             () if !step.every_batch => words::scheduler_outside_loop(),
             () if calls != "1" => words::scheduler_after_calls(calls),
-            // A batch of the loader is what the device makes a step of.
+            // The device makes a step of one batch of the loader.
             () if batches == "1" || step.counted || self.compiled => words::scheduler_each_step(),
             () => words::scheduler_each_batch(batches),
         };
         Some(Reading { words, place: Some(step.place.clone()) })
     }
 
-    /// What becomes of the gradients of accumulated batches, when there are several.
+    /// What happens to the gradients of accumulated batches, if there are several.
     pub(super) fn accumulated(&self) -> Option<&'static str> {
         self.accumulation.as_ref().filter(|figure| !figure.is_one())?;
         Some(self.accumulated.unwrap_or(if self.compiled { "mean" } else { "sum" }))
     }
 
-    /// The number of batches that the device adds up by itself, when it is told one.
+    /// The number of batches that the device accumulates itself, if it is set.
     pub(super) fn accumulated_by_options(&self) -> Option<&str> {
         let figure = self.accumulation.as_ref().filter(|figure| self.compiled && !figure.is_one());
         figure.map(|figure| figure.text.as_str())
     }
 
-    /// How losses and gradients become one.
+    /// How losses and gradients are reduced.
     pub(super) fn reduction(&self) -> Option<Reading> {
         let Figure { text, place } = self.criterion.clone()?;
         let mut words = words::reduced_over_batch(text.as_str());
@@ -96,7 +96,7 @@ impl Side {
     }
 }
 
-/// Reads the files of a program, the one that is started first.
+/// Reads the files of a program, starting with the one that is run.
 pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &LedgerTerms, original: bool) -> Side {
     let trains = views.iter().any(|view| TRAINING_CALLS.iter().any(|word| view.has_word(word)));
     let Some(loader) = loader(views, terms).filter(|_| trains) else { return Side::default() };
@@ -114,7 +114,7 @@ pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &Ledg
         views.iter().find_map(told)
     };
     side.device_iterations = argument(&terms.device_iterations);
-    // A validation may reduce its losses in another way.
+    // A validation may reduce its losses differently.
     let criterion = |validates: bool| views.iter().find_map(|view| criterion(view, validates));
     side.criterion = criterion(false).or_else(|| criterion(true));
     if let Some(Figure { text, .. }) = argument(&terms.reduction) {
@@ -150,7 +150,7 @@ fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts, side: &mut Side) 
             && let Some(parts) = views.iter().find_map(|view| parts_of_batch(view, project))
             && let Some(batch) = &mut side.micro_batch
         {
-            // What a pass sees is a part of the loader's batch.
+            // A forward pass sees only a part of the loader's batch.
             batch.text = match (batch.text.parse::<u32>(), parts.text.parse::<u32>()) {
                 (Ok(batch), Ok(parts)) if parts > 0 && batch % parts == 0 => (batch / parts).to_string(),
                 _ => format!("{} // {}", batch.text, parts.text),
@@ -170,7 +170,7 @@ fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts, side: &mut Side) 
     side.scheduler = views.iter().find_map(scheduler);
 }
 
-/// How the first loss of `torch.nn` inside or outside of validations reduces a batch to one number.
+/// How the first loss of `torch.nn`, inside or outside of validations, reduces a batch to a number.
 fn criterion(view: &FileView<'_>, validates: bool) -> Option<Figure> {
     let index = &view.index;
     let calls = index.of_kind(kinds().call).iter();
@@ -182,7 +182,7 @@ fn criterion(view: &FileView<'_>, validates: bool) -> Option<Figure> {
         (is_loss && name.starts_with("torch.nn.")).then(|| {
             let chosen =
                 index.arguments(*call).keyword("reduction").map(|value| index.text_of(value).trim_matches(['"', '\'']));
-            // The older way to say it.
+            // The older form.
             let sums = || index.arguments(*call).keyword("size_average").is_some_and(|v| index.text_of(v) == "False");
             Figure::at(view, *call, chosen.unwrap_or_else(|| if sums() { "sum" } else { "mean" }))
         })

@@ -1,13 +1,13 @@
-//! Words of a ledger: code of the program, or a message whose sentence stands in a guide.
+//! Texts of a ledger: code of the program, or a message that a guide defines.
 
-/// What a ledger says in one place.
+/// A text in one place of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// Code as the program has it: `args.batch_size`; or what a guide calls something.
+    /// Code as written in the program, `args.batch_size`, or a term from a guide.
     Plain(String),
     /// Factors of a product.
     Product(Vec<Words>),
-    /// A message by its name, with what fills its slots.
+    /// A message by its name, with the values of its slots.
     Message(&'static str, Vec<(&'static str, Words)>),
 }
 
@@ -16,7 +16,8 @@ impl Words {
         Self::Plain(text.into())
     }
 
-    /// Whether both say the same, whatever object the attributes belong to: `count` of one side may be `self.count` of the other.
+    /// Whether both are the same, whatever object the attributes belong to: `count` of one side may be `self.count` of
+    /// the other.
     pub(crate) fn alike(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Plain(one), Self::Plain(other)) => last_names(one) == last_names(other),
@@ -33,7 +34,7 @@ impl Words {
         }
     }
 
-    /// Numbers multiplied, everything else kept, ones left out.
+    /// Multiplies numbers, drops ones, and keeps everything else.
     pub(crate) fn product<'w>(factors: impl Iterator<Item = &'w Self>) -> Self {
         let mut number: u64 = 1;
         let mut kept: Vec<Self> = Vec::new();
@@ -68,8 +69,8 @@ fn last_names(text: &str) -> String {
     text.split(' ').map(|word| word.rsplit('.').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Declares the messages of the ledger: a function for each, which takes what fills its slots, and `LEDGER_MESSAGES`, the list
-/// of them all with their slots.
+/// Declares the messages of the ledger: a function for each, whose arguments fill its slots, and `LEDGER_MESSAGES`, the
+/// list of all with their slots.
 macro_rules! messages {
     ($($name:ident($($slot:ident),*);)*) => {
         $(
@@ -78,7 +79,7 @@ macro_rules! messages {
             }
         )*
 
-        /// What a ledger can say, each with the slots of its message. A guide has to have the sentences.
+        /// The messages of a ledger, each with its slots. A guide has to define their texts.
         pub const LEDGER_MESSAGES: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($slot)),*])),*];
     };
 }

@@ -1,4 +1,4 @@
-//! Where a class learns its compute mode.
+//! Where a class gets its compute mode.
 
 use super::Modes;
 use crate::classes::Classes;
@@ -6,7 +6,7 @@ use crate::view::FileView;
 use python::tree::Id;
 
 impl Modes {
-    /// The first statement of a class's constructor behind which the mode can be read: `self` has its arguments by then.
+    /// The first statement of a class's constructor after which the mode can be read: `self` has its arguments by then.
     pub fn known_behind(&self, view: &FileView<'_>, classes: &Classes, class: Id) -> Option<Id> {
         let index = &view.index;
         let own = |f: &Id| view.class_of(*f) == Some(class);
@@ -22,7 +22,7 @@ impl Modes {
     }
 }
 
-/// Whether `__init__` has handed `self` its attribute before a statement: by assignment or through a base class.
+/// Whether `__init__` has set an attribute of `self` before a statement: by assignment or through a base class.
 pub fn initialised(view: &FileView<'_>, init: Id, statement: Id, attribute: &str) -> bool {
     let index = &view.index;
     let before = |id: Id| index.is_within(id, init) && index.item(id).end <= index.item(statement).start;

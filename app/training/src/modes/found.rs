@@ -1,4 +1,4 @@
-//! Where a project names its compute modes: in an enum, here or in a file that was not given, or in strings.
+//! Where a project names its compute modes: in an enum, here or in a missing file, or in strings.
 
 use super::{ModeKind, Modes, Use, is_mode, is_vendor};
 use crate::view::FileView;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 struct Literals {
     members: BTreeSet<String>,
-    /// Some test holds for the vendor's mode alone.
+    /// Some test is true for the vendor's mode alone.
     singles_out: bool,
 }
 
@@ -32,8 +32,8 @@ pub(super) fn mode_enum(view: &FileView<'_>, listed: &[String]) -> Option<Id> {
     })
 }
 
-/// An enum that is compared with (`mode == ComputeMode.GPU`) but defined in a file that is not here: its name, and
-/// whether its members are in capitals.
+/// An enum that is compared with (`mode == ComputeMode.GPU`) but defined in a missing file: its name, and whether its
+/// members are in capitals.
 fn foreign_enum(views: &[&FileView<'_>]) -> Option<(String, bool)> {
     for view in views {
         for &comparison in view.index.of_kind(kinds().comparison_operator) {
@@ -106,9 +106,9 @@ impl Modes {
             }
         }
         if modes.kind == ModeKind::Strings {
-            // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is compared
-            // with "cuda" is a device of PyTorch's, and the chain is right again once the device has its new name; a test for
-            // `in ("cpu", "gpu")` tells nothing apart.
+            // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is
+            // compared with "cuda" is a PyTorch device, and the chain works again once the device is renamed; a test
+            // `in ("cpu", "gpu")` does not distinguish modes.
             modes.expressions.retain(|text, _| {
                 let seen = &literals[text];
                 let names_vendor = seen.members.iter().any(|m| is_vendor(m) && m != "cuda");

@@ -1,11 +1,12 @@
-//! Room for one more compute mode: a value that no member of the enum has, an option's list of choices.
+//! A value for an additional compute mode: one that no member of the enum has, or another entry in an option's list of
+//! choices.
 
 use super::{Modes, is_mode, is_vendor};
 use crate::view::FileView;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 
-/// A value of the same kind as the others', that none of them has: for numbers `usual` where that is free.
+/// A value of the same kind as the others' that none of them has: for numbers `usual` if it is unused.
 pub fn free_value(values: &[&str], target: &str, usual: Option<i64>) -> String {
     let numbers: Vec<i64> = values.iter().filter_map(|v| v.parse().ok()).collect();
     if let Some(highest) = numbers.iter().max().filter(|_| numbers.len() == values.len()) {
@@ -19,13 +20,14 @@ pub fn free_value(values: &[&str], target: &str, usual: Option<i64>) -> String {
             let spelled = if is_upper { target.to_ascii_uppercase() } else { target.to_ascii_lowercase() };
             format!("{quote}{spelled}{quote}")
         }
-        // `auto()` and whatever else counts by itself.
+        // `auto()` and other automatic values.
         None => last.to_owned(),
     }
 }
 
 impl Modes {
-    /// The last choices of options, `choices=["cpu", "gpu"]`, that list compute modes with a GPU among them and without the target.
+    /// The last entries of `choices=["cpu", "gpu"]` of options that list compute modes including a GPU, but without the
+    /// target.
     pub fn choices<'v>(&'v self, view: &'v FileView<'_>) -> impl Iterator<Item = Id> + 'v {
         let k = kinds();
         let index = &view.index;

@@ -1,14 +1,14 @@
-//! Which mode a piece of code belongs to: the tests around it, and the ways out before it.
+//! Which mode a piece of code belongs to: the tests around it, and early exits before it.
 
 use super::{ModeKind, Modes, VENDOR, is_vendor};
 use python::tree::{Id, Index, kinds};
 
-/// Whose code it is.
+/// The mode that runs some code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
-    /// No mode asked for, or the target's among others: the target runs it.
+    /// No mode is tested, or the target's among others: the target runs it.
     Open,
-    /// Only the source vendor's mode runs it: the clause and the `if` it belongs to.
+    /// Only the source vendor's mode runs it: the clause and its `if`.
     Vendor {
         /// The clause that tests for it.
         clause: Id,
@@ -17,8 +17,8 @@ pub enum Region {
     },
     /// Only the target runs it.
     Target,
-    /// Modes are told apart around it in a way that is not followed: a conditional expression, a `match`, a table by
-    /// mode, an early way out.
+    /// Modes are distinguished around it in a way that can't be followed: a conditional expression, a `match`, a table
+    /// by mode, an early exit.
     Unclear,
     /// The target never runs it.
     Foreign,
@@ -35,7 +35,7 @@ impl Modes {
             && self.member(index, *b).is_some_and(|m| m == self.target)
     }
 
-    /// Whose code a node is.
+    /// The mode that runs a node.
     pub fn region(&self, index: &Index<'_>, id: Id) -> Region {
         let k = kinds();
         let mut vendor = None;
@@ -108,7 +108,7 @@ impl Modes {
         vendor.unwrap_or(Region::Open)
     }
 
-    /// Whether a node's place in its parent depends on the mode in a way that is not followed.
+    /// Whether a node's place in its parent depends on the mode in a way that can't be followed.
     fn is_unclear(&self, index: &Index<'_>, parent: Id, child: Id) -> bool {
         let k = kinds();
         let kind = index.kind(parent);

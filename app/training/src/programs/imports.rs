@@ -1,4 +1,4 @@
-//! Which files of the project a file is made of: its own, and those it imports.
+//! Which files of the project a file consists of: itself, and those it imports.
 
 use crate::view::FileView;
 use std::collections::{BTreeSet, HashMap};
@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 /// The modules of a project by their names.
 pub(crate) struct Imports<'v, 't> {
     views: &'v [&'v FileView<'t>],
-    /// The file of a path without its ending, the first where several have it.
+    /// The file of a path without its extension, the first if there are several.
     modules: HashMap<&'v str, usize>,
-    /// The first file whose path ends so, below a folder.
+    /// The first file whose path ends with this, below a folder.
     endings: HashMap<&'v str, usize>,
 }
 
@@ -26,7 +26,7 @@ impl<'v, 't> Imports<'v, 't> {
         Self { views, modules, endings }
     }
 
-    /// Numbers of the files that a file reaches by imports, itself first.
+    /// Indices of the files that a file reaches by imports, itself first.
     pub(crate) fn reached(&self, from: usize) -> Vec<usize> {
         let mut order = vec![from];
         let mut seen = BTreeSet::from_iter([from]);
@@ -42,7 +42,7 @@ impl<'v, 't> Imports<'v, 't> {
         order
     }
 
-    /// The file that a dotted name lies in: the longest start of the name that is a module of the project.
+    /// The file that contains a dotted name: the longest prefix of the name that is a module of the project.
     fn resolve(&self, from: usize, name: &str) -> Option<usize> {
         let folder: Vec<&str> = self.views[from].path.split('/').collect();
         let folder = &folder[..folder.len() - 1];
@@ -58,8 +58,8 @@ impl<'v, 't> Imports<'v, 't> {
                 }
             } else if length > 0 {
                 let module = parts[..length].join("/");
-                // Beside the file first, then at the root, then below any folder that the program may put on its path. A
-                // single word may as well be somebody else's package.
+                // First next to the file, then at the root, then below any folder that the program may add to its path.
+                // A single word may also be a third-party package.
                 let below = || self.endings.get(module.as_str()).copied().filter(|_| length > 1);
                 let beside = at(&[folder, &parts[..length]].concat().join("/"));
                 if let Some(found) = beside.or_else(|| at(&module)).or_else(below) {

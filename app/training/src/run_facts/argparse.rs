@@ -19,7 +19,8 @@ pub(crate) fn options(view: &FileView<'_>) -> Vec<RunSetting> {
 
 fn option(view: &FileView<'_>, call: Id) -> Option<RunSetting> {
     let names: Vec<String> = positional(view, call).into_iter().filter_map(|id| literal(view, id)).collect();
-    // argparse tells options of one dash by their length, click takes any; the long one says what it means.
+    // argparse distinguishes options with one dash by their length, click does not; the long one has the meaningful
+    // name.
     let long = names.iter().filter(|name| name.starts_with("--")).max_by_key(|name| name.len());
     let name = long.or_else(|| names.first())?.split('/').next().unwrap_or_default().to_owned();
     let text = |word: &str| keyword(view, call, word).map(|id| view.index.text_of(id));
@@ -40,7 +41,7 @@ fn option(view: &FileView<'_>, call: Id) -> Option<RunSetting> {
     let choices = keyword(view, call, "choices").map_or_else(Vec::new, |list| strings(view, list));
     let optional = text("nargs").is_some_and(|nargs| nargs.contains(['?', '*']));
     let mut role = role_of(&name, value.as_deref(), kind);
-    // `type=bool` takes any text for yes, "False" too: no launcher can say no to it.
+    // `type=bool` interprets any text as true, "False" too: a launcher can't disable it.
     if text("type") == Some("bool") && role == Some(RunRole::Distributed) {
         role = None;
     }

@@ -1,12 +1,12 @@
-//! Under which words of the command line something in a program happens: `if args.dist_url == "env://":`.
+//! Which command-line arguments something in a program depends on: `if args.dist_url == "env://":`.
 
 use super::settings::last_name;
 use super::{RunRole, RunSetting, SettingKind};
 use crate::view::FileView;
 use python::tree::{Id, kinds};
 
-/// Words of the command line without which a place is not reached, as far as its conditions speak of settings. Conditions
-/// around the calls of its function count too.
+/// Arguments without which a place is not reached, as far as its conditions refer to settings. Conditions around the
+/// calls of its function count too.
 pub(super) fn words(reached: &[&FileView<'_>], view: &FileView<'_>, id: Id, settings: &[RunSetting]) -> Vec<String> {
     let mut words = around(view, id, settings);
     let name = view.function_of(id).map(|function| view.name_of(function));
@@ -21,14 +21,14 @@ pub(super) fn words(reached: &[&FileView<'_>], view: &FileView<'_>, id: Id, sett
     words
 }
 
-/// The same for the conditions of the `if`s in whose body the place stands.
+/// The same for the conditions of the `if`s whose bodies contain the place.
 fn around(view: &FileView<'_>, id: Id, settings: &[RunSetting]) -> Vec<String> {
     let index = &view.index;
     let ifs = index.ancestors(id).filter(|ancestor| index.kind(*ancestor) == kinds().if_statement);
     let mut words: Vec<String> = Vec::new();
     for statement in ifs {
         let text = index.text_of(statement);
-        // What stands behind `else` is reached without.
+        // The code after `else` is reached without it.
         let (Some(condition), Some(end)) = (index.parts(statement).next(), text.find(':')) else { continue };
         let in_body = index.item(id).start > index.item(statement).start + end
             && index.parts(statement).nth(1).is_some_and(|body| index.is_within(id, body));
@@ -41,7 +41,7 @@ fn around(view: &FileView<'_>, id: Id, settings: &[RunSetting]) -> Vec<String> {
     words
 }
 
-/// The parts of a condition that must all hold; none of one with alternatives.
+/// The parts of a condition that must all be true; none for one with alternatives.
 fn atoms(condition: &str) -> Vec<&str> {
     if condition.contains(" or ") {
         return Vec::new();
@@ -49,10 +49,10 @@ fn atoms(condition: &str) -> Vec<&str> {
     condition.split(" and ").map(|atom| atom.trim().trim_matches(['(', ')'])).collect()
 }
 
-/// The word that makes a condition true, when it speaks of a setting whose default makes it false.
+/// The argument that makes a condition true, if it refers to a setting whose default makes it false.
 fn word(atom: &str, settings: &[RunSetting]) -> Option<String> {
     let (name, value) = match atom.split_once("==") {
-        // Only a text can be said on a command line as it stands; a member of an enum, say, is a choice of its own.
+        // Only a string can be written directly on a command line; an enum member, for example, has its own syntax.
         Some((name, value)) => (name.trim(), Some(text_of(value.trim())?)),
         None => (atom.trim(), None),
     };
@@ -61,7 +61,7 @@ fn word(atom: &str, settings: &[RunSetting]) -> Option<String> {
         return None;
     }
     let setting = settings.iter().find(|setting| last_name(&setting.name) == last_name(name))?;
-    // Whether the program joins its processes is asked for by its own key, and so is the device.
+    // The settings for joining processes and for the device have roles of their own.
     let is_told = setting.name.starts_with('-') || setting.name.contains('.');
     if matches!(setting.role, Some(RunRole::Distributed | RunRole::Device)) || !is_told {
         return None;
@@ -75,7 +75,7 @@ fn word(atom: &str, settings: &[RunSetting]) -> Option<String> {
     }
 }
 
-/// What stands between the quotes of a text.
+/// The text between the quotes of a string.
 fn text_of(value: &str) -> Option<&str> {
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     value.strip_prefix(quote)?.strip_suffix(quote).filter(|text| !text.contains(quote))

@@ -1,10 +1,10 @@
-//! A command line of two parts: what stands in front of `--` is read by another parser than the program's own.
+//! A command line of two parts: the part before `--` is read by a different parser than the program's own.
 
 use super::{Divided, literal, place};
 use crate::view::FileView;
 use python::tree::{Id, kinds};
 
-/// Where a program divides its command line, and which of its options belong to the part in front.
+/// Where a program splits its command line, and which of its options belong to the first part.
 pub(super) fn divided(reached: &[&FileView<'_>]) -> Option<Divided> {
     reached.iter().find_map(|view| {
         let index = &view.index;
@@ -28,7 +28,7 @@ pub(super) fn divided(reached: &[&FileView<'_>]) -> Option<Divided> {
     })
 }
 
-/// Functions that are handed to the call that reads the front part: `parse(argv=sys.argv[1:end], options=self.add)`.
+/// Functions that are passed to the call that reads the first part: `parse(argv=sys.argv[1:end], options=self.add)`.
 fn readers<'t>(view: &FileView<'t>) -> Vec<&'t str> {
     let index = &view.index;
     let reads_front = |call: &&Id| {

@@ -7,7 +7,7 @@ use crate::view::FileView;
 use python::tree::{Id, kinds};
 use std::collections::BTreeMap;
 
-/// Classes inside classes that are still followed; a configuration that holds itself has no end.
+/// The depth to which nested classes are followed; a configuration that contains itself has no end.
 const DEEPEST: usize = 5;
 
 struct Config<'a, 't> {
@@ -16,7 +16,7 @@ struct Config<'a, 't> {
     classes: BTreeMap<&'t str, (&'a FileView<'t>, Id)>,
     stored: Vec<Stored>,
     files: Vec<File<'a>>,
-    /// Group to the name chosen for it, and where.
+    /// Group to its selected name, and where it is selected.
     groups: Vec<(String, String, Place)>,
     settings: Vec<RunSetting>,
 }
@@ -43,7 +43,7 @@ struct Field<'a, 't> {
     assignment: Id,
 }
 
-/// The keys that a program under `@hydra.main(…)` knows, `main` being that call.
+/// The keys of a program under `@hydra.main(…)`; `main` is that call.
 pub(crate) fn settings(views: &[&FileView<'_>], main: Id, files: &[(&str, &str)]) -> Vec<RunSetting> {
     let program = views[0];
     let argument = |name: &str, at: usize| {
@@ -93,7 +93,7 @@ impl<'a, 't> Config<'a, 't> {
         self.files.iter().position(|file| without_ending(file.path) == path)
     }
 
-    /// The configuration of that name: a file, or a class in the store. What it names among its defaults comes first.
+    /// The configuration of that name: a file, or a class in the store. Its defaults are read first.
     fn read_root(&mut self, folder: &str, name: &str, depth: usize) {
         if depth > DEEPEST {
             return;
@@ -130,7 +130,7 @@ impl<'a, 't> Config<'a, 't> {
         }
     }
 
-    /// `field(default_factory=lambda: defaults)`: a list in place, or a list that the module gives a name.
+    /// `field(default_factory=lambda: defaults)`: a list in place, or a list that is a variable of the module.
     fn read_defaults(&mut self, field: &Field<'a, 't>) {
         let k = kinds();
         let index = &field.view.index;
@@ -221,7 +221,7 @@ impl<'a, 't> Config<'a, 't> {
         });
     }
 
-    /// Adds a key, or changes what one is that is there.
+    /// Adds a key, or changes an existing one.
     fn put(&mut self, mut setting: RunSetting) {
         if let Some(known) = self.settings.iter_mut().find(|known| known.name == setting.name) {
             known.value = setting.value;
@@ -259,7 +259,7 @@ impl<'a, 't> Config<'a, 't> {
         enum_members(view, *node).into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// Fields of a class and of those it is made from, which come first.
+    /// Fields of a class and its bases, those of the bases first.
     fn fields_of(&self, class: &str, depth: usize) -> Vec<Field<'a, 't>> {
         let k = kinds();
         let Some(&(view, node)) = self.classes.get(class).filter(|_| depth < DEEPEST) else { return Vec::new() };
@@ -292,7 +292,7 @@ impl<'a, 't> Config<'a, 't> {
     }
 }
 
-/// YAML's words for truth as Python and Hydra's command line know them.
+/// YAML's spellings of booleans, as Python and Hydra's command line write them.
 fn spelled(value: &str) -> String {
     match value {
         "true" => "True".to_owned(),
@@ -305,7 +305,7 @@ fn without_ending(path: &str) -> &str {
     path.strip_suffix(".yaml").or_else(|| path.strip_suffix(".yml")).unwrap_or(path)
 }
 
-/// A folder seen from another, `..` resolved.
+/// A folder relative to another, with `..` resolved.
 fn joined(folder: &str, below: Option<String>) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let below = below.unwrap_or_default();

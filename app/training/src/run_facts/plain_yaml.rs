@@ -1,13 +1,13 @@
 //! Keys of a configuration that a program reads itself: `yaml.safe_load(open("config.yaml"))`.
 //!
-//! The command line does not reach them. A file counts when the code names it, in one of the ways that paths are written.
+//! They can't be set on the command line. A file counts if the code names it in one of the usual notations for paths.
 
 use super::yaml;
 use super::{Place, RunSetting, SettingKind, keyword, literal, positional, role_of};
 use crate::view::FileView;
 use python::tree::{Id, kinds};
 
-/// Steps from the argument of the call to the literal that are still followed.
+/// The number of steps followed from the argument of the call to the literal.
 const DEEPEST: usize = 6;
 
 /// The keys of the files that these views load. `options` are the program's own, one of which may name a file.
@@ -45,7 +45,7 @@ fn loads_yaml(view: &FileView<'_>, call: Id) -> bool {
     })
 }
 
-/// The path that an expression comes down to: a literal, an opened file, a part of a path, an option's default.
+/// The path that an expression evaluates to: a literal, an opened file, a part of a path, an option's default.
 fn file_name(view: &FileView<'_>, id: Id, options: &[RunSetting], depth: usize) -> Option<String> {
     let k = kinds();
     let index = &view.index;
@@ -84,7 +84,8 @@ fn file_name(view: &FileView<'_>, id: Id, options: &[RunSetting], depth: usize) 
     opened.or_else(assigned).and_then(follow)
 }
 
-/// The file of that name: seen from the project's root, where programs are mostly started, or from the program's folder.
+/// The file of that name: relative to the project's root, where programs are usually started, or to the program's
+/// folder.
 fn found<'f>(files: &[(&'f str, &'f str)], program: &str, name: &str) -> Option<(&'f str, &'f str)> {
     let name = name.trim_start_matches("./");
     let folder = program.rsplit_once('/').map_or("", |(folder, _)| folder);

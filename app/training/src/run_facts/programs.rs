@@ -1,4 +1,4 @@
-//! What each program of a project says about its launch.
+//! What each program of a project requires of its launch.
 
 use super::settings::{last_name, top_number};
 use super::{
@@ -36,7 +36,7 @@ fn program(
     let (command_line, mut settings) = match main {
         Some(main) => (CommandLine::Hydra, hydra::settings(reached, main, yaml)),
         None => {
-            // A parser of its own, else the one that a file it imports makes.
+            // A parser of its own, otherwise that of a file it imports.
             let found = reached.iter().map(|view| argparse::options(view)).find(|options| !options.is_empty());
             let kind = if found.is_some() { CommandLine::Options } else { CommandLine::Unknown };
             let mut settings = found.unwrap_or_default();
@@ -44,7 +44,7 @@ fn program(
             (kind, settings)
         }
     };
-    // A position has no name that a launch could say.
+    // A positional argument has no name that a launch could use.
     let is_named = |setting: &&mut RunSetting| command_line == CommandLine::Hydra || setting.name.starts_with('-');
     for setting in settings.iter_mut().filter(is_named).filter(|setting| are_devices(&setting.choices, target)) {
         setting.role = Some(RunRole::Device);
@@ -56,7 +56,7 @@ fn program(
     starters::roles(reached, &mut settings);
     let uses = |framework: &str| reached.iter().any(|view| view.names.uses_framework(framework));
     let tensorflow = uses("tensorflow") && !uses("torch");
-    // A project for several frameworks has a trainer for each; the ports that this is about are of PyTorch's.
+    // A project for several frameworks has a trainer for each; these ports are about PyTorch's.
     let trains: Vec<&FileView<'_>> =
         reached.iter().copied().filter(|view| tensorflow || !is_of_tensorflow(view)).collect();
     let shared_batch = settings
@@ -89,7 +89,7 @@ fn program(
     }
 }
 
-/// Whether a file says somewhere which device of a machine a process takes.
+/// Whether a file selects a process's device anywhere.
 fn takes_own_device(view: &FileView<'_>) -> bool {
     let index = &view.index;
     let is_rank = |id: Id| {
@@ -118,9 +118,9 @@ fn is_of_tensorflow(view: &FileView<'_>) -> bool {
         || view.names.bindings.iter().any(|binding| by_name(&binding.qualified))
 }
 
-/// Any word that programs of several processes have. One that only looks like it costs a warning that is not given.
+/// Identifiers that occur in programs with several processes. An accidental match only omits a warning.
 ///
-/// Words of names, and of strings that could be names; what comments and sentences say is not code.
+/// Names are searched, and strings that could be names; comments and sentences are not code.
 fn speaks_of_processes(view: &FileView<'_>) -> bool {
     let index = &view.index;
     let names = index.of_kind(kinds().identifier).iter().chain(index.of_kind(kinds().string));
@@ -132,7 +132,7 @@ fn speaks_of_processes(view: &FileView<'_>) -> bool {
     })
 }
 
-/// Whether the program gives a key its value itself: `args.network.data_format = …`.
+/// Whether the program sets a key itself: `args.network.data_format = …`.
 fn is_assigned(reached: &[&FileView<'_>], key: &str) -> bool {
     let ending = format!(".{key}");
     key.contains('.')
@@ -145,8 +145,8 @@ fn is_assigned(reached: &[&FileView<'_>], key: &str) -> bool {
         })
 }
 
-/// Says which setting is the batch: the one that the training loader is given, else the first that is called so. A number
-/// in the source itself is one that the command line does not reach.
+/// Marks the setting that is the batch size: the one that the training loader receives, otherwise the first with such a
+/// name. A number in the source itself is one that can't be set on the command line.
 fn batch_role(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>, target: &TargetFacts) {
     let loaders = reached.iter().filter_map(|view| micro_batch(view, &target.ledger));
     let figures: Vec<Figure> = loaders.filter(|figure| figure.place.is_some()).collect();
@@ -206,7 +206,7 @@ fn divided(reached: &[&FileView<'_>], batch: String) -> Option<Place> {
     })
 }
 
-/// What a program imports, by full names.
+/// A program's imports, by full names.
 fn imports_of(reached: &[&FileView<'_>]) -> BTreeSet<String> {
     let modules = reached.iter().flat_map(|view| view.names.modules.iter().cloned());
     let names = reached.iter().flat_map(|view| view.names.bindings.iter().map(|binding| binding.qualified.clone()));
@@ -220,7 +220,7 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
         let index = &view.index;
         for &string in index.of_kind(kinds().string) {
             match literal(view, string).as_deref() {
-                // A program that sets them has its place from elsewhere.
+                // A program that sets them has its rank from elsewhere.
                 Some("LOCAL_RANK" | "RANK" | "WORLD_SIZE") if !is_written(view, string) => {
                     let is_rank = literal(view, string).is_some_and(|text| text != "WORLD_SIZE");
                     if is_rank || found_environment(view) {
@@ -261,7 +261,7 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
     if let Some(target) = starters::of_configuration(settings) {
         add(&mut found, Join::of(JoinedBy::Lightning, target.place.clone(), Vec::new()));
     }
-    // A program with its rank from elsewhere tells the environment itself, or the call.
+    // A program with its rank from elsewhere sets the environment itself, or passes it to the call.
     if found.iter().all(|join| join.by == JoinedBy::Environment) {
         for view in reached {
             let calls = view.calls("init_process_group").iter();
@@ -275,7 +275,7 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
     found
 }
 
-/// What is read at several places counts under what any of them asks for.
+/// A value that is read at several places depends on the conditions of any of them.
 fn add(found: &mut Vec<Join>, new: Join) {
     match found.iter_mut().find(|join| join.by == new.by) {
         Some(join) => {
@@ -309,7 +309,7 @@ fn is_written(view: &FileView<'_>, string: Id) -> bool {
     })
 }
 
-/// `init_process_group` takes rank and world size from the environment where no argument says them:
+/// `init_process_group` reads rank and world size from the environment unless they are arguments:
 /// <https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization>.
 fn asks_the_environment(view: &FileView<'_>, call: Id, settings: &[RunSetting]) -> bool {
     let is_torch = view.qualified(call).is_some_and(|name| name.starts_with("torch.distributed"));
@@ -324,7 +324,7 @@ fn asks_the_environment(view: &FileView<'_>, call: Id, settings: &[RunSetting]) 
     is_torch && by_environment && keyword(view, call, "rank").is_none() && keyword(view, call, "store").is_none()
 }
 
-/// Libraries whose classes read what torchrun sets.
+/// Libraries whose classes read the variables that torchrun sets.
 fn joins_by_the_environment(name: &str) -> bool {
     let of = |module: &str| name.strip_prefix(module).is_some_and(|rest| rest.starts_with('.'));
     name == "accelerate.Accelerator" || (of("transformers") || of("trl") || of("optimum")) && name.ends_with("Trainer")

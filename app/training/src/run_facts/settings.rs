@@ -1,4 +1,4 @@
-//! Names and numbers of settings, wherever a program says them.
+//! Names and numbers of settings.
 
 use super::{Place, literal, place};
 use crate::view::FileView;
@@ -9,7 +9,7 @@ pub(crate) fn last_name(text: &str) -> String {
     text.trim_start_matches('-').rsplit('.').next().unwrap_or(text).replace('-', "_")
 }
 
-/// A number that a module gives a name.
+/// A number that is a variable of the module.
 pub(crate) fn top_number(view: &FileView<'_>, name: &str) -> Option<(String, Place)> {
     let k = kinds();
     let index = &view.index;

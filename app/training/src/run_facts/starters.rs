@@ -1,4 +1,4 @@
-//! What a program calls to start processes of its own, and what it tells it of a launch: the devices of a machine, the
+//! Calls by which a program starts its own processes, and their arguments for a launch: the devices of a machine, the
 //! machines, and the batches of a step.
 
 use super::settings::{last_name, top_number};
@@ -11,17 +11,17 @@ pub(super) struct Starter {
     name: &'static str,
     /// The package that it is imported from.
     package: &'static str,
-    /// Its parameter for the processes of a machine, and the place of that among arguments without a name.
+    /// Its parameter for the processes of a machine, and its position among positional arguments.
     count: (&'static str, usize),
-    /// How many it starts when nobody says; none: then it joins those that something else started.
+    /// The default number of processes; none if it joins those that something else started.
     usual: Option<&'static str>,
-    /// How the processes find one another.
+    /// How the processes join.
     pub(super) by: JoinedBy,
-    /// How its options begin on a command line that it reads itself.
+    /// The prefix of its options on a command line that it parses itself.
     options: Option<&'static str>,
 }
 
-/// As many as it sees.
+/// As many as there are visible devices.
 const ALL: &str = "all";
 
 const fn of_lightning(name: &'static str, options: Option<&'static str>) -> Starter {
@@ -46,7 +46,7 @@ const STARTERS: [Starter; 10] = [
     Starter { usual: None, ..of_spawn("Parallel", "ignite", ("nproc_per_node", 1)) },
 ];
 
-/// A call that starts processes, and what it is told about their number.
+/// A call that starts processes, and its arguments for their number.
 pub(super) struct Started {
     pub(super) call: Id,
     pub(super) by: JoinedBy,
@@ -74,7 +74,7 @@ pub(super) fn started(view: &FileView<'_>) -> Vec<Started> {
     found
 }
 
-/// Whether a function of the file, or one that it calls, joins a group of processes: others read data, say.
+/// Whether a function of the file, or one that it calls, joins a group of processes: others, for example, read data.
 fn joins_others(view: &FileView<'_>, function: Id) -> bool {
     let index = &view.index;
     let named = |name: &str| {
@@ -87,7 +87,7 @@ fn joins_others(view: &FileView<'_>, function: Id) -> bool {
     joins(own) || callees.filter_map(|callee| named(&last_name(index.text_of(callee)))).any(joins)
 }
 
-/// How often the loop around a call goes round, as its `range` has it.
+/// The number of iterations of the loop around a call, as given to its `range`.
 fn turns(view: &FileView<'_>, call: Id) -> Option<Id> {
     let index = &view.index;
     let around = index
@@ -98,8 +98,8 @@ fn turns(view: &FileView<'_>, call: Id) -> Option<Id> {
     positional(view, *range).last().copied()
 }
 
-/// Whether the place is reached whatever the program is told: no `if` stands around it, or around the calls of its
-/// function, and nothing returns ahead of it.
+/// Whether the place is always reached: no `if` is around it, or around the calls of its function, and nothing returns
+/// before it.
 pub(super) fn is_unconditional(reached: &[&FileView<'_>], view: &FileView<'_>, id: Id) -> bool {
     if !is_plain(view, id) {
         return false;
@@ -128,7 +128,8 @@ fn is_plain(view: &FileView<'_>, id: Id) -> bool {
     !returns && !within.into_iter().any(is_choice)
 }
 
-/// Gives the settings that a starter reads their roles; a number in the call is a setting that the command line does not reach.
+/// Sets the roles of the settings that a starter reads; a number in the call is a setting that can't be set on the
+/// command line.
 pub(crate) fn roles(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>) {
     if let Some(target) = of_configuration(settings) {
         let group = target.name.trim_end_matches("_target_").to_owned();
@@ -138,7 +139,7 @@ pub(crate) fn roles(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>) {
     for view in reached {
         for started in started(view) {
             let call = started.call;
-            // What starts processes under a switch starts none where something else does.
+            // A program that starts processes only under a switch starts none under a launcher.
             if started.by == JoinedBy::Spawn && !conditions::words(reached, view, call, settings).is_empty() {
                 continue;
             }
@@ -194,14 +195,14 @@ fn table(view: &FileView<'_>, call: Id) -> Option<String> {
     Some(view.index.text_of(unpacked).trim_start_matches('*').to_owned())
 }
 
-/// The group of a configuration that a text such as `cfg.trainer` names, with its dot.
+/// The group of a configuration that a string such as `cfg.trainer` names, with its dot.
 fn group_of(settings: &[RunSetting], table: &str) -> Option<String> {
     let names = table.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let mut groups = names.filter(|name| !name.is_empty()).map(|name| format!("{name}."));
     groups.next_back().filter(|group| settings.iter().any(|setting| setting.name.starts_with(group)))
 }
 
-/// The keys of a group from which Hydra's configuration makes the Trainer; one that it lacks can be added to it.
+/// The keys of a group from which Hydra's configuration creates the Trainer; missing keys can be added to it.
 fn of_group(settings: &mut Vec<RunSetting>, group: &str, at: &Place) {
     for (name, role) in [
         ("devices", RunRole::Devices),
@@ -234,7 +235,7 @@ fn told(name: &str, value: Option<&str>, role: RunRole, at: &Place) -> RunSettin
     }
 }
 
-/// What nobody says: an option that can be told, or what is taken then. The first that starts processes is the one that
+/// Adds a missing setting: a key that can be set, or its default as a constant. The first call that starts processes
 /// counts.
 fn add(settings: &mut Vec<RunSetting>, role: RunRole, name: &str, value: Option<&str>, at: &Place) {
     if settings.iter().any(|setting| setting.role == Some(role)) {
@@ -244,7 +245,7 @@ fn add(settings: &mut Vec<RunSetting>, role: RunRole, name: &str, value: Option<
     settings.push(RunSetting { kind, ..told(name, value, role, at) });
 }
 
-/// The key by which a configuration names Lightning's Trainer as the class to make: `trainer._target_`.
+/// The key by which a configuration names Lightning's Trainer as the class to create: `trainer._target_`.
 pub(crate) fn of_configuration(settings: &[RunSetting]) -> Option<&RunSetting> {
     settings.iter().find(|setting| {
         let class = setting.value.as_deref().unwrap_or_default();
@@ -254,7 +255,7 @@ pub(crate) fn of_configuration(settings: &[RunSetting]) -> Option<&RunSetting> {
     })
 }
 
-/// Gives a role to the setting that an argument of a starter's call reads, or adds the number that stands there.
+/// Sets the role of the setting that an argument of a starter's call reads, or adds the number that is written there.
 fn assign_role(
     reached: &[&FileView<'_>],
     view: &FileView<'_>,
@@ -263,7 +264,7 @@ fn assign_role(
 ) {
     let Some(value) = value.map(|value| resolved(view, value)) else { return };
     let text = view.index.text_of(value);
-    // The first number is the one that counts.
+    // The first number counts.
     if settings.iter().any(|setting| setting.role == Some(role) && setting.kind == SettingKind::Constant) {
         return;
     }
@@ -289,7 +290,7 @@ fn assign_role(
     settings.push(told(name, Some(&number), role, &place));
 }
 
-/// What a name stands for that its function gives a value once: `world_size = args.gpus`.
+/// The value of a name that its function assigns once: `world_size = args.gpus`.
 fn resolved(view: &FileView<'_>, value: Id) -> Id {
     let (index, k) = (&view.index, kinds());
     if index.kind(value) != k.identifier {
@@ -311,7 +312,7 @@ fn is_number(text: &str) -> bool {
     text.parse::<u32>().is_ok()
 }
 
-/// `8`, `"8"` and `[0, 1, 2]` as a number; `-1` and `"auto"` are none.
+/// `8`, `"8"` and `[0, 1, 2]` as a number; none for `-1` and `"auto"`.
 fn count(view: &FileView<'_>, value: Id) -> Option<String> {
     if view.index.kind(value) == kinds().list {
         return Some(view.index.parts(value).count().to_string());

@@ -7,8 +7,8 @@ fn read(files: &[(&str, &str)]) -> Vec<Program> {
     run_facts(&files.iter().map(file).collect::<Vec<_>>(), &facts()).programs
 }
 
-/// The fields that the first program fills in for a target, as `name=value` with blanks between.
-/// What a target asks of a program, as its guide has it.
+/// The fields that the first program fills in for a target, as `name=value` separated by spaces. The target's
+/// requirements are those of its guide.
 fn terms(target: &str) -> guide::ProgramTerms {
     let import = match target {
         "popdist" => Some("popdist"),
@@ -25,7 +25,7 @@ fn terms(target: &str) -> guide::ProgramTerms {
 }
 
 #[track_caller]
-/// What the guides say in a project of several devices.
+/// The requirements in the guides for a project with several devices.
 fn facts() -> TargetFacts {
     let modes = ["cpu", "hpu", "ipu", "rdu", "tpu", "xpu"].map(str::to_owned);
     TargetFacts { compute_modes: modes.to_vec(), ..TargetFacts::default() }
@@ -61,7 +61,7 @@ fn options_of_argparse() {
     let program = read(&[("train.py", OPTIONS)]).remove(0);
     assert_eq!(program.place.to_string(), "train.py:19");
     assert_eq!(program.settings.len(), 7);
-    // A device that the program does not list is not asked for: it has to be ported first.
+    // A device that the program does not list is not set: it has to be ported first.
     check(
         &[("t.py", &OPTIONS.replace(", 'hpu'", "").replace("'--run', required=True", "'--run'"))],
         "rdu",
@@ -125,7 +125,7 @@ fn keys_of_a_configuration_in_dataclasses() {
     );
     assert_eq!(programs[0].settings[6].choices, ["train", "infer"]);
     assert_eq!(programs[0].joins[0].by, JoinedBy::Mpi);
-    // What the file says comes after what the classes say.
+    // Values in the file override those in the classes.
     let changed =
         "defaults:\n  - base_config\n  - override mode: infer\nrun:\n  minibatch_size: 16 # both cards\n  id: x\n";
     let programs = read(&project(changed));
@@ -182,7 +182,7 @@ fn what_a_trainer_of_lightning_is_told() {
         "hpu",
         &format!("; accumulation=3; accumulation-from=accumulate_grad_batches a.py:4{all}; nodes-key==1 a.py:5"),
     );
-    // What is unpacked into the call may say both.
+    // The dictionary that is unpacked into the call may set both.
     expect("**more", "hpu", "; suits=lightning; joined-by=lightning");
     expect("devices=2", "rdu", "; alone=on");
 }
@@ -233,7 +233,7 @@ fn a_configuration_that_the_program_loads_itself() {
     let option = "p.add_argument('--config-file', default='conf/run.yaml')\nargs = p.parse_args()\n\
         cfg = yaml.safe_load(open(args.config_file))\n";
     check_path("run.py", option);
-    // A file that nothing names is nobody's configuration.
+    // A file that nothing names is not used.
     let named_elsewhere = script.replace("conf/run.yaml", "no.yaml");
     check(&[("run.py", &named_elsewhere), ("conf/run.yaml", config)], "hpu", "entry=run.py; alone=on");
 }
@@ -263,7 +263,7 @@ fn a_program_of_one_process() {
     let started = |names: &str, fields: &str| check(&[("a.py", &reads(names))], "hpu", fields);
     started("os.environ['LOCAL_RANK']", "entry=a.py; suits=torchrun; joined-by=environment");
     started("os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; suits=mpirun; joined-by=open-mpi");
-    // One that takes its rank from either can be started by either.
+    // A program that reads its rank from either can be started by either.
     started("os.environ['RANK'], os.environ['OMPI_COMM_WORLD_RANK']", "entry=a.py; joined-by=environment,open-mpi");
     check(&[("a.py", &reads("os.environ['OMPI_COMM_WORLD_RANK']"))], "ipu", "entry=a.py");
     check(&[("a.py", one)], "popdist", "entry=a.py; alone=on");
@@ -274,7 +274,7 @@ fn a_program_of_one_process() {
     check(&[("a.py", reads)], "rdu", "entry=a.py");
 }
 
-/// A key without a value that the program sets is nobody's to give; a trainer for another framework says nothing.
+/// A key without a value that the program sets itself is not required; a trainer for another framework has no effect.
 #[test]
 fn what_the_program_sets_itself() {
     let assigned = TRAINER.replace("self.loss.b", "self.args.run.id = 'x'\n        self.loss.b");
@@ -296,7 +296,7 @@ fn what_the_program_sets_itself() {
 #[test]
 fn nothing_to_read() {
     assert!(read(&[("a.py", "def broken(:\n"), ("b.py", "x = 1\n"), ("c.yaml", "- : :\n  -\n:")]).is_empty());
-    // A configuration that holds itself, a class that is its own base, files that import each other.
+    // A configuration that contains itself, a class that is its own base, files that import each other.
     let round = "import hydra, b\nfrom hydra.core.config_store import ConfigStore\nclass A(A):\n    a: A = A()\n\
         cs.store(name='config', node=A)\n@hydra.main(config_path='.')\ndef main(c):\n    pass\n";
     let programs = read(&[("a.py", round), ("b.py", "import a\n")]);
@@ -305,7 +305,7 @@ fn nothing_to_read() {
     assert_eq!(read(&[("a.py", round), ("config.yaml", loops)]).len(), 1);
 }
 
-/// What is read from the environment counts under a condition; so does what starts processes.
+/// Reading from the environment depends on a condition; so does starting processes.
 #[test]
 fn conditions_of_joining() {
     let program = "import argparse, os\nimport torch\nimport torch.multiprocessing as mp\n\n\
@@ -329,7 +329,7 @@ fn conditions_of_joining() {
     check(&[("a.py", &plain)], "hpu", fields);
 }
 
-/// How the places of processes are learnt, in ways that public scripts have.
+/// How ranks are read, in ways found in public scripts.
 #[test]
 fn ways_of_joining() {
     let with = |head: &str, body: &str| {
@@ -343,7 +343,7 @@ fn ways_of_joining() {
     fields("", "    torch.distributed.init_process_group(backend='gloo', init_method='env://')\n", torchrun);
     fields("from accelerate import Accelerator", "    accelerator = Accelerator()\n", torchrun);
     fields("from transformers import Trainer", "    Trainer(model).train()\n", torchrun);
-    // A place that the program sets is one that it knows from elsewhere.
+    // A program that sets the rank knows it from elsewhere.
     let mpi = "    os.environ['RANK'] = str(MPI.COMM_WORLD.Get_rank())\n    os.environ.setdefault('LOCAL_RANK', '0')\n\
         \x20   torch.distributed.init_process_group('gloo', rank=MPI.COMM_WORLD.Get_rank(), world_size=2)\n";
     fields("from mpi4py import MPI", mpi, "entry=a.py; joined-by=mpi");
@@ -363,7 +363,7 @@ fn ways_of_joining() {
     fields(parser, either, "entry=a.py; suits=torchrun; joined-by=environment,open-mpi:--mpi");
 }
 
-/// torchrun gives no option: a program that has its device from one would put all processes on the first.
+/// torchrun passes no option: a program that reads its device from one would put all processes on the first.
 #[test]
 fn a_place_from_an_option() {
     let program = |body: &str| {
@@ -383,7 +383,7 @@ fn a_place_from_an_option() {
     assert_eq!(line("    os.environ['LOCAL_RANK'] = str(args.local_rank)\n"), Some(4));
 }
 
-/// Hydra makes the Trainer that its configuration names.
+/// Hydra creates the Trainer that its configuration names.
 #[test]
 fn a_trainer_of_the_configuration() {
     let program = "import hydra\nimport torch\n\n\n@hydra.main(config_path='conf', config_name='train')\ndef main(cfg):\n\
@@ -398,7 +398,8 @@ fn a_trainer_of_the_configuration() {
     check(&files, "hpu", expected);
 }
 
-/// A configuration that says nothing of the machines can be told of them, and so can one that is unpacked into the call.
+/// If a configuration has no key for the machines, it can be added, and so can one in a configuration that is unpacked
+/// into the call.
 #[test]
 fn a_trainer_of_the_configuration_that_lacks_the_machines() {
     let program = |make: &str| {
@@ -465,7 +466,7 @@ fn programs_that_start_processes() {
     let option = "    p = argparse.ArgumentParser()\n    p.add_argument('--gpus', type=int, default=2)\n    \
         a = p.parse_args()\n    mp.spawn(work, args=(a.gpus,), nprocs=a.gpus)";
     fields(mp, option, "instances=2; suits=program; joined-by=spawn; devices-key=--gpus");
-    // The number of the machine is read from where torchrun would put that of the process.
+    // The index of the machine is read from the variable in which torchrun puts that of the process.
     let by_node = "    node = int(os.environ['RANK'])\n    mp.spawn(work, args=(node,), nprocs=4)";
     fields(mp, by_node, &format!("{four} a.py:14"));
     // Under torchrun this one starts none.
@@ -474,7 +475,7 @@ fn programs_that_start_processes() {
     let early =
         "    if 'RANK' in os.environ:\n        return work(int(os.environ['RANK']), 4)\n    mp.spawn(work, nprocs=4)";
     fields(mp, early, "suits=torchrun; joined-by=environment,spawn");
-    // Processes that read data join nothing.
+    // Processes that read data do not join.
     fields(mp, "    mp.Process(target=read).start()", "joined-by=unread");
     let fabric = "    fabric = Fabric(devices=4)\n    fabric.launch()\n    fabric.backward(loss)";
     let of_fabric = "instances=4; suits=lightning; joined-by=lightning; devices-key==4 a.py:13; nodes-key==1 a.py:13";
@@ -483,7 +484,7 @@ fn programs_that_start_processes() {
     fields("from lightning.pytorch.cli import LightningCLI", "    LightningCLI(Net)", cli);
 }
 
-/// What stands in front of `--` is read by another parser, with options that the program gives it.
+/// The part before `--` is read by another parser, with options that the program passes to it.
 #[test]
 fn a_divided_command_line() {
     let program = "import sys\nimport argparse\nfrom sambaflow.samba.utils.argparser import parse_app_args\n\n\n\
@@ -494,7 +495,7 @@ fn a_divided_command_line() {
     check(&[("a.py", program)], "rdu", "entry=a.py; divided=on; ahead=--image-shape; needs=--image-shape");
 }
 
-/// Which device of a machine is whose: said by the local rank, by an option that no launcher gives, or not at all.
+/// How processes select their device: by the local rank, by an option that no launcher passes, or not at all.
 #[test]
 fn places_of_processes() {
     let program = |body: &str| {

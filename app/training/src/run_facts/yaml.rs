@@ -22,20 +22,20 @@ pub(crate) struct Default {
     pub(crate) line: usize,
 }
 
-/// A file of keys. Lists other than the defaults, and values of several lines, are no settings.
+/// A file of keys. Lists other than the defaults, and multi-line values, are not settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Yaml {
     pub(crate) entries: Vec<Entry>,
     pub(crate) defaults: Vec<Default>,
-    /// Keys stand at the top whatever the file's folder: `# @package _global_`.
+    /// Keys are at the top level whatever the file's folder: `# @package _global_`.
     pub(crate) is_global: bool,
-    /// Where the text stops being YAML, from 1, and why; what stands above is read.
+    /// Where the text is not YAML any more, from 1, and why; the part above is read.
     pub(crate) fault: Option<(usize, String)>,
 }
 
-/// What is open around an event.
+/// The collections open at an event.
 enum Open {
-    /// A mapping, with the key whose value comes next.
+    /// A mapping, with the key whose value is next.
     Mapping(Option<String>),
     List,
 }
@@ -63,7 +63,7 @@ pub(crate) fn read(text: &str) -> Yaml {
 struct Reader {
     yaml: Yaml,
     open: Vec<Open>,
-    /// Values with an anchor, for those who refer to them.
+    /// Values with an anchor, for aliases.
     anchored: BTreeMap<usize, String>,
 }
 
@@ -124,7 +124,7 @@ impl Reader {
         }
     }
 
-    /// Whether the list of defaults at the top is open, with as many collections inside the top mapping.
+    /// Whether the list of defaults at the top level is open, with this many collections inside the top mapping.
     fn in_defaults(&self, depth: usize) -> bool {
         matches!(self.open.as_slice(), [Open::Mapping(Some(key)), Open::List, ..] if key == "defaults")
             && self.open.len() == depth + 1

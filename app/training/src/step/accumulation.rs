@@ -1,4 +1,4 @@
-//! Gradients that are added up over several batches by hand.
+//! Gradients that are accumulated over several batches by hand.
 
 use super::calls::{arguments, loop_around};
 use super::count::{Known, number};
@@ -12,7 +12,7 @@ use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// What makes a step out of several batches.
+/// How several batches become one step.
 #[derive(Clone)]
 pub enum Counter {
     /// `if (i + 1) % n == 0:` around the optimizer's step.
@@ -25,20 +25,20 @@ pub enum Counter {
     Parts(Cut, String),
 }
 
-/// Gradients that are added up by hand.
+/// Gradients that are accumulated by hand.
 #[derive(Clone)]
 pub struct Accumulation {
-    /// What makes a step out of them.
+    /// How several batches become one step.
     pub by: Counter,
-    /// Tests that hold at the batches of an update; every batch is one now.
+    /// Tests that are true at the batches of an update; now every batch is one.
     pub tests: Vec<Id>,
-    /// The assignment that gives the test a name, and whether that name holds at an update.
+    /// The assignment that names the test, and whether that name is true at an update.
     pub named: Option<(Id, bool)>,
     /// The number of batches, as the step writes it.
     pub count: String,
-    /// The same as it is written where it is known.
+    /// The same, as written where it is known.
     pub value: String,
-    /// From where on that can be written.
+    /// The place from which on that can be written.
     pub known: Known,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn read(
         }
         if let Some(inner) = around.filter(|l| !index.is_within(call, *l)) {
             let counted = micro_batches(file, step, inner, optimizer);
-            // A counted loop over micro-batches gets a check at run time: one turn is no accumulation.
+            // A counted loop over micro-batches gets a check at run time: one iteration is no accumulation.
             if branch {
                 return if counted.is_some() { Ok(None) } else { Err(why::accumulation_unclear(call)) };
             }
@@ -90,7 +90,7 @@ pub(crate) fn read(
             return Err(why::accumulation_unclear(test));
         }
         let (value, known) = known(file, step, counted.count, test)?;
-        // The name holds at an update when the test that lets it happen asks for it.
+        // The name is true at an update if the test for the update requires it.
         let named = counted.named.map(|(assignment, denied)| (assignment, denied == matches!(by, Counter::Skip(_))));
         let mut tests = vec![test];
         if matches!(by, Counter::Skip(_)) {
@@ -102,7 +102,7 @@ pub(crate) fn read(
     Ok(None)
 }
 
-/// The number of batches as it is written before a loader is made, and from where on it is known; or why it isn't.
+/// The number of batches as written before a loader is created, and from where on it is known; or why it isn't.
 fn known(file: FileInProject<'_, '_>, step: Id, count: &str, at: Id) -> Found<(String, Known)> {
     if file.calls("DataLoader").is_empty() {
         return Err(why::loader_elsewhere(at));
@@ -110,14 +110,14 @@ fn known(file: FileInProject<'_, '_>, step: Id, count: &str, at: Id) -> Found<(S
     number(&file, step, count, end_of_imports(file, step)).map_or_else(|| Err(why::count_unknown(at)), Ok)
 }
 
-/// The test that decides at which batches a call is made: around it, or in front of it with a `continue`.
+/// The test that decides at which batches a call is made: around it, or before it with a `continue`.
 fn counter<'t>(file: &PythonFile<'t>, step: Id, call: Id) -> Option<(Counter, Id, Counted<'t>)> {
     let k = kinds();
     let index = &file.index;
     let goes_back = |at: Id| file.calls("backward").iter().any(|b| index.is_within(*b, at));
     let test = |at: Id| (index.kind(at) == k.if_statement).then(|| counted(file, index.condition(at)?)).flatten();
     let inside = index.ancestors(call).take_while(|a| *a != step);
-    // A test around the backward pass, too, chooses batches and adds up nothing.
+    // A test that is also around the backward pass selects batches and accumulates nothing.
     if let Some((at, found)) = inside.into_iter().filter(|a| !goes_back(*a)).find_map(|a| Some((a, test(a)?))) {
         return Some((Counter::Around, at, found));
     }
@@ -129,7 +129,7 @@ fn counter<'t>(file: &PythonFile<'t>, step: Id, call: Id) -> Option<(Counter, Id
         .find_map(|at| Some((Counter::Skip(at), at, test(at)?)))
 }
 
-/// Tests of a loop that do nothing but go on to its next turn.
+/// Tests of a loop that only continue with its next iteration.
 pub fn skips(file: &PythonFile<'_>, around: Id) -> Vec<Id> {
     let k = kinds();
     let index = &file.index;
@@ -142,7 +142,7 @@ pub fn skips(file: &PythonFile<'_>, around: Id) -> Vec<Id> {
     index.of_kind_in(k.if_statement, around).iter().copied().filter(only_continues).collect()
 }
 
-/// Other tests of the loop that hold at the same batches: of the same words, or around a scheduler's step.
+/// Other tests of the loop that are true at the same batches: with the same text, or around a scheduler's step.
 fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_holds: Option<bool>) -> Vec<Id> {
     let k = kinds();
     let index = &file.index;
@@ -169,7 +169,7 @@ fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_ho
 }
 
 impl Accumulation {
-    /// A moved statement without the division by the number of batches; none when that was all it did.
+    /// A moved statement without the division by the number of batches; none if it only divides.
     pub(crate) fn undivided(&self, text: &str, attributes: &[(String, String)]) -> (Option<String>, bool) {
         let bare = text.trim_end();
         let counts: Vec<String> = std::iter::once(self.count.clone())
@@ -190,25 +190,25 @@ impl Accumulation {
         }
     }
 
-    /// How the module calls the number, when this attribute holds it.
+    /// The module's name for the number, if this attribute contains it.
     fn as_attribute(&self, name: &str, given: &str) -> Option<String> {
         let rest = self.count.strip_prefix(given)?;
         (rest.is_empty() || rest.starts_with(['.', '['])).then(|| format!("self.{name}{rest}"))
     }
 
-    /// Attributes that only the division asked for.
+    /// Attributes that only the division needed.
     pub(crate) fn forget_number(&self, attributes: &mut Vec<(String, String)>, body: &[String]) {
         attributes.retain(|(name, given)| {
             self.as_attribute(name, given).is_none() || body.iter().any(|l| l.contains(&format!("self.{name}")))
         });
     }
 
-    /// Whether a test is one of those that count.
+    /// Whether a test is one of the counting tests.
     pub(crate) fn counts(&self, test: Id) -> bool {
         self.tests.contains(&test)
     }
 
-    /// Counts of updates, `len(loader) // n`: the quotient and what is divided in it. None where a loader's batches are those of a
+    /// Counts of updates, `len(loader) // n`: the quotient and its dividend. None if a loader's batches are those of a
     /// whole step.
     pub fn counts_of_updates(&self, file: FileInProject<'_, '_>) -> Vec<(Id, Id)> {
         let k = kinds();
@@ -218,7 +218,7 @@ impl Accumulation {
         }
         let text = |id: Id| index.text_of(id);
         let same = |id: Id| [&self.count, &self.value].iter().any(|n| **n == *text(id));
-        // The loader whose batches are accumulated: the one that a loop around a test reads.
+        // The loader whose batches are accumulated: the one in the loop around a test.
         let loops = self.tests.iter().flat_map(|t| index.ancestors(*t)).filter(|a| index.kind(*a) == k.for_statement);
         let sources: Vec<Id> = loops.filter_map(|l| index.source(l)).collect();
         let inside = |right: &Id| [k.identifier, k.attribute].map(|kind| index.of_kind_in(kind, *right)).concat();
@@ -233,7 +233,7 @@ impl Accumulation {
         let counts = |quotient: Id| {
             let mut parts = index.parts(quotient);
             let (left, right) = (parts.next()?, parts.next()?);
-            // `epochs * len(loader) // n` too; of `(len(loader) + n - 1) // n` nothing is known.
+            // `epochs * len(loader) // n` too; `(len(loader) + n - 1) // n` is not recognised.
             let of_length = is_length(left)
                 || index.kind(left) == k.binary_operator && {
                     let sides: Vec<Id> = index.parts(left).collect();
@@ -247,7 +247,7 @@ impl Accumulation {
     }
 }
 
-/// Whether a division that follows divides all of an expression: nothing weaker stands outside of its brackets.
+/// Whether a following division divides the whole expression: it has no operator of lower precedence outside brackets.
 fn is_one_term(expression: &str) -> bool {
     let mut depth = 0_usize;
     let is_weak = |word: &str| matches!(word, "+" | "-" | "if" | "or" | "and" | "lambda" | "|" | "&" | "<" | ">");

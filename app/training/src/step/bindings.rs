@@ -1,4 +1,4 @@
-//! Statements that give a name its value.
+//! Statements that assign a value to a name.
 
 use python::PythonFile;
 use python::tree::{Id, kinds};

@@ -1,4 +1,4 @@
-//! Model and loss in a function of their own, which the training step calls.
+//! Model and loss in a separate function, which the training step calls.
 
 use super::TrainingStep;
 use super::calls::{arguments, spread};
@@ -14,14 +14,14 @@ use python::syntax::Parameter;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// A function of the file that runs the model and gives a loss, and how the step calls it.
+/// A function of the file that runs the model and returns a loss, and how the step calls it.
 pub struct LossFunction {
     function: Id,
     statements: Vec<Id>,
     returned: Vec<Id>,
-    /// The caller's names for what is returned.
+    /// The caller's names for the results.
     pub(crate) targets: Vec<String>,
-    /// Parameter and what the caller gives for it.
+    /// Parameters and the caller's arguments.
     given: Vec<(String, String)>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn loss_function(file: FileInProject<'_, '_>, statement: Id) -> Optio
         index.kind(*s) != k.expression_statement
             || index.parts(*s).all(|e| [k.assignment, k.augmented_assignment].contains(&index.kind(e)))
     };
-    // What is neither an assignment nor a fixed test does something else as well.
+    // A statement that is neither an assignment nor a fixed test has other effects as well.
     if statements != parts || !statements.iter().all(assigns) {
         return None;
     }
@@ -70,11 +70,11 @@ pub(crate) fn loss_function(file: FileInProject<'_, '_>, statement: Id) -> Optio
     Some(LossFunction { function, statements, returned, targets, given })
 }
 
-/// What each parameter is given; none where that can't be read.
+/// The argument of each parameter; none if that can't be determined.
 fn given(file: &PythonFile<'_>, function: Id, call: Id, method: bool) -> Option<Vec<(String, String)>> {
     let index = &file.index;
     let definition = index.function(function)?;
-    // Behind a lone `*` or `/` places and names mean other things.
+    // A lone `*` or `/` changes the meaning of positions and names.
     let listed = definition.parameter_list().map_or(0, |list| index.parts(list).count());
     let parameters: Vec<Parameter<'_>> = definition.parameters().collect();
     if parameters.len() != listed || parameters.iter().any(|p| p.name.starts_with('*')) {
@@ -97,7 +97,7 @@ fn given(file: &PythonFile<'_>, function: Id, call: Id, method: bool) -> Option<
 }
 
 impl LossFunction {
-    /// Moves the function's statements, and gives what they return the caller's names.
+    /// Moves the function's statements, and renames its results to the caller's names.
     pub(crate) fn move_into(
         &self,
         file: FileInProject<'_, '_>,
@@ -144,7 +144,7 @@ impl LossFunction {
         }
     }
 
-    /// An expression of the function as its caller writes it.
+    /// An expression of the function as its caller would write it.
     fn as_called(&self, expression: &str) -> String {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let mut out = String::new();
@@ -165,7 +165,7 @@ impl LossFunction {
         out
     }
 
-    /// Calls of the model in it, where it has callers besides the step: those validate as a rule.
+    /// Calls of the model in it, if it has callers besides the step: those usually validate.
     pub fn model_calls_for_others(&self, step: &TrainingStep<'_, '_>) -> Vec<Id> {
         let file = step.file;
         let index = &file.view.index;

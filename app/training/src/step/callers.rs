@@ -1,9 +1,9 @@
-//! What callers give the parameters of a function.
+//! The arguments that callers pass for the parameters of a function.
 
 use python::PythonFile;
 use python::tree::Id;
 
-/// What callers give a parameter of a function of the file, where they do.
+/// The arguments that callers pass for a parameter of a function of the file, if they do.
 pub(crate) fn given(file: &PythonFile<'_>, function: Id, parameter: &str) -> Vec<Id> {
     let index = &file.index;
     let skipped = usize::from(file.class_of(function).is_some());
@@ -16,7 +16,7 @@ pub(crate) fn given(file: &PythonFile<'_>, function: Id, parameter: &str) -> Vec
     file.callers(function).filter_map(argument).collect()
 }
 
-/// Whether a parameter is the number of an epoch by its name.
+/// Whether a parameter is the number of an epoch, judging by its name.
 pub(crate) fn is_epoch(name: &str) -> bool {
     name == "epoch" || name.ends_with("_epoch")
 }

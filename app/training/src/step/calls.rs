@@ -1,4 +1,4 @@
-//! Calls as a step makes them: on what, with what, and in which loop.
+//! Calls in a step: their receivers, arguments and loops.
 
 use python::PythonFile;
 use python::tree::{Id, kinds};
@@ -8,7 +8,7 @@ pub fn arguments(file: &PythonFile<'_>, call: Id) -> Vec<Id> {
     file.index.arguments(call).ids().collect()
 }
 
-/// What the function of a call is imported as, `torch.save`.
+/// The imported name of a call's function, `torch.save`.
 pub fn qualified(file: &PythonFile<'_>, call: Id) -> Option<String> {
     file.index.call(call)?.qualified(&file.names)
 }
@@ -24,12 +24,12 @@ pub fn loop_around(file: &PythonFile<'_>, id: Id) -> Option<Id> {
     file.index.ancestors(id).take_while(|a| !is_function(a)).find(|a| file.index.is_loop(*a))
 }
 
-/// Whether a function takes a parameter of this name.
+/// Whether a function has a parameter of this name.
 pub(crate) fn is_parameter(file: &PythonFile<'_>, function: Id, name: &str) -> bool {
     file.index.function(function).is_some_and(|f| f.parameters().any(|p| p.name.trim_start_matches('*') == name))
 }
 
-/// Nodes that a tuple or a list without brackets holds, or the node itself.
+/// The elements of a tuple or a list without brackets, or the node itself.
 pub(crate) fn spread(file: &PythonFile<'_>, id: Id) -> Vec<Id> {
     let k = kinds();
     let several = [k.expression_list, k.tuple, k.pattern_list, k.tuple_pattern].contains(&file.index.kind(id));

@@ -1,4 +1,4 @@
-//! What changes while the program trains: a step that is compiled once would go on with the value that it had at first.
+//! Values that change during training: a step that is compiled once would keep their first value.
 
 use super::TrainingStep;
 use super::bindings::{bindings, binds_in};
@@ -11,7 +11,7 @@ use python::PythonFile;
 use python::names::dotted;
 use python::tree::{Id, kinds};
 
-/// Values that statements read and that change from one call of the step to another, unless they come with the batch.
+/// Values that statements read and that change between calls of the step, unless they come with the batch.
 pub(crate) fn changing(step: &TrainingStep<'_, '_>, statements: &[Id]) -> Vec<Id> {
     let k = kinds();
     let file = step.file;
@@ -26,14 +26,15 @@ pub(crate) fn changing(step: &TrainingStep<'_, '_>, statements: &[Id]) -> Vec<Id
     values.filter(|id| !is_fixed(*id) && changes(file, step.optimizer, *id, text(step, *id), 4)).collect()
 }
 
-/// Whether the loop of the step alters a name at each turn, and nothing in it gives the name a value anew: a counter.
+/// Whether the loop of the step changes a name in each iteration, and nothing in it assigns the name anew: a counter.
 fn counts(step: &TrainingStep<'_, '_>, name: &str) -> bool {
     let index = &step.file.view.index;
     let mut inside = bindings(&step.file, name).into_iter().filter(|b| index.is_within(*b, step.body)).peekable();
     inside.peek().is_some() && inside.all(|b| index.kind(b) == kinds().augmented_assignment)
 }
 
-/// Whether a name is a number of Python that the loop of the step gives another value at each turn: `n` of `enumerate`, `temperature * 0.9`.
+/// Whether a name is a Python number to which the step's loop assigns a different value in each iteration: `n` of
+/// `enumerate`, `temperature * 0.9`.
 fn varies(step: &TrainingStep<'_, '_>, id: Id, steps: u8) -> bool {
     let file = step.file;
     let (index, name) = (&file.view.index, file.view.index.text_of(id));
@@ -52,14 +53,15 @@ fn varies(step: &TrainingStep<'_, '_>, id: Id, steps: u8) -> bool {
     is_number(file, id, 5) && bindings(&file, name).into_iter().any(|b| index.is_within(b, step.body) && varies_in(b))
 }
 
-/// The part of all samples that a batch is, where the program cuts it out of a tensor by a number of this turn: `images[i:i + size]`.
+/// The part of all samples that is a batch, if the program slices it from a tensor by a number of this iteration:
+/// `images[i:i + size]`.
 pub(crate) fn cut_by_hand(file: FileInProject<'_, '_>, body: Id, id: Id) -> Option<Id> {
     let (k, index) = (kinds(), &file.view.index);
     let is_cut = |at: &Id| {
         let Some(all) = index.value(*at).filter(|_| index.kind(*at) == k.subscript) else { return false };
         let is_turn = |number: &Id| {
             let name = index.text_of(*number);
-            // A loop of the step's own has numbers of its own.
+            // A loop inside the step has its own numbers.
             let own = index.ancestors(*number).filter(|a| *a > body && index.is_loop(*a));
             let is_own = own.into_iter().any(|a| {
                 index.target(a).is_some_and(|t| index.mentions(t, |word| word == name) || index.is_text(t, name))
@@ -81,13 +83,13 @@ fn text<'t>(step: &TrainingStep<'_, 't>, id: Id) -> &'t str {
     step.file.view.index.text_of(id)
 }
 
-/// A name, or the member of `self` that it stands for.
+/// A name, or the member of `self` that it refers to.
 fn value(file: &PythonFile<'_>, id: Id) -> Option<Id> {
     if file.index.is_text(id, "self") { member_of_self(file, id) } else { Some(id) }
 }
 
-/// Whether a name has several values at a place in the course of one training by an optimizer, as far back as `steps` assignments
-/// and calls.
+/// Whether a name has several values at a place during one training with an optimizer, following up to `steps`
+/// assignments and calls.
 pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name: &str, steps: u8) -> bool {
     let k = kinds();
     let index = &file.view.index;
@@ -99,7 +101,7 @@ pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name
     };
     let made = bindings(&file, optimizer);
     let makes = |within: Id| made.iter().any(|m| index.is_within(*m, within));
-    // Where the optimizer is made in a loop, each turn is a training of its own.
+    // If the optimizer is created in a loop, each iteration is a separate training.
     let is_turn = |id: Id| file.index.is_loop(id) && !makes(id);
     let owner = index.ancestors(at).find(|a| index.kind(*a) == k.function_definition && file.binds(*a, name));
     let bound = bindings(&file, name).into_iter().any(|binding| {

@@ -1,15 +1,16 @@
-//! What a class is called that holds a training step.
+//! The name of the class that contains a training step.
 
 use crate::FileInProject;
 use python::tree::Id;
 
-/// A class for the step in `whole`, `TrainingStep`; where there are `others` in the file, after the function that trains.
+/// A class for the step in `whole`, `TrainingStep`; if the file has `others`, it is named after the function that
+/// trains.
 pub fn class_name(file: FileInProject<'_, '_>, whole: Id, others: &[Id]) -> String {
     let words = file.name_of(whole).split('_').filter(|word| !word.is_empty());
     let camel: String = words
         .flat_map(|word| word.chars().enumerate().map(|(n, c)| if n == 0 { c.to_ascii_uppercase() } else { c }))
         .collect();
-    // Methods of two classes may have one name, and loops at the top have none.
+    // Methods of two classes may have the same name, and top-level loops have none.
     let is_taken = |other: &Id| *other < whole && file.name_of(*other) == file.name_of(whole);
     let before = others.iter().filter(|other| is_taken(other)).count();
     let name = if others.is_empty() || camel.is_empty() {

@@ -14,7 +14,7 @@ use python::tree::{Id, kinds};
 pub enum Norm {
     /// All of them together, by the 2-norm.
     Two,
-    /// Each number by itself, or by another norm.
+    /// Each value separately, or all by another norm.
     Other,
 }
 
@@ -22,17 +22,17 @@ pub enum Norm {
 pub struct Clipping {
     /// The call.
     pub call: Id,
-    /// How it measures.
+    /// How the gradients are measured.
     pub norm: Norm,
-    /// The limit, where one is given.
+    /// The limit, if there is one.
     pub limit: Option<Id>,
-    /// The test around it that goes the same way at every step: `if args.clip > 0:`.
+    /// The test around it that has the same outcome at every step: `if args.clip > 0:`.
     pub test: Option<Id>,
 }
 
 impl TrainingStep<'_, '_> {
-    /// The statement that clips the 2-norm of the gradients at every step, and the limit. The error is the call that clips them in
-    /// another way, or a second time.
+    /// The statement that clips the 2-norm of the gradients at every step, and the limit. The error is the call that
+    /// clips them differently, or a second time.
     pub fn norm_clipped(&self) -> Result<Option<(Id, Id)>, Id> {
         let mut found = None;
         for clipping in &self.clipping {
@@ -57,13 +57,13 @@ pub(crate) fn read(file: FileInProject<'_, '_>, optimizer: &str, whole: Id, body
         .collect()
 }
 
-/// An argument by its place or by its name.
+/// An argument by its position or its name.
 fn argument(file: FileInProject<'_, '_>, call: Id, place: usize, name: &str) -> Option<Id> {
     let given = file.index.arguments(call);
     given.keyword(name).or_else(|| given.positional().nth(place))
 }
 
-/// By the 2-norm, unless `norm_type` says otherwise. What else can be said changes no gradient.
+/// By the 2-norm, unless `norm_type` differs. The other arguments change no gradient.
 fn norm(file: FileInProject<'_, '_>, call: Id) -> Norm {
     let index = &file.index;
     let by_norm = matches!(called_name(index, call), Some("clip_grad_norm_" | "clip_grad_norm"));
@@ -77,7 +77,7 @@ fn norm(file: FileInProject<'_, '_>, call: Id) -> Norm {
     if by_norm && of_two && known { Norm::Two } else { Norm::Other }
 }
 
-/// The test around a call, without an `else`, that goes the same way at every step.
+/// The test around a call, without an `else`, that has the same outcome at every step.
 pub(crate) fn fixed_test(file: FileInProject<'_, '_>, optimizer: &str, body: Id, call: Id) -> Option<Id> {
     let k = kinds();
     let index = &file.index;
@@ -92,7 +92,7 @@ impl Clipping {
         self.test.and_then(|t| file.index.condition(t))
     }
 
-    /// Whether the limit, and what is asked before it, can be read where an optimizer is made.
+    /// Whether the limit, and the condition of its test, can be read where an optimizer is created.
     pub fn is_known_at(&self, file: FileInProject<'_, '_>, whole: Id, at: Id) -> bool {
         let index = &file.index;
         let in_function = |id: Id| file.function_of(id).is_some() && file.function_of(id) == file.function_of(whole);

@@ -1,4 +1,4 @@
-//! Where a number that the step reads, such as that of accumulated batches, is known before a loader is made.
+//! Where a number that the step reads, such as that of accumulated batches, is known before a loader is created.
 
 use super::calls::arguments;
 use python::PythonFile;
@@ -10,13 +10,13 @@ use python::tree::{Id, ROOT, kinds};
 pub enum Known {
     /// It is a literal.
     FromStart,
-    /// Behind this statement.
+    /// After this statement.
     After(Id),
-    /// In front of this statement.
+    /// Before this statement.
     Before(Id),
 }
 
-/// A number that is written as `count` in the step: how it is written where it is known, and from where on that is so.
+/// A number that is written as `count` in the step: how it is written where it is known, and from where on it is known.
 pub(crate) fn number(file: &PythonFile<'_>, step: Id, count: &str, header: Option<Id>) -> Option<(String, Known)> {
     let value = default_of(file, step, count).unwrap_or(count);
     if value.chars().all(|c| c.is_ascii_digit()) {
@@ -28,7 +28,7 @@ pub(crate) fn number(file: &PythonFile<'_>, step: Id, count: &str, header: Optio
     }
 }
 
-/// The number that a parameter of the step is by default, when every caller leaves it at that.
+/// The default of a parameter of the step, if every caller uses it.
 fn default_of<'t>(file: &PythonFile<'t>, step: Id, name: &str) -> Option<&'t str> {
     let k = kinds();
     let index = &file.index;
@@ -45,7 +45,7 @@ fn default_of<'t>(file: &PythonFile<'t>, step: Id, name: &str) -> Option<&'t str
         .then(|| index.text_of(value))
 }
 
-/// The number that an expression is wherever it is read: a literal, or a name that the file gives one for good.
+/// The value of an expression wherever it is read: a literal, or a name that the file assigns only once.
 pub(crate) fn literal(file: &PythonFile<'_>, expression: &str, at: Id) -> Option<u32> {
     let index = &file.index;
     if let Ok(number) = expression.parse() {
@@ -58,11 +58,12 @@ pub(crate) fn literal(file: &PythonFile<'_>, expression: &str, at: Id) -> Option
     index.text_of(index.source(only)?).parse().ok()
 }
 
-/// The one statement that assigns the number, before any loader is made.
+/// The one statement that assigns the number, before any loader is created.
 fn behind_assignment(file: &PythonFile<'_>, count: &str, step: Id, header: Option<Id>) -> Option<Id> {
     let index = &file.index;
     let head = head_of(count)?;
-    // A parameter that is handed something else has nothing of that name; a part that is set later is not known behind the whole.
+    // A parameter with a different argument does not have that name; an attribute that is set later is not known after
+    // its object.
     let handed = |place: usize| {
         let mut given = callers(file, step).into_iter().filter_map(|call| argument(file, call, head, place));
         given.any(|g| index.text_of(g) != head)
@@ -78,20 +79,20 @@ fn behind_assignment(file: &PythonFile<'_>, count: &str, step: Id, header: Optio
     let scope = file.function_of(only);
     let early = loaders.iter().any(|l| file.function_of(*l) == scope && *l < only);
     let at_top = scope.is_none() && index.parent(statement) == Some(ROOT) && Some(statement) > header;
-    // A loader that is made elsewhere may have been made by then.
+    // A loader that is created elsewhere may exist by then.
     let in_function = scope.is_some_and(|s| loaders.iter().all(|l| index.is_within(*l, s)));
     let before_step = !index.is_within(step, only) || only < step;
     (!early && before_step && (at_top || in_function)).then_some(statement)
 }
 
-/// In front of the first loader, when all are made in one place and the number can be read there.
+/// Before the first loader, if all are created in one place and the number can be read there.
 fn before_loader(file: &PythonFile<'_>, step: Id, count: &str) -> Option<(String, Known)> {
     let k = kinds();
     let index = &file.index;
     let loaders = file.calls("DataLoader");
     let first = *loaders.iter().min()?;
     let maker = file.function_of(first);
-    // What is called again makes a second loader.
+    // A function that is called again creates a second loader.
     let again = maker.is_some_and(|m| callers(file, m).len() > 1)
         || loaders.iter().any(|l| {
             file.function_of(*l) != maker
@@ -112,7 +113,7 @@ fn before_loader(file: &PythonFile<'_>, step: Id, count: &str) -> Option<(String
     })
 }
 
-/// Where a number shall be read: a statement and the function around it.
+/// Where a number is to be read: a statement and the function around it.
 struct Reader<'a, 't> {
     file: &'a PythonFile<'t>,
     maker: Option<Id>,
@@ -190,7 +191,7 @@ fn head_of(expression: &str) -> Option<&str> {
     }
 }
 
-/// The only assignment to a name, in the whole file or within a node.
+/// The only assignment to a name, in the whole file or inside a node.
 fn only_assignment(file: &PythonFile<'_>, name: &str, within: Option<Id>) -> Option<Id> {
     let k = kinds();
     let index = &file.index;
@@ -204,13 +205,13 @@ fn only_assignment(file: &PythonFile<'_>, name: &str, within: Option<Id>) -> Opt
     all.next().filter(|a| all.next().is_none() && index.kind(*a) == k.assignment)
 }
 
-/// A parameter's place among what callers give, `self` left out, and its node.
+/// A parameter's position among the callers' arguments, without `self`, and its node.
 fn parameter(file: &PythonFile<'_>, function: Id, name: &str) -> Option<(usize, Id)> {
     let parameters = file.index.function(function)?.parameters().filter(|p| !matches!(p.name, "self" | "cls"));
     parameters.enumerate().find(|(_, p)| p.name.trim_start_matches('*') == name).map(|(place, p)| (place, p.id))
 }
 
-/// Calls of a function by its name, or of a method by any object: `model.train()` is no call of a function `train`.
+/// Calls of a function by its name, or of a method on any object: `model.train()` is not a call of a function `train`.
 fn callers(file: &PythonFile<'_>, function: Id) -> Vec<Id> {
     let k = kinds();
     let index = &file.index;
@@ -222,12 +223,12 @@ fn callers(file: &PythonFile<'_>, function: Id) -> Vec<Id> {
     file.calls(file.name_of(function)).iter().copied().filter(of_kind).collect()
 }
 
-/// What a call gives to a parameter.
+/// The argument that a call passes for a parameter.
 fn argument(file: &PythonFile<'_>, call: Id, name: &str, place: usize) -> Option<Id> {
     file.index.arguments(call).get(place, name)
 }
 
-/// Whether a statement within another is run whenever that is, and once: nothing but `with` stands between.
+/// Whether a statement inside another runs exactly once whenever that one does: there is only `with` in between.
 fn is_run_once(file: &PythonFile<'_>, inner: Id, outer: Id) -> bool {
     let k = kinds();
     let index = &file.index;
@@ -237,7 +238,7 @@ fn is_run_once(file: &PythonFile<'_>, inner: Id, outer: Id) -> bool {
     !between.any(|a| is_branch(&a)) && !is_branch(&outer)
 }
 
-/// Whether an expression is assigned to as it stands: `args.count = 2`.
+/// Whether an expression as written is assigned to: `args.count = 2`.
 fn is_assigned(file: &PythonFile<'_>, expression: &str) -> bool {
     let k = kinds();
     let index = &file.index;
@@ -245,7 +246,8 @@ fn is_assigned(file: &PythonFile<'_>, expression: &str) -> bool {
     assignments.any(|a| index.target(*a).is_some_and(|left| index.text_of(left) == expression))
 }
 
-/// A number, a name, names with dots, or a setting with a key: `cfg["count"]`, `cfg.get("count", 1)`, `int(cfg["count"])`.
+/// A number, a name, a dotted name, or a setting with a key: `cfg["count"]`, `cfg.get("count", 1)`,
+/// `int(cfg["count"])`.
 fn is_plain(file: &PythonFile<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &file.index;

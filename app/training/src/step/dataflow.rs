@@ -1,11 +1,12 @@
-//! The statements of a training step, what they assign and read, and which of them lead from the model to the loss.
+//! The statements of a training step, the names that they assign and read, and which of them lead from the model to the
+//! loss.
 
 use python::PythonFile;
 use python::names::dotted;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// The statements under a node that hold no others, in the order of the text; nested definitions are not entered.
+/// The statements inside a node that contain no others, in the order of the text; nested definitions are skipped.
 pub fn leaves(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
     let k = kinds();
     let index = &file.index;
@@ -55,7 +56,7 @@ pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
     out
 }
 
-/// What a statement changes in its place: `x[x > 1] = 1`, `x.clamp_(0, 1)`.
+/// Names that a statement changes in place: `x[x > 1] = 1`, `x.clamp_(0, 1)`.
 pub(crate) fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t str> {
     let k = kinds();
     let index = &file.index;
@@ -71,7 +72,7 @@ pub(crate) fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t st
     dotted(index, within).map(|_| index.text_of(within))
 }
 
-/// Identifiers that a node reads: no names of attributes or keywords, no targets of assignments.
+/// Identifiers that a node reads: not names of attributes or keywords, nor targets of assignments.
 pub fn reads(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
     let k = kinds();
     let index = &file.index;
@@ -102,7 +103,7 @@ pub fn reads_name(file: &PythonFile<'_>, within: Id, name: &str) -> bool {
     reads(file, within).iter().any(|id| file.index.text_of(*id) == name)
 }
 
-/// The statements among `leaves` that `name` depends on, back to front; those that assign what they need.
+/// The statements among `leaves` that `name` depends on, in reverse order: those that assign what is needed.
 pub(crate) fn backward_slice(file: &PythonFile<'_>, leaves: &[Id], wanted: &[&str]) -> Vec<Id> {
     let mut needed: BTreeSet<String> = wanted.iter().map(|w| (*w).to_owned()).collect();
     let mut out = Vec::new();
@@ -110,7 +111,7 @@ pub(crate) fn backward_slice(file: &PythonFile<'_>, leaves: &[Id], wanted: &[&st
         let names = assigned(file, leaf);
         if names.iter().chain(&altered(file, leaf)).any(|n| needed.contains(*n)) {
             let augments = !file.index.of_kind_in(kinds().augmented_assignment, leaf).is_empty();
-            // A test or a loop may leave a name as it was.
+            // A test or a loop may leave a name unchanged.
             let plain = file.index.kind(leaf) == kinds().expression_statement;
             if plain && !augments {
                 for name in &names {
@@ -125,8 +126,8 @@ pub(crate) fn backward_slice(file: &PythonFile<'_>, leaves: &[Id], wanted: &[&st
     out
 }
 
-/// The longest expression that only looks something up, from a name on: `batch["image"]`, `self.args.weight`, and `.to(…)`
-/// behind it.
+/// The longest expression from a name on that only looks something up: `batch["image"]`, `self.args.weight`, with a
+/// `.to(…)` after it.
 pub(crate) fn reference(file: &PythonFile<'_>, name: Id) -> Id {
     let k = kinds();
     let index = &file.index;
@@ -136,7 +137,7 @@ pub(crate) fn reference(file: &PythonFile<'_>, name: Id) -> Id {
         let named = |attribute: Id, names: &[&str]| {
             index.attribute(attribute).and_then(|a| a.name()).is_some_and(|name| names.contains(&name))
         };
-        // What a tensor says of itself is asked of the part of it that the step is given.
+        // Properties of a tensor are read from the part of it that the step receives.
         if kind == k.attribute && named(parent, &["shape", "dtype", "device", "ndim"]) {
             break;
         }
@@ -161,7 +162,7 @@ pub(crate) fn reference(file: &PythonFile<'_>, name: Id) -> Id {
     at
 }
 
-/// `self.net` of `self.net.encoder`: what a dotted name of `self` begins with.
+/// `self.net` of `self.net.encoder`: the first part of a dotted name of `self`.
 pub(crate) fn member_of_self(file: &PythonFile<'_>, name: Id) -> Option<Id> {
     let k = kinds();
     let parent = file.index.parent(name).filter(|p| file.index.kind(*p) == k.attribute)?;

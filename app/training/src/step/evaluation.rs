@@ -6,8 +6,8 @@ use crate::project::FileInProject;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// Whether a call of a model outside the step's slice evaluates it: in a function that validates, or in a loop over batches without
-/// a backward pass that stands in the step's function or keeps no gradients.
+/// Whether a call of a model outside the step's slice evaluates it: in a function that validates, or in a loop over
+/// batches without a backward pass that is in the step's function or records no gradients.
 pub fn evaluates(file: FileInProject<'_, '_>, whole: Id, call: Id) -> bool {
     let index = &file.index;
     let around = loop_around(&file, call).filter(|l| !file.calls("backward").iter().any(|b| index.is_within(*b, *l)));

@@ -1,4 +1,4 @@
-//! Statements as they stand in a module of their own: what they take from outside becomes an attribute or a parameter.
+//! Statements as written in a module of their own: names from outside become attributes or parameters.
 
 use super::calls::{arguments, qualified};
 use super::changing::cut_by_hand;
@@ -16,35 +16,35 @@ use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The statements of a module's forward pass, with the names that it takes from outside.
+/// The statements of a module's forward pass, with the names from outside.
 #[derive(Default)]
 pub struct Extraction {
     /// Statements, each with its line breaks.
     pub body: Vec<String>,
-    /// Attribute and the expression it is given.
+    /// Attribute and its expression.
     pub attributes: Vec<(String, String)>,
-    /// Attributes that are tensors of the host.
+    /// Attributes that are host tensors.
     pub tensors: BTreeSet<String>,
-    /// Parameter and the expression it is given, `**` included.
+    /// Parameter and its expression, `**` included.
     pub parameters: Vec<(String, String)>,
-    /// Name and expression of a number of Python that changes from batch to batch.
+    /// Name and expression of a Python number that changes from batch to batch.
     pub numbers: Vec<(String, String)>,
-    /// A loss that the program keeps as an attribute, and its name in the module.
+    /// A loss that the program stores as an attribute, and its name in the module.
     pub alias: Option<(String, String)>,
 }
 
-/// Where a statement comes from.
+/// The origin of a statement.
 pub(crate) struct Frame<'a, 't> {
     pub(crate) file: FileInProject<'a, 't>,
-    /// The function that it stands in, and the block of it that is repeated.
+    /// The function that contains it, and its block that is repeated.
     pub(crate) function: Option<Id>,
     pub(crate) body: Id,
-    /// Names that statements above it have assigned in the module, and all that any of them will.
+    /// Names that statements above it assign in the module, and all names that any statement will assign.
     pub(crate) known: &'a BTreeSet<String>,
     pub(crate) locals: &'a BTreeSet<String>,
-    /// Expressions that are numbers and change from batch to batch.
+    /// Expressions of changing numbers.
     pub(crate) numbers: &'a [Id],
-    /// Names of tensors that are made above the loop, and go in as a batch does.
+    /// Names of tensors that are created before the loop, and are passed in like a batch.
     pub(crate) inputs: &'a [&'t str],
 }
 
@@ -55,7 +55,7 @@ impl Extraction {
         self.body.push(text);
     }
 
-    /// Makes parameters of the numbers: tensors with the number for each sample of the first parameter.
+    /// Turns the numbers into parameters: tensors with the number for each sample of the first parameter.
     pub(crate) fn take_numbers(&mut self, full: &str) -> bool {
         let sample = self.parameters.iter().find(|(name, _)| !name.starts_with('*')).map(|(_, given)| given.clone());
         let Some(sample) = sample else { return self.numbers.is_empty() };
@@ -68,7 +68,7 @@ impl Extraction {
         true
     }
 
-    /// A name of the program as it is called in the module.
+    /// The module's name for a name of the program.
     pub fn local(&self, name: &str) -> String {
         match &self.alias {
             Some((from, to)) if from == name => to.clone(),
@@ -77,7 +77,7 @@ impl Extraction {
     }
 }
 
-/// `self._net` and `args.weight` as a name of their own: `net`, `weight`.
+/// `self._net` and `args.weight` as a single name: `net`, `weight`.
 pub(crate) fn plain_name(expression: &str) -> String {
     let words: Vec<&str> =
         expression.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
@@ -87,7 +87,7 @@ pub(crate) fn plain_name(expression: &str) -> String {
 }
 
 impl Extraction {
-    /// A statement, or an expression, as it stands in the module.
+    /// A statement, or an expression, as written in the module.
     pub(crate) fn text_of(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) -> String {
         let k = kinds();
         let file = frame.file;
@@ -98,7 +98,7 @@ impl Extraction {
             let places = std::iter::once(statement).chain(index.of_kind_in(k.attribute, statement).iter().copied());
             edits.extend(places.filter(|a| index.text_of(*a) == from).map(|a| (index.range(a), to.clone())));
         }
-        // Nothing is moved to a device in there.
+        // Nothing is moved to a device in the module.
         for &call in index.of_kind_in(k.call, statement).iter().filter(|c| moves_to_device(file, **c)) {
             let object = file.index.receiver(call);
             edits.extend(object.map(|o| (index.item(o).end..index.item(call).end, String::new())));
@@ -139,7 +139,7 @@ impl Extraction {
                         n != text && frame.locals.contains(n) || self.numbers.iter().any(|(name, _)| name == n)
                     };
                     let whole = made_tensor(file, node);
-                    // A part of all samples is named after these.
+                    // A part of all samples gets a name derived from theirs.
                     let part = if cut_by_hand(file, frame.body, id) == Some(node) { name } else { text };
                     let made = (index.text_of(whole), part);
                     edits.push((index.range(whole), name_after(&mut self.parameters, made, &is_taken)));
@@ -153,7 +153,7 @@ impl Extraction {
                 Err(obstacle) => obstacles.push(obstacle),
             }
         }
-        // What became a name as a whole has nothing left to change inside.
+        // An expression that was replaced by a name as a whole has nothing to change inside.
         let whole: Vec<_> = edits.iter().map(|(r, _)| r.clone()).collect();
         edits.retain(|(r, _)| !whole.iter().any(|w| w != r && w.start <= r.start && r.end <= w.end));
         edits.sort_by_key(|(r, _)| r.start);
@@ -173,22 +173,22 @@ impl Extraction {
 
 /// What a name that is read in a moved statement becomes in the module.
 enum Source {
-    /// The same everywhere: an import, a function of the file.
+    /// The same everywhere: an import, or a function of the file.
     Unchanged,
     /// The same at every step.
     Attribute(Id),
-    /// The same, a method of the program's own object, with what that object calls in it.
+    /// The same at every step: a method of the program's own object, with the attributes of that object that it calls.
     Method(Id, Vec<Id>),
-    /// The same, a tensor of the host.
+    /// The same at every step: a host tensor.
     Tensor(Id),
     /// Another value with every batch.
     Parameter(Id),
-    /// The same, given as `**name`.
+    /// Another value with every batch, passed as `**name`.
     Unpacked,
 }
 
 impl Frame<'_, '_> {
-    /// What a name becomes, with the expression around it that goes along.
+    /// What a name becomes, with the expression around it that is moved with it.
     fn source(&self, id: Id) -> Result<Source, Obstacle> {
         let k = kinds();
         let file = self.file;
@@ -206,7 +206,7 @@ impl Frame<'_, '_> {
         let taken_by_function = self.function.is_some_and(|g| file.binds(g, name));
         let enclosing =
             index.ancestors(id).filter(|a| index.kind(*a) == k.function_definition).any(|g| file.binds(g, name));
-        // A function inside the one that trains is known only there.
+        // A function inside the training function is defined only there.
         let nested = || {
             let around = index.ancestors(id).filter(|a| index.kind(*a) == k.function_definition);
             let defined =
@@ -232,7 +232,7 @@ impl Frame<'_, '_> {
             }
             return Ok(Source::Attribute(if self.is_bound_in_body("self") { whole } else { reference(&file, node) }));
         }
-        // A tensor is not called: what is called is a module or a function, the same at every step.
+        // Tensors are not called: a called name is a module or a function, the same at every step.
         let in_function = index.kind(self.body) == k.function_definition && !is_called(id);
         let is_data = self.inputs.contains(&name) || self.is_bound_in_body(name) || (taken_by_function && in_function);
         if !is_data && !is_called(id) && is_host_tensor(file, id) {
@@ -248,15 +248,15 @@ impl Frame<'_, '_> {
         })
     }
 
-    /// A tensor that is made outside of the loop, unless it changes there.
+    /// A tensor that is created outside of the loop, unless it changes there.
     fn kept_tensor(&self, node: Id) -> Result<Source, Obstacle> {
         let name = self.file.view.index.text_of(node);
         let changes = is_altered(self.file, self.body, name);
         if changes { Err(why::changing_value(node, name)) } else { Ok(Source::Tensor(node)) }
     }
 
-    /// The longest dotted name that a node begins, and the longest part of it that is a model or a criterion: `self.net` of
-    /// `self.net.encoder.weight`.
+    /// The longest dotted name that starts at a node, and the longest part of it that is a model or a criterion:
+    /// `self.net` of `self.net.encoder.weight`.
     fn chain(&self, node: Id) -> (Id, Option<Id>) {
         let index = &self.file.view.index;
         let mut whole = node;
@@ -273,7 +273,7 @@ impl Frame<'_, '_> {
         (whole, chain.into_iter().find(is_part))
     }
 
-    /// Whether the repeated block gives a name its value.
+    /// Whether the repeated block assigns the name.
     fn is_bound_in_body(&self, name: &str) -> bool {
         let k = kinds();
         let index = &self.file.view.index;
@@ -301,13 +301,13 @@ fn moves_to_device(file: FileInProject<'_, '_>, call: Id) -> bool {
     }
 }
 
-/// Names of `nn.Module` itself, which an attribute may not take.
+/// Names of `nn.Module` itself, which an attribute can't use.
 fn is_module_name(name: &str) -> bool {
     matches!(name, "train" | "eval" | "training" | "type" | "half" | "float" | "forward")
 }
 
-/// What makes a tensor of data that may be a list, as far as imports alone are read with it: `torch.tensor(states)` of `states`. It stays
-/// outside, since what goes into a compiled program is a tensor.
+/// A call that makes a tensor of data that may be a list, judging by imports alone: `torch.tensor(states)` for
+/// `states`. It stays outside, since only tensors can be passed to a compiled program.
 fn made_tensor(file: FileInProject<'_, '_>, data: Id) -> Id {
     let index = &file.view.index;
     let makes = |at: &Id| {
@@ -320,12 +320,12 @@ fn made_tensor(file: FileInProject<'_, '_>, data: Id) -> Id {
     std::iter::successors(Some(data), makes).last().unwrap_or(data)
 }
 
-/// The name that an expression has in the module; a new one where it has none yet.
+/// The module's name for an expression; a new one if it has none yet.
 fn name_in(list: &mut Vec<(String, String)>, text: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
     name_after(list, (text, text), is_taken)
 }
 
-/// The same, with a new name after a part of the expression.
+/// The same, with a new name derived from a part of the expression.
 fn name_after(list: &mut Vec<(String, String)>, (text, part): (&str, &str), is_taken: &dyn Fn(&str) -> bool) -> String {
     if let Some((name, _)) = list.iter().find(|(_, given)| given == text) {
         return name.clone();
@@ -334,21 +334,22 @@ fn name_after(list: &mut Vec<(String, String)>, (text, part): (&str, &str), is_t
     let free = |n: &str| !list.iter().any(|(other, _)| other == n) && !is_taken(n);
     let numbered = (2..).map(|i| format!("{plain}{i}"));
     let name = std::iter::once(plain.clone()).chain(numbered).find(|n| free(n)).unwrap_or(plain.clone());
-    // What is called with `**` comes last.
+    // `**` arguments come last.
     let place = list.iter().position(|(n, _)| n.starts_with("**")).unwrap_or(list.len());
     list.insert(place, (name.clone(), text.to_owned()));
     name
 }
 
-/// The methods of the file that `self.name` may mean: a class of the file may have them from another one.
+/// The methods of the file that `self.name` may refer to: a class of the file may inherit them from another.
 fn methods_named(file: FileInProject<'_, '_>, called: &str) -> Vec<Id> {
     let definitions = file.view.index.of_kind(kinds().function_definition).iter().copied();
     let Some(name) = called.strip_prefix("self.") else { return Vec::new() };
     definitions.filter(|d| file.name_of(*d) == name && file.class_of(*d).is_some()).collect()
 }
 
-/// What a method calls that its object holds, such as the model. Bound to its object, a method is traced like any function, and what learns
-/// in it has to be part of what is compiled. None where the method leaves the tensors.
+/// The attributes of its object, such as the model, that a method calls. Bound to its object, a method is traced like
+/// any function, and the modules that train in it have to be part of the compiled one. None if the method uses
+/// something other than tensors.
 fn method_parts(file: FileInProject<'_, '_>, called: Id) -> Option<Vec<Id>> {
     let (k, index) = (kinds(), &file.view.index);
     let mut methods = methods_named(file, index.text_of(called));
@@ -361,7 +362,7 @@ fn method_parts(file: FileInProject<'_, '_>, called: Id) -> Option<Vec<Id>> {
             if called_name(index, call).is_some_and(|name| leaves.contains(&name)) {
                 return None;
             }
-            // `self.model` of `self.model.encode(x)`, too.
+            // Also `self.model` of `self.model.encode(x)`.
             let dotted_callee = index.callee(call).filter(|callee| dotted(index, *callee).is_some());
             let is_member = |id: &Id| index.owner(*id).is_some_and(|owner| index.is_text(owner, "self"));
             let Some(callee) = std::iter::successors(dotted_callee, |id| index.owner(*id)).find(is_member) else {

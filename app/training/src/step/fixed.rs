@@ -1,5 +1,5 @@
-//! Tests and loops that are decided before there is any data. The graph is built by running them once, so they may stand
-//! between the model and the loss as they are.
+//! Tests and loops whose outcome is known before there is any data. The graph is built by running them once, so they
+//! may be between the model and the loss unchanged.
 
 use super::bindings::{bindings, binds_in};
 use super::changing::changes;
@@ -10,7 +10,7 @@ use python::PythonFile;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 
-/// Statements with the outermost fixed test or loop in place of what stands in it, in the order of the text.
+/// Statements, with the outermost fixed test or loop in place of its contents, in the order of the text.
 pub(crate) fn units(file: FileInProject<'_, '_>, optimizer: &str, body: Id, leaves: &[Id]) -> Vec<Id> {
     let mut out: Vec<Id> = Vec::new();
     for &leaf in leaves {
@@ -28,7 +28,7 @@ pub(crate) fn units(file: FileInProject<'_, '_>, optimizer: &str, body: Id, leav
     out
 }
 
-/// Whether a test or a loop goes the same way at every step and only assigns.
+/// Whether a test or a loop has the same outcome at every step and only assigns.
 fn is_fixed(file: FileInProject<'_, '_>, optimizer: &str, body: Id, id: Id) -> bool {
     let k = kinds();
     let index = &file.index;
@@ -58,7 +58,7 @@ fn is_fixed(file: FileInProject<'_, '_>, optimizer: &str, body: Id, id: Id) -> b
     tests.into_iter().all(|t| is_constant(file, optimizer, body, t)) && blocks.into_iter().all(only_assigns)
 }
 
-/// Whether an expression has one value for the whole run: settings, the model's own numbers, the form of a value.
+/// Whether an expression has one value for the whole run: settings, the model's own numbers, the shape of a value.
 pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id, test: Id) -> bool {
     let k = kinds();
     let index = &file.index;
@@ -87,7 +87,7 @@ pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id
     })
 }
 
-/// Whether a name is a parameter of the function around it that every caller gives one value for the whole run.
+/// Whether a name is a parameter of the enclosing function for which every caller passes one value for the whole run.
 fn is_setting(file: FileInProject<'_, '_>, optimizer: &str, id: Id, name: &str) -> bool {
     let Some(function) = file.function_of(id) else { return false };
     let mut parameters = file.index.function(function).into_iter().flat_map(|d| d.parameters());
@@ -103,7 +103,7 @@ fn set_once(file: &PythonFile<'_>, attribute: Id) -> bool {
         && bindings(file, text).into_iter().all(|a| file.function_of(a).is_none_or(|d| file.name_of(d) == "__init__"))
 }
 
-/// Names that a statement binds before it reads them; for a plain statement none, since it reads first.
+/// Names that a statement binds before it reads them; none for a plain statement, since it reads first.
 pub(crate) fn bound_first(file: &PythonFile<'_>, statement: Id) -> Vec<String> {
     let k = kinds();
     let index = &file.index;

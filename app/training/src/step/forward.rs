@@ -6,8 +6,8 @@ use crate::roles::Role;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 
-/// Whether a call runs a model. A loss can be a module too, and is none; nor is a function of a package, such as
-/// `sklearn.model_selection.train_test_split`.
+/// Whether a call runs a model. A loss can be a module too, and does not count; nor does a function of a package, such
+/// as `sklearn.model_selection.train_test_split`.
 pub fn is_model_call(file: FileInProject<'_, '_>, call: Id) -> bool {
     let callee = file.index.callee(call);
     callee.is_some_and(|g| {
@@ -18,7 +18,8 @@ pub fn is_model_call(file: FileInProject<'_, '_>, call: Id) -> bool {
     })
 }
 
-/// Whether a call is `module.function()`, with a module that is imported and is no file of the project; `from . import` names such files.
+/// Whether a call is `module.function()`, with an imported module that is not a file of the project; `from . import`
+/// imports such files.
 pub(crate) fn of_package(file: FileInProject<'_, '_>, call: Id) -> bool {
     let index = &file.view.index;
     let head = qualified(&file, call).and_then(|q| q.split('.').next().map(str::to_owned));
@@ -26,7 +27,7 @@ pub(crate) fn of_package(file: FileInProject<'_, '_>, call: Id) -> bool {
         && head.is_some_and(|head| !head.is_empty() && !file.project.places.contains(&head))
 }
 
-/// Whether a node stands in the class of a module: there calls of layers are no calls of the model.
+/// Whether a node is in the class of a module: calls of layers there are not calls of the model.
 pub fn in_model(file: FileInProject<'_, '_>, id: Id) -> bool {
     file.class_of(id).is_some_and(|c| file.project.is_model(file.name_of(c)))
 }
@@ -35,13 +36,14 @@ pub fn in_model(file: FileInProject<'_, '_>, id: Id) -> bool {
 pub fn model_calls<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
     let of_torch = move |call: Id| qualified(&file, call).is_some_and(|q| q.starts_with("torch."));
     file.view.index.of_kind(kinds().call).iter().copied().filter(move |&call| {
-        // What asks the whole file comes last: few calls get so far.
+        // The query over the whole file comes last: few calls get that far.
         is_model_call(file, call) && !of_torch(call) && !in_model(file, call) && !makes_model(file, call)
     })
 }
 
-/// Whether a call makes a model instead of running one. `Net()` does, unless `Net` is assigned a call: `G = Net()` makes `G` a model that
-/// is called. So does a function of the file, such as `self.init_network()`, and `model = factory(8)`, if `model` is called.
+/// Whether a call creates a model instead of running one. `Net()` does, unless `Net` is assigned a call: `G = Net()`
+/// makes `G` a model that is called. So does a function of the file, such as `self.init_network()`, and
+/// `model = factory(8)`, if `model` is called.
 fn makes_model(file: FileInProject<'_, '_>, call: Id) -> bool {
     let index = &file.view.index;
     let makes = called_name(index, call).is_some_and(|name| {

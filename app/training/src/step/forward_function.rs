@@ -1,4 +1,4 @@
-//! A model that is called in one function, and whose loss is computed in the caller.
+//! A model that is called in one function, with the loss computed in the caller.
 
 use super::TrainingStep;
 use super::calls::{arguments, is_parameter, spread};
@@ -10,11 +10,11 @@ use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// A function of the file that calls the model and hands the output on untouched, and how the step calls it.
+/// A function of the file that calls the model and returns the output unchanged, and how the step calls it.
 pub struct ForwardFunction {
     /// The caller's name for the output.
     pub output: String,
-    /// Place of the output in what is returned.
+    /// Position of the output in the result.
     pub place: usize,
     /// The model as it is written there.
     pub model: String,
@@ -40,14 +40,14 @@ pub(crate) fn forward_function(file: FileInProject<'_, '_>, statement: Id) -> Op
         .filter(|r| {
             is_model_call(file, *r)
                 || index.callee(*r).is_some_and(|g| {
-                    // A network that callers may hand in.
+                    // A network that callers may pass in.
                     index.kind(g) == k.identifier && is_parameter(&file, function, index.text_of(g))
                 })
         })
         .collect();
     let own = calls.iter().copied().find(|c| is_model_call(file, *c))?;
     let model = index.text_of(index.callee(own)?).to_owned();
-    // All give the same name, which is handed on untouched.
+    // All assign the same name, which is returned unchanged.
     let local = index.parent(own).and_then(|a| index.target(a)).map(|l| index.text_of(l))?;
     let same = calls.iter().all(|c| {
         let one = matches!(arguments(&file, *c).as_slice(), [only] if index.kind(*only) != k.keyword_argument);
@@ -74,17 +74,17 @@ pub(crate) fn forward_function(file: FileInProject<'_, '_>, statement: Id) -> Op
     })
 }
 
-/// A call of the function outside the step, which runs the model itself once the function hands back its input.
+/// A call of the function outside the step, which runs the model itself once the function returns its input.
 pub struct OtherCaller<'t> {
     pub statement: Id,
-    /// Its name for the output.
+    /// The caller's name for the output.
     pub output: &'t str,
     /// The model, as it is written there.
     pub model: String,
 }
 
 impl ForwardFunction {
-    /// The callers besides the statement `own` of the step.
+    /// The callers other than the statement `own` of the step.
     pub fn other_callers<'t>(&self, step: &TrainingStep<'_, 't>, own: Id) -> Found<Vec<OtherCaller<'t>>> {
         let k = kinds();
         let file = step.file;
@@ -107,7 +107,7 @@ impl ForwardFunction {
         Ok(out)
     }
 
-    /// The network that a caller hands in, where the function takes one.
+    /// The network that a caller passes in, if the function has a parameter for one.
     fn handed_in(&self, file: &PythonFile<'_>, call: Id) -> Option<String> {
         let k = kinds();
         let index = &file.index;

@@ -3,7 +3,8 @@
 use super::TrainingStep;
 use python::tree::{Id, kinds};
 
-/// The first place in the step that reads `.grad` of something behind the backward pass. Setting it to None clears it and reads nothing.
+/// The first place in the step that reads a `.grad` after the backward pass. Setting it to None clears it and reads
+/// nothing.
 pub(crate) fn gradient_read(step: &TrainingStep<'_, '_>) -> Option<Id> {
     let index = &step.file.view.index;
     let is_target = |id: Id| {

@@ -1,4 +1,4 @@
-//! A loss that is handed to a scaler together with the optimizer, as timm's and those like it take it:
+//! A loss that is passed to a scaler together with the optimizer, as in timm and similar libraries:
 //! `loss_scaler(loss, optimizer, clip_grad=limit, parameters=model.parameters())`.
 
 use super::calls::is_statement;
@@ -10,17 +10,17 @@ use python::strings::plain_string;
 use python::syntax::{Argument, Call};
 use python::tree::Id;
 
-/// The call, and what it does besides the backward pass.
+/// The call, and its effects other than the backward pass.
 pub struct HandedLoss {
     /// The statement that is the call.
     pub statement: Id,
-    /// What is differentiated.
+    /// The differentiated expression.
     pub loss: Id,
-    /// What updates the weights.
+    /// The optimizer that updates the weights.
     pub optimizer: Id,
-    /// The limit that gradients are clipped to by their 2-norm, where one is given, and the weights whose gradients these are.
+    /// The limit for the gradients' 2-norm, if there is one, and the weights whose gradients are clipped.
     pub clips: Option<(Id, Id)>,
-    /// What decides whether the weights are updated.
+    /// The condition for updating the weights.
     pub when: Option<Id>,
 }
 
@@ -38,7 +38,7 @@ fn read(file: FileInProject<'_, '_>, call: Call<'_, '_>) -> Option<HandedLoss> {
     if !is_scaler || file.role(optimizer) != Some(Role::Optimizer) {
         return None;
     }
-    // By place come the loss, the optimizer and the limit.
+    // The positional arguments are the loss, the optimizer and the limit.
     let mut known = arguments.iter().enumerate().map(|(place, argument)| match argument {
         Argument::Positional(_) => place < 3,
         Argument::Keyword { name, .. } => SCALER_ARGUMENTS.contains(&name),

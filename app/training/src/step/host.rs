@@ -1,5 +1,5 @@
-//! Where code outside the step runs the model or reads its weights: functions that are handed the model, and the order in which a
-//! program comes to them.
+//! Code outside the step that runs the model or reads its weights: functions that receive the model, and the order in
+//! which a program reaches them.
 
 use super::calls::arguments;
 use super::forward::in_model;
@@ -11,8 +11,8 @@ use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// Calls that are handed a model and may run or read it while or after it learns: functions that this file does not define,
-/// themselves or as a `partial` that has the model already, and the model's own methods.
+/// Calls that receive a model and may run or read it during or after training: functions that this file does not
+/// define, directly or as a `partial` that already has the model, and the model's own methods.
 pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Item = Id> + 'v {
     let k = kinds();
     let index = &file.view.index;
@@ -29,7 +29,7 @@ pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Ite
     };
     let partials: BTreeSet<&str> =
         file.calls("partial").iter().filter(|partial| is_handed(**partial)).filter_map(assigned).collect();
-    // What a model does with its weights beside `forward`: `model.decode(z)`.
+    // Methods of a model that use its weights, other than `forward`: `model.decode(z)`.
     let is_method = move |call: Id, name: &str| {
         let prepares = ["init", "reset", "set_", "load"].iter().any(|p| name.starts_with(p));
         let owner = file.index.receiver(call);
@@ -52,7 +52,7 @@ pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Ite
     })
 }
 
-/// Whether the program comes to a call when the model has learnt: itself, or by the calls of its function.
+/// Whether the program reaches a call after the model has been trained: directly, or by the calls of its function.
 pub fn is_late(file: &PythonFile<'_>, call: Id, step: Id, calls: u8) -> bool {
     let Some(left) = calls.checked_sub(1) else { return false };
     if !trainings(file, call, step).is_empty() {
@@ -62,7 +62,7 @@ pub fn is_late(file: &PythonFile<'_>, call: Id, step: Id, calls: u8) -> bool {
         || file.function_of(call).is_some_and(|d| file.callers(d).any(|c| is_late(file, c, step, left)))
 }
 
-/// The places of a function where the step is made, or called.
+/// The places in a function where the step is run, or called.
 fn trainings(file: &PythonFile<'_>, at: Id, step: Id) -> Vec<Id> {
     let index = &file.index;
     let here = |c: &Id| file.function_of(*c) == file.function_of(at);
@@ -71,7 +71,7 @@ fn trainings(file: &PythonFile<'_>, at: Id, step: Id) -> Vec<Id> {
     backward.copied().chain(named.into_iter().flat_map(|s| file.callers(s))).filter(here).collect()
 }
 
-/// Whether a call is made once and for all before anything is trained.
+/// Whether a call is made exactly once before anything is trained.
 pub fn comes_first(file: &PythonFile<'_>, call: Id, step: Id) -> bool {
     let index = &file.index;
     let trainings = trainings(file, call, step);
@@ -79,7 +79,7 @@ pub fn comes_first(file: &PythonFile<'_>, call: Id, step: Id) -> bool {
     trainings.iter().any(|t| call < *t) && !index.ancestors(call).any(looped)
 }
 
-/// The outermost statement around a call in which nothing is trained, within its function.
+/// The outermost statement around a call, within its function, that does not train.
 pub fn outermost_without(file: &PythonFile<'_>, call: Id, step: Id) -> Option<Id> {
     let k = kinds();
     let index = &file.index;

@@ -1,14 +1,15 @@
-//! The loss that a program logs, where its gradients are added up over several batches.
+//! The loss that a program logs, if its gradients are accumulated over several batches.
 
 use super::TrainingStep;
 use super::accumulation::{Accumulation, Counter};
 use super::module::Module;
 use python::tree::kinds;
 
-/// Whether the loss that the program logs was divided by the number of batches, so that the mean of a step has to be.
+/// Whether the loss that the program logs was divided by the number of batches, so that the mean of a step has to be,
+/// too.
 ///
-/// Where the losses of a step's batches are added up, their sum is that mean already, unless the whole is divided by the number of
-/// batches in the end: the loader has fewer by then.
+/// If the losses of a step's batches are summed, the sum is already that mean, unless the total is finally divided by
+/// the number of batches: the loader then has fewer.
 pub fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumulation: &Accumulation) -> bool {
     if !module.divided {
         return false;

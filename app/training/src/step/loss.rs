@@ -1,4 +1,4 @@
-//! The expression that a backward pass begins at.
+//! The expression at which a backward pass starts.
 
 use super::calls::arguments;
 use python::PythonFile;
@@ -18,7 +18,7 @@ pub fn loss_of(file: &PythonFile<'_>, backward: Id) -> Id {
     inner
 }
 
-/// The statement of the step's one `backward()`, and the loss in it, where that is computed in the same expression.
+/// The statement of the step's one `backward()`, and the loss in it, if it is computed in the same expression.
 pub fn unnamed_loss(file: &PythonFile<'_>, whole: Id) -> Option<(Id, Id)> {
     let index = &file.index;
     let mut calls = file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole));

@@ -11,7 +11,7 @@ use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// A batch that is cut into equal parts, each with a forward and a backward pass of its own.
+/// A batch that is split into equal parts, each with its own forward and backward pass.
 #[derive(Clone)]
 pub struct Cut {
     pub chunks: Chunks,
@@ -19,7 +19,7 @@ pub struct Cut {
     pub batch: Id,
 }
 
-/// How a loop takes the loader's batch apart; why that can't be followed; none where the loop is another.
+/// How a loop splits the loader's batch; why that can't be followed; none for any other loop.
 pub(crate) fn cut(file: &PythonFile<'_>, around: Id) -> Found<Option<Cut>> {
     let Some(chunks) = chunks(file, around) else { return Ok(None) };
     if is_left_early(file, around) {
@@ -80,7 +80,7 @@ fn batch_of(file: &PythonFile<'_>, around: Id, chunks: &Chunks) -> Option<Id> {
 }
 
 impl Cut {
-    /// The number of samples of one part, where that can be written.
+    /// The number of samples of one part, if it can be written.
     pub(crate) fn micro_batch(&self, file: &PythonFile<'_>, parts: &str) -> Found<String> {
         let k = kinds();
         let index = &file.index;
@@ -99,14 +99,14 @@ impl Cut {
     }
 }
 
-/// Whether a number of parts divides a number of samples, if the file says both.
+/// Whether a number of parts divides a number of samples, if both are known in the file.
 pub fn divides(file: &PythonFile<'_>, batch: Id, parts: &str) -> Option<bool> {
     let samples = literal(file, file.index.text_of(batch), batch)?;
     let parts = literal(file, parts, batch)?;
     Some(parts > 0 && samples % parts == 0)
 }
 
-/// Whether a loop is left, or a turn of it, before its end.
+/// Whether a loop, or an iteration of it, ends early.
 pub fn is_left_early(file: &PythonFile<'_>, around: Id) -> bool {
     let k = kinds();
     let index = &file.index;
@@ -117,8 +117,8 @@ pub fn is_left_early(file: &PythonFile<'_>, around: Id) -> bool {
             .any(|id| loop_around(file, *id) == Some(around))
 }
 
-/// The number of turns that become one, or why they can't: each turn takes a batch from the loader, and none depends on its
-/// number.
+/// The number of iterations that become one, or why they can't: each iteration reads a batch from the loader, and none
+/// depends on its index.
 pub(crate) fn turns(file: FileInProject<'_, '_>, around: Id, turns: Option<Id>) -> Found<Id> {
     let k = kinds();
     let index = &file.index;
@@ -147,7 +147,7 @@ pub(crate) fn turns(file: FileInProject<'_, '_>, around: Id, turns: Option<Id>) 
     if fetches { Ok(turns) } else { Err(why::own_reader(around)) }
 }
 
-/// The number of turns of a counted loop, when the optimizer's step comes behind it.
+/// The number of iterations of a counted loop, if the optimizer's step follows it.
 pub(crate) fn micro_batches(file: FileInProject<'_, '_>, step: Id, around: Id, optimizer: &str) -> Option<Id> {
     let k = kinds();
     let index = &file.index;

@@ -1,4 +1,4 @@
-//! The module that a step's slice becomes: what it computes, what it is given, and what comes back from it.
+//! The module made from a step's slice: its computation, inputs and outputs.
 
 use super::TrainingStep;
 use super::bindings::bindings;
@@ -22,26 +22,26 @@ use std::collections::BTreeSet;
 
 /// The module of a step.
 pub struct Module {
-    /// What it computes and is given.
+    /// Its computation and inputs.
     pub extraction: Extraction,
     /// The program's name for the loss.
     pub loss: String,
-    /// Whether a division by the number of accumulated batches was left out.
+    /// Whether a division by the number of accumulated batches was removed.
     pub divided: bool,
     /// Statements of the step that stay outside.
     pub stays: Vec<Id>,
-    /// Names that are read later: by these, or at the next turn.
+    /// Names that are read later: by these statements, or in the next iteration.
     pub results: Vec<String>,
-    /// Those among them that go in again at the next turn, as the step is given them.
+    /// Those that are passed in again in the next iteration, under the names that the step receives.
     pub carried: Vec<String>,
-    /// Those among them that are taken for one number.
+    /// Those that are used as a single number.
     pub scalars: Vec<String>,
-    /// Whether what goes in is not made in the loop: the same samples at every turn.
+    /// Whether the inputs are created outside the loop: the same samples in every iteration.
     pub is_fixed: bool,
 }
 
 impl Module {
-    /// Makes a module of the slice, or says everything that is in the way.
+    /// Makes a module of the slice, or returns all obstacles.
     pub fn of(step: &TrainingStep<'_, '_>, slice: &Slice<'_>) -> Result<Self, Vec<Obstacle>> {
         let file = step.file;
         let index = &file.view.index;
@@ -75,7 +75,7 @@ impl Module {
     }
 }
 
-/// What the module computes, and whether a division by the number of accumulated batches was left out.
+/// The module's computation, and whether a division by the number of accumulated batches was removed.
 fn extracted(
     step: &TrainingStep<'_, '_>,
     slice: &Slice<'_>,
@@ -118,7 +118,7 @@ fn extracted(
         let (text, cut) = undivided.unwrap_or((Some(text), false));
         divided |= cut;
         if let Some(text) = text {
-            // What becomes of its place keeps the remarks of the last one.
+            // The statement that replaces the slice keeps the comments of its last statement.
             let (above, behind) = if s == slice.at { (Vec::new(), "") } else { remarks_on(&file, s) };
             out.body.extend(above.into_iter().map(str::to_owned));
             out.body.push(text + behind);
@@ -161,8 +161,9 @@ fn extracted(
     (out, divided)
 }
 
-/// Names of the samples, where a program makes them once and trains on all of them at every turn: what the model is given alone, and
-/// what a loss or a difference has beside it. Other tensors, such as weights of classes or the edges of a graph, are part of the step.
+/// Names of the samples, if a program creates them once and trains on all of them in every iteration: the only argument
+/// of the model, and the other operand of a loss or a difference. Other tensors, such as class weights or the edges of
+/// a graph, are part of the step.
 fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t str> {
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
@@ -245,11 +246,11 @@ fn results(
     results
 }
 
-/// Whether a name goes from one turn of the loop to the next, such as the state of a recurrent network: the slice gives it a value,
-/// and the next turn reads that before it gives it another.
+/// Whether a name is carried from one iteration of the loop to the next, such as the state of a recurrent network: the
+/// slice assigns it, and the next iteration reads it before assigning it again.
 fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extraction: &Extraction) -> bool {
     let file = step.file;
-    // The loop itself gives it a value at every turn.
+    // The loop itself assigns it in every iteration.
     let header = step.around.and_then(|loop_| file.index.target(loop_));
     let names = header.map(|target| file.index.of_kind_in(kinds().identifier, target));
     if names.is_some_and(|names| names.iter().any(|id| file.index.text_of(*id) == name)) {
@@ -263,7 +264,7 @@ fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extrac
     step.around.is_some() && read_first.unwrap_or(goes_in)
 }
 
-/// Whether a statement asks a name for one of the fields that objects of models have.
+/// Whether a statement reads a field of a name that objects of models have.
 fn reads_as_object(file: &PythonFile<'_>, statement: Id, name: &str) -> bool {
     let index = &file.index;
     let asked = |r: Id| {
@@ -273,12 +274,12 @@ fn reads_as_object(file: &PythonFile<'_>, statement: Id, name: &str) -> bool {
     reads(file, statement).into_iter().any(|r| index.text_of(r) == name && asked(r))
 }
 
-/// Whether a name is given another value between the backward pass and a statement that reads it.
+/// Whether a name is reassigned between the backward pass and a statement that reads it.
 fn is_assigned_anew(file: &PythonFile<'_>, (step, end): (Id, Id), reader: Id, name: &str) -> bool {
     let k = kinds();
     let index = &file.index;
     leaves(file, step).into_iter().any(|s| {
-        // What stands in a `with` happens.
+        // The body of a `with` is always run.
         let mut at = s;
         while let Some(with) =
             index.parent(at).and_then(|b| index.parent(b)).filter(|w| index.kind(*w) == k.with_statement)

@@ -1,4 +1,4 @@
-//! Numbers of Python in the loss that change while the program trains: a weight that is warmed up, a temperature.
+//! Python numbers in the loss that change during training: a weight that is warmed up, a temperature.
 
 use super::TrainingStep;
 use super::bindings::bindings;
@@ -7,8 +7,8 @@ use crate::project::FileInProject;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// The whole of the arithmetic on numbers that a changing value stands in, where a tensor can take its place: `min(1, epoch / 5)`
-/// of `min(1, epoch / 5) * penalty`. None where it is no number, or decides something.
+/// The whole arithmetic expression on numbers that contains a changing value, if a tensor can replace it:
+/// `min(1, epoch / 5)` of `min(1, epoch / 5) * penalty`. None if it is not a number, or decides something.
 pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
     let k = kinds();
     let index = &step.file.view.index;
@@ -27,7 +27,7 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
             let is_value = index.source(around) == Some(inside);
             return (is_value && index.parent(around).is_some_and(|s| step.before.contains(&s))).then_some(whole);
         }
-        // What is computed with a tensor may be given to anything.
+        // The result of arithmetic with a tensor can be passed to anything.
         let asks_size = || ["shape", "size("].iter().any(|word| index.text_of(around).contains(word));
         if kind == k.binary_operator
             && index.ancestors(around).any(|a| index.kind(a) == k.argument_list)
@@ -43,7 +43,8 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
     None
 }
 
-/// Whether an expression is a number of Python wherever it gets its value, as far back as `steps` assignments and calls.
+/// Whether an expression is a Python number wherever its value is assigned, following up to `steps` assignments and
+/// calls.
 pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
     let k = kinds();
     let index = &file.view.index;
@@ -59,7 +60,7 @@ pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool 
     if let Some(call) = index.call(id) {
         let of_numbers = matches!(called_name(index, id), Some("min" | "max" | "abs" | "float" | "int" | "round"))
             || call.qualified(&file.names).is_some_and(|name| name.starts_with("math."));
-        // `x.float()` of a tensor is a tensor of another type.
+        // `x.float()` of a tensor is a tensor of a different type.
         let on_number = |of: Id| file.names.by_import(index.text_of(of)) || follows(of);
         let mut arguments = call.arguments().ids();
         return called_name(index, id) == Some("len")
@@ -89,7 +90,8 @@ pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool 
     }
 }
 
-/// Whether a loop gives a name numbers of Python: `n` of `for n, (x, y) in enumerate(loader)`, `t` of `for t in tqdm(range(9))`.
+/// Whether a loop assigns Python numbers to a name: `n` of `for n, (x, y) in enumerate(loader)`, `t` of
+/// `for t in tqdm(range(9))`.
 pub(crate) fn is_counter(file: FileInProject<'_, '_>, around: Id, name: &str) -> bool {
     let index = &file.view.index;
     let gives = |around: Id| Some((index.target(around)?, index.source(around)?));

@@ -1,55 +1,55 @@
-//! What keeps a training step from being followed.
+//! Reasons why a training step can't be followed.
 
 use python::tree::Id;
 
-/// One thing that keeps a step from being followed or rewritten as a whole. What is said of it to the user is a message of that
-/// name in the target's guide.
+/// One reason why a step can't be followed or rewritten as a whole. Its text for the user is a message of that name in
+/// the target's guide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     /// `several_optimizers`.
     pub name: &'static str,
-    /// Where it stands.
+    /// Its location.
     pub at: Id,
-    /// What the message may quote of the program, by the name of the slot.
+    /// Values from the program for the message, by slot.
     pub slots: Vec<(&'static str, String)>,
 }
 
-/// Those that a verb finds, too.
+/// Those that other queries find, too.
 impl Obstacle {
     /// One step of several in a file.
     pub fn several_steps(at: Id) -> Self {
         several_steps(at)
     }
 
-    /// The compute mode is out of reach.
+    /// The compute mode is not available.
     pub fn mode_unreadable(at: Id) -> Self {
         mode_unreadable(at)
     }
 
-    /// Weights are changed in front of a step that is compiled.
+    /// Weights are changed before a step that is compiled.
     pub fn weights_changed_first(at: Id) -> Self {
         weights_changed_first(at)
     }
 
-    /// No optimizer is made.
+    /// No optimizer is created.
     pub fn no_optimizer(at: Id) -> Self {
         no_optimizer(at)
     }
 
-    /// An optimizer is made beside another one.
+    /// Another optimizer is created, too.
     pub fn several_optimizers_made(at: Id) -> Self {
         several_optimizers_made(at)
     }
 }
 
-/// What was found of a part of a step, or what is in the way.
+/// A part of a step, or the obstacle to finding it.
 pub type Found<T> = Result<T, Obstacle>;
 
 /// The name of an obstacle's message, and the slots that it fills.
 pub type Reason = (&'static str, &'static [&'static str]);
 
-/// Declares the obstacles of a family: a function for each, which takes the place and the values of its slots, and the list of
-/// them all, by which guides are checked.
+/// Declares the obstacles of a family: a function for each, whose arguments are the place and the values of its slots,
+/// and the list of all of them, by which guides are checked.
 macro_rules! obstacles {
     ($(#[$doc:meta])* $family:ident: $($name:ident($($slot:ident),*);)*) => {
         $(
@@ -64,7 +64,7 @@ macro_rules! obstacles {
 }
 
 obstacles! {
-    /// In the way of any step.
+    /// Obstacles for any step.
     OF_STEPS:
     backward_by_helper(helper);
     backward_in_no_statement();
@@ -83,7 +83,7 @@ obstacles! {
 }
 
 obstacles! {
-    /// In the way of compiling the statements from the model's call to the loss.
+    /// Obstacles to compiling the statements from the model's call to the loss.
     OF_SLICES:
     accumulation_unclear();
     batch_cut();
@@ -114,7 +114,7 @@ obstacles! {
 }
 
 obstacles! {
-    /// In the way of running forward pass and update one after the other.
+    /// Obstacles to running forward pass and update one after the other.
     OF_TURNS:
     backward_arguments();
     gathered();
@@ -135,7 +135,7 @@ obstacles! {
 }
 
 obstacles! {
-    /// In the way of making the optimizer anew.
+    /// Obstacles to recreating the optimizer.
     OF_OPTIMIZERS:
     no_optimizer();
     optimizer_in_loop();

@@ -1,4 +1,4 @@
-//! Optimizers that a file makes.
+//! Optimizers that a file creates.
 
 use super::calls::qualified;
 use super::obstacle::{self as why, Obstacle};
@@ -7,7 +7,7 @@ use python::PythonFile;
 use python::names::dotted;
 use python::tree::{Id, kinds};
 
-/// A call that makes an optimizer of PyTorch.
+/// A call that creates a PyTorch optimizer.
 pub struct OptimizerMade<'t> {
     /// The call.
     pub call: Id,
@@ -24,7 +24,7 @@ impl OptimizerMade<'_> {
     }
 }
 
-/// The optimizers of `torch.optim` that a file makes, in the order of the text.
+/// The optimizers of `torch.optim` that a file creates, in the order of the text.
 pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
     let k = kinds();
     let index = &file.index;
@@ -39,11 +39,11 @@ pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
     index.of_kind(k.call).iter().copied().filter_map(read).collect()
 }
 
-/// What is in the way of a plain script's one optimizer: it is made once, and in no other way.
+/// Obstacles for a plain script's only optimizer: it must be created once, and in one way.
 pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], whole: Id) -> Vec<Obstacle> {
     let index = &file.view.index;
     let [first, others @ ..] = made else { return vec![why::no_optimizer(whole)] };
-    // Only one of those that an `if` chooses between is made.
+    // Only one of the alternatives of an `if` is created.
     let is_other = |o: &&OptimizerMade<'_>| o.name != first.name || choice(&file, &[first.call, o.call]).is_none();
     let mut out: Vec<Obstacle> = others.iter().filter(is_other).map(|o| why::several_optimizers_made(o.call)).collect();
     if is_repeated(&file, first.call, 3) {
@@ -58,7 +58,7 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
     out
 }
 
-/// The `if` that chooses between calls: each is in a branch of its own.
+/// The `if` that chooses between calls: each is in its own branch.
 pub fn choice(file: &PythonFile<'_>, calls: &[Id]) -> Option<Id> {
     let (k, index) = (kinds(), &file.index);
     let branch = |test: Id, call: Id| index.children(test).find(|part| index.is_within(call, *part));
@@ -70,7 +70,7 @@ pub fn choice(file: &PythonFile<'_>, calls: &[Id]) -> Option<Id> {
     index.ancestors(*calls.first()?).find(chooses)
 }
 
-/// Whether a place is come to again and again: a loop has it, or a call of its function.
+/// Whether a place is reached repeatedly: it is in a loop, or its function is called in one.
 fn is_repeated(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
     let looped = |id: Id| file.index.ancestors(id).any(|a| file.index.is_loop(a));
     looped(id)

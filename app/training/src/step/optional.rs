@@ -1,10 +1,10 @@
-//! What a program does only when it is asked to, `if args.distributed:`, and leaves out when it is started plainly.
+//! Code that runs only on request, `if args.distributed:`, and not with default settings.
 
 use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// Whether a call stands behind a test, itself or as the whole function it is in.
+/// Whether a call is conditional, either itself or as part of a conditional function.
 pub fn is_optional(file: &PythonFile<'_>, call: Id) -> bool {
     let tested = |at: Id| {
         file.index.ancestors(at).any(|a| {
@@ -18,7 +18,7 @@ pub fn is_optional(file: &PythonFile<'_>, call: Id) -> bool {
         || file.function_of(call).is_some_and(|d| !callers(d).is_empty() && callers(d).iter().all(|c| tested(*c)))
 }
 
-/// Whether a test in its function, or in the module, chooses a call.
+/// Whether a test in its function, or in the module, decides whether a call is made.
 pub fn is_chosen(file: &PythonFile<'_>, call: Id) -> bool {
     let k = kinds();
     let function = file.function_of(call).unwrap_or(0);
@@ -26,7 +26,7 @@ pub fn is_chosen(file: &PythonFile<'_>, call: Id) -> bool {
     inside.any(|a| [k.if_statement, k.elif_clause, k.else_clause].contains(&file.index.kind(a)))
 }
 
-/// Whether a test comes to a call of the same function either way.
+/// Whether every branch of a test contains a call of the same function.
 fn in_each_case(file: &PythonFile<'_>, test: Id, call: Id) -> bool {
     let k = kinds();
     let index = &file.index;

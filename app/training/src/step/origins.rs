@@ -1,4 +1,4 @@
-//! Where the inputs of a compiled step come from: what learns on the way to them would be cut off.
+//! The origin of a compiled step's inputs: parts that train on the way to them would be cut off.
 
 use super::calls::arguments;
 use super::dataflow::{assigned, reads};
@@ -9,8 +9,8 @@ use python::names::called_name;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// A call of a model, or of something that is handed one, that an input of the step is computed with before `first`, and
-/// through which gradients would have to go: `rec.forward(x)`, `odeint(func, x)`.
+/// A call before `first` of a model, or of something that receives one, from which an input of the step is computed,
+/// and through which gradients would have to flow: `rec.forward(x)`, `odeint(func, x)`.
 pub(crate) fn learns_before(
     file: FileInProject<'_, '_>,
     step: Id,
@@ -19,7 +19,7 @@ pub(crate) fn learns_before(
 ) -> Option<Id> {
     let k = kinds();
     let index = &file.index;
-    // A field is no name: `batch.actions` reads `batch`.
+    // An attribute is not a name: `batch.actions` reads `batch`.
     let words = |text: &str| -> Vec<String> {
         let names = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
         names.filter_map(|name| name.split('.').next()).map(str::to_owned).collect()
@@ -31,7 +31,7 @@ pub(crate) fn learns_before(
         .copied()
         .filter(|a| *a < first && !index.is_within(first, *a))
         .collect();
-    // Backwards, so that what a value is made of is asked for after the value.
+    // Backwards, so that a value's inputs are followed after the value.
     for assignment in assignments.into_iter().rev() {
         let Some(statement) = file.statement_of(assignment) else { continue };
         if !assigned(&file, statement).iter().any(|name| wanted.contains(*name)) || keeps_no_gradients(&file, statement)
@@ -57,7 +57,7 @@ fn runs_model(file: FileInProject<'_, '_>, call: Id) -> bool {
     is_model(function) || by_forward || handed
 }
 
-/// Whether nothing of a statement is recorded for the backward pass.
+/// Whether nothing in a statement is recorded for the backward pass.
 fn keeps_no_gradients(file: &PythonFile<'_>, statement: Id) -> bool {
     let k = kinds();
     let index = &file.index;
@@ -69,7 +69,7 @@ fn keeps_no_gradients(file: &PythonFile<'_>, statement: Id) -> bool {
     index.ancestors(statement).any(|a| index.kind(a) == k.with_statement && off(a))
 }
 
-/// Whether the result of a call is cut off from its gradients: `net(x).detach()`.
+/// Whether the result of a call is detached from its gradients: `net(x).detach()`.
 fn is_detached(file: &PythonFile<'_>, call: Id) -> bool {
     let index = &file.index;
     index.parent(call).and_then(|p| index.attribute(p)).is_some_and(|a| a.name() == Some("detach"))

@@ -1,10 +1,11 @@
-//! One loop for training and validation, told apart by the name of the phase: `if phase == "train": loss.backward()`.
+//! One loop for training and validation, distinguished by the name of the phase:
+//! `if phase == "train": loss.backward()`.
 
 use python::PythonFile;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 
-/// The test that all updates of the weights stand under, when it asks for the phase and nothing else.
+/// The test around all updates of the weights, if it only tests the phase.
 pub(crate) fn phase_test<'t>(file: &PythonFile<'t>, tests: &[Option<Id>]) -> Option<&'t str> {
     let k = kinds();
     let index = &file.index;

@@ -6,18 +6,18 @@ use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, ROOT, kinds};
 
-/// What stays of a step that computes in the model's own type.
+/// What remains of a step that computes in the model's own type.
 #[derive(Default)]
 pub struct MixedPrecision {
-    /// Blocks with mixed precision whose `else` does the same without.
+    /// Blocks with mixed precision whose `else` does the same without it.
     pub dropped: Vec<Id>,
-    /// The tests that chose between the two.
+    /// The tests that choose between the two.
     pub tests: Vec<Id>,
-    /// Compound statements, and the block that takes the place of each.
+    /// Compound statements, and the block that replaces each.
     pub unwrapped: Vec<(Id, Id)>,
 }
 
-/// Whether a block computes in mixed precision: it casts, or it scales a loss or what belongs to one.
+/// Whether a block uses mixed precision: it casts, or it scales a loss or something that belongs to one.
 fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
     file.index.of_kind_in(kinds().call, block).iter().any(|call| {
         let is_scaler = |id: Id| file.role(id) == Some(Role::Scaler);
@@ -30,12 +30,12 @@ fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
 }
 
 impl MixedPrecision {
-    /// Reads a step; in a project without compute modes `autocast` goes from the rest of the file too.
+    /// Reads a step; in a project without compute modes, `autocast` is also removed from the rest of the file.
     pub(crate) fn read(file: FileInProject<'_, '_>, whole: Id) -> Self {
         let k = kinds();
         let index = &file.index;
         let mut out = Self::default();
-        // A test for a compute mode has the other modes' code beside the target's.
+        // A test for a compute mode has the other modes' code next to the target's.
         let asks_for_mode = |test: Id| {
             let condition = index.condition(test);
             file.project.modes.as_ref().zip(condition).is_some_and(|(m, c)| m.tested(index, c).is_some())
@@ -59,7 +59,7 @@ impl MixedPrecision {
                 out.unwrapped.push((test, plain));
             }
         }
-        // `autocast`, and the `amp_autocast` that scripts call theirs.
+        // `autocast`, and the `amp_autocast` of some scripts.
         let casts = |name: &str| name.contains("autocast");
         let scope = if file.project.modes.is_none() { ROOT } else { whole };
         for &with in index.of_kind_in(k.with_statement, scope) {
@@ -73,7 +73,7 @@ impl MixedPrecision {
         out
     }
 
-    /// Whether a node stands in a block that goes.
+    /// Whether a node is in a removed block.
     pub fn drops(&self, file: &PythonFile<'_>, id: Id) -> bool {
         self.dropped.iter().any(|d| file.index.is_within(id, *d))
     }

@@ -1,4 +1,4 @@
-//! Where the host takes weights, or puts others in their place.
+//! Where the host reads weights, or replaces them.
 
 use super::calls::qualified;
 use super::host::is_late;
@@ -7,15 +7,15 @@ use crate::roles::Role;
 use python::tree::Id;
 use std::collections::BTreeSet;
 
-/// Statements that need the weights that were learnt.
+/// Statements that need the trained weights.
 pub struct Saves {
-    /// Statements that save weights, or collect or keep them while or after they learn.
+    /// Statements that save weights, or collect or keep them during or after training.
     pub taken: BTreeSet<Id>,
-    /// Statements that read weights from somewhere else when the model has learnt.
+    /// Statements that load weights from elsewhere after the model was trained.
     pub loaded: BTreeSet<Id>,
 }
 
-/// Reads what a file saves and loads besides the step in `whole`.
+/// Reads what a file saves and loads outside the step in `whole`.
 pub fn saves(file: FileInProject<'_, '_>, whole: Id) -> Saves {
     let index = &file.index;
     let block = |id: Id| file.statement_of(id).and_then(|s| index.parent(s));
@@ -25,7 +25,7 @@ pub fn saves(file: FileInProject<'_, '_>, whole: Id) -> Saves {
         if qualified(&file, save).as_deref() != Some("torch.save") || !file.is_reached(save) {
             continue;
         }
-        // The state may have been collected some lines above.
+        // The state may be collected some lines above.
         let collected = file.calls("state_dict").iter().copied().find(|c| block(*c) == block(save));
         let first = collected.map_or(save, |c| c.min(save));
         blocks.insert(block(first));

@@ -1,4 +1,4 @@
-//! What changes the learning rate: schedulers, and rates that are assigned.
+//! Code that changes the learning rate: schedulers, and assigned rates.
 
 use super::calls::{is_statement, qualified};
 use crate::project::FileInProject;
@@ -7,14 +7,15 @@ use python::names::dotted;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// What changes the learning rate in a file.
+/// The statements and calls that change the learning rate in a file.
 pub struct Schedules<'t> {
     /// Steps of schedulers: the call and the scheduler, as the program writes it.
     pub steps: Vec<(Id, &'t str)>,
-    /// Calls that may change a rate, and what they are given shows no more: `plan.step()` of something unknown, and
+    /// Calls that may change a rate, where nothing more is known: `plan.step()` of an unknown object, and
     /// `adjust_learning_rate(optimizer, epoch)` of another file.
     pub others: Vec<Id>,
-    /// Statements that assign a rate, `for group in optimizer.param_groups: group["lr"] = rate` as a whole, with the optimizer.
+    /// Statements that assign a rate, a whole `for group in optimizer.param_groups: group["lr"] = rate`, with the
+    /// optimizer.
     pub assigned: Vec<(Id, &'t str)>,
 }
 
@@ -22,7 +23,7 @@ pub struct Schedules<'t> {
 pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
     let k = kinds();
     let index = &file.view.index;
-    // What gives a result is no schedule: `x = noise_scheduler.step(noise, t, x)` samples.
+    // A call whose result is used is not a schedule: `x = noise_scheduler.step(noise, t, x)` samples.
     let step = |call: Id| {
         if !is_statement(&file, call) {
             return None;
@@ -53,14 +54,14 @@ pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
     Schedules { steps, others, assigned }
 }
 
-/// Whether a call may change the rate of an optimizer: `step()` of an object whose role is unknown, or a function of another file that
-/// is handed the optimizer and speaks of the rate in its name.
+/// Whether a call may change the rate of an optimizer: `step()` of an object whose role is unknown, or a function of
+/// another file that receives the optimizer and whose name mentions the rate.
 fn may_change_rate(file: FileInProject<'_, '_>, call: Id) -> bool {
     let index = &file.view.index;
     let Some(call) = index.call(call).filter(|call| is_statement(&file, call.id())) else { return false };
     let Some(name) = call.name() else { return false };
     if let Some(object) = call.receiver().filter(|_| name == "step") {
-        // A scheduler is given the epoch or a metric, if anything; an average of weights is given a model.
+        // A scheduler receives the epoch or a metric, if anything; an average of weights receives a model.
         let plain = |id: Id| dotted(index, id).is_some() && file.role(id) != Some(Role::Model);
         let own = index.is_text(object, "self") || file.defines("step");
         return !own

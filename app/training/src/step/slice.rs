@@ -1,4 +1,4 @@
-//! The statements from the model's call to the loss, and what keeps them from being the same at every step.
+//! The statements from the model's call to the loss, and the reasons why they are not the same at every step.
 
 use super::TrainingStep;
 use super::accumulation::Counter;
@@ -16,24 +16,24 @@ use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// The statements that a target compiles as one.
+/// The statements that a target compiles as one unit.
 pub struct Slice<'t> {
     /// The statement that calls the model, or the function that does.
     pub from: Id,
-    /// That function, where the loss is computed in the step.
+    /// That function, if the loss is computed in the step.
     pub forward_function: Option<ForwardFunction>,
-    /// That function, where it computes the loss as well.
+    /// That function, if it computes the loss as well.
     pub loss_function: Option<LossFunction>,
     /// All statements of it, in the order of the text.
     pub statements: Vec<Id>,
-    /// The statement whose place a call of the whole takes.
+    /// The statement that is replaced by a call of the whole.
     pub at: Id,
-    /// The test for the phase of training, where one loop does validation too.
+    /// The test for the training phase, if one loop also validates.
     pub phase: Option<&'t str>,
 }
 
 impl<'t> Slice<'t> {
-    /// Finds the slice, or everything that is in its way.
+    /// Finds the slice, or all obstacles to it.
     pub(crate) fn of(step: &TrainingStep<'_, 't>) -> Result<Self, Vec<Obstacle>> {
         let file = step.file;
         let index = &file.view.index;
@@ -87,7 +87,7 @@ impl<'t> Slice<'t> {
     }
 }
 
-/// Where the slice forks, and where it leaves the tensors.
+/// Where the slice branches, and where it uses something other than tensors.
 fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
     let k = kinds();
     let index = &step.file.view.index;
@@ -119,8 +119,8 @@ fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
     obstacles
 }
 
-/// The test for the phase of training, if there is one. What else decides whether the weights learn is an obstacle: what learns
-/// only sometimes would learn always in a step that does not ask.
+/// The test for the training phase, if there is one. Any other test that decides whether the weights are trained is an
+/// obstacle: a step without the test would always train.
 fn learns_always<'t>(
     step: &TrainingStep<'_, 't>,
     from: Id,
@@ -132,7 +132,7 @@ fn learns_always<'t>(
     let index = &file.view.index;
     let modes = file.project.modes.as_ref();
     let accumulation = step.accumulation();
-    // A test that counts batches in a way that can't be followed is an obstacle already.
+    // A counting test that can't be followed is already an obstacle.
     let unclear = step.accumulates.as_ref().err().map(|obstacle| obstacle.at);
     let decided = |id: Id| {
         index.ancestors(id).take_while(|a| *a != body && *a != step.whole).find(|a| {
@@ -179,7 +179,8 @@ fn learns_always<'t>(
     phase
 }
 
-/// The statement whose place a call of the whole takes: the last, unless something in between reads what the slice gives.
+/// The statement that is replaced by a call of the whole: the last, unless something in between reads a result of the
+/// slice.
 fn place(step: &TrainingStep<'_, '_>, from: Id, slice: &[Id], by_function: bool) -> Found<Id> {
     let file = step.file;
     let index = &file.view.index;

@@ -1,4 +1,4 @@
-//! Tensors that a step reads and no batch brings: weights of classes, the table of a noise schedule.
+//! Tensors that a step reads and that are not part of a batch: class weights, the table of a noise schedule.
 
 use super::bindings::bindings;
 use super::callers::given;
@@ -9,17 +9,17 @@ use crate::words::{CALLS_WITHOUT_TENSOR, TORCH_WITHOUT_TENSOR};
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// How many assignments and calls a tensor is followed back.
+/// How many assignments and calls are followed back from a tensor.
 const STEPS: u8 = 5;
 
-/// Whether a name, or a member of `self`, is a tensor of the host that learns nothing, wherever it gets its value.
+/// Whether a name, or a member of `self`, is a host tensor that is not trained, wherever its value is assigned.
 pub(crate) fn is_host_tensor(file: FileInProject<'_, '_>, id: Id) -> bool {
     let index = &file.view.index;
     let learns = |call: &Id| index.receiver(*call).is_some_and(|of| index.is_text(of, index.text_of(id)));
     file.role(id).is_none() && is_tensor(file, id, STEPS) && !file.calls("requires_grad_").iter().any(learns)
 }
 
-/// Whether the turn of a loop, or a loop around it, changes what a name holds in its place: `labels.fill_(1)`.
+/// Whether the loop iteration, or an enclosing loop, changes the value of a name in place: `labels.fill_(1)`.
 pub(crate) fn is_altered(file: FileInProject<'_, '_>, turn: Id, name: &str) -> bool {
     let index = &file.view.index;
     let is_repeated = |s: Id| index.ancestors(s).any(|a| a == turn || index.is_loop(a) && index.is_within(turn, a));
@@ -27,7 +27,7 @@ pub(crate) fn is_altered(file: FileInProject<'_, '_>, turn: Id, name: &str) -> b
     statements.any(|s| altered(&file, s) == Some(name) && is_repeated(s))
 }
 
-/// Whether an expression is a tensor that records no gradients, wherever it gets its value.
+/// Whether an expression is a tensor that records no gradients, wherever its value is assigned.
 fn is_tensor(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
     let (k, index) = (kinds(), &file.view.index);
     let Some(steps) = steps.checked_sub(1) else { return false };
@@ -43,7 +43,7 @@ fn is_tensor(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
         if let Some(name) = qualified(&file, id).filter(|name| name.starts_with("torch.")) {
             return makes_tensor(&name) && index.arguments(id).keyword("requires_grad").is_none();
         }
-        // `x.float()` is a tensor of another type.
+        // `x.float()` is a tensor of a different type.
         let converts = |name| matches!(name, "float" | "int" | "bool");
         let leaves = |name| CALLS_WITHOUT_TENSOR.contains(&name) && !converts(name);
         return !called_name(index, id).is_some_and(leaves) && index.receiver(id).is_some_and(follows);
@@ -55,7 +55,7 @@ fn is_tensor(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
     let owner = index.ancestors(id).find(|a| index.kind(*a) == k.function_definition && file.binds(*a, name));
     let is_own = |b: &Id| kind == k.attribute || file.function_of(*b) == owner;
     let bound: Vec<Id> = bindings(&file, name).into_iter().filter(|b| is_own(b) && !index.is_within(id, *b)).collect();
-    // `weights = weights.cuda()` is what it was.
+    // `weights = weights.cuda()` keeps its meaning.
     let value = |b: Id| index.assignment(b).filter(|a| a.assigns(name)).and_then(|a| a.value());
     if let Some(function) = owner.filter(|f| bound.is_empty() && is_parameter(&file, *f, name)) {
         let values = given(&file, function, name);
@@ -64,7 +64,7 @@ fn is_tensor(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
     !bound.is_empty() && bound.into_iter().all(|b| value(b).is_some_and(follows))
 }
 
-/// Whether a function of PyTorch gives a tensor, by its name.
+/// Whether a function of PyTorch returns a tensor, judging by its name.
 fn makes_tensor(name: &str) -> bool {
     let name = name.strip_prefix("torch.").unwrap_or(name);
     let name = ["nn.functional.", "linalg.", "special."].iter().find_map(|m| name.strip_prefix(m)).unwrap_or(name);

@@ -1,12 +1,12 @@
-//! Which of a file's training steps there is something to port of.
+//! The training steps of a file that there is something to port in.
 
 use super::made_elsewhere;
 use super::update::updates;
 use crate::project::FileInProject;
 use python::tree::Id;
 
-/// The training steps of a file; as far as there are others without those that nothing uses, which never run, and those that only
-/// differentiate, which learn nothing.
+/// The training steps of a file. If there are others, those that nothing uses, which never run, and those that only
+/// differentiate, which train nothing, are left out.
 pub fn steps_that_train(file: FileInProject<'_, '_>) -> Vec<Id> {
     let only = |steps: &[Id], keeps: &dyn Fn(Id) -> bool| {
         let kept: Vec<Id> = steps.iter().copied().filter(|step| keeps(*step)).collect();

@@ -13,9 +13,9 @@ pub struct Update<'t> {
     pub call: Id,
     /// The optimizer, as the program writes it.
     pub optimizer: &'t str,
-    /// Whether a scaler makes the update.
+    /// Whether a scaler performs the update.
     pub scaled: bool,
-    /// Whether the optimizer is given a function that computes the loss.
+    /// Whether the optimizer receives a function that computes the loss.
     pub closure: bool,
 }
 
@@ -54,8 +54,8 @@ pub fn ends_step(file: FileInProject<'_, '_>, statement: Id) -> bool {
     })
 }
 
-/// The statements that update the weights, from `end`, the first update, on, with what belongs to an update; in a plain script
-/// an `if` around nothing else is one of them. None is inside of another.
+/// The statements that update the weights, from `end`, the first update, on, with those that belong to an update; in a
+/// plain script this includes an `if` that contains nothing else. None is inside another.
 pub fn update_statements(file: FileInProject<'_, '_>, whole: Id, end: Id, is_alive: &dyn Fn(Id) -> bool) -> Vec<Id> {
     let index = &file.view.index;
     let mut updates = BTreeSet::from_iter([end]);

@@ -1,4 +1,4 @@
-//! Weights that the host changes in their place beside the update: `p.data.clamp_(-1, 1)`.
+//! Weights that the host changes in place, besides the update: `p.data.clamp_(-1, 1)`.
 
 use super::TrainingStep;
 use super::forward::is_model_call;
@@ -9,7 +9,8 @@ use crate::roles::Role;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
-/// Statements of a step that change weights of its models in their place, each with what stands around it and trains nothing.
+/// Statements of a step that change weights of its models in place, each with the enclosing statement that trains
+/// nothing.
 pub fn weights_changed(step: &TrainingStep<'_, '_>) -> BTreeSet<Id> {
     let (file, k) = (step.file, kinds());
     let index = &file.view.index;
@@ -30,7 +31,7 @@ pub fn weights_changed(step: &TrainingStep<'_, '_>) -> BTreeSet<Id> {
         .collect()
 }
 
-/// `p.data`, `p[0]`, `net.scale.data[0]`: what is assigned to in its place, not bound to a name.
+/// `p.data`, `p[0]`, `net.scale.data[0]`: assigned in place, not bound to a name.
 fn is_data(step: &TrainingStep<'_, '_>, target: Id) -> bool {
     let index = &step.file.view.index;
     let mut chain = vec![target];
@@ -41,8 +42,8 @@ fn is_data(step: &TrainingStep<'_, '_>, target: Id) -> bool {
     chain.iter().any(named) || index.kind(target) == kinds().subscript
 }
 
-/// Whether an expression is a weight of a model, or a part of one: a name that a loop over `net.parameters()` gives, or what hangs on
-/// the model by dots. A gradient is none.
+/// Whether an expression is a weight of a model, or a part of one: a name from a loop over `net.parameters()`, or a
+/// dotted name below the model. A gradient is not.
 fn is_weight(step: &TrainingStep<'_, '_>, target: Id) -> bool {
     let file = step.file;
     let index = &file.view.index;
@@ -76,7 +77,8 @@ fn is_weight(step: &TrainingStep<'_, '_>, target: Id) -> bool {
     })
 }
 
-/// Whether a model is called in the step before the backward pass: an average of its weights, kept beside, is not.
+/// Whether a model is called in the step before the backward pass: an average of its weights that is kept separately is
+/// not.
 fn trains(step: &TrainingStep<'_, '_>, model: Id) -> bool {
     let index = &step.file.view.index;
     let name = index.text_of(model);
@@ -88,8 +90,8 @@ fn trains(step: &TrainingStep<'_, '_>, model: Id) -> bool {
 }
 
 impl TrainingStep<'_, '_> {
-    /// Whether the step runs weights that its optimizer does not have, as far as the file shows: those of a second model, or of a
-    /// part of the model.
+    /// Whether the step runs weights that its optimizer does not contain, as far as the file shows: those of a second
+    /// model, or of a part of the model.
     pub fn trains_a_part(&self, slice: &Slice<'_>) -> bool {
         let (file, index) = (self.file, &self.file.view.index);
         let calls = slice.statements.iter().flat_map(|s| index.of_kind_in(kinds().call, *s)).copied();

@@ -1,4 +1,5 @@
-//! What stands around the turns of a loop: clearing, a gradient scaler's bookkeeping, and what takes the weights or replaces them.
+//! The code around the iterations of a loop: clearing, a gradient scaler's bookkeeping, and code that reads the weights
+//! or replaces them.
 
 use super::Turn;
 use crate::roles::Role;
@@ -14,7 +15,7 @@ impl Turn<'_, '_> {
         self.statements_of("zero_grad", &[Role::Optimizer, Role::Model]).into_iter().collect()
     }
 
-    /// Statements of a gradient scaler's bookkeeping, and the one that makes it where nothing else uses it.
+    /// Statements of a gradient scaler's bookkeeping, and the one that creates it if nothing else uses it.
     pub fn scaler_statements(&self) -> BTreeSet<Id> {
         let file = self.step.file;
         let index = &file.view.index;
@@ -36,8 +37,8 @@ impl Turn<'_, '_> {
         out
     }
 
-    /// Statements that take the model's weights, or put others in their place on the host. `made` is the call that makes the
-    /// optimizer: in a script for the target alone, what comes before belongs to building the model.
+    /// Statements that read the model's weights, or replace them on the host. `made` is the call that creates the
+    /// optimizer: in a script for the target alone, earlier statements belong to building the model.
     pub fn weight_uses(&self, made: Option<Id>) -> BTreeSet<Id> {
         let (file, whole) = (self.step.file, self.step.whole);
         let index = &file.view.index;
@@ -62,7 +63,7 @@ impl Turn<'_, '_> {
         out
     }
 
-    /// Calls of a method that are statements of their own, on something with one of these roles.
+    /// Method calls that are statements, on something with one of these roles.
     fn statements_of(&self, name: &str, roles: &[Role]) -> Vec<Id> {
         let file = self.step.file;
         let index = &file.view.index;

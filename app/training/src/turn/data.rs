@@ -1,11 +1,11 @@
-//! Loaders and data sets that a program makes before its optimizer.
+//! Loaders and data sets that a program creates before its optimizer.
 
 use crate::FileInProject;
 use crate::roles::Role;
 use python::tree::{Id, kinds};
 
-/// Statements that make loaders and data sets above a statement of the same block, in runs of first and last. What something else
-/// needs above it is not among them.
+/// Statements that create loaders and data sets above a statement of the same block, in runs of first and last.
+/// Statements that something else above it needs are excluded.
 pub fn data_above(file: FileInProject<'_, '_>, statement: Id) -> Vec<(Id, Id)> {
     let index = &file.view.index;
     let Some(block) = index.parent(statement) else { return Vec::new() };
@@ -20,7 +20,7 @@ pub fn data_above(file: FileInProject<'_, '_>, statement: Id) -> Vec<(Id, Id)> {
     };
     let words = |id: Id| index.of_kind_in(kinds().identifier, id).iter().map(|i| index.text_of(*i));
     let mut data: Vec<Id> = above.iter().copied().filter(|s| is_data(*s)).collect();
-    // A statement that is needed by one that stays, stays too.
+    // A statement that a remaining one needs stays, too.
     loop {
         let stays = above.iter().chain(std::iter::once(&statement)).filter(|s| !data.contains(s));
         let stays: Vec<&str> = stays.flat_map(|s| words(*s)).collect();

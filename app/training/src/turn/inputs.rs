@@ -1,4 +1,4 @@
-//! What a model is given and gives back.
+//! A model's inputs and outputs.
 
 use crate::model_inputs::InputUse;
 use crate::step::{Obstacle, TrainingStep, bindings, qualified, reads_name, why};
@@ -6,16 +6,16 @@ use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// A tensor that the model is given.
+/// A tensor that is an input of the model.
 #[derive(Clone, Debug)]
 pub struct ModelInput {
-    /// A name of its own: `image` of `batch["image"]`.
+    /// A name for it: `image` of `batch["image"]`.
     pub name: String,
-    /// Whether it holds whole numbers, such as tokens or classes.
+    /// Whether it contains whole numbers, such as tokens or classes.
     pub is_integer: bool,
 }
 
-/// Names for the arguments of the model's call, and the arguments that are no tensors of the batch.
+/// Names for the arguments of the model's call, and the arguments that are not tensors of the batch.
 pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInput>, Vec<Obstacle>) {
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
@@ -32,7 +32,7 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
             unfit.push(why::input_no_tensor(argument));
             continue;
         }
-        // What a loop gives the model alone, in every turn, is its one batch.
+        // If a loop passes only one value to the model in every iteration, it is the batch.
         let is_batch = given.len() == 1 && step.around.is_some();
         if file.project.modes.is_none() && !is_batch && is_fixed(step, forward, argument) {
             unfit.push(why::input_not_of_batch(argument, text));
@@ -57,7 +57,7 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
     (inputs, unfit)
 }
 
-/// A tensor without a choice of where it is: `x` of `x.cuda() if args.cuda else x`.
+/// A tensor without the choice of its device: `x` of `x.cuda() if args.cuda else x`.
 fn unmoved(file: &PythonFile<'_>, id: Id) -> Id {
     let (k, index) = (kinds(), &file.index);
     let stays = |id: Id| match called_name(index, id) {
@@ -77,7 +77,7 @@ fn unmoved(file: &PythonFile<'_>, id: Id) -> Id {
     }
 }
 
-/// What the model's class does with what it is given, where the file says which class that is.
+/// How the model's class uses its inputs, if the file shows which class that is.
 fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<InputUse> {
     let file = step.file;
     let index = &file.view.index;
@@ -89,7 +89,8 @@ fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<InputUse> {
     class.cloned().unwrap_or_default()
 }
 
-/// Whether an argument is the same at every turn: its name is bound outside the loop, or outside the function that is the turn.
+/// Whether an argument is the same in every iteration: its name is bound outside the loop, or outside the function that
+/// is the iteration.
 fn is_fixed(step: &TrainingStep<'_, '_>, forward: Id, argument: Id) -> bool {
     let file = step.file;
     let index = &file.view.index;
@@ -109,7 +110,7 @@ fn is_fixed(step: &TrainingStep<'_, '_>, forward: Id, argument: Id) -> bool {
     !file.binds(function, name)
 }
 
-/// Whether a name is bound where it stands: by an assignment, an inner loop or `with … as`.
+/// Whether a name is bound at its position: by an assignment, an inner loop or `with … as`.
 fn is_bound(step: &TrainingStep<'_, '_>, id: Id) -> bool {
     let (k, index) = (kinds(), &step.file.view.index);
     index.ancestors(id).take_while(|a| index.kind(*a) != k.block).any(|a| {
@@ -118,7 +119,7 @@ fn is_bound(step: &TrainingStep<'_, '_>, id: Id) -> bool {
     })
 }
 
-/// Where the model gives back an object or a table of tensors.
+/// Where the model returns an object or a dictionary of tensors.
 pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option<Obstacle> {
     const OF_OBJECTS: [&str; 5] = ["logits", "loss", "last_hidden_state", "pooler_output", "hidden_states"];
     let (k, file) = (kinds(), step.file);
@@ -139,8 +140,8 @@ pub(super) fn output_objects(step: &TrainingStep<'_, '_>, forward: Id) -> Option
     found.map(why::output_no_tensor)
 }
 
-/// Whether an expression is a tuple or a list, wherever it gets its value: the states of an LSTM are two tensors. Or nothing: a state that
-/// the first turn has not yet.
+/// Whether an expression is a tuple or a list, wherever its value is assigned: the states of an LSTM are two tensors.
+/// Or None: a state that does not exist yet in the first iteration.
 fn is_row(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
     let k = kinds();
     let index = &file.index;
@@ -160,7 +161,8 @@ fn is_row(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
     let (name, function) = (index.text_of(id), file.function_of(id));
     let mut bound = bindings(file, name);
     bound.retain(|b| file.function_of(*b) == function && (index.is_loop(*b) || !index.is_within(id, *b)));
-    // What stands above a value that the name gets on every way to here is out of date, unless that is made of it and may be no tensor.
+    // Values above an assignment that is on every path to this place are outdated, unless the assigned value is
+    // computed from them and may not be a tensor.
     let makes = |b: Id| {
         let value = index.source(b).filter(|_| !index.is_loop(b));
         let is_tensor = |value| qualified(file, value).is_some_and(|q| q.starts_with("torch."));

@@ -1,11 +1,11 @@
-//! A model that gives its loss.
+//! A model that returns its loss.
 
 use crate::step::{TrainingStep, loss_of};
 use python::tree::{Id, kinds};
 
 /// The loss among the outputs of the model.
 pub struct LossOutput<'t> {
-    /// The statement that takes the outputs.
+    /// The statement that receives the outputs.
     pub statement: Id,
     /// Its name.
     pub name: &'t str,
@@ -13,7 +13,7 @@ pub struct LossOutput<'t> {
     pub is_first: bool,
 }
 
-/// The output of the model that `backward()` is called on, if that is one.
+/// The output of the model on which `backward()` is called, if it is one.
 pub(super) fn loss_output<'t>(step: &TrainingStep<'_, 't>, forward: Id, update: Id) -> Option<LossOutput<'t>> {
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;

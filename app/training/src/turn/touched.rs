@@ -6,7 +6,7 @@ use crate::words::WEIGHT_FACTS;
 use python::PythonFile;
 use python::tree::{Id, kinds};
 
-/// Reads and changes in the step, beside the clipping that [`TrainingStep::clipping`] has.
+/// Reads and changes in the step, other than the clipping in [`TrainingStep::clipping`].
 pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
     let file = step.file;
     let index = &file.view.index;
@@ -27,7 +27,7 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
     out
 }
 
-/// Whether a loop inside an expression asks weights for their numbers alone: `sum(p.numel() for p in net.parameters())`.
+/// Whether a loop inside an expression only counts weights: `sum(p.numel() for p in net.parameters())`.
 fn only_counts(file: &PythonFile<'_>, around: Id) -> bool {
     let (index, k) = (&file.index, kinds());
     if ![k.generator_expression, k.list_comprehension].contains(&index.kind(around)) {

@@ -1,4 +1,4 @@
-//! Models: each is moved before an optimizer is given its parameters, or behind the line that makes it.
+//! Models: each is moved before an optimizer receives its parameters, or after the line that creates it.
 
 mod rebound;
 
@@ -39,7 +39,7 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
             }
         }
     }
-    // A model that no optimizer changes: a teacher, a network that a loss compares features with.
+    // A model that no optimizer updates: a teacher, a network whose features a loss compares.
     for call in model_calls(file) {
         let Some(name) = index.callee(call).and_then(|callee| dotted(index, callee)) else { continue };
         let is_part = given.iter().any(|(_, known)| name.starts_with(&format!("{known}.")));
@@ -56,13 +56,13 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
     }
 }
 
-/// Whether an optimizer of another file may be given the model: it is an attribute that this file does not make.
+/// Whether an optimizer of another file may receive the model: it is an attribute that this file does not create.
 fn is_made_elsewhere(file: FileInProject<'_, '_>, name: &str) -> bool {
     !file.view.index.assignments().any(|a| a.assigns(name))
 }
 
-/// What the parameters come from that an optimizer is given: the receivers of `parameters()` in its arguments, or in the
-/// value of the name that it is given.
+/// The models whose parameters an optimizer receives: the receivers of `parameters()` in its arguments, or in the value
+/// of a name among them.
 fn owners(file: FileInProject<'_, '_>, made: Id) -> Option<Vec<Id>> {
     let index = &file.view.index;
     let within = |node: Id| -> Vec<Id> {
@@ -93,7 +93,7 @@ fn is_bound_inside(file: FileInProject<'_, '_>, node: Id, name: &str) -> bool {
     index.ancestors(node).any(|around| index.children(around).any(binds))
 }
 
-/// The model in a dotted name such as `self.net.encoder`: the first part that is one, else all of it.
+/// The model in a dotted name such as `self.net.encoder`: the first part that is one, otherwise all of it.
 fn model_of<'t>(file: FileInProject<'_, 't>, owner: Id) -> Option<&'t str> {
     let index = &file.view.index;
     dotted(index, owner)?;
@@ -107,7 +107,7 @@ fn model_of<'t>(file: FileInProject<'_, 't>, owner: Id) -> Option<&'t str> {
     Some(index.text_of(model))
 }
 
-/// The statement before which a model is moved: its first call, where that comes before the optimizer.
+/// The statement before which a model is moved: its first call, if that is before the optimizer.
 fn before(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
     let index = &file.view.index;
     let at = before_optimizer(file, made, name)?;
@@ -123,13 +123,13 @@ fn before(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
     Some(earlier.filter(|s| !is_other(file, name, *s, at)).unwrap_or(at))
 }
 
-/// The statement of the optimizer, or the outermost choice around it that does not make the model itself.
+/// The statement of the optimizer, or the outermost choice around it that does not create the model itself.
 fn before_optimizer(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
     let (index, k) = (&file.view.index, kinds());
     let scope = file.function_of(made);
     let makes = |around: Id| index.assignments().any(|a| a.assigns(name) && index.is_within(a.id(), around));
     let around = index.ancestors(made).take_while(|a| Some(*a) != scope).collect::<Vec<_>>();
     let choices = around.into_iter().filter(|a| index.kind(*a) == k.if_statement && !makes(*a));
-    // A choice such as the test for `__main__` holds the whole program, with the lines that make the model.
+    // A choice such as the test for `__main__` contains the whole program, including the lines that create the model.
     choices.last().or_else(|| statement(file, made))
 }

@@ -1,4 +1,4 @@
-//! A function that calls models, and what is on the device in it.
+//! A function that calls models, and which of its values are on the device.
 
 use super::{is_call_of, statement};
 use crate::project::FileInProject;
@@ -8,19 +8,19 @@ use crate::words::MODULE_METHODS;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
 
-/// A function that calls models, or what stands outside of functions.
+/// A function that calls models, or the code outside of functions.
 pub(super) struct Scope<'a, 't> {
     pub(super) file: FileInProject<'a, 't>,
     pub(super) function: Option<Id>,
-    /// Its statements that hold no others.
+    /// Its statements that contain no others.
     pub(super) statements: Vec<Id>,
     /// Calls of models.
     pub(super) forwards: Vec<Id>,
-    /// Names of what models gave, and of what was computed of it.
+    /// Names of models' results, and of values computed from them.
     pub(super) computed: BTreeSet<&'t str>,
 }
 
-/// Calls of models, and of methods of theirs whose value is kept: `latent = net.encode(image)`.
+/// Calls of models, and of methods of theirs whose result is kept: `latent = net.encode(image)`.
 pub(super) fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
     let (index, k) = (&file.view.index, kinds());
     let is_method = move |call: &Id| {
@@ -36,7 +36,7 @@ pub(super) fn forwards<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = 
     model_calls(file).chain(calls.filter(move |call| is_method(call) || traces(file, *call)))
 }
 
-/// Whether a call runs the model that it is given on the tensors behind it, to write its graph down.
+/// Whether a call runs its first argument, a model, on the following tensors to write its graph.
 pub(super) fn traces(file: FileInProject<'_, '_>, call: Id) -> bool {
     let is_tracer = || {
         is_call_of(file, call, &["add_graph"])
@@ -51,7 +51,7 @@ fn is_given_model(file: FileInProject<'_, '_>, call: Id) -> bool {
     model.is_some_and(|model| file.role(model) == Some(Role::Model)) && !in_model(file, call)
 }
 
-/// Names in what the ONNX exporter is given beside a model, which it gets as a copy on the CPU.
+/// Names in the inputs that the ONNX exporter receives with a model; the model is a copy on the CPU.
 pub(super) fn exported<'v>(file: FileInProject<'v, '_>) -> impl Iterator<Item = Id> + 'v {
     let index = &file.view.index;
     let is_export = move |call: &Id| qualified(file.view, *call).is_some_and(|q| q == "torch.onnx.export");
@@ -72,7 +72,7 @@ impl<'a, 't> Scope<'a, 't> {
             statements.sort();
         }
         let mut scope = Self { file, function, statements, forwards, computed: BTreeSet::new() };
-        // A name that is read above the line that computes it, in the next turn of a loop.
+        // A name that is read above the line that computes it, in the next iteration of a loop.
         for _ in 0..2 {
             for n in 0..scope.statements.len() {
                 let statement = scope.statements[n];
@@ -85,7 +85,7 @@ impl<'a, 't> Scope<'a, 't> {
         scope
     }
 
-    /// Whether a statement calls a model or reads what one gave.
+    /// Whether a statement calls a model or reads a result of one.
     pub(super) fn is_on_device(&self, statement: Id) -> bool {
         let index = &self.file.view.index;
         self.forwards.iter().any(|call| index.is_within(*call, statement))

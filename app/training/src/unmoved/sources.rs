@@ -1,4 +1,5 @@
-//! Where the names come from that a model or a loss is given: from a loop, an assignment or the caller, and whether as tensors.
+//! The origin of the names that a model or a loss receives: a loop, an assignment or the caller, and whether they are
+//! tensors.
 
 use super::scope::Scope;
 use super::{is_call_of, is_moved, statement};
@@ -9,7 +10,7 @@ use crate::words::{CALLS_WITHOUT_TENSOR, TENSOR_METHODS};
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
 
-/// What gives a name its tensor.
+/// The origin of a name's tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
     /// A loop.
@@ -20,22 +21,22 @@ pub(super) enum Binding {
     Parameter,
 }
 
-/// Where a name comes from.
+/// The origin of a name.
 pub(super) enum Source {
     /// It is moved before a statement.
     Moved { by: Binding, at: Id },
     /// It needs no move: a number, a result of a model, a name that is moved already.
     Nothing,
-    /// Nothing in the function gives it: it is moved where it is read.
+    /// Nothing in the function assigns it: it is moved where it is read.
     Unknown,
-    /// It may be no tensor: a list, or None.
+    /// It may not be a tensor: a list, or None.
     NotFollowed,
 }
 
-/// How many assignments and calls a number is followed back.
+/// How many assignments and calls are followed back from a number.
 const STEPS: u8 = 5;
 
-/// Whether an expression is no tensor: a number, a text, None, a comparison of such.
+/// Whether an expression is not a tensor: a number, a string, None, a comparison of such.
 pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
     let (index, k) = (&file.view.index, kinds());
     let kind = index.kind(node);
@@ -44,7 +45,7 @@ pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
     }
     let of_shape = |id: Id| index.value(id).and_then(|value| index.attribute(value)?.name()) == Some("shape");
     let measures = |call: Id| is_call_of(file, call, &["size"]) && index.arguments(call).positional().next().is_some();
-    // `x.float()` and `x.int()` are tensors of another type.
+    // `x.float()` and `x.int()` are tensors of different types.
     let converts = |call: Id| {
         let of_tensor = index.receiver(call).is_some() && is_call_of(file, call, &["float", "int", "bool"]);
         is_call_of(file, call, CALLS_WITHOUT_TENSOR) && !of_tensor
@@ -55,7 +56,7 @@ pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
 }
 
 impl Scope<'_, '_> {
-    /// Where a name comes from that a call is given.
+    /// The origin of a name that is passed to a call.
     pub(super) fn source(&self, name: Id, call: Id) -> Source {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let text = index.text_of(name);
@@ -107,7 +108,7 @@ impl Scope<'_, '_> {
         }
     }
 
-    /// Whether the function calls a tensor's method on a name, so that it is no list or tuple of them.
+    /// Whether the function calls a tensor method on a name, so that it is not a list or tuple of tensors.
     fn is_used_as_tensor(&self, name: &str) -> bool {
         let (file, index) = (self.file, &self.file.view.index);
         let is_of_name = |call: Id| index.receiver(call).is_some_and(|receiver| index.is_text(receiver, name));
@@ -115,7 +116,7 @@ impl Scope<'_, '_> {
         calls.filter(|call| file.function_of(*call) == self.function).any(is_of_name)
     }
 
-    /// As late as can be: what is computed of it on the way to the model may stay on the CPU.
+    /// As late as possible: values computed from it on the way to the model may stay on the CPU.
     fn before(&self, last: Id, call: Id) -> Source {
         let (file, index) = (self.file, &self.file.view.index);
         let block = index.parent(last).filter(|block| *block == ROOT || index.is_within(call, *block));
@@ -151,7 +152,7 @@ impl Scope<'_, '_> {
     }
 }
 
-/// Whether a loop runs over numbers or texts by what it calls: `keys()`, `tolist()`, a function of NumPy.
+/// Whether a loop iterates over numbers or strings, judging by its call: `keys()`, `tolist()`, a function of NumPy.
 fn loops_over_numbers(file: FileInProject<'_, '_>, around: Id) -> bool {
     let index = &file.view.index;
     let is_plain = |source: Id| {
@@ -161,7 +162,7 @@ fn loops_over_numbers(file: FileInProject<'_, '_>, around: Id) -> bool {
     index.source(around).is_some_and(is_plain)
 }
 
-/// What an assignment's statement gives a name: `a, b = [], x` gives `a` an empty list.
+/// The value that an assignment gives a name: in `a, b = [], x`, `a` is an empty list.
 fn value_given(file: FileInProject<'_, '_>, statement: Id, name: &str) -> Option<Id> {
     let index = &file.view.index;
     let assignment = index.parts(statement).next().and_then(|a| index.assignment(a))?;
@@ -174,12 +175,12 @@ fn value_given(file: FileInProject<'_, '_>, statement: Id, name: &str) -> Option
     values.get(at).copied()
 }
 
-/// Whether an assignment's statement gives a name something that has no `to`.
+/// Whether an assignment gives a name a value that has no `to`.
 pub(super) fn gives_no_tensor(file: FileInProject<'_, '_>, statement: Id, name: &str) -> bool {
     value_given(file, statement, name).is_some_and(|value| is_plain(file, value) || is_collection(file, value))
 }
 
-/// Whether an expression is a collection of Python, which has no `to`.
+/// Whether an expression is a Python collection, which has no `to`.
 fn is_collection(file: FileInProject<'_, '_>, value: Id) -> bool {
     let k = kinds();
     let collections =

@@ -1,4 +1,4 @@
-//! Tensors: each is moved where the loop, the assignment or the parameter gives it its name.
+//! Tensors: each is moved where the loop, the assignment or the parameter binds its name.
 
 use super::scope::{Scope, exported, forwards, traces};
 use super::sources::{Binding, Source, gives_no_tensor, is_plain};
@@ -20,7 +20,7 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
     }
 }
 
-/// What an argument is made of.
+/// The parts of an argument.
 #[derive(Default)]
 struct Parts {
     /// Names.
@@ -29,7 +29,7 @@ struct Parts {
     expressions: Vec<Id>,
 }
 
-/// Names of one binding, and the statement before which they are moved.
+/// Names bound together, and the statement before which they are moved.
 struct Bound {
     by: Binding,
     at: Id,
@@ -131,7 +131,7 @@ impl Scope<'_, '_> {
         is_fixed.then_some(outermost)
     }
 
-    /// Calls of losses that are given what a model gave.
+    /// Calls of losses that receive a model's result.
     fn losses(&self) -> Vec<Id> {
         let (file, index) = (self.file, &self.file.view.index);
         let is_loss = |call: &Id| {
@@ -147,7 +147,7 @@ impl Scope<'_, '_> {
         calls.filter(|call| statement(file, *call).is_some_and(|s| self.is_on_device(s))).collect()
     }
 
-    /// Adds a dictionary that a model is given by `**`, where a loop or an assignment names it.
+    /// Adds a dictionary that a model receives through `**`, if a loop or an assignment binds its name.
     fn add_table(&self, argument: Id, call: Id, moves: &mut Moves) -> bool {
         let index = &self.file.view.index;
         let Some(name) = index.parts(argument).next().filter(|id| index.kind(*id) == kinds().identifier) else {
@@ -161,8 +161,8 @@ impl Scope<'_, '_> {
         true
     }
 
-    /// Whether the function looks something up by a key in what a name holds, `batch["label"]`, or gives it one. Graphs of PyTorch Geometric
-    /// have keys, too, and move by themselves.
+    /// Whether the function looks something up by a key in a name's value, `batch["label"]`, or assigns one. Graphs of
+    /// PyTorch Geometric also have keys, and have their own `to`.
     fn is_table(&self, name: &str) -> bool {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let has_key = |s: &Id| index.parts(*s).nth(1).is_some_and(|key| index.kind(key) == k.string);
@@ -172,7 +172,8 @@ impl Scope<'_, '_> {
         !graphs && index.of_kind(k.subscript).iter().any(|s| is_here(s) && of_name(s) && has_key(s))
     }
 
-    /// Parts of the same values that are read beside what a model gave: `pair[1]` where the model is given `pair[0]`.
+    /// Other elements of the same value that are read together with a model's result: `pair[1]` if the model receives
+    /// `pair[0]`.
     fn beside(&self, expressions: &[Id]) -> Vec<Id> {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let of_value = |id: Id| [k.subscript, k.attribute].contains(&index.kind(id));
@@ -192,7 +193,7 @@ impl Scope<'_, '_> {
             .collect()
     }
 
-    /// What an argument is made of; false where that can't be told.
+    /// The parts of an argument; false if they can't be determined.
     fn parts(&self, node: Id, out: &mut Parts) -> bool {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let kind = index.kind(node);
@@ -241,8 +242,8 @@ impl Scope<'_, '_> {
         is_tensor
     }
 
-    /// Whether an expression is an option of the command line, `args.beta`: an attribute of what `parse_args` gave, by the name that it has
-    /// somewhere in the file.
+    /// Whether an expression is a command-line option, `args.beta`: an attribute of the result of `parse_args`, by its
+    /// name anywhere in the file.
     fn is_option(&self, node: Id) -> bool {
         let (file, index) = (self.file, &self.file.view.index);
         let Some(owner) = index.attribute(node).and_then(|attribute| attribute.owner()) else { return false };
@@ -253,13 +254,13 @@ impl Scope<'_, '_> {
         file.calls("parse_args").iter().any(parses)
     }
 
-    /// Whether an expression is computed of what a model gave.
+    /// Whether an expression is computed from a model's result.
     fn is_computed(&self, node: Id) -> bool {
         let index = &self.file.view.index;
         reads(self.file.view, node).iter().any(|id| self.computed.contains(index.text_of(*id)))
     }
 
-    /// Adds names that come with a tensor that is moved, where they are read beside what a model gave.
+    /// Adds names bound together with a moved tensor, if they are read together with a model's result.
     fn add_companions(&self, one: &mut Bound) {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let target = match one.by {
@@ -291,14 +292,14 @@ impl Scope<'_, '_> {
                 one.names.push(name.to_owned());
             }
         }
-        // As the program names them.
+        // As the program writes them.
         let place =
             |name: &String| index.of_kind_in(k.identifier, target).iter().position(|id| index.text_of(*id) == name);
         one.names.sort_by_key(place);
     }
 }
 
-/// Whether a read of a tensor asks for its size alone.
+/// Whether a read of a tensor only reads its size.
 fn only_counts(file: FileInProject<'_, '_>, read: Id) -> bool {
     let index = &file.view.index;
     let Some(parent) = index.parent(read) else { return false };

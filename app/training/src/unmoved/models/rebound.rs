@@ -1,4 +1,4 @@
-//! Which model a name stands for, where a program uses it again for another one.
+//! Which model a name refers to, if a program reuses it for another one.
 
 use super::super::statement;
 use crate::project::FileInProject;
@@ -7,7 +7,7 @@ use crate::step::model_calls;
 use python::syntax::Assign;
 use python::tree::{Id, kinds};
 
-/// Whether a name may stand for another model at a later place, or for one with new parts.
+/// Whether a name may refer to another model at a later place, or to one with new parts.
 pub(super) fn is_other(file: FileInProject<'_, '_>, name: &str, from: Id, to: Id) -> bool {
     let (index, k) = (&file.view.index, kinds());
     let scope = file.function_of(to);
@@ -26,15 +26,15 @@ pub(super) fn is_other(file: FileInProject<'_, '_>, name: &str, from: Id, to: Id
     nodes.filter(|id| (from..to).contains(id)).any(|id| changes(id) && file.function_of(id) == scope)
 }
 
-/// Whether some function around a place, but not around an earlier one, takes or assigns a name.
+/// Whether some function around a place, but not around an earlier one, has the name as a parameter or assigns it.
 fn is_own(file: FileInProject<'_, '_>, name: &str, from: Id, to: Id) -> bool {
     let index = &file.view.index;
     let functions = index.ancestors(to).filter(|a| index.kind(*a) == kinds().function_definition);
     functions.into_iter().any(|function| !index.is_within(from, function) && file.binds(function, name))
 }
 
-/// Whether what is assigned to a name is moved with the name: an optimizer is given it, here or in a function that it is handed to. So is
-/// what may be no model, where the name is one elsewhere.
+/// Whether a value that is assigned to a name is moved with the name: an optimizer receives it, here or in a function
+/// to which it is passed. The same applies to a value that may not be a model, if the name is one elsewhere.
 pub(super) fn is_given(file: FileInProject<'_, '_>, made: Assign<'_, '_>, name: &str, given: &[(Id, String)]) -> bool {
     let index = &file.view.index;
     let mut same = given.iter().filter(|(_, known)| known == name).map(|(call, _)| *call).peekable();
@@ -53,14 +53,14 @@ pub(super) fn is_given(file: FileInProject<'_, '_>, made: Assign<'_, '_>, name: 
         || same.any(|call| reaches(file, made, name, call) || is_handed(file, made, name, call))
 }
 
-/// Whether a name at an optimizer's call may stand for what an assignment gives it.
+/// Whether a name at an optimizer's call may have the value of an assignment.
 fn reaches(file: FileInProject<'_, '_>, made: Assign<'_, '_>, name: &str, call: Id) -> bool {
     let index = &file.view.index;
     let scope = file.function_of(made.id());
     if scope != file.function_of(call) {
         return scope.is_none_or(|s| index.is_within(call, s)) && !is_own(file, name, made.id(), call);
     }
-    // What an `if` assigns may not be assigned at all.
+    // An assignment inside an `if` may not be executed at all.
     let is_certain = |id: Id| {
         let block = statement(file, id).and_then(|s| index.parent(s));
         block.is_some_and(|block| index.is_within(call, block))
@@ -72,7 +72,7 @@ fn reaches(file: FileInProject<'_, '_>, made: Assign<'_, '_>, name: &str, call: 
     made.id() < call && !index.assignments().any(|a| made.id() < a.id() && a.id() < call && renews(&a))
 }
 
-/// Whether a function that makes an optimizer is handed what an assignment gave a name.
+/// Whether a function that creates an optimizer receives the value of an assignment.
 fn is_handed(file: FileInProject<'_, '_>, made: Assign<'_, '_>, name: &str, call: Id) -> bool {
     let index = &file.view.index;
     let scope = file.function_of(made.id());
