@@ -17,7 +17,7 @@ pub(crate) fn read(body: &str, line: usize, faults: &mut Faults) -> Vec<Conditio
     block(&lines, faults)
 }
 
-/// Lines of one block: each stands with those that are indented below it.
+/// Lines of one block, each with those that are indented below it.
 fn block(lines: &[(usize, usize, &str)], faults: &mut Faults) -> Vec<Condition> {
     let mut conditions = Vec::new();
     let mut rest = lines;

@@ -1,4 +1,4 @@
-//! Fences that define what rules and the engine ask for by name: lists of names, messages, blocks of Python, conditions,
+//! Fences that define what rules and the engine use by name: lists of names, messages, blocks of Python, conditions,
 //! signatures.
 
 use crate::conditions;
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Signatures,
 }
 
-/// Reads the body of the fence in `line`. Signatures are several definitions, the others one.
+/// Parses the body of the fence at `line`. Signatures are several definitions, the others one.
 pub(crate) fn read(kind: Kind, name: &str, line: usize, body: &str, faults: &mut Faults) -> Vec<Definition> {
     if body.trim().is_empty() {
         faults.add(line, "this fence is empty: add its contents, or remove it");
@@ -49,7 +49,7 @@ fn names(body: &str, line: usize, faults: &mut Faults) -> Vec<ListedName> {
     names
 }
 
-/// `torch.autocast(device_type, dtype, *, enabled)`, one a line.
+/// `torch.autocast(device_type, dtype, *, enabled)`, one per line.
 fn signatures(body: &str, line: usize, faults: &mut Faults) -> Vec<Definition> {
     let mut found = Vec::new();
     for (index, text) in body.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
@@ -59,7 +59,7 @@ fn signatures(body: &str, line: usize, faults: &mut Faults) -> Vec<Definition> {
             continue;
         };
         let parameters: Vec<String> = parameters.split(',').map(|name| name.trim().to_string()).collect();
-        // What stands behind a lone `*` is given by keyword only.
+        // Parameters after a lone `*` are keyword-only.
         let by_place: Vec<String> = parameters.into_iter().take_while(|name| name != "*").collect();
         if let Some(name) = by_place.iter().find(|name| !is_identifier(name)) {
             faults.add(line, format!("`{name}` is not a parameter name"));

@@ -1,15 +1,15 @@
-//! What can be wrong with a guide.
+//! Errors in a guide.
 
 use std::fmt;
 
-/// A fault of a guide: where it stands and what its author can do about it.
+/// An error in a guide, with its location and what its author can do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuideError {
     /// Path of the guide as given.
     pub path: String,
     /// Line in the file, from 1.
     pub line: usize,
-    /// What is the matter and what to do.
+    /// What is wrong and what to do.
     pub message: String,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for GuideError {
 
 impl std::error::Error for GuideError {}
 
-/// Faults of one page, gathered while it is read so that its author sees all of them at once.
+/// Errors of one page, collected while it is read so that its author sees all of them at once.
 pub(crate) struct Faults<'a> {
     path: &'a str,
     found: Vec<GuideError>,
@@ -36,7 +36,7 @@ impl<'a> Faults<'a> {
         self.found.push(GuideError { path: self.path.to_string(), line, message: message.into() });
     }
 
-    /// The faults in page order.
+    /// The errors in page order.
     pub(crate) fn into_sorted(mut self) -> Vec<GuideError> {
         self.found.sort_by_key(|fault| fault.line);
         self.found

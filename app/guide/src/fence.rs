@@ -1,4 +1,4 @@
-//! Info strings of fences: the machine words of a guide.
+//! Info strings of fences: the machine-readable words of a guide.
 
 use crate::definition::Kind;
 use crate::error::Faults;
@@ -6,7 +6,7 @@ use crate::front::requirement_fault;
 use crate::model::{Example, ExampleKind, Rule};
 use crate::sdk::is_version;
 
-/// Languages a fence may name. A misspelt one would silently lose its colours, so others are refused.
+/// Languages that a fence may name. A misspelt one would silently lose its colours, so others are rejected.
 const LANGUAGES: &[&str] = &[
     "python",
     "text",
@@ -27,21 +27,21 @@ const LANGUAGES: &[&str] = &[
     "dockerfile",
 ];
 
-/// What a fence is for.
+/// The purpose of a fence.
 pub(crate) enum Fence {
     /// A semantic patch or a handler's name.
     Rule(Rule),
     /// Conditions of the rule above.
     Where,
-    /// What is asked for by name.
+    /// Something that is used by name.
     Definition(Kind, String),
     /// Code that the tests run.
     Example(Example),
-    /// Code to look at.
+    /// Code for readers.
     Plain,
 }
 
-/// Reads an info string. `line` is the line of the fence itself; rule and example come back without a body.
+/// Parses an info string. `line` is the line of the fence itself; rule and example are returned without a body.
 pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
     let words = match words(info) {
         Ok(words) => words,
@@ -180,7 +180,7 @@ fn read_example(kind: ExampleKind, language: &str, words: &[String], line: usize
     example
 }
 
-/// Splits at blanks outside double quotes and drops the quotes.
+/// Splits at spaces outside double quotes and drops the quotes.
 fn words(info: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -1,9 +1,10 @@
-//! Writing the computed text into an `after` fence.
+//! Writes the computed text into an `after` fence.
 
 /// Rewrites the body of the fence whose first body line is `line` (from 1) and returns the new page.
 ///
-/// Line ends and the fence's indentation are kept; the fence grows when the new body holds its marks. Lines below move, so
-/// several fences of a page are filled from the last to the first. Where no fence stands, the page comes back as it was.
+/// Line endings and the fence's indentation are kept; the fence gets longer if the new body contains its marks. Lines
+/// below move, so several fences of a page are filled from the last to the first. If there is no fence, the page is
+/// returned unchanged.
 pub fn fill_after(text: &str, line: usize, new: &str) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let Some(open) = line.checked_sub(2).and_then(|index| lines.get(index).copied()) else { return text.to_string() };

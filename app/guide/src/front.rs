@@ -1,8 +1,9 @@
 //! Front matter: the TOML between two `+++` lines at the top of a page.
 //!
-//! [`Page`] is what its author writes, [`FrontMatter`] what the engine gets. They differ where a page should be pleasant to
-//! write (`[option.lazy]`), where something is checked across keys, and where a fault has to name its line. A table without
-//! such needs is one type for both: it derives `Deserialize` with `deny_unknown_fields` and is a field of the two.
+//! [`Page`] is the form that authors write, [`FrontMatter`] the form for the engine. They differ where a page should be
+//! convenient to write (`[option.lazy]`), where something is checked across keys, and where an error needs a line
+//! number. A table without such needs is one type for both: it derives `Deserialize` with `deny_unknown_fields` and is
+//! a field of the two.
 
 use crate::error::Faults;
 use crate::model::{Bridge, ConfigField, FrontMatter, LedgerTerms, Mode, OptionField, OptionKind, Variable};
@@ -39,7 +40,7 @@ pub fn split(text: &str) -> Result<(&str, usize), &'static str> {
     Err("the front matter has no closing `+++` line")
 }
 
-/// Reads the front matter, whose first line is line 2 of the file.
+/// Parses the front matter, whose first line is line 2 of the file.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> FrontMatter {
     let line_of = |offset: usize| 2 + text[..offset.min(text.len())].matches('\n').count();
     match toml::from_str::<Page>(text) {
@@ -51,7 +52,7 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> FrontMatter {
     }
 }
 
-/// The keys of a page. Options and fields are in the order of their names; [`in_page_order`] puts them back in the page's.
+/// The keys of a page. Options and fields are sorted by name; [`in_page_order`] restores the page's order.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Page {
@@ -78,7 +79,7 @@ struct Page {
     ledger: LedgerTerms,
     #[serde(default)]
     variable: BTreeMap<String, Variable>,
-    /// How a training is launched on the target: the crate `launch` reads it out of the same front matter.
+    /// How a training is launched on the target: the crate `launch` reads it from the same front matter.
     #[serde(rename = "launch")]
     _launch: Option<IgnoredAny>,
     #[serde(default)]
@@ -94,7 +95,7 @@ struct OptionTable {
     label: Spanned<String>,
     values: Values,
     default: Spanned<String>,
-    /// Defaults of single SDK versions; the first that fits.
+    /// Defaults for specific SDK versions; the first that matches.
     #[serde(default)]
     default_for: Vec<DefaultFor>,
     launch: Option<String>,
@@ -228,7 +229,7 @@ fn in_page_order<T>(tables: BTreeMap<Spanned<String>, T>) -> impl Iterator<Item 
     tables.into_iter()
 }
 
-/// What is wrong with a list of comparisons such as `>=1.19,<1.20`.
+/// The error in a list of comparisons such as `>=1.19,<1.20`.
 pub(crate) fn requirement_fault(range: &str) -> Option<String> {
     range.split(',').map(str::trim).find_map(|comparison| {
         let version = comparison.trim_start_matches(['<', '>', '=']);

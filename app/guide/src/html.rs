@@ -1,9 +1,9 @@
 //! A guide's prose as HTML, in steps: Markdown events become a tree, passes change the tree, the tree is written.
 //!
-//! The passes are where other crates have their say: `site` resolves links ([`Document::resolve_links`]), puts highlighted
-//! code and computed diffs where fences stand ([`Document::replace_fences`]), and adds what it knows of a recipe below its
-//! heading ([`Document::below_headings`]). Raw HTML never gets this far, because [`Guide::parse`] refuses it; so nothing in
-//! the output comes from a guide unescaped.
+//! Other crates supply the passes: `site` resolves links ([`Document::resolve_links`]), replaces fences by highlighted
+//! code and computed diffs ([`Document::replace_fences`]), and adds facts about a recipe below its heading
+//! ([`Document::below_headings`]). Raw HTML never gets this far, because [`Guide::parse`] rejects it; so nothing from a
+//! guide is written unescaped.
 
 mod tree;
 mod write;
@@ -23,9 +23,9 @@ pub struct Document {
 /// A link or an image of a guide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads, as the guide writes it.
+    /// Its target, as written in the guide.
     pub to: String,
-    /// What is read as the link, or what the image is said to show.
+    /// The text of the link, or the description of the image.
     pub text: String,
     /// Whether it is an image.
     pub is_image: bool,
@@ -52,8 +52,8 @@ impl Document {
         Document { path: guide.path.clone(), nodes: tree::grow(guide, text) }
     }
 
-    /// Replaces the target of every link and image by what `resolve` makes of it; the messages it gives instead come back
-    /// as faults of the guide.
+    /// Replaces the target of every link and image by the result of `resolve`; the messages that it returns instead
+    /// become errors of the guide.
     pub fn resolve_links(&mut self, mut resolve: impl FnMut(&Link) -> Result<String, String>) -> Vec<GuideError> {
         let mut faults = Faults::of(&self.path);
         tree::visit(&mut self.nodes, &mut |node| {
@@ -69,7 +69,7 @@ impl Document {
         faults.into_sorted()
     }
 
-    /// Puts the HTML that `render` returns in the place of every fence.
+    /// Replaces every fence by the HTML that `render` returns.
     pub fn replace_fences(&mut self, mut render: impl FnMut(&Fence) -> String) {
         tree::visit(&mut self.nodes, &mut |node| {
             if let Kind::Fence(fence) = &node.kind {
@@ -78,7 +78,7 @@ impl Document {
         });
     }
 
-    /// Puts the HTML that `render` returns for a section's anchor below its heading.
+    /// Inserts the HTML that `render` returns for a section's anchor below its heading.
     pub fn below_headings(&mut self, mut render: impl FnMut(&str) -> String) {
         tree::visit(&mut self.nodes, &mut |node| {
             if let Kind::Heading { id, below, .. } = &mut node.kind {
@@ -87,8 +87,8 @@ impl Document {
         });
     }
 
-    /// The text of each section without markup, in page order: the section's anchor (empty for what stands above the first
-    /// heading), and its blocks. Of fences only rules are text: examples repeat what they say.
+    /// The text of each section without markup, in page order: the section's anchor (empty for the part above the first
+    /// heading), and its blocks. Of fences only rules are included: examples repeat them.
     pub fn passages(&self) -> Vec<(String, Vec<String>)> {
         let mut passages = vec![(String::new(), Vec::new())];
         for node in &self.nodes {
@@ -104,7 +104,7 @@ impl Document {
         passages
     }
 
-    /// Every link that leads to another site, with its text and the anchor of the section it stands in.
+    /// Every link to another site, with its text and the anchor of its section.
     pub fn outward(&self) -> Vec<(String, Link)> {
         let mut found = Vec::new();
         let mut section = String::new();

@@ -1,17 +1,17 @@
 //! Porting guides: Markdown in, a typed [`Guide`] out, and its prose as HTML.
 //!
-//! A guide is a page people read and a set of recipes machines run. Headings and prose are plain Markdown; every machine
-//! word stands in the front matter or in the info string of a fence:
+//! A guide is a page for readers and a set of recipes for the engine. Headings and prose are plain Markdown; all
+//! machine-readable words are in the front matter or in the info string of a fence:
 //!
 //! - a section (`##` or `###`) with a `diff rule` fence is a recipe, named `<file stem>#<anchor>`;
-//! - a `where` fence right below a rule holds its conditions, one a line;
-//! - `names`, `message`, `python block`, `conditions` and `signatures` define what rules and the engine ask for by name;
+//! - a `where` fence directly below a rule contains its conditions, one per line;
+//! - `names`, `message`, `python block`, `conditions` and `signatures` define what rules and the engine use by name;
 //! - `python before` and the `python after` below it are an example of what all recipes of the page do together;
-//!   `python unchanged` is code that they must leave alone;
-//! - every other fence is there to be looked at.
+//!   `python unchanged` is code that they must not change;
+//! - all other fences are for readers.
 //!
-//! [`Guide::parse`] refuses what it does not know and says so with the line, for all faults of a page at once: a misspelt
-//! word must not turn a rule off in silence. What a patch or a condition *means* is not known here: that is `codemod`'s.
+//! [`Guide::parse`] rejects unknown words and reports their lines, for all errors of a page at once: a misspelt word
+//! must not silently disable a rule. The *meaning* of a patch or a condition is not known here: that is `codemod`'s.
 
 mod conditions;
 mod definition;

@@ -1,4 +1,4 @@
-//! The parts of a guide. Every part that can be at fault knows its line in the file.
+//! The parts of a guide. Every part that can have an error has its line in the file.
 
 use crate::sdk::Requirement;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub struct Guide {
     pub name: String,
     /// Path for messages, e.g. `guides/hpu.md`.
     pub path: String,
-    /// What stands between the `+++` lines.
+    /// The part between the `+++` lines.
     pub front: FrontMatter,
     /// Level-2 and level-3 sections in page order.
     pub sections: Vec<Section>,
@@ -24,31 +24,31 @@ pub struct FrontMatter {
     pub title: String,
     /// Target id; none for pages about Portolan itself.
     pub target: Option<String>,
-    /// What people call the target; [`FrontMatter::target_name`] has what they call it without.
+    /// The target's usual name; [`FrontMatter::target_name`] has the default.
     pub name: Option<String>,
     /// One sentence for lists and search engines.
     pub description: String,
-    /// SDK versions the page knows, oldest first; the last is the default.
+    /// SDK versions that the page covers, oldest first; the last is the default.
     pub sdks: Vec<String>,
-    /// Place in the navigation.
+    /// Position in the navigation.
     pub order: u32,
-    /// The target whose recipes come before this target's own.
+    /// The target whose recipes are applied before this target's own.
     pub extends: Option<String>,
     /// Line of [`FrontMatter::extends`] in the file, from 1; 0 without one.
     pub extends_line: usize,
-    /// The target's member among a project's compute modes; the target's id in capitals when absent.
+    /// The target's member among a project's compute modes; by default the target's id in capitals.
     pub mode: Option<Mode>,
-    /// Further names under which projects list what they compute on.
+    /// Further names for compute modes in projects.
     pub compute_modes: Vec<String>,
     /// Modules that only the target's machine has.
     pub modules: Vec<String>,
-    /// The module that `{{bridge}}` stands for, and the attribute under which a class keeps it.
+    /// The module that `{{bridge}}` refers to, and the attribute under which a class stores it.
     pub bridge: Option<Bridge>,
-    /// SDK versions, as a requirement, whose `import torch` loads what the target needs by itself.
+    /// SDK versions, as a requirement, in which `import torch` loads what the target needs.
     pub autoload: Option<String>,
-    /// What brings the vendor's builds of PyTorch and TensorFlow, in words that follow “comes with”.
+    /// The software that includes the vendor's builds of PyTorch and TensorFlow, as words that follow “comes with”.
     pub software: Option<String>,
-    /// What the ledger reads in the target's own words.
+    /// Target-specific terms that the ledger reads.
     pub ledger: LedgerTerms,
     /// Environment variables whose values depend on the release.
     pub variables: BTreeMap<String, Variable>,
@@ -59,7 +59,7 @@ pub struct FrontMatter {
 }
 
 impl FrontMatter {
-    /// What people call the target of some guides: the first name that one of them gives it, else its id in capitals.
+    /// The usual name of the target of some guides: the first that one of them specifies, otherwise its id in capitals.
     #[must_use]
     pub fn target_name<'a>(target: &str, pages: impl IntoIterator<Item = &'a FrontMatter>) -> String {
         let own = pages.into_iter().filter(|front| front.target.as_deref() == Some(target));
@@ -67,14 +67,14 @@ impl FrontMatter {
     }
 }
 
-/// What a target wants of a program that is launched on it: `[launch.program]`, and what follows from the rest of the
+/// The target's requirements for a program that is launched on it: `[launch.program]`, and facts from the rest of the
 /// front matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProgramTerms {
     /// A module without which a program can't run there, or not in several processes.
     pub import: Option<String>,
-    /// Names whose import tells a process its rank by MPI.
+    /// Names whose import provides a process's rank by MPI.
     pub mpi: Vec<String>,
     /// The target's member among a project's compute modes.
     #[serde(skip)]
@@ -84,7 +84,7 @@ pub struct ProgramTerms {
     pub joins: bool,
 }
 
-/// `[variable.NAME]`: what an environment variable of the target can be, by release.
+/// `[variable.NAME]`: the values of an environment variable of the target, by release.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variable {
@@ -92,27 +92,27 @@ pub struct Variable {
     pub value: Vec<VariableValue>,
 }
 
-/// A value of an environment variable, and the releases for which it holds.
+/// A value of an environment variable, and its releases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariableValue {
-    /// What it stands for, such as `eager`.
+    /// Its meaning, such as `eager`.
     pub is: String,
     /// The releases, as a requirement; empty for all.
     #[serde(default)]
     pub sdk: String,
     /// The value.
     pub value: String,
-    /// One line of why.
+    /// The reason, on one line.
     #[serde(default)]
     pub why: String,
-    /// Where that is written.
+    /// Its source.
     #[serde(default)]
     pub source: String,
 }
 
 impl Variable {
-    /// The value that stands for something in a release; none where the release has no such thing.
+    /// The value with a meaning in a release; none if the release has no such value.
     #[must_use]
     pub fn value_for(&self, is: &str, sdk: &str) -> Option<&VariableValue> {
         self.value.iter().find(|value| value.is == is && crate::sdk::sdk_admits(&value.sdk, sdk))
@@ -139,26 +139,26 @@ pub struct Bridge {
     pub name: String,
 }
 
-/// `[ledger]`: what a ported program says in the target's words of how many samples an optimizer step sees, and in which type.
+/// `[ledger]`: the names by which a ported program shows how many samples an optimizer step sees, and its types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LedgerTerms {
-    /// The module whose import says that the step is compiled: it computes in the type of its weights, and accumulates and
-    /// averages by itself.
+    /// The module whose import means that the step is compiled: it uses the type of its weights, and accumulates and
+    /// averages itself.
     pub compiler: Option<String>,
-    /// The target's own loader class, and the place of its batch size among the positional arguments, from 0.
+    /// The target's own loader class, and the position of its batch size among the positional arguments, from 0.
     pub loader: Option<OwnLoader>,
     /// The call whose argument is the number of batches that are accumulated.
     pub accumulation: Option<String>,
     /// The call whose argument is the number of replicas.
     pub replicas: Option<String>,
-    /// The call whose argument is the number of optimizer steps that one call of the model makes.
+    /// The call whose argument is the number of optimizer steps in one call of the model.
     pub device_iterations: Option<String>,
-    /// The call whose argument says what becomes of accumulated gradients: a name that ends in `Sum` or `Mean`.
+    /// The call whose argument determines how accumulated gradients are combined: a name that ends in `Sum` or `Mean`.
     pub reduction: Option<String>,
-    /// The module that makes one training of several processes, and what the number of replicas is then called.
+    /// The module that combines several processes into one training, and what the number of replicas is then called.
     pub processes: Option<Processes>,
-    /// The type of `torch.autocast` on the target's device where none is given: `{ device = "hpu", dtype = "bfloat16" }`.
+    /// The default type of `torch.autocast` on the target's device: `{ device = "hpu", dtype = "bfloat16" }`.
     pub autocast: Option<AutocastType>,
 }
 
@@ -168,7 +168,7 @@ pub struct LedgerTerms {
 pub struct OwnLoader {
     /// Its qualified name.
     pub class: String,
-    /// The place of the batch size among its positional arguments, from 0.
+    /// The position of the batch size among its positional arguments, from 0.
     pub batch_size: usize,
 }
 
@@ -176,7 +176,7 @@ pub struct OwnLoader {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Processes {
-    /// The module whose import says so.
+    /// The module whose import means this.
     pub module: String,
     /// What the ledger shows as the number of replicas.
     pub text: String,
@@ -186,31 +186,32 @@ pub struct Processes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutocastType {
-    /// The device as PyTorch names it.
+    /// PyTorch's name of the device.
     pub device: String,
     /// The type.
     pub dtype: String,
 }
 
-/// `[option.lazy]`: a choice that is the user's.
+/// `[option.lazy]`: a choice for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionField {
     /// Line in the file.
     pub line: usize,
     /// `lazy`.
     pub name: String,
-    /// What it may be.
+    /// Its allowed values.
     pub kind: OptionKind,
-    /// Values with the SDK versions (a requirement, empty for all) for which each is the default; the first that fits.
+    /// Values with the SDK versions (a requirement, empty for all) for which each is the default; the first that
+    /// matches.
     pub defaults: Vec<(String, String)>,
-    /// What it is called in a form.
+    /// Its label in a form.
     pub label: String,
-    /// The field of a launch that means the same, where that has another name.
+    /// The field of a launch with the same meaning, if its name is different.
     pub launch: Option<String>,
 }
 
 impl OptionField {
-    /// The value that it has for an SDK version when nobody chose: the first default that fits, else `off`.
+    /// The default for an SDK version: the first that matches, otherwise `off`.
     #[must_use]
     pub fn default_for(&self, sdk: &str) -> &str {
         let fits = |requirement: &str| Requirement::parse(requirement).is_ok_and(|r| r.admits(sdk));
@@ -218,7 +219,7 @@ impl OptionField {
     }
 }
 
-/// What an option may be.
+/// The allowed values of an option.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OptionKind {
     /// One of these.
@@ -230,7 +231,7 @@ pub enum OptionKind {
 }
 
 impl OptionKind {
-    /// Whether a value is one of the option's.
+    /// Whether the option allows a value.
     #[must_use]
     pub fn admits(&self, value: &str) -> bool {
         match self {
@@ -253,32 +254,32 @@ impl std::fmt::Display for OptionKind {
     }
 }
 
-/// `[field.lazy_mode]`: a field that a port adds beside the project's compute mode.
+/// `[field.lazy_mode]`: a field that a port adds next to the project's compute mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigField {
     /// `lazy_mode`.
     pub name: String,
-    /// Python's type of it, `bool`.
+    /// Its Python type, `bool`.
     pub annotation: String,
     /// Its default, a template of `{{option.NAME}}` and text; `on` and `off` become `True` and `False` for a `bool`.
     pub default: String,
-    /// The expression that stands for it where the project has no place for a field, a template too.
+    /// The expression to use if the project has no place for a field, also a template.
     pub fallback: String,
 }
 
-/// A link to another site in what a section says of its source.
+/// A link to another site in a section's source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {
-    /// The words that are the link, as they stand in the source's text.
+    /// The text of the link, as it is in the source's text.
     pub text: String,
     /// Its address, `https://…`.
     pub url: String,
 }
 
-/// A heading with what follows it up to the next heading of the same or a higher level.
+/// A heading with its contents up to the next heading of the same or a higher level.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// Anchor: the `{#id}` of the heading, else the slug of its text. Second half of the recipe id.
+    /// Anchor: the `{#id}` of the heading, otherwise the slug of its text. Second half of the recipe id.
     pub id: String,
     /// Heading text.
     pub title: String,
@@ -288,9 +289,9 @@ pub struct Section {
     pub line: usize,
     /// First paragraph as plain text: the reason shown beside a hunk.
     pub reason: String,
-    /// What a paragraph that begins with `Holds for:` says behind it, as plain text; empty without one.
+    /// The text after `Holds for:` in a paragraph that begins with it, as plain text; empty if there is none.
     pub holds_for: String,
-    /// What a paragraph that begins with `Source:` says behind it, as plain text; empty without one.
+    /// The text after `Source:` in a paragraph that begins with it, as plain text; empty if there is none.
     pub source: String,
     /// The links to other sites in that paragraph.
     pub citations: Vec<Citation>,
@@ -302,28 +303,29 @@ pub struct Section {
     pub examples: Vec<Example>,
 }
 
-/// A `diff rule` fence and the `where` fence beside it.
+/// A `diff rule` fence and its `where` fence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Line of the fence's first body line.
     pub line: usize,
     /// The fence's body. Empty for a handler.
     pub patch: String,
-    /// `unsafe` stands in the info string.
+    /// `unsafe` is in the info string.
     pub is_unsafe: bool,
-    /// `manual` stands in the info string: report only.
+    /// `manual` is in the info string: report only.
     pub manual: bool,
-    /// `shared` stands in the info string: right for every compute mode, so never put under a guard.
+    /// `shared` is in the info string: correct for every compute mode, so never put under a guard.
     pub shared: bool,
-    /// `sdk="…"`, a comma-separated list of comparisons, all of which must hold.
+    /// `sdk="…"`, a comma-separated list of comparisons, all of which must be true.
     pub sdk: Option<String>,
-    /// `stops=step`: a match inside a training step keeps the step from being ported, with the section as the reason.
+    /// `stops=step`: a match inside a training step prevents the step from being ported, with the section as the
+    /// reason.
     pub stops_step: bool,
-    /// `diff rule step`: the patch is over the parts of the training step.
+    /// `diff rule step`: the patch refers to the parts of the training step.
     pub of_step: bool,
-    /// `says=NAME`: what is reported, in place of the section's title and reason.
+    /// `says=NAME`: the message that is reported instead of the section's title and reason.
     pub says: Option<String>,
-    /// `style=in-place|branch`: only in that style, and taken as written (not lifted).
+    /// `style=in-place|branch`: only in that style, and applied as written (not lifted).
     pub style: Option<String>,
     /// `framework=torch|tensorflow|lightning`.
     pub framework: Option<String>,
@@ -346,58 +348,58 @@ pub struct Condition {
     pub any_of: Vec<Condition>,
 }
 
-/// Something that a fence defines and that is asked for by its name.
+/// Something that a fence defines and that is used by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
-    /// Its name, unique among those of its kind; of a signature the function's dotted name.
+    /// Its name, unique among those of its kind; for a signature the function's dotted name.
     pub name: String,
-    /// Line of the fence; of a signature its own.
+    /// Line of the fence; for a signature its own.
     pub line: usize,
-    /// What it is.
+    /// Its kind and contents.
     pub what: Defined,
 }
 
 /// What a fence defines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Defined {
-    /// `names NAME`: a table of names.
+    /// `names NAME`: a list of names.
     Names(Vec<ListedName>),
-    /// `words NAME`: words by which a training program is read; they are built into the program that reads it.
+    /// `words NAME`: words by which a training program is analysed; they are built into the program that analyses it.
     Words(Vec<String>),
     /// `message NAME`: a sentence for the user with `{{slots}}`, on one line.
     Message(String),
     /// `python block NAME`: Python with `{{slots}}`, `{{each}}` and `{{if}}`.
     Block(String),
-    /// `conditions NAME`: conditions under a name.
+    /// `conditions NAME`: named conditions.
     Conditions(Vec<Condition>),
-    /// A line of `signatures`: the parameters that may be given by place, in order.
+    /// A line of `signatures`: the parameters that may be passed by position, in order.
     Signature(Vec<String>),
 }
 
 /// A line of a `names` fence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedName {
-    /// What stands in the list, `torch.optim.SGD`.
+    /// The entry, `torch.optim.SGD`.
     pub name: String,
-    /// What stands behind its `#`; empty without one.
+    /// The comment after its `#`; empty if there is none.
     pub remark: String,
 }
 
-/// What an example shows.
+/// The kind of an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExampleKind {
     /// Input of a pair.
     Before,
     /// Expected output of the `before` above it.
     After,
-    /// Must stay as it is.
+    /// Must not change.
     Unchanged,
 }
 
 /// A code fence that the tests run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// Which part it plays.
+    /// Its part of the example.
     pub kind: ExampleKind,
     /// Fence language: `python`, `text`, …
     pub language: String,
@@ -405,23 +407,23 @@ pub struct Example {
     pub text: String,
     /// Line of the fence's first body line.
     pub line: usize,
-    /// `unsafe` stands in the info string of a `before` or `unchanged`: ported with unsafe edits.
+    /// `unsafe` is in the info string of a `before` or `unchanged`: ported with unsafe edits.
     #[serde(default)]
     pub is_unsafe: bool,
-    /// `style=…` of the fence; in-place when absent.
+    /// `style=…` of the fence; in-place by default.
     pub style: Option<String>,
-    /// `sdk=…` of the fence; the newest when absent.
+    /// `sdk=…` of the fence; the newest by default.
     pub sdk: Option<String>,
-    /// `file=…`: the path the example is ported under; `example.py` when absent.
+    /// `file=…`: the path under which the example is ported; `example.py` by default.
     pub file: Option<String>,
     /// `option=NAME=VALUE` of the fence.
     pub option: Option<String>,
 }
 
-/// One run of the engine that a section shows: an input, and what should become of it.
+/// One run of the engine that a section shows: an input and the expected result.
 ///
-/// The words of a pair may stand on either of its fences, and one `before` may have several `after`s (for several SDKs or
-/// styles), so this is the form to run and to print.
+/// The words of a pair may be on either of its fences, and one `before` may have several `after`s (for several SDKs or
+/// styles), so this is the form for running and printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case<'a> {
     /// The `before` or `unchanged` fence.
@@ -430,11 +432,11 @@ pub struct Case<'a> {
     pub after: Option<&'a Example>,
     /// Ported with unsafe edits.
     pub is_unsafe: bool,
-    /// Style; in-place when absent.
+    /// Style; in-place by default.
     pub style: Option<&'a str>,
-    /// SDK; the newest when absent.
+    /// SDK; the newest by default.
     pub sdk: Option<&'a str>,
-    /// Path to port under; `example.py` when absent.
+    /// Path to port under; `example.py` by default.
     pub file: Option<&'a str>,
     /// `NAME=VALUE`.
     pub option: Option<&'a str>,
@@ -473,7 +475,7 @@ impl Section {
 }
 
 impl Case<'_> {
-    /// What the engine should return: the `after`'s body, or the input's own.
+    /// The result that the engine should return: the `after`'s body, or the input's own.
     pub fn expected(&self) -> &str {
         &self.after.unwrap_or(self.input).text
     }

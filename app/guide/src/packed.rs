@@ -1,28 +1,29 @@
 //! Guides as they are built into a program: small once the whole is compressed for a download.
 //!
-//! Compression finds what is alike among the last 32 KiB. So texts of one kind stand together, apart from the rest: rules
-//! by rules, reasons by reasons, code by code.
+//! Compression finds repetitions within the last 32 KiB. So texts of one kind are grouped: rules with rules, reasons
+//! with reasons, code with code.
 
 use crate::model::{Condition, Defined, Guide, Section};
 
-/// Between two texts. No guide has it: it stands in no text file.
+/// Separates two texts. It does not occur in guides, which are text files.
 const END: char = '\0';
 
-/// Guides without what only a reader and the tests need of them: prose, examples, the lines of rules. The site keeps the
-/// examples beside each guide, for the page to open.
+/// Guides without the parts that only readers and tests need: prose, examples, the lines of rules. The site stores the
+/// examples next to each guide, for the page to open.
 #[must_use]
 pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
     for guide in &mut guides {
         for section in &mut guide.sections {
-            // The program has these already.
+            // These are already in the program.
             section.definitions.retain(|definition| !matches!(definition.what, Defined::Words(_)));
         }
-        // Sections that are there to be read are on the site.
+        // Sections for readers are on the site.
         guide.sections.retain(|section| !(section.rules.is_empty() && section.definitions.is_empty()));
     }
     for section in guides.iter_mut().flat_map(|guide| &mut guide.sections) {
         (section.line, section.level) = (0, 0);
-        // Where a rule stands in its guide is for those who write one; here it only tells it from the section's others.
+        // The location of a rule in its guide is for authors; here it only distinguishes the rule from the section's
+        // others.
         for (n, rule) in section.rules.iter_mut().enumerate() {
             rule.line = n + 1;
             without_lines(&mut rule.conditions);
@@ -44,7 +45,7 @@ fn without_lines(conditions: &mut [Condition]) {
     }
 }
 
-/// Takes the texts of all sections out.
+/// Removes the texts from all sections.
 #[must_use]
 pub fn pack(mut guides: Vec<Guide>) -> (Vec<Guide>, String) {
     let mut packed = String::new();
@@ -56,7 +57,7 @@ pub fn pack(mut guides: Vec<Guide>) -> (Vec<Guide>, String) {
     (guides, packed)
 }
 
-/// Puts them back.
+/// Restores them.
 #[must_use]
 pub fn unpack(mut guides: Vec<Guide>, packed: &str) -> Vec<Guide> {
     for (text, own) in texts(&mut guides).into_iter().zip(packed.split(END)) {
@@ -65,7 +66,7 @@ pub fn unpack(mut guides: Vec<Guide>, packed: &str) -> Vec<Guide> {
     guides
 }
 
-/// The texts of all sections, kind by kind.
+/// The texts of all sections, by kind.
 fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
     let [
         mut names,

@@ -1,4 +1,4 @@
-//! Markdown events to sections, rules and examples.
+//! Markdown events as sections, rules and examples.
 
 use crate::conditions;
 use crate::definition;
@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 impl Guide {
-    /// Reads a page. `path` is for messages, and its file stem names the guide. All faults are returned, in page order.
+    /// Parses a page. `path` is for messages, and its file stem names the guide. All errors are returned, in page
+    /// order.
     pub fn parse(path: &str, text: &str) -> Result<Guide, Vec<GuideError>> {
         let mut faults = Faults::of(path);
         let text = normal(text);
@@ -37,7 +38,7 @@ impl Guide {
     }
 }
 
-/// The text without a BOM and with `\n` for every line end, so that offsets count lines and bodies compare.
+/// The text without a BOM and with `\n` for every line ending, so that offsets count lines and bodies compare.
 pub(crate) fn normal(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
@@ -47,7 +48,8 @@ pub(crate) fn syntax() -> Options {
     Options::ENABLE_HEADING_ATTRIBUTES | Options::ENABLE_TABLES
 }
 
-/// The anchor made of a heading's text: lowercase letters and digits, everything between them one hyphen.
+/// The anchor generated from a heading's text: lowercase letters and digits, with one hyphen for everything between
+/// them.
 pub(crate) fn slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.chars().flat_map(char::to_lowercase) {
@@ -65,14 +67,14 @@ fn stem(path: &str) -> &str {
     file.strip_suffix(".md").unwrap_or(file)
 }
 
-/// What the last block of the page was; `where` and `after` ask.
+/// The kind of the page's last block, for `where` and `after`.
 #[derive(PartialEq)]
 enum Last {
     Rule,
     Other,
 }
 
-/// A block whose text is being gathered.
+/// A block whose text is being collected.
 enum Open {
     Heading { level: u8, id: Option<String>, attributes: bool, line: usize, text: String },
     Fence { info: Option<String>, line: usize, body: String, range: Range<usize> },
@@ -81,7 +83,7 @@ enum Open {
 
 struct Reader<'a, 'f> {
     body: &'a str,
-    /// Offsets of the line starts of the body, and how many lines of the file stand above it.
+    /// Offsets of the line starts of the body, and the number of lines above it in the file.
     starts: Vec<usize>,
     above: usize,
     sdks: &'a [String],
@@ -89,7 +91,7 @@ struct Reader<'a, 'f> {
     sections: Vec<Section>,
     anchors: BTreeMap<String, usize>,
     open: Option<Open>,
-    /// Links of the open paragraph: the offset of each one's words in its text, the words, the address.
+    /// Links of the open paragraph: the offset of each link text in its text, the link text, the address.
     links: Vec<(usize, Citation)>,
     depth: usize,
     last: Last,
@@ -182,7 +184,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// The first paragraph of a section is its reason; those about versions and sources say so at their beginning.
+    /// The first paragraph of a section is its reason; those about versions and sources begin with their keyword.
     fn paragraph(&mut self, text: &str) {
         let Some(section) = self.sections.last_mut() else { return };
         if let Some(versions) = text.strip_prefix("Holds for:") {

@@ -1,4 +1,4 @@
-//! SDK versions: order, requirements, and what a version brings.
+//! SDK versions: order, requirements, and what a version provides.
 
 use std::cmp::Ordering;
 
@@ -19,12 +19,12 @@ pub fn compare(a: &str, b: &str) -> Ordering {
     a.cmp(&b)
 }
 
-/// Whether a text is a version at all.
+/// Whether a text is a version.
 pub fn is_version(text: &str) -> bool {
     !text.is_empty() && text.split('.').all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// `>=1.13,<1.20`: all comparisons must hold.
+/// `>=1.13,<1.20`: all comparisons must be true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirement(Vec<(Operator, String)>);
 
@@ -38,10 +38,10 @@ enum Operator {
 }
 
 impl Requirement {
-    /// Reads comparisons, separated by commas.
+    /// Parses comparisons, separated by commas.
     ///
     /// # Errors
-    /// What is not a comparison with a version.
+    /// A text that is not a comparison with a version.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut out = Vec::new();
         for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
@@ -63,7 +63,7 @@ impl Requirement {
         Ok(Self(out))
     }
 
-    /// Whether a version fits all of them.
+    /// Whether a version satisfies all of them.
     pub fn admits(&self, version: &str) -> bool {
         self.0.iter().all(|(operator, bound)| {
             let order = compare(version, bound);
@@ -78,7 +78,8 @@ impl Requirement {
     }
 }
 
-/// Whether a requirement, such as `>=1.13,<1.20`, admits a version. One that is none admits nothing; an empty one all.
+/// Whether a requirement, such as `>=1.13,<1.20`, accepts a version. An invalid one accepts nothing; an empty one
+/// everything.
 #[must_use]
 pub fn sdk_admits(requirement: &str, version: &str) -> bool {
     Requirement::parse(requirement).is_ok_and(|requirement| requirement.admits(version))

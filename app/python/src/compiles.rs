@@ -1,24 +1,25 @@
-//! What Python's own compiler refuses although the grammar of the parser lets it pass.
+//! Errors that Python's compiler reports although the parser's grammar accepts the code.
 //!
-//! The grammar is made for editors and takes more than Python does: arguments by place behind keywords, `return` outside a
-//! function, `await` outside an `async` one. A port is measured against its original, so what is missing here loses a check
-//! and what is here by mistake counts on both sides.
+//! The grammar is made for editors and accepts more than Python does: positional arguments after keywords, `return`
+//! outside a function, `await` outside an `async` one. A port is compared with its original, so a missing rule here
+//! weakens the check, and a wrong one counts on both sides.
 
 use crate::lines::{broken_line, line_indent, line_start};
 use crate::tree::{Id, Index, Kinds, fields, kinds};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A place that Python refuses, and a number for the rule that it breaks: two places with the same number are faults of one sort.
+/// A place that Python rejects, and a number for the violated rule: two places with the same number are errors of the
+/// same kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The bytes that are wrong where they stand.
+    /// The rejected bytes.
     pub range: Range<usize>,
     /// The rule.
     pub rule: Rule,
 }
 
-/// Rules of Python's compiler that the parser does not hold a text to.
+/// Rules of Python's compiler that the parser does not enforce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Rule {
@@ -46,7 +47,7 @@ pub enum Rule {
     BrokenLine,
 }
 
-/// Every place of a text without syntax errors that Python refuses, in the order of the text.
+/// Every place of a text without syntax errors that Python rejects, in the order of the text.
 pub fn refused(index: &Index<'_>) -> Vec<Refused> {
     let k = kinds();
     let mut look = Look { index, k, found: Vec::new() };
@@ -329,7 +330,7 @@ impl Look<'_, '_> {
                 self.add(star, Rule::MisplacedStar);
                 continue;
             }
-            // `f(*args,)` of a statement: a tuple without its brackets is several parts of the statement.
+            // `f(*args,)` as a statement: a tuple without brackets is several parts of the statement.
             let statement = index.kind(parent) == k.expression_statement
                 && index.text[index.item(whole).end..index.item(parent).end].trim_start().starts_with(',');
             let several = index.kind(parent) == k.expression_statement && index.parts(parent).count() > 1;
@@ -429,7 +430,7 @@ impl Look<'_, '_> {
                 self.add(block, Rule::EmptyBlock);
                 continue;
             };
-            // Tabs and spaces that only look alike are an error.
+            // Tabs and spaces that only look the same are an error.
             let start = index.item(first).start;
             let inner = line_indent(text, start);
             let outer = index.parent(block).map_or("", |owner| line_indent(text, index.item(owner).start));
@@ -439,7 +440,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// The parser reads on behind the end of a line where the statement has none yet.
+    /// The parser continues after the end of a line if the statement is empty so far.
     fn lines(&mut self) {
         let (k, index) = (self.k, self.index);
         let in_block = index.of_kind(k.block).iter().flat_map(|block| index.parts(*block));
@@ -486,7 +487,7 @@ impl Look<'_, '_> {
     }
 }
 
-/// The quotes that a literal begins with: one, or three of a kind.
+/// The opening quotes of a literal: one, or three of a kind.
 fn quotes_of(literal: &str) -> &str {
     let start = literal.find(['"', '\'']).unwrap_or(0);
     let body = &literal[start..];
@@ -499,7 +500,7 @@ mod tests {
     use super::*;
     use crate::tree::Tree;
 
-    /// The rules that a text breaks, as Python's compiler sees it.
+    /// The rules that a text violates, according to Python's compiler.
     #[track_caller]
     fn check(text: &str, expected: &[Rule]) {
         let tree = Tree::parse(text);

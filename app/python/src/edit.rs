@@ -1,5 +1,5 @@
 //! Changes of a file's text: expressions and statements replaced, inserted, removed and wrapped, with the file's own
-//! indentation and line ends.
+//! indentation and line endings.
 
 use crate::file::PythonFile;
 use crate::lines::{line_end, line_indent, line_start};
@@ -16,25 +16,25 @@ pub enum Change {
         node: Id,
         /// Its bytes.
         range: Range<usize>,
-        /// What stands there instead.
+        /// The text that replaces it.
         text: String,
     },
     /// New statements before or after one.
     Insert {
-        /// The statement they stand beside.
+        /// The statement next to which they are inserted.
         at: Id,
-        /// Whether they follow it.
+        /// Whether they are inserted after it.
         after: bool,
         /// The new statements.
         text: String,
     },
     /// Statements of one block, replaced; an empty text deletes them.
     Replace {
-        /// The first statement that goes.
+        /// The first statement that is replaced.
         first: Id,
         /// The last one.
         last: Id,
-        /// What stands there instead.
+        /// The text that replaces them.
         text: String,
     },
     /// A new clause before an existing one.
@@ -44,7 +44,7 @@ pub enum Change {
         /// The new clause, its header included.
         text: String,
     },
-    /// Statements of one block under a new header, or with none, into the block in front of them.
+    /// Statements of one block under a new header, or, without one, moved into the block before them.
     Wrap {
         /// The first statement that moves in.
         first: Id,
@@ -53,17 +53,17 @@ pub enum Change {
         /// The header, with its colon; empty for none.
         header: String,
     },
-    /// Text anywhere, for files that are no Python and for imports.
+    /// Text anywhere, for non-Python files and for imports.
     Raw {
-        /// The bytes that go.
+        /// The bytes that are replaced.
         range: Range<usize>,
-        /// What stands there instead.
+        /// The text that replaces them.
         text: String,
     },
 }
 
 impl Change {
-    /// The code that it brings.
+    /// The new code.
     pub fn text(&self) -> &str {
         match self {
             Self::Expression { text, .. }
@@ -75,7 +75,7 @@ impl Change {
         }
     }
 
-    /// The bytes that no other change may touch in the same round.
+    /// The bytes that no other change may overlap in the same round.
     pub fn extents(&self, file: &PythonFile<'_>) -> Vec<Range<usize>> {
         match self {
             Self::Wrap { first, last, .. } => {
@@ -85,7 +85,7 @@ impl Change {
         }
     }
 
-    /// Whether it would write over a comment that it does not write again.
+    /// Whether it would overwrite a comment without rewriting it.
     pub fn swallows_comment(&self, file: &PythonFile<'_>) -> bool {
         let (range, text) = match self {
             Self::Expression { range, text, .. } => (range.clone(), text),
@@ -100,7 +100,7 @@ impl Change {
         inside.into_iter().any(|c| !text.contains(file.index.text_of(*c).trim_end()))
     }
 
-    /// A node at which the change happens.
+    /// A node at the location of the change.
     pub fn node(&self) -> Option<Id> {
         match self {
             Self::Expression { node, .. } => Some(*node),
@@ -115,13 +115,13 @@ impl Change {
 /// A replacement of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Splice {
-    /// The bytes that go.
+    /// The bytes that are replaced.
     pub range: Range<usize>,
-    /// What stands there instead.
+    /// The text that replaces them.
     pub text: String,
 }
 
-/// Indents every line but the first, and ends lines as the file does. Lines that begin inside a string stay.
+/// Indents every line but the first, and uses the file's line endings. Lines that begin inside a string are unchanged.
 pub fn at_indent(text: &str, indent: &str, newline: &str) -> String {
     let inside = lines_in_strings(text);
     let mut out = String::new();
@@ -132,13 +132,13 @@ pub fn at_indent(text: &str, indent: &str, newline: &str) -> String {
                 out.push_str(indent);
             }
         }
-        // Lines that were copied from the file bring its line ends along.
+        // Lines that were copied from the file have its line endings.
         out.push_str(line.strip_suffix('\r').unwrap_or(line));
     }
     out
 }
 
-/// Takes one indentation off every line but the first; lines that begin inside a string stay.
+/// Removes one level of indentation from every line but the first; lines that begin inside a string are unchanged.
 pub fn dedent(text: &str, indent: &str) -> String {
     let inside = lines_in_strings(text);
     let mut out = String::new();
@@ -153,13 +153,13 @@ pub fn dedent(text: &str, indent: &str) -> String {
     out
 }
 
-/// The same of a part of a text, by the indentation of the line that it begins in.
+/// The same for a part of a text, by the indentation of the line in which it begins.
 pub fn unindented(text: &str, part: Range<usize>) -> String {
     let indent = line_indent(text, part.start);
     dedent(&text[part], indent)
 }
 
-/// A part of a text with splices in it. Of two that overlap, the one that begins first counts.
+/// A part of a text with splices applied. Of two that overlap, the one that begins first counts.
 pub fn spliced(text: &str, part: Range<usize>, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
     let mut out = String::new();
@@ -174,8 +174,8 @@ pub fn spliced(text: &str, part: Range<usize>, mut splices: Vec<Splice>) -> Stri
     out + &text[at..part.end]
 }
 
-/// A place of a text with splices in it as a place of the text without them; one inside a splice is where that begins. The splices are in the
-/// order of the text.
+/// Maps a position in a text with splices applied to one in the text without them; a position inside a splice maps to
+/// the splice's start. The splices are in the order of the text.
 pub fn place_without(splices: &[Splice], at: usize) -> usize {
     let (mut old, mut new) = (0, 0);
     for Splice { range, text } in splices {
@@ -188,9 +188,9 @@ pub fn place_without(splices: &[Splice], at: usize) -> usize {
     at - new + old
 }
 
-/// Numbers, from 0, of the lines whose first character is inside a string: moving them would change what it says.
+/// Numbers, from 0, of the lines whose first character is inside a string: indenting them would change the string.
 pub fn lines_in_strings(text: &str) -> BTreeSet<usize> {
-    // Only these can run over a line.
+    // Only these can span lines.
     if !(text.contains("\"\"\"") || text.contains("'''") || text.contains("\\\n") || text.contains("\\\r\n")) {
         return BTreeSet::new();
     }
@@ -206,7 +206,7 @@ pub fn lines_in_strings(text: &str) -> BTreeSet<usize> {
     lines
 }
 
-/// Whether a statement has its lines to itself: no `;` neighbour and no header in front of it.
+/// Whether a statement has its lines to itself: no `;` neighbour and no header before it.
 pub fn owns_its_lines(file: &PythonFile<'_>, first: Id, last: Id) -> bool {
     let text = file.index.text;
     let (start, end) = (file.index.item(first).start, file.index.item(last).end);
@@ -253,8 +253,8 @@ pub fn splices(file: &PythonFile<'_>, change: &Change) -> Vec<Splice> {
     }
 }
 
-/// Statements that share their line: the new one takes a line of its own where the line belongs to a block, and joins the
-/// line where it hangs on a header (`if x: a`) and has no block itself.
+/// Statements that share their line: the new one gets its own line if the line belongs to a block, and joins the line
+/// if that follows a header (`if x: a`) without a block of its own.
 fn beside(file: &PythonFile<'_>, at: Id, after: bool, new: &str) -> Vec<Splice> {
     let index = &file.index;
     let text = index.text;
@@ -290,7 +290,7 @@ fn beside(file: &PythonFile<'_>, at: Id, after: bool, new: &str) -> Vec<Splice> 
     }]
 }
 
-/// Whether a statement stands on the line of the header it belongs to.
+/// Whether a statement is on the line of its header.
 fn hangs_on_header(file: &PythonFile<'_>, at: Id) -> bool {
     let index = &file.index;
     let Some(block) = index.parent(at).filter(|b| index.kind(*b) == kinds().block) else { return false };
@@ -299,7 +299,7 @@ fn hangs_on_header(file: &PythonFile<'_>, at: Id) -> bool {
 }
 
 impl Change {
-    /// Whether there is no place for it: a block of its own behind `if x: a` on one line.
+    /// Whether it can't be inserted: a block after `if x: a` on one line.
     pub fn has_no_place(&self, file: &PythonFile<'_>) -> bool {
         match self {
             Self::Insert { at, text, .. } => text.trim_end().contains('\n') && hangs_on_header(file, *at),
@@ -309,7 +309,7 @@ impl Change {
     }
 }
 
-/// A header above statements, and one more level for each of their lines that does not begin inside a string.
+/// A header above statements, with each of their lines indented one more level unless it begins inside a string.
 fn wrapping(file: &PythonFile<'_>, first: Id, last: Id, header: &str) -> Vec<Splice> {
     let text = file.index.text;
     let (start, end) = (file.index.item(first).start, file.index.item(last).end);
@@ -322,7 +322,7 @@ fn wrapping(file: &PythonFile<'_>, first: Id, last: Id, header: &str) -> Vec<Spl
         .map(|s| file.index.range(*s))
         .filter(|r| r.start < end && r.end > start && text[r.clone()].contains('\n'))
         .collect();
-    // Without a header the statements go into the block in front of them.
+    // Without a header the statements are moved into the block before them.
     let lead = if header.is_empty() { unit.clone() } else { format!("{header}{newline}{indent}{unit}") };
     let mut out = vec![Splice { range: start..start, text: lead }];
     let breaks = text[start..end].match_indices('\n').map(|(n, _)| start + n + 1);
@@ -335,8 +335,8 @@ fn wrapping(file: &PythonFile<'_>, first: Id, last: Id, header: &str) -> Vec<Spl
     out
 }
 
-/// Where one more argument of a call goes and what is written there: behind the last one, on a line of its own where that one has
-/// a line. None where the call has no list of arguments.
+/// Where an additional argument of a call is inserted, and the inserted text: after the last one, on its own line if
+/// that one is. None if the call has no list of arguments.
 pub fn appended_argument(file: &PythonFile<'_>, call: Id, argument: &str) -> Option<(Range<usize>, String)> {
     let index = &file.index;
     let list = index.arguments(call).list()?;
@@ -351,7 +351,7 @@ pub fn appended_argument(file: &PythonFile<'_>, call: Id, argument: &str) -> Opt
     Some((end..end, format!(",{gap}{argument}")))
 }
 
-/// End of a statement with the comment behind it on its last line.
+/// End of a statement, including a comment after it on its last line.
 pub fn statement_end(file: &PythonFile<'_>, id: Id) -> usize {
     let text = file.index.text;
     let end = file.index.item(id).end;
@@ -363,7 +363,7 @@ pub fn statement_end(file: &PythonFile<'_>, id: Id) -> usize {
     }
 }
 
-/// The lines of comments directly above a statement, and the comment behind it with the white space between.
+/// The comment lines directly above a statement, and the comment after it with the white space in between.
 pub fn remarks_on<'t>(file: &PythonFile<'t>, statement: Id) -> (Vec<&'t str>, &'t str) {
     let index = &file.index;
     let (text, start, end) = (index.text, index.item(statement).start, index.item(statement).end);
@@ -383,11 +383,11 @@ pub fn remarks_on<'t>(file: &PythonFile<'t>, statement: Id) -> (Vec<&'t str>, &'
     (above, behind)
 }
 
-/// Removes statements with their lines; a block that would be empty keeps `pass`, and comments stay.
+/// Removes statements with their lines; a block that would be empty keeps `pass`, and comments are kept.
 fn deletion(file: &PythonFile<'_>, first: Id, last: Id) -> Splice {
     let text = file.index.text;
     let (start, end) = (file.index.item(first).start, file.index.item(last).end);
-    // A comment inside a statement is somebody's remark on it; inside a block it is the block's.
+    // A comment inside a statement refers to the statement; inside a block it belongs to the block.
     let index = &file.index;
     let is_simple = first == last && index.of_kind_in(kinds().block, first).is_empty();
     let comments = index.of_kind_in(kinds().comment, first).iter().filter(|_| is_simple);
@@ -405,7 +405,7 @@ fn deletion(file: &PythonFile<'_>, first: Id, last: Id) -> Splice {
         return Splice { range: start..end, text: "pass".to_owned() };
     }
     if !owns_its_lines(file, first, last) {
-        // `a; b`: take the semicolon along.
+        // `a; b`: also remove the semicolon.
         let line = line_end(text, end);
         let rest = &text[end..line];
         if let Some(n) = rest.find(';').filter(|n| rest[..*n].trim().is_empty()) {

@@ -5,15 +5,15 @@ use crate::names::{Names, called_name};
 use crate::tree::{Id, Index, Tree, fields, kinds};
 use std::collections::{BTreeMap, HashMap};
 
-/// A parsed file: its nodes, what its names stand for, and how it is written.
+/// A parsed file: its nodes, the meanings of its names, and its layout.
 pub struct PythonFile<'t> {
     /// The path, as it was given.
     pub path: &'t str,
     /// Its nodes.
     pub index: Index<'t>,
-    /// What its names stand for.
+    /// The meanings of its names.
     pub names: Names,
-    /// How it is written.
+    /// Its layout.
     pub layout: Layout,
     words: HashMap<&'t str, Vec<Id>>,
     /// Names that the module assigns, with the end of the first assignment.
@@ -48,7 +48,7 @@ impl<'t> PythonFile<'t> {
             }
         }
         for binding in names.bindings.iter().filter(|b| b.scope.is_none()) {
-            // The name as it stands in the text, which lives as long as the tree.
+            // The name as a slice of the text, which lives as long as the tree.
             let end = index.item(binding.statement).end;
             let within = index.text_of(binding.part);
             if let Some(at) = within.rfind(binding.local.as_str()) {
@@ -60,11 +60,11 @@ impl<'t> PythonFile<'t> {
 
     /// Whether an identifier of that text is anywhere in the file.
     pub fn has_word(&self, word: &str) -> bool {
-        // `import torch.cuda.amp` holds its parts as one dotted name of identifiers, so they are all here.
+        // `import torch.cuda.amp` has its parts as one dotted name of identifiers, so they are all here.
         self.words.contains_key(word)
     }
 
-    /// The first of these names that the file does not say, or else the last of them with a number behind it.
+    /// The first of these names that does not occur in the file, or otherwise the last of them with a number appended.
     pub fn free_name(&self, names: &[&str]) -> String {
         let last = names.last().copied().unwrap_or("name");
         let numbered = (2..).map(|n| format!("{last}{n}"));
@@ -92,7 +92,8 @@ impl<'t> PythonFile<'t> {
         self.calls.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Calls of a function by its own name, or as a method of something that is no model: `model.train()` is no call of a `train`.
+    /// Calls of a function by its own name, or as a method of something that is not a model: `model.train()` is not a
+    /// call of a `train`.
     pub fn callers(&self, function: Id) -> impl Iterator<Item = Id> + '_ {
         self.calls(self.name_of(function)).iter().copied().filter(move |call| {
             let owner = self.index.field(*call, fields().function).and_then(|g| self.index.field(g, fields().object));
@@ -104,7 +105,7 @@ impl<'t> PythonFile<'t> {
         })
     }
 
-    /// The qualified name of what a call calls, through imports: `torch.optim.SGD`; none where it is no import's.
+    /// The qualified name of a call's function, through imports: `torch.optim.SGD`; none if it is not imported.
     pub fn qualified(&self, call: Id) -> Option<String> {
         self.index.call(call)?.qualified(&self.names)
     }
@@ -124,7 +125,7 @@ impl<'t> PythonFile<'t> {
         self.index.field(definition, fields().name).map_or("", |n| self.index.text_of(n))
     }
 
-    /// Whether a class or a function of that name is here.
+    /// Whether the file has a class or a function of that name.
     pub fn defines(&self, name: &str) -> bool {
         let k = kinds();
         let definitions =
@@ -132,12 +133,12 @@ impl<'t> PythonFile<'t> {
         definitions.into_iter().any(|d| self.name_of(*d) == name)
     }
 
-    /// Whether something is assigned to a name, written just so.
+    /// Whether something is assigned to a name, with exactly this spelling.
     pub fn assigns(&self, name: &str) -> bool {
         self.index.assignments().any(|a| a.assigns(name))
     }
 
-    /// The statement that holds a node: the child of a block or of the module.
+    /// The statement that contains a node: the child of a block or of the module.
     pub fn statement_of(&self, id: Id) -> Option<Id> {
         let k = kinds();
         std::iter::once(id).chain(self.index.ancestors(id)).find(|a| {
@@ -145,17 +146,17 @@ impl<'t> PythonFile<'t> {
         })
     }
 
-    /// Whether a function takes or assigns a name.
+    /// Whether a function binds a name, as a parameter or by assignment.
     pub fn binds(&self, function: Id, name: &str) -> bool {
         self.bound_from(function, name).is_some()
     }
 
-    /// Whether a function has taken or assigned a name when it comes to a node of its own.
+    /// Whether a function has bound a name, as a parameter or by assignment, when it reaches a node of its own.
     pub fn binds_before(&self, function: Id, name: &str, id: Id) -> bool {
         self.bound_from(function, name).is_some_and(|end| end <= self.index.item(id).start)
     }
 
-    /// Where in the text a function has bound a name for the first time.
+    /// Where in the text a function first binds a name.
     fn bound_from(&self, function: Id, name: &str) -> Option<usize> {
         let (k, f) = (kinds(), fields());
         let bound_by = |id: Id| {

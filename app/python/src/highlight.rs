@@ -1,8 +1,9 @@
-//! Syntax colours: Python source to classed spans.
+//! Syntax colours: Python source as spans with classes.
 //!
-//! The tree is walked once with a cursor and every leaf is classed by its kind and its parent's; no queries. A text
-//! that does not parse gets the colours of whatever its parts look like. [`Highlight`] holds the spans line by line, so
-//! that a view of a long file touches the lines it shows only; [`highlight_html`] writes whole lines for static pages.
+//! The tree is traversed once with a cursor, and every leaf is classified by its kind and its parent's; there are no
+//! queries. A text that does not parse gets the colours of the parts as they were recognised. [`Highlight`] stores the
+//! spans by line, so that a view of a long file processes only the lines that it shows; [`highlight_html`] writes whole
+//! lines for static pages.
 
 mod html;
 
@@ -11,13 +12,13 @@ use tree_sitter::{Language, Node, Parser, Tree};
 
 pub use html::{highlight_html, html_line};
 
-/// What a span is. The number is the third of a packed span.
+/// The class of a span. The number is the third of a packed span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum TokenClass {
     /// `def`, `if`, `and`, …
     Keyword = 1,
-    /// A string with its quotes; not what stands between the braces of an f-string.
+    /// A string with its quotes, without the code between the braces of an f-string.
     String = 2,
     /// From `#` to the end of the line.
     Comment = 3,
@@ -54,7 +55,7 @@ impl TokenClass {
         Self::ALL.get(number.checked_sub(1)? as usize).copied()
     }
 
-    /// The CSS class that pages colour it by.
+    /// The CSS class that pages use for it.
     pub fn css(self) -> &'static str {
         match self {
             TokenClass::Keyword => "hk",
@@ -70,11 +71,11 @@ impl TokenClass {
     }
 }
 
-/// The coloured spans of a text, packed for a worker to hand over as two `Uint32Array`s.
+/// The coloured spans of a text, packed so that a worker can transfer them as two `Uint32Array`s.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Highlight {
     /// Start, end and class of every span, three numbers each, in order. Start and end count bytes (UTF-8) from the
-    /// start of the span's line; a span never leaves its line and never holds its line end.
+    /// start of the span's line; a span never extends beyond its line and never includes the line ending.
     pub spans: Vec<u32>,
     /// For every line the index in `spans` where its spans start, and the length of `spans` at the end.
     pub lines: Vec<u32>,
@@ -111,10 +112,10 @@ impl Highlight {
     }
 }
 
-/// Cuts spans of the whole text at line ends.
+/// Splits spans of the whole text at line ends.
 struct Lines<'a> {
     text: &'a str,
-    /// Byte ranges of the lines, without line ends.
+    /// Byte ranges of the lines, without line endings.
     starts: Vec<(u32, u32)>,
     current: usize,
     out: Highlight,
@@ -156,7 +157,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Spans of one class that touch become one; one that would overlap its forerunner is dropped.
+    /// Adjacent spans of one class are merged; a span that would overlap the previous one is dropped.
     fn add(&mut self, start: u32, end: u32, class: u32) {
         let first = *self.out.lines.last().unwrap_or(&0) as usize;
         let first = if self.out.lines.len() == self.current + 1 { first } else { self.out.spans.len() };
@@ -190,10 +191,10 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What a node kind means for colouring.
+/// The meaning of a node kind for colouring.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Nothing of its own.
+    /// No class of its own.
     Plain,
     /// Always this class, with everything inside.
     Whole(TokenClass),
@@ -230,7 +231,7 @@ fn role(kind: &str, named: bool) -> Role {
     }
 }
 
-/// Roles by kind id: names are looked at once, not at every node.
+/// Roles by kind id: names are compared once, not at every node.
 fn roles() -> &'static [Role] {
     static ROLES: OnceLock<Vec<Role>> = OnceLock::new();
     ROLES.get_or_init(|| {
@@ -246,7 +247,7 @@ fn walk(tree: &Tree, text: &str, mut emit: impl FnMut(usize, usize, TokenClass))
     let roles = roles();
     let role_of = |node: &Node<'_>| roles.get(node.kind_id() as usize).copied().unwrap_or(Role::Plain);
     let mut cursor = tree.walk();
-    // Roles of the nodes above the cursor, with the class that names inside them get.
+    // Roles of the nodes above the cursor, with the class for names inside them.
     let mut above: Vec<(Role, Option<TokenClass>)> = Vec::new();
     loop {
         let node = cursor.node();
@@ -285,7 +286,7 @@ fn walk(tree: &Tree, text: &str, mut emit: impl FnMut(usize, usize, TokenClass))
     }
 }
 
-/// The class that names below a node of `role` get, if all get the same.
+/// The class of names below a node of `role`, if it is the same for all.
 fn inside(role: Role, inherited: Option<TokenClass>, above: &[(Role, Option<TokenClass>)]) -> Option<TokenClass> {
     match role {
         Role::Annotation => Some(TokenClass::Type),

@@ -1,4 +1,4 @@
-//! The one place that adds and removes imports.
+//! The only place that adds and removes imports.
 
 use crate::edit::{Splice, statement_end};
 use crate::file::PythonFile;
@@ -6,7 +6,7 @@ use crate::lines::{line_indent, line_start};
 use crate::names::{Binding, canonical};
 use crate::tree::{Id, ROOT, kinds};
 
-/// An import line, read.
+/// A parsed import line.
 struct Import<'a> {
     /// `torch.nn` of both `import torch.nn` and `from torch.nn import Linear`.
     module: &'a str,
@@ -27,7 +27,7 @@ fn read(line: &str) -> Option<Import<'_>> {
     Some(Import { module: module.trim(), name: None, local: local.trim() })
 }
 
-/// The edit that makes an import line hold at an offset; none when it does already.
+/// The edit that makes an import available at an offset; none if it already is.
 pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> {
     let wanted = read(line)?;
     let index = &view.index;
@@ -37,7 +37,7 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
         if at_top {
             !top_level_use || index.item(statement).start < used_at
         } else {
-            // An import inside a function serves that function, below itself.
+            // An import inside a function is available in that function, below the import.
             view.function_of(statement).is_some_and(|f| {
                 let range = index.range(f);
                 range.contains(&used_at) && index.item(statement).start < used_at
@@ -49,7 +49,7 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
         let binds = if wanted.name.is_some() || line.contains(" as ") || !wanted.module.contains('.') {
             b.local == wanted.local && b.qualified == qualified
         } else {
-            // `import a.b` binds `a`; what counts is that the statement names the module.
+            // `import a.b` binds `a`; the statement has to name the module.
             index.text_of(b.part) == wanted.module
         };
         binds && reaches(b.statement)
@@ -61,7 +61,7 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
     let newline = view.layout.newline;
     let is_import = |id: &Id| [k.import_statement, k.import_from_statement].contains(&index.kind(*id));
     let statements: Vec<Id> = index.parts(ROOT).collect();
-    // A part of a package that the file imports goes behind that package.
+    // A submodule of a package that the file imports is added after that package.
     let head = wanted.module.split('.').next().unwrap_or(wanted.module);
     let family = |b: &&Binding| {
         b.scope.is_none() && is_import(&b.statement) && canonical(&b.qualified).split('.').next() == Some(head)
@@ -80,7 +80,7 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
     let first = statements.iter().copied().find(is_import);
     if let Some(first) = first {
         if !follows || index.item(first).start >= used_at {
-            // Above what uses it, though that may stand above all imports.
+            // Above the code that uses it, even if that is above all imports.
             let user = statements.iter().copied().find(|s| index.item(*s).end > used_at).unwrap_or(first);
             let start = index.item(first).start.min(index.item(user).start);
             return Some(Splice { range: start..start, text: format!("{line}{newline}") });
@@ -95,7 +95,7 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
         let end = statement_end(view, last);
         return Some(Splice { range: end..end, text: format!("{newline}{line}") });
     }
-    // No import yet: behind the docstring and `from __future__`, before the first other statement.
+    // No import yet: after the docstring and `from __future__`, before the first other statement.
     let other = statements.iter().copied().find(|s| {
         let docstring = index.kind(*s) == k.expression_statement
             && index.parts(*s).next().is_some_and(|c| index.kind(c) == k.string);

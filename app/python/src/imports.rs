@@ -1,4 +1,4 @@
-//! Imported names that a file reads, and how one is taken out of its statement.
+//! Imported names that a file reads, and removal of a name from its import statement.
 
 use crate::edit::Change;
 use crate::file::PythonFile;
@@ -6,7 +6,7 @@ use crate::names::Binding;
 use crate::tree::{Id, fields, kinds};
 use std::collections::BTreeSet;
 
-/// Names that imports bind and that something beside an import reads.
+/// Names that imports bind and that are read outside imports.
 fn read_names<'t>(file: &PythonFile<'t>) -> BTreeSet<&'t str> {
     let (k, f) = (kinds(), fields());
     let index = &file.index;
@@ -24,15 +24,15 @@ fn read_names<'t>(file: &PythonFile<'t>) -> BTreeSet<&'t str> {
     index.of_kind(k.identifier).iter().filter(|id| reads(id)).map(|id| index.text_of(*id)).collect()
 }
 
-/// Imported names that the file reads, each with what it stands for.
+/// Imported names that the file reads, each with its meaning.
 pub fn read_imports(file: &PythonFile<'_>) -> BTreeSet<(String, String)> {
     let read = read_names(file);
     let bindings = file.names.bindings.iter().filter(|b| read.contains(b.local.as_str()));
     bindings.map(|b| (b.local.clone(), b.qualified.clone())).collect()
 }
 
-/// Imported names that nothing reads and that `__all__` does not export. A plain `import a.b` is no such name: it may be there for
-/// what it loads.
+/// Imported names that nothing reads and that `__all__` does not export. A plain `import a.b` is excluded: it may be
+/// there for its side effects.
 pub fn unread_imports<'f>(file: &'f PythonFile<'_>) -> impl Iterator<Item = &'f Binding> {
     let k = kinds();
     let index = &file.index;
@@ -53,7 +53,7 @@ pub fn unread_imports<'f>(file: &'f PythonFile<'_>) -> impl Iterator<Item = &'f 
     })
 }
 
-/// An import statement without some of the names it binds.
+/// An import statement without some of the names that it binds.
 pub fn without_names(file: &PythonFile<'_>, statement: Id, gone: &[Id]) -> Vec<Change> {
     let index = &file.index;
     let parts: Vec<Id> = index.children(statement).filter(|c| index.item(*c).field == fields().name).collect();
@@ -63,7 +63,7 @@ pub fn without_names(file: &PythonFile<'_>, statement: Id, gone: &[Id]) -> Vec<C
     let places = parts.iter().enumerate().filter(|(_, p)| gone.contains(p));
     places
         .map(|(n, part)| {
-            // With the comma behind it, or before it for the last ones.
+            // With the comma after it, or before it for the last ones.
             let next_stays = parts[n + 1..].iter().any(|p| !gone.contains(p));
             let range = if next_stays {
                 index.item(*part).start..index.item(parts[n + 1]).start

@@ -1,9 +1,9 @@
-//! How a file is written: its indentation, line ends and quotes, so that new code looks like it.
+//! The layout of a file: its indentation, line endings and quotes, so that new code looks like it.
 
 use crate::lines::line_indent;
 use crate::tree::{Index, kinds};
 
-/// How the file is written, so that new code looks like it.
+/// The layout of a file, so that new code looks like it.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// One level of indentation.
@@ -26,7 +26,7 @@ impl Layout {
                 let outer = index.parent(*b).map_or("", |p| line_indent(text, index.item(p).start));
                 let start = index.item(*b).start;
                 let own = line_indent(text, start);
-                // A block on the header's own line says nothing.
+                // A block on the header's own line has no indentation.
                 (text[..start].rfind('\n').map_or(0, |n| n + 1) + own.len() == start)
                     .then(|| own.strip_prefix(outer))
                     .flatten()

@@ -1,12 +1,12 @@
-//! Python source: its syntax tree, what its names stand for, edits of its text, and its colours.
+//! Python source: its syntax tree, the meanings of its names, edits of its text, and its colours.
 //!
-//! The one crate that knows tree-sitter and ast-grep. A [`Tree`] is parsed once; [`PythonFile`] is the view of it that the
-//! crates above work with: nodes by number in an [`Index`], imports and scopes as [`Names`], the [`Layout`] that new code has to
-//! follow. [`pattern`] matches Python with metavariables against nodes. [`edit`] says how a change of statements or expressions is
-//! written into the text, and [`importer`] adds imports, while
-//! [`imports`] says which are read. What Python would refuse or not find in a text is said by [`compiles`] and [`scopes`].
+//! The only crate that uses tree-sitter and ast-grep. A [`Tree`] is parsed once; [`PythonFile`] is the view of it for
+//! the crates above: nodes by number in an [`Index`], imports and scopes as [`Names`], the [`Layout`] that new code has
+//! to follow. [`pattern`] matches Python with metavariables against nodes. [`edit`] writes changes of statements or
+//! expressions into the text, [`importer`] adds imports, and [`imports`] determines which are read. [`compiles`] finds
+//! what Python would reject in a text, and [`scopes`] names that are not defined.
 //!
-//! The crate knows no accelerator and no training program, and does no IO.
+//! The crate knows nothing about accelerators or training programs, and does no IO.
 
 pub mod compiles;
 pub mod edit;

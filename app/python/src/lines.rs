@@ -2,18 +2,18 @@
 
 use tree_sitter::Point;
 
-/// End of the line that holds an offset, before its line break.
+/// End of the line that contains an offset, before its line break.
 pub fn line_end(text: &str, offset: usize) -> usize {
     let end = text[offset..].find('\n').map_or(text.len(), |n| offset + n);
     if text[..end].ends_with('\r') && end > offset { end - 1 } else { end }
 }
 
-/// Start of the line that holds an offset.
+/// Start of the line that contains an offset.
 pub fn line_start(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |n| n + 1)
 }
 
-/// Start of the comments that stand directly above a line and are not indented; the line's own start where there are none.
+/// Start of the comments directly above a line that are not indented; the line's own start if there are none.
 pub fn above_comments(text: &str, line: usize) -> usize {
     let mut at = line;
     while let Some(above) = text[..at].strip_suffix('\n') {
@@ -26,7 +26,7 @@ pub fn above_comments(text: &str, line: usize) -> usize {
     at
 }
 
-/// The white space at the start of the line that holds an offset.
+/// The white space at the start of the line that contains an offset.
 pub fn line_indent(text: &str, offset: usize) -> &str {
     let start = text[..offset].rfind('\n').map_or(0, |n| n + 1);
     let start = if start == 0 && text.starts_with('\u{feff}') { 3 } else { start };
@@ -36,7 +36,7 @@ pub fn line_indent(text: &str, offset: usize) -> &str {
     line[..end].rsplit('\u{c}').next().unwrap_or_default()
 }
 
-/// Where a statement goes on in another line although no bracket is open and no backslash joins the two.
+/// Where a statement continues on another line although no bracket is open and there is no backslash.
 pub fn broken_line(statement: &str) -> Option<usize> {
     let (mut depth, mut end, mut at) = (0_i32, None, 0);
     while let Some(c) = statement[at..].chars().next() {
@@ -62,7 +62,7 @@ pub fn broken_line(statement: &str) -> Option<usize> {
     None
 }
 
-/// The bytes of the string that a text begins with, from its first quote to its last.
+/// The bytes of the string at the start of a text, from its first quote to its last.
 fn string_length(text: &str, quote: char) -> usize {
     let three = [quote; 3].iter().collect::<String>();
     let quotes = if text.starts_with(&three) { &three } else { &three[..1] };

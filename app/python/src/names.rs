@@ -1,4 +1,4 @@
-//! What a name in a file stands for: imports, aliases and the qualified names behind them.
+//! The meaning of a name in a file: imports, aliases and the qualified names that they refer to.
 
 use crate::tree::{Id, Index, fields, kinds};
 use std::borrow::Cow;
@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Binding {
     /// The name in the file.
     pub local: String,
-    /// What it stands for, `torch.cuda.amp.autocast`.
+    /// Its meaning, `torch.cuda.amp.autocast`.
     pub qualified: String,
     /// The import statement.
     pub statement: Id,
     /// The part of it that binds this name.
     pub part: Id,
-    /// The function that the statement stands in; none at the top level.
+    /// The function that contains the statement; none at the top level.
     pub scope: Option<Id>,
 }
 
@@ -25,13 +25,13 @@ pub struct Names {
     /// What imports and top-level aliases bind.
     pub bindings: Vec<Binding>,
     by_local: BTreeMap<String, Vec<usize>>,
-    /// By the one spelling of what they stand for.
+    /// By the canonical spelling of their meaning.
     by_canonical: HashMap<String, Vec<usize>>,
-    /// By what they stand for; of those at the top level only the shortest, which is how a new name is spelled.
+    /// By their meaning; of those at the top level only the shortest, which is how a new name is spelled.
     spellings: HashMap<String, Vec<usize>>,
     /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
     shadows: BTreeMap<String, Vec<Option<Id>>>,
-    /// Imported names that mean different things in different places; all others mean one thing everywhere.
+    /// Imported names with different meanings in different places; all others have one meaning everywhere.
     scoped: BTreeSet<String>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub modules: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Names {
     pub wildcards: Vec<String>,
 }
 
-/// An expression as it can stand before a dot or beside an operator: in brackets, unless it is a name.
+/// An expression as it can be written before a dot or next to an operator: in brackets, unless it is a name.
 pub fn as_operand(index: &Index<'_>, id: Id) -> String {
     let text = index.text_of(id);
     if dotted(index, id).is_some() { text.to_owned() } else { format!("({text})") }
@@ -123,7 +123,7 @@ impl Names {
         names
     }
 
-    /// Where names are bound by something that is no import.
+    /// Where names are bound by something other than an import.
     fn collect_shadows(&mut self, index: &Index<'_>) {
         let (k, f) = (kinds(), fields());
         let aliases: BTreeSet<Id> = self.bindings.iter().map(|b| b.part).collect();
@@ -132,7 +132,7 @@ impl Names {
             let kind = index.kind(parent);
             let field = index.item(id).field;
             let mut at = id;
-            // `a, (b, c) = …`: the pattern as a whole stands on the left.
+            // `a, (b, c) = …`: the whole pattern is on the left.
             while let Some(p) = index.parent(at).filter(|p| [k.pattern_list, k.tuple_pattern].contains(&index.kind(*p)))
             {
                 at = p;
@@ -160,7 +160,7 @@ impl Names {
         }
     }
 
-    /// The import bindings that a plain name means at a node; none when something else binds it nearer.
+    /// The import bindings that a plain name refers to at a node; none if something else binds it closer by.
     fn visible(&self, index: &Index<'_>, at: Id, name: &str) -> Option<Vec<&Binding>> {
         let k = kinds();
         let bindings: Vec<&Binding> =
@@ -204,7 +204,7 @@ impl Names {
         });
     }
 
-    /// What an identifier or a dotted chain stands for; none when its head is no import.
+    /// The meaning of an identifier or a dotted chain; none if its head is not imported.
     pub fn qualify(&self, index: &Index<'_>, id: Id) -> Option<String> {
         let text = spelled(index, id)?;
         let (head, rest) = text.split_once('.').unwrap_or((&text, ""));
@@ -216,8 +216,8 @@ impl Names {
         Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
     }
 
-    /// The node that names it, when an identifier or a dotted chain can stand for something of a module: the end of a chain,
-    /// or the name in the import that brings it.
+    /// The node that names it, if an identifier or a dotted chain can refer to something in a module: the end of a
+    /// chain, or the name in the import that binds it.
     pub fn member(&self, index: &Index<'_>, id: Id, module: &str) -> Option<Id> {
         let (k, f) = (kinds(), fields());
         if index.kind(id) == k.attribute {
@@ -232,12 +232,12 @@ impl Names {
         (index.text_of(named) == name).then_some(named)
     }
 
-    /// Whether an identifier or a dotted chain can stand for a qualified name.
+    /// Whether an identifier or a dotted chain can refer to a qualified name.
     pub fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
         let Some(text) = spelled(index, id) else { return false };
         let text = text.as_ref();
         let (head, rest) = text.split_once('.').unwrap_or((text, ""));
-        // What follows the head is the end of the full name.
+        // The part after the head is the end of the full name.
         let several = has_several_homes(qualified);
         if !rest.is_empty() && !several && !qualified.ends_with(rest) {
             return false;
@@ -251,22 +251,22 @@ impl Names {
         match self.by_local.get(head) {
             Some(bindings) if !self.scoped.contains(head) => bindings.iter().any(|n| means(&self.bindings[*n])),
             Some(_) => self.visible(index, id, head).is_some_and(|bindings| bindings.into_iter().any(means)),
-            // A fragment without its imports, or a name that is no module: it stands for itself.
+            // A fragment without its imports, or a name that is not a module: it is taken literally.
             None => {
                 !self.shadows.contains_key(head) && (text == qualified || (several && canonical(text) == qualified))
             }
         }
     }
 
-    /// How a qualified name is spelled at a node, when an import makes it reachable there.
+    /// How a qualified name is spelled at a node, if an import makes it available there.
     pub fn spelling(&self, index: &Index<'_>, at: Id, qualified: &str) -> Option<String> {
-        // `from torch import nn` makes `nn.X` reachable, `from torch.cuda import amp` does not make `torch` so.
+        // `from torch import nn` makes `nn.X` available, `from torch.cuda import amp` does not make `torch` available.
         let starts = qualified.match_indices('.').map(|(dot, _)| dot).chain(std::iter::once(qualified.len()));
         let bound = starts.flat_map(|end| {
             let numbers = self.spellings.get(&qualified[..end]).into_iter().flatten();
             numbers.map(move |number| (*number, &qualified[end..]))
         });
-        // Code of the module runs where it stands, and an import further down has not run by then.
+        // Module-level code runs in order, and an import further down has not run by then.
         let runs_at_once =
             !index.ancestors(at).any(|a| [kinds().function_definition, kinds().lambda].contains(&index.kind(a)));
         let reached = bound.filter(|(number, _)| match &self.bindings[*number] {
@@ -284,7 +284,7 @@ impl Names {
         std::iter::once(last).chain(bound.map(|number| self.bindings[*number].local.as_str()))
     }
 
-    /// The module of a `from module import *`, by its star.
+    /// The module of a `from module import *`, given its star.
     pub fn wildcard_module<'t>(index: &Index<'t>, star: Id) -> Option<&'t str> {
         let module = index.field(index.parent(star)?, fields().module_name)?;
         Some(index.text_of(module))
@@ -300,13 +300,13 @@ impl Names {
         }
     }
 
-    /// Whether the file is written for another framework than PyTorch.
+    /// Whether the file is written for a framework other than PyTorch.
     pub fn is_of_other_framework(&self) -> bool {
         let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
         !imports("torch") && ["tensorflow", "keras", "jax", "flax"].into_iter().any(imports)
     }
 
-    /// Whether nothing in the file binds a name, so that it can only mean what it says.
+    /// Whether nothing in the file binds a name, so that it is taken literally.
     pub fn is_free(&self, local: &str) -> bool {
         !self.by_local.contains_key(local) && !self.shadows.contains_key(local)
     }
@@ -316,7 +316,7 @@ impl Names {
         self.by_local.contains_key(local)
     }
 
-    /// Whether the file imports a module, or something of it.
+    /// Whether the file imports a module, or something from it.
     pub fn imports(&self, qualified: &str) -> bool {
         self.bindings.iter().any(|b| {
             b.qualified == qualified || b.qualified.strip_prefix(qualified).is_some_and(|rest| rest.starts_with('.'))
@@ -324,17 +324,17 @@ impl Names {
     }
 }
 
-/// Names that Lightning's top package hands on from its PyTorch part.
+/// Names that Lightning's top-level package re-exports from its PyTorch part.
 const OF_LIGHTNING: [&str; 7] =
     ["Trainer", "LightningModule", "LightningDataModule", "Callback", "seed_everything", "LightningCLI", "callbacks"];
 
-/// Whether names of this package are reached in more ways than one.
+/// Whether names of this package can be imported in several ways.
 pub fn has_several_homes(qualified: &str) -> bool {
     matches!(qualified.split('.').next(), Some("lightning" | "pytorch_lightning" | "tensorflow" | "keras"))
         || qualified == "torch.amp.GradScaler"
 }
 
-/// The documented module of what is imported from the file that defines it: `torch.utils.data.dataloader`.
+/// The documented module of something that is imported from the file that defines it: `torch.utils.data.dataloader`.
 fn public_home(module: &str) -> &str {
     const HOMES: [&str; 4] = ["torch.utils.data", "torch.nn.parallel", "torch.nn", "torch.optim"];
     let inner = |home: &&&str| module.strip_prefix(**home).and_then(|rest| rest.strip_prefix('.'));
@@ -353,8 +353,9 @@ fn public_home(module: &str) -> &str {
     }
 }
 
-/// One spelling for what a package offers under several: `pytorch_lightning.Trainer` and `lightning.Trainer` are
-/// `lightning.pytorch.Trainer`, and `keras.Model` and `tensorflow.keras.models.Model` are `tensorflow.keras.Model`.
+/// One canonical spelling for names that a package exports under several: `pytorch_lightning.Trainer` and
+/// `lightning.Trainer` are `lightning.pytorch.Trainer`, and `keras.Model` and `tensorflow.keras.models.Model` are
+/// `tensorflow.keras.Model`.
 pub fn canonical(qualified: &str) -> Cow<'_, str> {
     let (head, rest) = qualified.split_once('.').unwrap_or((qualified, ""));
     let first = rest.split('.').next().unwrap_or("");
@@ -392,7 +393,7 @@ pub fn dotted<'t>(index: &Index<'t>, id: Id) -> Option<&'t str> {
         let kind = index.kind(at);
         if kind == k.identifier || kind == k.dotted_name {
             let text = index.text_of(id);
-            // A chain broken over lines is rare enough to be left alone.
+            // Chains that span lines are rare enough to be ignored.
             return (!text.contains(|c: char| c.is_whitespace())).then_some(text);
         }
         if kind != k.attribute {
@@ -402,7 +403,7 @@ pub fn dotted<'t>(index: &Index<'t>, id: Id) -> Option<&'t str> {
     }
 }
 
-/// The same, also of a chain that is broken over lines.
+/// The same, including chains that span lines.
 fn spelled<'t>(index: &Index<'t>, id: Id) -> Option<Cow<'t, str>> {
     if let Some(text) = dotted(index, id) {
         return Some(Cow::Borrowed(text));
@@ -418,7 +419,7 @@ fn spelled<'t>(index: &Index<'t>, id: Id) -> Option<Cow<'t, str>> {
     Some(Cow::Owned(names.join(".")))
 }
 
-/// The last name of a call's function: `cuda` of `net.cuda()`, `autocast` of `autocast()`.
+/// The last part of the name of a call's function: `cuda` of `net.cuda()`, `autocast` of `autocast()`.
 pub fn called_name<'t>(index: &Index<'t>, call: Id) -> Option<&'t str> {
     let (k, f) = (kinds(), fields());
     let function = index.field(call, f.function)?;

@@ -1,6 +1,6 @@
-//! What a literal of a number says.
+//! Values of number literals.
 
-/// Whether a literal is nought, in any of its spellings: `0`, `0.`, `.0`, `0e0`.
+/// Whether a literal is zero, in any of its spellings: `0`, `0.`, `.0`, `0e0`.
 pub fn is_zero(literal: &str) -> bool {
     let digits = literal.split(['e', 'E']).next().unwrap_or_default();
     digits.contains('0') && digits.chars().all(|c| matches!(c, '0' | '.' | '_'))

@@ -12,58 +12,58 @@ use ast_grep_core::{MatchStrictness, Matcher};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What the metavariables of a match met.
+/// The captures of a match.
 #[derive(Clone, Default)]
 pub struct Captures<'t> {
     env: MetaVarEnv<'t, crate::tree::Doc>,
-    /// Arguments by place, as the byte where each begins, with the parameters that they are for.
+    /// Positional arguments, as the byte where each begins, with their parameters.
     by_place: Vec<(usize, String)>,
 }
 
 impl<'t> Captures<'t> {
-    /// Of a match that has not met anything yet.
+    /// For a match without captures so far.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The node that `$NAME` met.
+    /// The node captured by `$NAME`.
     pub fn node(&self, index: &Index<'_>, name: &str) -> Option<Id> {
         index.find(self.env.get_match(name)?.get_inner_node())
     }
 
-    /// The bytes of what `$NAME` met.
+    /// The bytes captured by `$NAME`.
     pub fn range(&self, name: &str) -> Option<Range<usize>> {
         self.env.get_match(name).map(|node| node.range())
     }
 
-    /// The bytes from the first to the last node that `$$$NAME` met; none when it met nothing.
+    /// The bytes from the first to the last node captured by `$$$NAME`; none if it is empty.
     pub fn range_of_many(&self, name: &str) -> Option<Range<usize>> {
-        // A comment at either end is no part of what was met.
+        // A comment at either end is not part of the capture.
         let nodes = self.env.get_multiple_matches(name);
         let named = || nodes.iter().filter(|n| n.is_named() && n.get_inner_node().kind_id() != kinds().comment);
         Some(named().next()?.range().start..named().next_back()?.range().end)
     }
 
-    /// The arguments by place among what `$$$NAME` met, as the byte where each begins, with the parameters that they are for.
+    /// The positional arguments captured by `$$$NAME`, as the byte where each begins, with their parameters.
     pub fn given_by_place(&self, name: &str) -> Vec<(usize, &str)> {
         let Some(range) = self.range_of_many(name) else { return Vec::new() };
         let inside = self.by_place.iter().filter(|(start, _)| range.contains(start));
         inside.map(|(start, parameter)| (*start, parameter.as_str())).collect()
     }
 
-    /// Lets `$$$NAME` meet nodes, unless it has met others already.
+    /// Captures nodes for `$$$NAME`, unless it has captured others already.
     pub fn insert_many(&mut self, index: &Index<'t>, name: &str, nodes: &[Id]) -> bool {
         let nodes = nodes.iter().map(|id| index.match_node(*id)).collect();
         self.env.insert_multi(name, nodes).is_some()
     }
 }
 
-/// What a captured node must be, beyond its place in the pattern.
+/// A constraint on a captured node, in addition to its place in the pattern.
 #[derive(Debug)]
 enum Constraint {
-    /// Stands for this name, through imports.
+    /// It has this meaning, through imports.
     Qualified(String),
-    /// Stands for something of this module, through imports, and the metavariable for its name.
+    /// It is a member of this module, through imports, and the metavariable captures its name.
     Member { module: String, variable: String },
     /// A plain string literal with this content.
     Literal(String),
@@ -86,26 +86,26 @@ impl Constraint {
 pub struct NodePattern {
     pattern: Pattern,
     constraints: Vec<(String, Constraint)>,
-    /// Kind of the nodes it can match; none for a bare metavariable.
+    /// Kind of the nodes that it can match; none for a bare metavariable.
     pub kind: Option<u16>,
     /// The metavariable that is the whole pattern.
     pub variable: Option<String>,
-    /// For a call: the last name of its function.
+    /// For a call: the last part of its function's name.
     pub called: Option<Called>,
-    /// Words that a file must contain for the pattern to match in it.
+    /// Words that a file must contain for the pattern to match.
     pub words: Vec<String>,
-    /// The same call with some of its keywords given by place.
+    /// The same call with some of its keyword arguments passed by position.
     by_place: Vec<ByPlace>,
-    /// Parameters of the called function that may be given by place, in order, as far as they are known.
+    /// Parameters of the called function that may be passed by position, in order, as far as they are known.
     parameters: Vec<String>,
 }
 
-/// A call of a pattern, some of whose keyword arguments are given by place.
+/// A call in a pattern, with some keyword arguments passed by position.
 struct ByPlace {
     pattern: Pattern,
-    /// Metavariables that stand for single arguments by place.
+    /// Metavariables for single positional arguments.
     single: Vec<String>,
-    /// `$$$NAME` of the pattern, and the hidden metavariables that meet in its place.
+    /// `$$$NAME` of the pattern, and the hidden metavariables that capture its place.
     many: Vec<(String, Vec<String>)>,
 }
 
@@ -134,7 +134,7 @@ fn node_pattern(index: &Index<'_>, id: Id, counter: &mut usize) -> NodePattern {
                 _ => None,
             };
             let hidden = name.as_deref().is_some_and(|n| build.constraints.iter().any(|(c, _)| c == n));
-            // A dotted name or a string alone still has a kind to look for.
+            // A single dotted name or string still has a kind to search for.
             (hidden.then(|| node.kind_id()), if hidden { None } else { name })
         }
         PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => (Some(*kind_id), None),
@@ -200,7 +200,7 @@ impl Build<'_, '_> {
                 kind_id: node.kind_id(),
             };
         }
-        // Without the commas around it, `$$$` also matches when there is nothing for it.
+        // Without the commas around it, `$$$` also matches nothing.
         let listed = [k.argument_list, k.list, k.tuple, k.parameters, k.dictionary, k.set].contains(&node.kind_id());
         let open = |c: Option<&TsNode<'_>>| c.is_some_and(|c| self.source[c.byte_range()].starts_with("µµµ"));
         let kept: Vec<TsNode<'_>> = (0..children.len())
@@ -212,12 +212,12 @@ impl Build<'_, '_> {
             .map(|n| children[n])
             .collect();
         let children = kept.into_iter().map(|c| self.convert(c)).collect();
-        // `{$$$ENTRIES}` reads as a set, but only a table has entries to leave open.
+        // `{$$$ENTRIES}` parses as a set, but only a dictionary has entries to leave open.
         let table = node.kind_id() == k.set && node.named_child_count() == 1;
         PatternNode::Internal { kind_id: if table { k.dictionary } else { node.kind_id() }, children }
     }
 
-    /// A dotted chain of plain names that an import may stand for.
+    /// A dotted chain of plain names that an import may define.
     fn qualified(&self, node: TsNode<'_>) -> Option<String> {
         let k = kinds();
         if node.kind_id() != k.attribute {
@@ -265,12 +265,12 @@ impl Build<'_, '_> {
 }
 
 impl NodePattern {
-    /// The pattern that a node of a parsed rule is. `counter` numbers hidden metavariables through the whole rule.
+    /// The pattern for a node of a parsed rule. `counter` numbers hidden metavariables across the whole rule.
     pub fn of_node(index: &Index<'_>, id: Id, counter: &mut usize) -> Self {
         node_pattern(index, id, counter)
     }
 
-    /// The pattern of one expression or one simple statement with `$X` in it; none where the text is not Python.
+    /// The pattern of one expression or one simple statement containing `$X`; none if the text is not Python.
     pub fn parse(text: &str) -> Option<Self> {
         let tree = Tree::parse(&text.replace('$', &EXPANDO.to_string()));
         if tree.has_error() {
@@ -285,17 +285,17 @@ impl NodePattern {
                 _ => break,
             }
         }
-        // Far from the numbers that the hidden metavariables of a rule get.
+        // Outside the range of numbers for a rule's hidden metavariables.
         Some(node_pattern(&index, node, &mut 1000))
     }
 
-    /// Says of a call of a metavariable which functions that stands for.
+    /// Sets the functions that the metavariable of a call can be.
     pub fn call_one_of(&mut self, names: Vec<String>) {
         self.called = Some(Called::OneOf(names));
     }
 
-    /// Lets the keywords of a pattern for a call also meet arguments by place. `parameters` are those that its function takes
-    /// by place, in order.
+    /// Lets the keyword arguments in a pattern for a call also match positional arguments. `parameters` are those that
+    /// its function accepts by position, in order.
     pub fn take_by_place(&mut self, parameters: &[String]) {
         self.parameters = parameters.to_vec();
         let mut keywords: Vec<(usize, String)> = Vec::new();
@@ -307,7 +307,7 @@ impl NodePattern {
             keywords.extend(places);
         }
         keywords.sort();
-        // What stands further left is given by place whenever what stands further right is.
+        // If an argument is positional, so are those to the left of it.
         for count in 1..=keywords.len() {
             self.by_place.extend(self.with_places(&keywords[..count]));
         }
@@ -376,7 +376,7 @@ impl NodePattern {
         given.peek().is_none().then_some(alternative)
     }
 
-    /// A look at kinds and names that costs less than a match and refuses most nodes.
+    /// A comparison of kinds and names that is cheaper than a match and rejects most nodes.
     fn could_match(&self, pattern: &PatternNode, index: &Index<'_>, names: &Names, id: Id) -> bool {
         match pattern {
             PatternNode::MetaVar { meta_var: MetaVariable::Capture(name, _) } if name.starts_with("_HIDDEN_") => {
@@ -391,7 +391,7 @@ impl NodePattern {
                     return false;
                 }
                 let mut parts = index.parts(id);
-                // Behind `$$$` a part of the pattern may meet any of the parts that are left.
+                // After `$$$` a part of the pattern may match any of the remaining parts.
                 let mut open = false;
                 for child in children {
                     match child {
@@ -434,7 +434,7 @@ impl NodePattern {
         })
     }
 
-    /// The hidden metavariable that stands for a dotted name of the pattern.
+    /// The hidden metavariable that replaces a dotted name of the pattern.
     pub fn qualified(&self, name: &str) -> Option<&str> {
         self.constraints.iter().find_map(|(variable, constraint)| match constraint {
             Constraint::Qualified(q) if q == name => Some(variable.as_str()),
@@ -442,7 +442,7 @@ impl NodePattern {
         })
     }
 
-    /// Matches one node; what its metavariables meet goes to `captures`.
+    /// Matches one node; metavariables are stored in `captures`.
     pub fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, captures: &mut Captures<'t>) -> bool {
         let found = self.matches_as(&self.pattern, index, names, id, captures)
             || self.by_place.iter().any(|alternative| self.matches_by_place(alternative, index, names, id, captures));
@@ -452,7 +452,7 @@ impl NodePattern {
         found
     }
 
-    /// The arguments by place of the call that was matched, with their parameters.
+    /// The positional arguments of the matched call, with their parameters.
     fn arguments_by_place(&self, index: &Index<'_>, id: Id) -> Vec<(usize, String)> {
         let call = if index.kind(id) == kinds().call { Some(id) } else { index.parts(id).next() };
         let arguments = call.into_iter().flat_map(|call| index.arguments(call).iter());
@@ -507,7 +507,7 @@ impl NodePattern {
         if pattern.match_node_with_env(index.match_node(id), &mut trial).is_none() {
             return false;
         }
-        // `$X` of a call is an argument by itself, not `*xs` or `**table`.
+        // `$X` in a call is a single argument, not `*xs` or `**table`.
         let splats = [kinds().list_splat, kinds().dictionary_splat];
         let unpacked = trial.get_matched_variables().any(|variable| match variable {
             MetaVariable::Capture(name, _) => {
@@ -538,7 +538,7 @@ impl NodePattern {
     }
 }
 
-/// The arguments of the call that a pattern is, brackets and commas included.
+/// The arguments of the pattern's call, including brackets and commas.
 fn arguments_of(pattern: &mut PatternNode) -> Option<&mut Vec<PatternNode>> {
     let k = kinds();
     let PatternNode::Internal { kind_id, children } = pattern else { return None };
@@ -553,7 +553,7 @@ fn arguments_of(pattern: &mut PatternNode) -> Option<&mut Vec<PatternNode>> {
     }
 }
 
-/// Commas between arguments, but not beside `$$$`, which also matches where there is nothing for it.
+/// Commas between arguments, but not next to `$$$`, which also matches nothing.
 fn with_commas(arguments: Vec<PatternNode>) -> Vec<PatternNode> {
     let is_single = |node: &PatternNode| match node {
         PatternNode::Terminal { is_named, .. } => *is_named,

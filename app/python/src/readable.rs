@@ -1,7 +1,7 @@
-//! Python that the grammar can't read, written so that it can.
+//! Python that the grammar can't parse, rewritten so that it can.
 //!
-//! Lines inside brackets may stand left of their block. Python reads no indentation there; the grammar's scanner does where no
-//! bracket can close, and takes such a line for the end of the block:
+//! Lines inside brackets may be to the left of their block. Python ignores indentation there; the grammar's scanner
+//! does not where no bracket can close, and interprets such a line as the end of the block:
 //!
 //! ```python
 //! def f():
@@ -10,14 +10,15 @@
 //!             else c)
 //! ```
 //!
-//! At every comment line it looks ahead to the next code, so many of them take a time that grows with the square.
+//! At every comment line it looks ahead to the next code, so the time for many of them is quadratic.
 //!
-//! And of a tuple without brackets it knows only such starred parts that begin with a name: `return a, *b`, but not `return a, *[b]`.
+//! In a tuple without brackets it only accepts starred parts that begin with a name: `return a, *b`, but not
+//! `return a, *[b]`.
 
-/// Comment lines one behind the other that are read as one comment.
+/// Consecutive comment lines that are read as one comment.
 const MANY: usize = 32;
 
-/// The text with such comments joined, with every byte at its place; none where there are not so many.
+/// The text with such comments joined, with every byte at its offset; none if there are not that many.
 pub(crate) fn joined_comments(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |n| at + n);
@@ -26,7 +27,7 @@ pub(crate) fn joined_comments(text: &str) -> Option<String> {
     while at < bytes.len() {
         let (first, margin) = next_code(bytes, at);
         let (mut count, mut end) = (0, first);
-        // One that stands further left belongs to another block.
+        // One further to the left belongs to another block.
         let mut next = (first, margin);
         while bytes.get(next.0) == Some(&b'#') && next.1 >= margin {
             (count, end) = (count + 1, line_end(next.0));
@@ -41,12 +42,12 @@ pub(crate) fn joined_comments(text: &str) -> Option<String> {
     out.and_then(|out| String::from_utf8(out).ok())
 }
 
-/// The text as the grammar can read it, with every byte at its place: such a line joined to the one before it, such a star left out.
-/// None where there is neither.
+/// The text in a form that the grammar can parse, with every byte at its offset: such a line joined to the one before
+/// it, such a star removed. None if there is neither.
 pub(crate) fn readable(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out: Option<Vec<u8>> = None;
-    // Open brackets, and how far the statement is indented that they are in.
+    // Open brackets, and the indentation of the statement that contains them.
     let (mut depth, mut block) = (0_usize, 0);
     let (mut at, mut line_begins, mut after_comment) = (0, true, false);
     while at < bytes.len() {
@@ -67,7 +68,7 @@ pub(crate) fn readable(text: &str) -> Option<String> {
             }
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            // What goes on behind a backslash begins no statement.
+            // A line after a backslash does not begin a statement.
             b'\\' => at += 1 + usize::from(bytes[at + 1..].starts_with(b"\r")),
             b'*' if depth == 0 && stars_no_name(text, at) => {
                 out.get_or_insert_with(|| bytes.to_vec())[at] = b' ';
@@ -75,7 +76,7 @@ pub(crate) fn readable(text: &str) -> Option<String> {
             b'\n' if depth == 0 => (line_begins, after_comment) = (true, false),
             b'\n' => {
                 let (next, indent) = next_code(bytes, at + 1);
-                // A comment can take in a comment behind it, but no code.
+                // A comment can be joined with a comment after it, but not with code.
                 if indent < block && (!after_comment || bytes.get(next) == Some(&b'#')) {
                     let out = out.get_or_insert_with(|| bytes.to_vec());
                     out[at..next].iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
@@ -92,7 +93,7 @@ pub(crate) fn readable(text: &str) -> Option<String> {
     out.and_then(|out| String::from_utf8(out).ok())
 }
 
-/// Whether a star stands before a part of a tuple that does not begin with a name.
+/// Whether a star is before a part of a tuple that does not begin with a name.
 fn stars_no_name(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches([' ', '\t']);
     let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
@@ -102,7 +103,7 @@ fn stars_no_name(text: &str, at: usize) -> bool {
     begins && (awaits || part.starts_with(|c: char| "([{\"'-+~".contains(c) || c.is_ascii_digit()))
 }
 
-/// The first byte from `at`, the start of a line, that is no white space, and its column as the scanner counts it.
+/// The first byte from `at`, the start of a line, that is not white space, and its column as the scanner counts it.
 fn next_code(bytes: &[u8], mut at: usize) -> (usize, usize) {
     let mut indent = 0;
     while let Some(byte) = bytes.get(at) {
@@ -117,7 +118,7 @@ fn next_code(bytes: &[u8], mut at: usize) -> (usize, usize) {
     (at, indent)
 }
 
-/// The byte behind the string that begins with the quote at `at`.
+/// The byte after the string that begins with the quote at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let quote = bytes[at];
     let three = [quote; 3];
@@ -136,7 +137,7 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// The innermost bracket that is still open where the text ends; none where another kind of bracket closes one.
+/// The innermost bracket that is still open at the end of the text; none if a bracket of another kind closes one.
 #[must_use]
 pub fn open_bracket(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -210,7 +211,7 @@ mod tests {
             [8, 40 * 11 - 3, 0, 7]
         );
         assert_eq!(check("    # b\n", 32, "    x()\n").lines().count(), 34);
-        // One further left ends the block.
+        // A line further to the left ends the block.
         let text = format!("def f():\n    x\n{}{}y\n", "    # a\n".repeat(33), "  # b\n".repeat(33));
         assert_eq!(joined_comments(&text).map(|text| text.lines().count()), Some(5));
     }

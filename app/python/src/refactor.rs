@@ -1,4 +1,5 @@
-//! Rewrites of statements that mean the same: an expression gets a name, and statements that share a line get one each.
+//! Equivalent rewrites of statements: an expression is assigned to a name, and statements that share a line get one
+//! each.
 
 use crate::edit::{Change, dedent, unindented};
 use crate::file::PythonFile;
@@ -6,7 +7,8 @@ use crate::lines::line_indent;
 use crate::tree::{Id, kinds};
 use std::ops::Range;
 
-/// A statement whose part `expression` is given `name` by a statement above it; none where there is no room for one.
+/// A statement whose part `expression` is assigned to `name` in a statement above it; none if there is no place for
+/// one.
 pub fn extracted(file: &PythonFile<'_>, statement: Id, expression: Id, name: &str) -> Option<Change> {
     let index = &file.index;
     let mut bracketed = expression;
@@ -14,7 +16,7 @@ pub fn extracted(file: &PythonFile<'_>, statement: Id, expression: Id, name: &st
         bracketed = outer;
     }
     let (whole, part) = (index.range(statement), index.range(bracketed));
-    // Brackets that hold lines together stay.
+    // Brackets that join lines are kept.
     let given = if index.text_of(bracketed).contains('\n') { part.clone() } else { index.range(expression) };
     let plain = |range: Range<usize>| dedent(&index.text[range], line_indent(index.text, whole.start));
     let rest = [whole.start..part.start, part.end..whole.end].map(plain).join(name);
@@ -23,8 +25,8 @@ pub fn extracted(file: &PythonFile<'_>, statement: Id, expression: Id, name: &st
     (!change.has_no_place(file)).then_some(change)
 }
 
-/// The lines inside of `parts` that hold several statements, each statement on a line of its own, in the order of the text. A line
-/// with a comment that would be lost stays as it is.
+/// The lines inside `parts` that contain several statements, each statement on its own line, in the order of the text.
+/// A line with a comment that would be lost is unchanged.
 pub fn statements_split(file: &PythonFile<'_>, parts: &[Id]) -> Vec<Change> {
     let index = &file.index;
     let shares_line = |a: &Id, b: &Id| !index.text[index.item(*a).end..index.item(*b).start].contains('\n');

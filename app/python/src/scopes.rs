@@ -1,7 +1,7 @@
-//! Names that a text reads and that nothing in it binds, or only later.
+//! Names that a text reads and that are not bound in it, or only later.
 //!
-//! Scopes are Python's: modules, classes, functions, lambdas and comprehensions. What runs is not followed, only what stands in
-//! the text, so a name that one of two branches binds counts as bound.
+//! Scopes are Python's: modules, classes, functions, lambdas and comprehensions. Execution is not followed, only the
+//! text, so a name that one of two branches binds counts as bound.
 
 use crate::tree::{Id, Index, Kinds, ROOT, fields, kinds};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct Unbound<'t> {
     pub early: bool,
 }
 
-/// Names that Python has by itself; exceptions and warnings are known by their endings.
+/// Python's built-in names; exceptions and warnings are recognised by their suffixes.
 const BUILT_IN: &str = " abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile \
     complex delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help \
     hex id input int isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow print \
@@ -53,7 +53,7 @@ impl Scope<'_> {
     }
 }
 
-/// What an identifier is to its scope.
+/// The occurrence of an identifier in its scope.
 enum Role {
     Read,
     Label,
@@ -78,9 +78,9 @@ impl<'t> Text<'_, 't> {
         let comprehensions =
             [k.list_comprehension, k.set_comprehension, k.dictionary_comprehension, k.generator_expression];
         let definitions = [k.function_definition, k.class_definition, k.lambda];
-        // Open scopes with the node behind each.
+        // Open scopes with the node after each.
         let mut open: Vec<(usize, Id)> = vec![(0, index.items.len() as Id)];
-        // Scopes of definitions whose bodies are still to come.
+        // Scopes of definitions whose bodies are still to be read.
         let mut coming: HashMap<Id, usize> = HashMap::new();
         for id in 0..index.items.len() as Id {
             while open.len() > 1 && open.last().is_some_and(|(_, end)| *end <= id) {
@@ -124,7 +124,7 @@ impl<'t> Text<'_, 't> {
                 }
                 Role::Declared => {
                     self.scopes[scope].elsewhere.push(name);
-                    // Whoever calls the function decides when.
+                    // The time of execution depends on the caller.
                     self.scopes[0].names.entry(name).or_insert(0);
                 }
             }
@@ -134,7 +134,7 @@ impl<'t> Text<'_, 't> {
     fn bind(&mut self, scope: usize, id: Id, name: &'t str, from: usize) {
         let k = self.k;
         let mut scope = scope;
-        // `:=` binds outside the comprehension that it stands in.
+        // `:=` binds outside the comprehension that contains it.
         let parent = self.index.parent(id);
         if parent.is_some_and(|p| self.index.kind(p) == k.named_expression) {
             while self.is_comprehension(scope)
@@ -199,7 +199,7 @@ impl<'t> Text<'_, 't> {
         if in_parameter {
             return Role::Parameter;
         }
-        // `a, (b, *c) = …`: the pattern as a whole stands on the left.
+        // `a, (b, *c) = …`: the whole pattern is on the left.
         let patterns = [
             k.pattern_list,
             k.tuple_pattern,
@@ -258,7 +258,7 @@ impl<'t> Text<'_, 't> {
     fn missing(&self, id: Id, scope: usize) -> Option<Unbound<'t>> {
         let (k, index) = (self.k, self.index);
         let name = index.text_of(id);
-        // Whether the code runs where it stands, and not when something calls it.
+        // Whether the code runs in order, rather than when something calls it.
         let mut at_once = true;
         let mut at = Some(scope);
         let mut in_class = true;
@@ -278,7 +278,7 @@ impl<'t> Text<'_, 't> {
         (!is_built_in(name)).then_some(Unbound { name, id, early: false })
     }
 
-    /// Whether a node is part of an annotation, which may never run.
+    /// Whether a node is part of an annotation, which may never be evaluated.
     fn is_annotation(&self, id: Id) -> bool {
         let index = self.index;
         index.ancestors(id).take_while(|a| index.kind(*a) != self.k.block).any(|a| index.kind(a) == self.k.r#type)
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
     use crate::tree::Tree;
 
-    /// The names without a value, each with `^` where it is bound further down.
+    /// The names without a value, each with `^` if it is bound further down.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let tree = Tree::parse(text);
@@ -326,7 +326,7 @@ mod tests {
         check("x = os.getcwd()\nimport os\n", &["os^"]);
         check("def f():\n    return os\nimport os\n", &[]);
         check("def f():\n    y = x\n    x = 1\n", &["x^"]);
-        // The first time round, even where a later one has a value.
+        // On the first iteration, even if later ones have a value.
         check("def f():\n    for i in r:\n        if i:\n            y = x\n        x = 1\n", &["r", "x^"]);
         check("class A(B):\n    c = d\nB = d = 1\n", &["B^", "d^"]);
         check("n += 1\n", &["n^"]);

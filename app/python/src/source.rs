@@ -1,18 +1,18 @@
-//! A source file as it was given.
+//! A source file as passed to the engine.
 
 use serde::{Deserialize, Serialize};
 
-/// One file handed to the engine: a path relative to the project's root, with `/`, and its text.
+/// One file passed to the engine: a path relative to the project's root, with `/`, and its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Path relative to the project's root.
     pub path: String,
-    /// The whole text, exactly as it stands on disk (BOM, line endings, tabs and all).
+    /// The whole text, exactly as on disk (BOM, line endings, tabs and all).
     pub text: String,
 }
 
-/// The name of a path's file as one word: without `.py`, and of the rest its ASCII letters, digits and underscores; none where nothing
-/// is left.
+/// The name of a path's file as one word: without `.py`, and of the rest only ASCII letters, digits and underscores;
+/// none if that is empty.
 #[must_use]
 pub fn word_of_path(path: &str) -> Option<String> {
     let file = path.rsplit('/').next().unwrap_or(path);
@@ -21,7 +21,7 @@ pub fn word_of_path(path: &str) -> Option<String> {
     (!word.is_empty()).then_some(word)
 }
 
-/// Whether a path is that of a Python file: `.py`, `.pyw`, or a script without an ending.
+/// Whether a path is that of a Python file: `.py`, `.pyw`, or a script without an extension.
 #[must_use]
 pub fn is_python(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);

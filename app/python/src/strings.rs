@@ -1,15 +1,15 @@
-//! What string literals say.
+//! The contents of string literals.
 
 use crate::tree::{Id, Index, kinds};
 use std::borrow::Cow;
 
-/// The content of a string literal without escapes or interpolation; none for other nodes and other strings. `u"a"`, `r"a"` and
-/// `"""a"""` say what `"a"` says.
+/// The content of a string literal without escapes or interpolation; none for other nodes and other strings. `u"a"`,
+/// `r"a"` and `"""a"""` are equal to `"a"`.
 pub fn plain_string<'t>(index: &Index<'t>, id: Id) -> Option<&'t str> {
     (index.kind(id) == kinds().string).then(|| plain_text(index.text_of(id))).flatten()
 }
 
-/// The same, of the literal's own text.
+/// The same, for the literal's own text.
 pub(crate) fn plain_text(literal: &str) -> Option<&str> {
     let body = literal.strip_prefix(['u', 'U', 'r', 'R']).unwrap_or(literal);
     let quote = body.chars().next().filter(|c| *c == '"' || *c == '\'')?;
@@ -21,7 +21,7 @@ pub(crate) fn plain_text(literal: &str) -> Option<&str> {
     (!inner.contains(['\\', quote])).then_some(inner)
 }
 
-/// The same, also of literals that stand side by side and are one string: `"a" "b"`.
+/// The same, including adjacent literals that form one string: `"a" "b"`.
 pub fn joined_string<'t>(index: &Index<'t>, id: Id) -> Option<Cow<'t, str>> {
     if index.kind(id) == kinds().concatenated_string {
         return index.parts(id).map(|part| plain_string(index, part)).collect::<Option<String>>().map(Cow::Owned);

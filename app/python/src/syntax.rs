@@ -1,7 +1,7 @@
 //! Typed views of syntax nodes: a call with its callee and arguments, an `if` with its condition and clauses.
 //!
-//! A view is a node's number with the index it belongs to; it is `Copy` and costs nothing to make. Views are written by hand
-//! for the nodes that the engine reads. What can be any expression is handed out as an [`Id`].
+//! A view is a node's number with its index; it is `Copy` and free to create. Views are written by hand for the nodes
+//! that the engine reads. Where any expression is possible, an [`Id`] is returned.
 
 mod arguments;
 mod assign;
@@ -69,17 +69,17 @@ macro_rules! view {
 pub(crate) use view;
 
 impl<'t> Index<'t> {
-    /// What stands between two nodes: the operator of `a // b`.
+    /// The text between two nodes: the operator of `a // b`.
     pub fn between(&self, left: Id, right: Id) -> &'t str {
         self.text[self.item(left).end..self.item(right).start].trim()
     }
 
-    /// Whether a node mentions a name, by itself or as what is called.
+    /// Whether a node mentions a name, by itself or as the function of a call.
     pub fn mentions(&self, within: Id, name: impl Fn(&str) -> bool) -> bool {
         self.of_kind_in(kinds().identifier, within).iter().any(|id| name(self.text_of(*id)))
     }
 
-    /// Whether the text of a node is just this.
+    /// Whether this is the text of a node.
     pub fn is_text(&self, id: Id, text: &str) -> bool {
         self.text_of(id) == text
     }

@@ -1,12 +1,12 @@
-//! Dictionaries that a file writes down, and what stands under their keys.
+//! Literal dictionaries in a file, and the values of their keys.
 
 use crate::file::PythonFile;
 use crate::names::called_name;
 use crate::strings::plain_string;
 use crate::tree::{Id, fields, kinds};
 
-/// Values under a key of a table as it may stand at a node: `table = {"key": …}`, `table = dict(key=…)`, `table["key"] = …`,
-/// `table.update(key=…)` above it, in its function or outside of all.
+/// Values under a key of a dictionary as they may be at a node: `table = {"key": …}`, `table = dict(key=…)`,
+/// `table["key"] = …`, `table.update(key=…)` above it, in its function or outside all functions.
 pub fn table_values(file: &PythonFile<'_>, at: Id, table: &str, key: &str) -> Vec<Id> {
     let (k, f) = (kinds(), fields());
     let index = &file.index;
@@ -14,7 +14,7 @@ pub fn table_values(file: &PythonFile<'_>, at: Id, table: &str, key: &str) -> Ve
     let here = file.function_of(at);
     let counts = |id: Id| {
         let there = file.function_of(id);
-        // `self.options` is the same table in every method.
+        // `self.options` is the same dictionary in every method.
         table.contains('.') || (there == here && id < at) || (there.is_none() && here.is_some())
     };
     let mut values = Vec::new();

@@ -17,11 +17,11 @@ pub(crate) type Root = ast_grep_core::AstGrep<Doc>;
 pub(crate) type MatchNode<'t> = ast_grep_core::Node<'t, Doc>;
 pub(crate) type TsNode<'t> = tree_sitter::Node<'t>;
 
-/// Python as `ast-grep-core` wants it: `$` is no identifier character, so patterns are parsed with a letter in its place.
+/// Python for `ast-grep-core`: `$` is not an identifier character, so patterns are parsed with a letter in its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Python;
 
-/// Stands for `$` while a pattern is parsed.
+/// Replaces `$` while a pattern is parsed.
 pub const EXPANDO: char = 'µ';
 
 impl Language for Python {
@@ -50,7 +50,7 @@ pub(crate) fn language() -> TSLanguage {
     tree_sitter_python::LANGUAGE.into()
 }
 
-/// A copy of this for each name would be most of what the names weigh.
+/// A copy of this for each name would be most of their size.
 #[inline(never)]
 fn kind_id(language: &TSLanguage, name: &str) -> u16 {
     language.id_for_node_kind(name.trim_start_matches("r#"), true)
@@ -68,7 +68,7 @@ fn field_id(language: &TSLanguage, name: &str) -> u16 {
 
 macro_rules! kinds {
     ($($name:ident),* $(,)?) => {
-        /// Ids of the node kinds that the engine asks for.
+        /// Ids of the node kinds that the engine queries.
         #[derive(Debug)]
         #[allow(missing_docs)]
         pub struct Kinds { $(pub $name: u16),* }
@@ -192,11 +192,11 @@ pub fn kinds() -> &'static Kinds {
 /// A text and its syntax tree.
 pub struct Tree {
     root: Root,
-    /// Whether the text was parsed as it is, and not one that the grammar can read better.
+    /// Whether the text was parsed as it is, rather than a version that the grammar can parse better.
     as_it_is: bool,
 }
 
-/// Trees that live as long as whoever reads a project: what is read off a file before a change can be used after it.
+/// Trees that live as long as the reader of a project: facts read from a file before a change can be used after it.
 #[derive(Default)]
 pub struct Trees(Arena<Tree>);
 
@@ -218,15 +218,15 @@ impl Tree {
         Self::parse_with(text, None)
     }
 
-    /// Parses `text`, which is this tree's text with ranges of bytes replaced: each range, in order, and the length of what
-    /// stands there now.
+    /// Parses `text`, which is this tree's text with ranges of bytes replaced: each range, in order, and the length of
+    /// its replacement.
     pub fn reparse(&self, text: &str, replaced: &[(Range<usize>, usize)]) -> Self {
         if !self.as_it_is {
             return Self::parse(text);
         }
         let mut old = self.doc().tree.clone();
         let starts = LineStarts::new(self.text());
-        // From the back, so that earlier ranges stay valid.
+        // Backwards, so that earlier ranges stay valid.
         for (range, len) in replaced.iter().rev() {
             let start_position = starts.point(range.start);
             let old_end_position = starts.point(range.end);
@@ -236,7 +236,7 @@ impl Tree {
                 new_end_byte: range.start + len,
                 start_position,
                 old_end_position,
-                // The engine reads no rows from nodes, so a row that is off by the inserted lines harms nothing.
+                // The engine does not use rows of nodes, so a row that is off by the inserted lines is harmless.
                 new_end_position: Point::new(start_position.row, start_position.column + len),
             });
         }
@@ -253,7 +253,7 @@ impl Tree {
         let source = joined.as_deref().unwrap_or(text);
         let mut as_it_is = joined.is_none();
         let mut tree = parse(source, old.filter(|_| as_it_is));
-        // What was kept of another tree may be what is wrong.
+        // Something kept from another tree may be the cause of the error.
         if tree.root_node().has_error() && old.is_some() {
             tree = parse(source, None);
         }
@@ -286,7 +286,8 @@ impl Tree {
         self.ts_root().has_error() || self.stray_indent().is_some()
     }
 
-    /// A statement that is indented unlike the others of its block, which the grammar lets pass and Python does not.
+    /// A statement that is indented differently from the others of its block, which the grammar accepts and Python does
+    /// not.
     fn stray_indent(&self) -> Option<Range<usize>> {
         let (k, text) = (kinds(), self.text());
         let mut open = vec![self.ts_root()];
@@ -296,7 +297,7 @@ impl Tree {
             let mut cursor = node.walk();
             let mut row = None;
             for child in node.named_children(&mut cursor).filter(|c| c.kind_id() != k.comment) {
-                // What shares its line with the statement in front of it does not lead.
+                // A statement after another one on the same line does not determine the indentation.
                 let shares = row.replace(child.end_position().row) == Some(child.start_position().row);
                 if holds && !shares {
                     let line = line_start(text, child.start_byte());
@@ -306,7 +307,7 @@ impl Tree {
                         return Some(child.byte_range());
                     }
                 }
-                // What is no compound statement holds no block, and what stands on one line none of two lines.
+                // A simple statement contains no block, and a statement on one line no blocks of two lines.
                 let lines = child.start_position().row..child.end_position().row;
                 if child.kind_id() != k.expression_statement && !lines.is_empty() {
                     open.push(child);
@@ -325,7 +326,7 @@ impl Tree {
         loop {
             let node = cursor.node();
             if node.is_error() || node.is_missing() {
-                // The innermost node says where, the outermost only that something inside is wrong.
+                // The innermost node is the location, the outermost only contains it.
                 let deeper = node.has_error() && !node.is_missing() && has_error_child(node);
                 if !deeper {
                     return Some(node.byte_range());
@@ -363,17 +364,17 @@ pub type Id = u32;
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'t> {
     pub(crate) node: TsNode<'t>,
-    /// What it is: one of [`Kinds`].
+    /// Its kind: one of [`Kinds`].
     pub kind: u16,
-    /// What it is to its parent: one of [`Fields`], or 0.
+    /// Its role in its parent: one of [`Fields`], or 0.
     pub field: u16,
     /// The node around it.
     pub parent: Id,
-    /// First item behind this one's subtree.
+    /// First item after this one's subtree.
     pub next: Id,
     /// Its first byte.
     pub start: usize,
-    /// The byte behind its last.
+    /// The byte after its last.
     pub end: usize,
 }
 
@@ -389,7 +390,7 @@ pub struct Index<'t> {
     lines: OnceCell<LineStarts>,
 }
 
-/// The module: the node that holds all others.
+/// The module: the node that contains all others.
 pub const ROOT: Id = 0;
 
 impl<'t> Index<'t> {
@@ -441,7 +442,7 @@ impl<'t> Index<'t> {
         Self { tree, text, items, by_kind, lines: OnceCell::new() }
     }
 
-    /// Whether a block has nothing in it: the parser lets that pass, Python does not.
+    /// Whether a block is empty: the parser accepts that, Python does not.
     pub fn has_empty_block(&self) -> bool {
         let empty = |id: &Id| self.parts(*id).next().is_none();
         let headless = |id: &Id| self.children(*id).all(|c| self.kind(c) != kinds().block);
@@ -460,7 +461,7 @@ impl<'t> Index<'t> {
     pub fn line(&self, id: Id) -> usize {
         self.lines.get_or_init(|| LineStarts::new(self.text)).row(self.item(id).start).0 + 1
     }
-    /// What a node is: one of [`Kinds`].
+    /// The kind of a node: one of [`Kinds`].
     pub fn kind(&self, id: Id) -> u16 {
         self.item(id).kind
     }
@@ -473,11 +474,11 @@ impl<'t> Index<'t> {
     pub fn text_of(&self, id: Id) -> &'t str {
         &self.text[self.range(id)]
     }
-    /// The node around a node; none for the module.
+    /// The parent of a node; none for the module.
     pub fn parent(&self, id: Id) -> Option<Id> {
         (id != ROOT).then(|| self.item(id).parent)
     }
-    /// The nodes around a node, from the inside out.
+    /// The ancestors of a node, from the inside out.
     pub fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
         std::iter::successors(self.parent(id), |id| self.parent(*id))
     }
@@ -489,7 +490,7 @@ impl<'t> Index<'t> {
     pub fn column(&self, id: Id) -> usize {
         self.item(id).node.start_position().column
     }
-    /// The last row, from 0, that has a byte of a node in it.
+    /// The last row, from 0, that contains a byte of a node.
     pub fn last_row(&self, id: Id) -> usize {
         let (start, end) = (self.item(id).node.start_position(), self.item(id).node.end_position());
         if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
@@ -521,11 +522,11 @@ impl<'t> Index<'t> {
     pub fn parts(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
         self.children(id).filter(|c| self.kind(*c) != kinds().comment)
     }
-    /// The child that is this to a node.
+    /// The child of a node with this role.
     pub fn field(&self, id: Id, field: u16) -> Option<Id> {
         self.children(id).find(|c| self.item(*c).field == field)
     }
-    /// The node with just this extent and kind.
+    /// The node with exactly this extent and kind.
     pub(crate) fn find(&self, node: TsNode<'_>) -> Option<Id> {
         let (start, end, kind) = (node.start_byte(), node.end_byte(), node.kind_id());
         let from = self.items.partition_point(|i| i.start < start);
@@ -535,16 +536,16 @@ impl<'t> Index<'t> {
             .position(|i| i.end == end && i.kind == kind)
             .map(|n| (from + n) as Id)
     }
-    /// The innermost node that holds the range.
+    /// The innermost node that contains the range.
     pub fn innermost(&self, range: &Range<usize>) -> Option<Id> {
         let last = self.items.partition_point(|i| i.start <= range.start).checked_sub(1)? as Id;
         std::iter::once(last).chain(self.ancestors(last)).find(|id| self.item(*id).end >= range.end)
     }
-    /// Whether a lies in b's subtree (or is b).
+    /// Whether a is in b's subtree (or is b).
     pub fn is_within(&self, a: Id, b: Id) -> bool {
         a >= b && a < self.item(b).next
     }
-    /// Keeps what is in no other of `sorted`, which are in the order of the text.
+    /// Keeps the nodes that are not inside others of `sorted`, which are in the order of the text.
     pub fn outermost<T>(&self, sorted: &mut Vec<T>, id_of: impl Fn(&T) -> Id) {
         let mut end = 0;
         sorted.retain(|item| {
@@ -561,7 +562,7 @@ impl<'t> Index<'t> {
 
 macro_rules! fields {
     ($($name:ident),* $(,)?) => {
-        /// Ids of the field names that the engine asks for.
+        /// Ids of the field names that the engine queries.
         #[derive(Debug)]
         #[allow(missing_docs)]
         pub struct Fields { $(pub $name: u16),* }

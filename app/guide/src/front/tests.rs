@@ -14,7 +14,7 @@ fn check_faults(text: &str, expected: &str) {
     assert_eq!(read_page(text).1, expected);
 }
 
-/// `[option.lazy]` with these lines below its label is refused with a message that begins like this.
+/// `[option.lazy]` with these lines below its label is rejected with a message that begins like this.
 #[track_caller]
 fn check_option_fault(lines: &str, expected: &str) {
     let found =

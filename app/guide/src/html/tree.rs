@@ -1,11 +1,11 @@
-//! Markdown events to a tree of nodes that know their lines.
+//! Markdown events as a tree of nodes with their lines.
 
 use super::Fence;
 use crate::model::Guide;
 use crate::{front, parse};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag};
 
-/// A node, its line in the file, and what stands in it.
+/// A node, its line in the file, and its contents.
 pub(super) struct Node {
     pub(super) kind: Kind,
     pub(super) line: usize,
@@ -45,7 +45,7 @@ pub(super) enum Kind {
     Code(String),
     Break,
     Line,
-    /// What a pass put here.
+    /// The output of a pass.
     Html(String),
 }
 
@@ -120,10 +120,10 @@ fn kind<'a>(tag: Tag<'_>, line: usize, sections: &mut impl Iterator<Item = &'a c
     }
 }
 
-/// How the lines begin that say where a recipe comes from and what it holds for; each is shown on a line of its own.
+/// Prefixes of the lines with a recipe's source and versions; each is shown on a line of its own.
 const SOURCES: [&str; 2] = ["Source:", "Holds for:"];
 
-/// What can only be said of a node once its children are there.
+/// Properties of a node that depend on its children.
 fn finish(node: &mut Node) {
     let text = plain(&node.children);
     match &mut node.kind {
@@ -147,7 +147,7 @@ fn finish(node: &mut Node) {
     }
 }
 
-/// The text of nodes without any markup.
+/// The text of nodes without markup.
 pub(super) fn plain(nodes: &[Node]) -> String {
     let mut text = String::new();
     for node in nodes {
@@ -160,7 +160,7 @@ pub(super) fn plain(nodes: &[Node]) -> String {
     text
 }
 
-/// The text of a node, one piece a paragraph, item, row or line of a rule.
+/// The text of a node, one piece per paragraph, item, row or line of a rule.
 pub(super) fn blocks(node: &Node, found: &mut Vec<String>) {
     match &node.kind {
         Kind::Fence(fence) if fence.words.starts_with("rule") => {

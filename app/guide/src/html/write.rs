@@ -3,7 +3,7 @@
 use super::tree::{Kind, Node, plain};
 use pulldown_cmark::Alignment;
 
-/// Text for HTML, in an element or between double quotes.
+/// Escapes text for HTML, in an element or between double quotes.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -44,7 +44,7 @@ fn write(node: &Node, out: &mut String) {
         Kind::List { start: Some(start) } => *out += &format!("<ol start=\"{start}\">\n{}</ol>\n", inner()),
         Kind::Item => block("li", &inner(), out),
         Kind::Table { columns } => table(node, columns, out),
-        // Their table writes them, because a cell needs its column's alignment.
+        // They are written by their table, because a cell needs its column's alignment.
         Kind::Head | Kind::Row | Kind::Cell => {}
         Kind::Emphasis => *out += &format!("<em>{}</em>", inner()),
         Kind::Strong => *out += &format!("<strong>{}</strong>", inner()),
@@ -65,7 +65,7 @@ fn block(tag: &str, inner: &str, out: &mut String) {
     *out += &format!("<{tag}>{inner}</{tag}>\n");
 }
 
-/// A table in a frame of its own: a wide one scrolls there, by keyboard too, and the page does not.
+/// A table in a frame of its own: a wide one scrolls inside it, by keyboard too, and the page does not.
 fn table(node: &Node, columns: &[Alignment], out: &mut String) {
     let heads: Vec<String> = node
         .children
@@ -73,14 +73,14 @@ fn table(node: &Node, columns: &[Alignment], out: &mut String) {
         .map(|head| head.children.iter().map(|cell| plain(&cell.children)).collect())
         .unwrap_or_default();
     let name = heads.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ");
-    // Two tables of a page may have the same columns, and regions are told apart by their names.
+    // Two tables of a page may have the same columns, and regions are distinguished by their names.
     let number = out.matches("<div class=\"table\"").count() + 1;
     *out += &format!(
         "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table {number}: {}\">\n",
         escape(&name)
     );
     out.push_str("<table>\n");
-    // A first column whose head is empty names the rows.
+    // A first column with an empty header contains the names of the rows.
     let names_rows =
         node.children.first().and_then(|head| head.children.first()).is_some_and(|cell| cell.children.is_empty());
     for row in &node.children {
@@ -93,12 +93,12 @@ fn table(node: &Node, columns: &[Alignment], out: &mut String) {
                 _ => "",
             };
             let (tag, scope) = match (is_head, index == 0 && names_rows) {
-                // A column without a name has no head.
+                // A column without a name has no header.
                 (true, false) if !cell.children.is_empty() => ("th", " scope=\"col\""),
                 (false, true) => ("th", " scope=\"row\""),
                 _ => ("td", ""),
             };
-            // On a narrow page a row is a list, and each cell says what it is.
+            // On a narrow page a row is shown as a list, and each cell is labelled.
             let label = match heads.get(index).filter(|head| !is_head && tag == "td" && !head.is_empty()) {
                 Some(head) => format!(" data-label=\"{}\"", escape(head)),
                 None => String::new(),

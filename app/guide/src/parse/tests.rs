@@ -2,7 +2,7 @@ use crate::Guide;
 
 const FRONT: &str = "+++\ntitle = \"T\"\ntarget = \"hpu\"\nsdks = [\"1.8\", \"1.20\"]\n+++\n";
 
-/// The guide as a short outline: one line a section, a rule, a condition, a case.
+/// The guide as a short outline: one line per section, rule, condition, case.
 fn outline(guide: &Guide) -> String {
     let mut out = String::new();
     for section in &guide.sections {
@@ -53,19 +53,19 @@ fn outcome(text: &str) -> String {
     }
 }
 
-/// A page's outline or, where it is at fault, its faults. Line 6 is the first of `body`.
+/// A page's outline or, if it has any, its errors. Line 6 is the first of `body`.
 #[track_caller]
 fn check(body: &str, expected: &str) {
     assert_eq!(outcome(&format!("{FRONT}{body}")), expected);
 }
 
-/// The one fault of a page begins with this.
+/// The only error of a page begins with this.
 #[track_caller]
 fn check_fault(body: &str, expected: &str) {
     check_fault_of_page(&format!("{FRONT}{body}"), expected);
 }
 
-/// The same of a page with front matter of its own.
+/// The same for a page with front matter of its own.
 #[track_caller]
 fn check_fault_of_page(page: &str, expected: &str) {
     let found = outcome(page);

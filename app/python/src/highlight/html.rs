@@ -2,7 +2,7 @@
 
 use super::{Highlight, TokenClass};
 
-/// Python source as HTML, one string a line, without line ends. Every coloured span is a `<b class=h?>`, see
+/// Python source as HTML, one string per line, without line endings. Every coloured span is a `<b class=h?>`, see
 /// [`TokenClass::css`]: a page of code has thousands of them, so they are short.
 pub fn highlight_html(text: &str) -> Vec<String> {
     let highlight = Highlight::python(text);
@@ -11,8 +11,8 @@ pub fn highlight_html(text: &str) -> Vec<String> {
 }
 
 /// One line as HTML: colours from packed spans, and `marks` (byte ranges, in order, such as the words of a
-/// [`Pair`](crate::Pair)) as `<mark>`. A mark may cross spans; it is cut at their borders so that tags nest. `breaks` are the
-/// bytes before which the line may go on in another row of the page.
+/// [`Pair`](crate::Pair)) as `<mark>`. A mark may cross spans; it is split at their boundaries so that tags nest.
+/// `breaks` are the bytes before which the line may be wrapped.
 pub fn html_line(line: &str, spans: &[u32], marks: &[(u32, u32)], breaks: &[usize]) -> String {
     let line = line.trim_end_matches(['\n', '\r']);
     let mut out = String::with_capacity(line.len() * 2);
@@ -58,7 +58,7 @@ pub fn html_line(line: &str, spans: &[u32], marks: &[(u32, u32)], breaks: &[usiz
     out
 }
 
-/// Of text between tags, where a quotation mark stands as it is.
+/// For text between tags, where a quotation mark needs no escape.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Draws colours: every span as `class(text)`, with the letter of its CSS class.
+/// Shows colours: every span as `class(text)`, with the letter of its CSS class.
 fn draw(text: &str) -> String {
     let highlight = Highlight::python(text);
     let mut out = String::new();

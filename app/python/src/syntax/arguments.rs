@@ -1,4 +1,4 @@
-//! What a call is given, by place and by name.
+//! Positional and keyword arguments of a call.
 
 use crate::tree::{Id, Index, fields, kinds};
 
@@ -9,7 +9,7 @@ pub struct Arguments<'i, 't> {
     list: Option<Id>,
 }
 
-/// One of them.
+/// An argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument<'t> {
     /// `x`.
@@ -18,7 +18,7 @@ pub enum Argument<'t> {
     Keyword {
         /// The parameter it names.
         name: &'t str,
-        /// What it gives.
+        /// Its value.
         value: Id,
     },
     /// `*xs`.
@@ -32,12 +32,12 @@ impl<'i, 't> Arguments<'i, 't> {
         Self { index, list }
     }
 
-    /// The list in its brackets; for `f(x for x in xs)` the generator.
+    /// The list with its brackets; for `f(x for x in xs)` the generator.
     pub fn list(self) -> Option<Id> {
         self.list
     }
 
-    /// The node of each argument, in order, keywords as a whole.
+    /// The node of each argument, in order, keyword arguments as a whole.
     pub fn ids(self) -> impl Iterator<Item = Id> + use<'i, 't> {
         let index = self.index;
         let is_list = |list: &Id| index.kind(*list) == kinds().argument_list;
@@ -62,7 +62,7 @@ impl<'i, 't> Arguments<'i, 't> {
         })
     }
 
-    /// Arguments without a name, in order, up to the first `*xs`: behind it nobody knows their places.
+    /// Arguments without a name, in order, up to the first `*xs`, after which positions are unknown.
     pub fn positional(self) -> impl Iterator<Item = Id> {
         self.iter().take_while(|a| !matches!(a, Argument::Unpacked(_))).filter_map(|a| match a {
             Argument::Positional(id) => Some(id),
@@ -78,7 +78,7 @@ impl<'i, 't> Arguments<'i, 't> {
         })
     }
 
-    /// What a parameter gets: by its name, or by its place, from 0.
+    /// The argument for a parameter: by its name, or by its position, from 0.
     pub fn get(self, place: usize, name: &str) -> Option<Id> {
         self.keyword(name).or_else(|| self.positional().nth(place))
     }

@@ -9,17 +9,17 @@ view!(
 );
 
 impl<'t> Assign<'_, 't> {
-    /// What is assigned to: a name, an attribute, an item, or a list of targets.
+    /// The target: a name, an attribute, an item, or a list of targets.
     pub fn target(self) -> Option<Id> {
         self.field(fields().left)
     }
 
-    /// What is assigned; none for a bare annotation.
+    /// The value; none for a bare annotation.
     pub fn value(self) -> Option<Id> {
         self.field(fields().right)
     }
 
-    /// Target and value, where there are both.
+    /// Target and value, if there are both.
     pub fn sides(self) -> Option<(Id, Id)> {
         self.target().zip(self.value())
     }
@@ -29,12 +29,12 @@ impl<'t> Assign<'_, 't> {
         self.field(fields().r#type)
     }
 
-    /// Whether the target is written just so: `self.model`.
+    /// Whether the target has exactly this text: `self.model`.
     pub fn assigns(self, target: &str) -> bool {
         self.target().is_some_and(|t| self.index.text_of(t) == target)
     }
 
-    /// The names of a target that unpacks, `a` and `b` of `a, b = …`; the target itself where it does not.
+    /// The names of a target that unpacks, `a` and `b` of `a, b = …`; otherwise the target itself.
     pub fn targets(self) -> Vec<Id> {
         let k = kinds();
         let Some(target) = self.target() else { return Vec::new() };

@@ -25,7 +25,7 @@ pub fn block_of(index: &Index<'_>, statement: Id) -> Option<Id> {
     index.field(statement, field)
 }
 
-/// Parts of statements by what they are to them, where the kind of the statement is known already or does not matter.
+/// Parts of statements by their role, for use where the kind of the statement is already known or does not matter.
 impl Index<'_> {
     /// The test of an `if`, an `elif` or a `while`.
     pub fn condition(&self, statement: Id) -> Option<Id> {
@@ -47,17 +47,17 @@ impl Index<'_> {
         self.field(statement, fields().body)
     }
 
-    /// What an assignment, plain or augmented, or a loop assigns to.
+    /// The target of an assignment, plain or augmented, or of a loop.
     pub fn target(&self, statement: Id) -> Option<Id> {
         self.field(statement, fields().left)
     }
 
-    /// What is assigned to the target, or iterated over.
+    /// The value that is assigned to the target, or iterated over.
     pub fn source(&self, statement: Id) -> Option<Id> {
         self.field(statement, fields().right)
     }
 
-    /// What stands before the dot of an attribute.
+    /// The object before the dot of an attribute.
     pub fn owner(&self, attribute: Id) -> Option<Id> {
         self.field(attribute, fields().object)
     }

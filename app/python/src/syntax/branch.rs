@@ -18,19 +18,19 @@ view!(
 pub struct Clause {
     /// The clause.
     pub id: Id,
-    /// What `elif` tests.
+    /// The condition of an `elif`.
     pub condition: Option<Id>,
     /// Its block.
     pub body: Option<Id>,
 }
 
 impl If<'_, '_> {
-    /// What it tests.
+    /// Its condition.
     pub fn condition(self) -> Option<Id> {
         self.field(fields().condition)
     }
 
-    /// The block that runs when the condition holds.
+    /// The block that runs if the condition is true.
     pub fn body(self) -> Option<Id> {
         self.field(fields().consequence)
     }
@@ -61,7 +61,7 @@ impl If<'_, '_> {
 }
 
 impl Try<'_, '_> {
-    /// The block that is tried.
+    /// The block of the `try`.
     pub fn body(self) -> Option<Id> {
         self.field(fields().body)
     }

@@ -1,4 +1,4 @@
-//! Calls, and the attributes they are made on.
+//! Calls, and the attributes on which they are made.
 
 use super::{Arguments, view};
 use crate::names::Names;
@@ -15,12 +15,12 @@ view!(
 );
 
 impl<'i, 't> Call<'i, 't> {
-    /// What is called: a name, an attribute, or any other expression.
+    /// The function: a name, an attribute, or any other expression.
     pub fn callee(self) -> Option<Id> {
         self.field(fields().function)
     }
 
-    /// The last name of what is called: `cuda` of `net.cuda()`, `autocast` of `autocast()`.
+    /// The last part of the function's name: `cuda` of `net.cuda()`, `autocast` of `autocast()`.
     pub fn name(self) -> Option<&'t str> {
         let callee = self.callee()?;
         match self.index.attribute(callee) {
@@ -29,61 +29,62 @@ impl<'i, 't> Call<'i, 't> {
         }
     }
 
-    /// What a method is called on: `net` of `net.cuda()`.
+    /// The receiver of a method call: `net` of `net.cuda()`.
     pub fn receiver(self) -> Option<Id> {
         self.index.attribute(self.callee()?)?.owner()
     }
 
-    /// The qualified name of what is called, through imports: `torch.optim.SGD`.
+    /// The qualified name of the function, through imports: `torch.optim.SGD`.
     pub fn qualified(self, names: &Names) -> Option<String> {
         names.qualify(self.index, self.callee()?)
     }
 
-    /// What it is given.
+    /// Its arguments.
     pub fn arguments(self) -> Arguments<'i, 't> {
         Arguments::of(self.index, self.field(fields().arguments))
     }
 
-    /// The first argument, whatever it is.
+    /// The first argument, of any kind.
     pub fn first_argument(self) -> Option<Id> {
         self.arguments().ids().next()
     }
 
-    /// The argument that a parameter gets, by its name or by its place among the positional ones, from 0.
+    /// The argument for a parameter, by its name or by its position among the positional ones, from 0.
     pub fn argument(self, place: usize, name: &str) -> Option<Id> {
         self.arguments().get(place, name)
     }
 }
 
 impl<'t> Attribute<'_, 't> {
-    /// What stands before the dot.
+    /// The object before the dot.
     pub fn owner(self) -> Option<Id> {
         self.field(fields().object)
     }
 
-    /// The identifier behind the dot.
+    /// The identifier after the dot.
     pub fn name(self) -> Option<&'t str> {
         self.field(fields().attribute).map(|name| self.index.text_of(name))
     }
 }
 
 impl<'t> Index<'t> {
-    /// What a method is called on; none where the node is no call of a method.
+    /// The receiver of a method call; none if the node is not one.
     pub fn receiver(&self, call: Id) -> Option<Id> {
         self.call(call)?.receiver()
     }
 
-    /// What a call calls.
+    /// The function of a call.
     pub fn callee(&self, call: Id) -> Option<Id> {
         self.call(call)?.callee()
     }
 
-    /// What a call is given; nothing where the node is no call.
+    /// The arguments of a call; none if the node is not a call.
     pub fn arguments(&self, call: Id) -> Arguments<'_, 't> {
         self.call(call).map_or_else(|| Arguments::of(self, None), Call::arguments)
     }
 
-    /// Whether a node is the last word of an attribute or the name of a keyword argument: no mention of a variable.
+    /// Whether a node is the last part of an attribute or the name of a keyword argument, which does not mention a
+    /// variable.
     pub fn is_label(&self, id: Id) -> bool {
         let (k, f) = (kinds(), fields());
         self.parent(id).is_some_and(|parent| {

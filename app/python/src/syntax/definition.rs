@@ -20,7 +20,7 @@ pub struct Parameter<'t> {
     pub id: Id,
     /// Its name; for `*args` and `**kwargs` with the stars.
     pub name: &'t str,
-    /// What it is when nobody gives it.
+    /// Its default.
     pub default: Option<Id>,
 }
 
@@ -30,7 +30,7 @@ impl<'t> Function<'_, 't> {
         self.field(fields().name).map_or("", |name| self.index.text_of(name))
     }
 
-    /// Its parameters, in order; `/` and a lone `*` are none.
+    /// Its parameters, in order; `/` and a lone `*` are not included.
     pub fn parameters(self) -> impl Iterator<Item = Parameter<'t>> {
         let (k, f, index) = (kinds(), fields(), self.index);
         let list = self.field(f.parameters).into_iter().flat_map(move |list| index.parts(list));

@@ -14,12 +14,12 @@ view!(
 );
 
 impl For<'_, '_> {
-    /// What each item is assigned to.
+    /// The target of each item.
     pub fn target(self) -> Option<Id> {
         self.field(fields().left)
     }
 
-    /// What is iterated over.
+    /// The iterable.
     pub fn iterable(self) -> Option<Id> {
         self.field(fields().right)
     }
@@ -31,7 +31,7 @@ impl For<'_, '_> {
 }
 
 impl While<'_, '_> {
-    /// What it tests before each turn.
+    /// The condition before each iteration.
     pub fn condition(self) -> Option<Id> {
         self.field(fields().condition)
     }

@@ -8,7 +8,7 @@ fn first_call<T>(text: &str, read: impl Fn(&Index<'_>, Call<'_, '_>) -> T) -> T 
     read(&index, call)
 }
 
-/// The argument of `f` at a place, or by its name.
+/// The argument of `f` at a position, or by its name.
 fn check_argument(text: &str, place: usize, name: &str, expected: Option<&str>) {
     let found = first_call(text, |index, call| call.argument(place, name).map(|id| index.text_of(id).to_owned()));
     assert_eq!(found.as_deref(), expected, "{text}");
@@ -19,7 +19,7 @@ fn arguments_by_place_and_by_name() {
     check_argument("f(a, b)", 1, "second", Some("b"));
     check_argument("f(a, second=b)", 1, "second", Some("b"));
     check_argument("f(second=b)", 0, "first", None);
-    // Behind an unpacked list nobody knows the places.
+    // After an unpacked list, positions are unknown.
     check_argument("f(*xs, b)", 1, "second", None);
     check_argument("f(*xs, second=b)", 1, "second", Some("b"));
     check_argument("f(a,  # why\n  b)", 1, "second", Some("b"));

@@ -1,4 +1,4 @@
-//! `with` and what it enters.
+//! `with` and its contexts.
 
 use super::view;
 use crate::tree::{Id, fields, kinds};
@@ -14,7 +14,7 @@ view!(
 );
 
 impl<'i, 't> With<'i, 't> {
-    /// What it enters, in order.
+    /// Its contexts, in order.
     pub fn items(self) -> impl Iterator<Item = WithItem<'i, 't>> {
         let index = self.index;
         let clauses = index.children(self.id).filter(move |c| index.kind(*c) == kinds().with_clause);
@@ -28,7 +28,7 @@ impl<'i, 't> With<'i, 't> {
 }
 
 impl WithItem<'_, '_> {
-    /// The expression that gives the context, without `as name`.
+    /// The context expression, without `as name`.
     pub fn context(self) -> Option<Id> {
         let value = self.field(fields().value)?;
         if self.index.kind(value) == kinds().as_pattern { self.index.children(value).next() } else { Some(value) }
