@@ -1,4 +1,4 @@
-//! Bakes what launches need to know into the crate: the tables of the guides that have a table `[launch]`, and the site
+//! Embeds the data for launches in the crate: the tables of the guides that have a table `[launch]`, and the site
 //! files. All are read and checked here.
 
 use serde::Serialize;
@@ -53,7 +53,7 @@ fn pack(name: &str, data: &impl Serialize) {
     std::fs::write(&file, packed).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
 }
 
-/// As a reader of the checkout knows it.
+/// The path as seen from the root of the checkout.
 fn shown(path: &Path) -> String {
     let tail: Vec<_> = path.components().rev().take(2).map(|part| part.as_os_str().to_string_lossy()).collect();
     tail.iter().rev().map(AsRef::as_ref).collect::<Vec<&str>>().join("/")

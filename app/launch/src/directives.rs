@@ -1,5 +1,5 @@
-//! What a scheduler reads out of a script's comments. Nothing in them can be quoted, so all of it was held to plain
-//! letters before ([`plan`](crate::plan)).
+//! The directives that a scheduler reads from a script's comments. They can't be quoted, so their values were
+//! restricted to plain characters before ([`plan`](crate::plan)).
 
 use crate::plan::{Asked, Flag, Resources};
 use tables::Scheduler;
@@ -7,7 +7,7 @@ use tables::Scheduler;
 const SLURM: &str = "https://slurm.schedmd.com/sbatch.html";
 const PBS: &str = "https://github.com/openpbs/openpbs/blob/master/doc/man1/qsub.1B";
 
-/// The directives, each with its reason: words as they stand behind `#SBATCH` or `#PBS`.
+/// The directives, each with its reason: words as written after `#SBATCH` or `#PBS`.
 pub fn directives(asked: &Resources, scheduler: Scheduler) -> Vec<Flag> {
     match scheduler {
         Scheduler::Bash => Vec::new(),
@@ -16,7 +16,7 @@ pub fn directives(asked: &Resources, scheduler: Scheduler) -> Vec<Flag> {
     }
 }
 
-/// The mark in front of them, and where they are described.
+/// Their prefix, and where they are described.
 pub fn mark(scheduler: Scheduler) -> Option<(&'static str, &'static str)> {
     match scheduler {
         Scheduler::Bash => None,
@@ -78,7 +78,7 @@ fn pbs(asked: &Resources) -> Vec<Flag> {
     if let Some(cpus) = asked.cpus_per_task.filter(|_| !devices.contains("ncpus=")) {
         chunk.push(format!("ncpus={}", cpus.saturating_mul(asked.tasks_per_node.unwrap_or(1))));
     }
-    // One is what PBS takes by itself.
+    // One is PBS's default.
     if let Some(tasks) = asked.tasks_per_node.filter(|tasks| *tasks > 1 && !devices.contains("mpiprocs=")) {
         chunk.push(format!("mpiprocs={tasks}"));
     }

@@ -1,5 +1,5 @@
-//! From a request and a site to a plan: what is checked and set for every target. What one target needs beyond that is
-//! said by its table.
+//! From a request and a site to a plan: everything that is checked and set for all targets. A target's table defines
+//! what it needs beyond that.
 
 mod collect;
 mod command;
@@ -22,13 +22,13 @@ use tables::{CommandEntry, Counting, Kind, LaunchTable, Scheduler, Site, Status}
 
 pub use program::said;
 
-/// More of anything than any machine has.
+/// More than any machine has.
 const MOST: u32 = 1 << 17;
 
 const PIP: &str = "https://pip.pypa.io/en/stable/cli/pip_install/";
 const PYTHON: &str = "https://docs.python.org/3/using/cmdline.html";
 
-/// The plan, or everything that is wrong with the request, each at its field.
+/// The plan, or all problems with the request, each at its field.
 ///
 /// # Errors
 /// Problems, at least one.
@@ -51,17 +51,17 @@ pub fn plan(request: &Request, site: &Site) -> Result<Plan, Vec<Problem>> {
     if problems.is_empty() { Ok(draft.plan) } else { Err(problems) }
 }
 
-/// A plan in the making.
+/// A plan under construction.
 pub(crate) struct Draft<'a> {
     pub(crate) request: &'a Request,
     pub(crate) site: &'a Site,
     pub(crate) table: &'static LaunchTable,
     pub(crate) counts: Counts,
-    /// Who starts the processes.
+    /// The launcher that starts the processes.
     pub(crate) launcher: String,
     plan: Plan,
     problems: Vec<Problem>,
-    /// Arguments that follow from the numbers, and why; they stand behind the user's.
+    /// Arguments that follow from the numbers, with reasons; they come after the user's.
     own_args: Vec<(Word, String)>,
     /// Cores of a task.
     pub(crate) cpus: Option<u32>,
@@ -109,7 +109,7 @@ impl<'a> Draft<'a> {
             start: match (request.script, request.scheduler) {
                 (Script::Train, Scheduler::Slurm) => format!("sbatch {}", request.file_name()),
                 (Script::Train, Scheduler::Pbs) => format!("qsub {}", request.file_name()),
-                // A login shell knows `module`.
+                // A login shell defines `module`.
                 _ if loads => format!("bash -l {}", request.file_name()),
                 _ => format!("bash {}", request.file_name()),
             },
@@ -139,7 +139,7 @@ impl<'a> Draft<'a> {
         Given { request: self.request, site: self.site }
     }
 
-    /// Enough of one to ask conditions.
+    /// Complete enough to evaluate conditions.
     pub(crate) fn for_conditions(request: &'a Request, site: &'a Site) -> Draft<'a> {
         let mut draft = Draft::new(request, site);
         draft.launcher = request.launcher.clone().unwrap_or_default();
@@ -202,7 +202,7 @@ impl<'a> Draft<'a> {
         self.problems.extend(missing);
     }
 
-    /// What becomes part of a directive is never quoted, so it is held to what needs no quotes.
+    /// The parts of a directive are never quoted, so only characters that need no quotes are allowed.
     fn directives(&mut self) {
         let asked = self.plan.resources.clone();
         let value = |asked: Option<Asked>| asked.map(|asked| asked.value);
@@ -246,7 +246,7 @@ impl<'a> Draft<'a> {
         self.plan.steps.iter().any(|step| matches!(step, Step::Set(setting) if setting.name == name))
     }
 
-    /// The variables that the site's file names.
+    /// The variables that the site's file sets.
     fn site_settings(&mut self) {
         let (site, request) = (self.site, self.request);
         for setting in site.settings.iter().filter(|setting| request.nodes > 1 || !setting.several_nodes) {
@@ -256,14 +256,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The commands of the training: where the site has some for the launcher, they take the place of the target's.
+    /// The commands of the training: those of the site for the launcher, if there are any, instead of the target's.
     fn commands(&self) -> Vec<&'a CommandEntry> {
         let fits = |entry: &&CommandEntry| entry.by.is_empty() || entry.by == self.launcher;
         let own: Vec<&CommandEntry> = self.site.command.iter().filter(fits).collect();
         if own.is_empty() { self.table.command.iter().filter(fits).collect() } else { own }
     }
 
-    /// What the user, or else the site or the target, says for a field. Empty is nothing.
+    /// The value of a field: the user's, otherwise the site's or the target's. Empty means none.
     pub(crate) fn value(&self, name: &str) -> Option<&'a str> {
         self.given().value(name)
     }
@@ -281,13 +281,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The texts of the site, else of the target, for a name.
+    /// The texts for a name: the site's, otherwise the target's.
     pub(crate) fn word_of_site(&self, name: &str) -> Option<&'a [String]> {
         let texts = self.site.words.get(name).or_else(|| self.table.words.get(name))?;
         Some(texts.all())
     }
 
-    /// The same as words of a command; a problem where there are none.
+    /// The same as words of a command; a problem if there are none.
     pub(crate) fn words_of_site(&mut self, name: &str) -> Vec<Word> {
         let site = self.site;
         let Some(texts) = self.word_of_site(name) else {
@@ -297,7 +297,7 @@ impl<'a> Draft<'a> {
         texts.iter().map(|text| self.given().word(text)).collect()
     }
 
-    /// Whether the fields hold what they take.
+    /// Checks that the fields have allowed values.
     fn fields(&mut self) {
         for field in self.site.field.iter().chain(&self.table.field) {
             let Some(value) = self.value(&field.name) else { continue };
@@ -320,7 +320,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A virtual environment, when the user has one.
+    /// A virtual environment, if the user has one.
     fn activate(&mut self) {
         if let Some(venv) = self.given().value("venv") {
             let files = vec![Word::text(format!("{}/bin/activate", here(venv)))];
@@ -329,7 +329,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What a command on a device starts with: nothing inside a job, the site's own way by hand.
+    /// The prefix of a command on a device: none inside a job, the site's own outside.
     fn prefix(&self) -> Vec<Word> {
         if self.request.scheduler != Scheduler::Bash {
             return Vec::new();
@@ -339,11 +339,11 @@ impl<'a> Draft<'a> {
         texts.map(|text| self.given().word(&text.replace("{devices}", &devices.to_string()))).collect()
     }
 
-    /// The scheduler's word for that many devices, as a directive. PBS counts them by machine, and no two sites call them
-    /// the same.
+    /// The scheduler's request for that many devices, as a directive. PBS counts them by machine, and every site has a
+    /// different name for them.
     fn ask_for_devices(&mut self) {
         let (site, request, given) = (self.site, self.request, self.given());
-        // Several processes may share a device: a machine has no more of them than it has.
+        // Several processes may share a device: the request never exceeds the devices of a machine.
         let devices = match self.table.processes {
             Counting::Replicas => self.counts.asked,
             _ => self.counts.asked.min(self.counts.devices_per_node),
@@ -361,7 +361,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// `HH:MM:SS`, which both schedulers take; Slurm also takes days before it.
+/// `HH:MM:SS`, which both schedulers accept; Slurm also accepts days before it.
 fn is_wall_time(text: &str, days: bool) -> bool {
     let (day, time) = match text.split_once('-') {
         Some((day, time)) if days => (day, time),
@@ -394,7 +394,7 @@ pub(crate) fn count(number: impl Into<u64>, one: &str) -> String {
     format!("{number} {one}{ending}")
 }
 
-/// A path that `.` or a command doesn't take for an option or look up in PATH.
+/// A path that `.` or a command does not interpret as an option or search for in PATH.
 pub(crate) fn here(path: &str) -> String {
     if path.starts_with('/') || path.starts_with("./") || path.starts_with("../") {
         path.to_string()

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use std::sync::LazyLock;
 use tables::{Outline, Site, TargetTable};
 
-/// Outlines of the targets. Apart from the tables, which a program that writes no scripts does without.
+/// Outlines of the targets, separate from the tables, which a program that writes no scripts does not need.
 pub(crate) static OUTLINES: LazyLock<Vec<Outline>> =
     LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/outlines.bin"))));
 

@@ -1,6 +1,6 @@
-//! A launch as a form: which fields there are for a target at a site, and what is written into them.
+//! A launch as a form: the fields for a target at a site, and their values.
 //!
-//! A field is called what it is called on the command line, so that the form, a link and the command say the same.
+//! A field has the same name as on the command line, so that form, link and command are consistent.
 
 mod archive;
 mod shown;
@@ -16,7 +16,7 @@ use crate::{Plan, plan, render};
 use std::collections::BTreeMap;
 use tables::{OPTIONS, Scheduler, Site};
 
-/// What is written into the fields, by name. A field that is missing or empty has its default.
+/// The values of the fields, by name. A missing or empty field has its default.
 pub type Fields = BTreeMap<String, String>;
 
 /// How a field is filled in.
@@ -30,24 +30,24 @@ pub enum FieldKind {
     Text,
     /// Several lines of text.
     Lines,
-    /// Yes or no: `on` or nothing.
+    /// Yes or no: `on` or empty.
     Switch,
 }
 
 /// A field of the form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormField {
-    /// The word of the command line without dashes, or the NAME of `--set NAME=VALUE`.
+    /// The name of the command-line option without dashes, or the NAME of `--set NAME=VALUE`.
     pub name: String,
-    /// What it is called in a form.
+    /// Its label in a form.
     pub label: String,
-    /// A line about it.
+    /// A line of help.
     pub help: String,
     /// How it is filled in.
     pub kind: FieldKind,
-    /// Whether there is no script without it.
+    /// Whether a script requires it.
     pub required: bool,
-    /// What it is when nothing is written.
+    /// Its default.
     pub default: String,
 }
 
@@ -58,11 +58,11 @@ pub struct FormGroup {
     pub title: &'static str,
     /// Its fields.
     pub fields: Vec<FormField>,
-    /// Whether most people need none of them: they are found where they are asked for.
+    /// Whether it is collapsed by default, because few users need these fields.
     pub folded: bool,
 }
 
-/// A script, and what it was made of.
+/// A script, with its file name and purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// What the script does.
@@ -73,18 +73,18 @@ pub struct Written {
     pub file: String,
 }
 
-/// What reads a site file of the user's own: [`read_site`](crate::read_site), or a page's way to it.
+/// The function that reads a user's own site file: [`read_site`](crate::read_site), or a page's access to it.
 pub type SiteReader<'r> = &'r dyn Fn(&str) -> Result<Site, Problem>;
 
-/// Where one site file of the user's own is kept among the fields.
+/// The name of the field with the user's own site file.
 const OWN_SITE: &str = "site-file";
 
-/// The text of a field; empty when nothing is written.
+/// The text of a field; empty if it has none.
 fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
     fields.get(name).map_or("", |value| value.trim())
 }
 
-/// The field of that name, as a form for the target shows it under the first scheduler and script that have it.
+/// The field of that name, as a form for the target shows it for the first scheduler and script that have it.
 #[must_use]
 pub fn field_of(target: Target, name: &str) -> Option<FormField> {
     let scripts = ["train", "setup", "collect"];
@@ -103,8 +103,8 @@ pub fn field_of(target: Target, name: &str) -> Option<FormField> {
     })
 }
 
-/// Writes a value into a field, as a user does. A list's default is the same as nothing; a number that was read out
-/// of the code and is then written anew is no longer the code's.
+/// Sets a field, like a user. A list's default is the same as no value; a number that was read from the code and then
+/// changed is no longer the code's.
 pub fn put(fields: &mut Fields, name: &str, value: String, read: SiteReader<'_>) {
     let known = form(fields, read).into_iter().flat_map(|group| group.fields).find(|field| field.name == name);
     let is_default = known.is_some_and(|field| matches!(field.kind, FieldKind::Choice(_)) && field.default == value);
@@ -129,14 +129,14 @@ fn target(fields: &Fields) -> Result<Target, Problem> {
     })
 }
 
-/// The text of the user's own site file, where the fields ask for it.
+/// The text of the user's own site file, if the fields select it.
 #[must_use]
 pub fn own_site(fields: &Fields) -> Option<&str> {
     let own = fields.get(OWN_SITE).map(String::as_str).unwrap_or_default();
     (text(fields, "site") == "own" && !own.trim().is_empty()).then_some(own)
 }
 
-/// The site that the fields name: one of the build's, or the file that the user gave.
+/// The site selected by the fields: a built-in one, or the user's file.
 ///
 /// # Errors
 /// A problem at `site`, or at `site-file` with the line of the file.
@@ -151,7 +151,7 @@ pub fn site(fields: &Fields, read: SiteReader<'_>) -> Result<Site, Problem> {
     }
 }
 
-/// What the script is for; one that trains when nothing else is said.
+/// The purpose of the script; training by default.
 fn script(fields: &Fields) -> Script {
     match text(fields, "script") {
         "setup" => Script::Setup,
@@ -160,17 +160,17 @@ fn script(fields: &Fields) -> Script {
     }
 }
 
-/// The scheduler that is chosen, else the first that the site has.
+/// The chosen scheduler, otherwise the first that the site has.
 fn scheduler_of(fields: &Fields, site: Option<&Site>) -> Scheduler {
     let said = text(fields, "scheduler");
     let first = site.and_then(|site| site.schedulers.first()).copied();
     Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == said).or(first).unwrap_or(Scheduler::Bash)
 }
 
-/// The request that the fields describe.
+/// The request described by the fields.
 ///
 /// # Errors
-/// What can't be read, each at its field.
+/// Values that can't be parsed, each at its field.
 pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Problem>> {
     let target = target(fields).map_err(|problem| vec![problem])?;
     let site = site(fields, read).map_err(|problem| vec![problem])?;
@@ -236,7 +236,7 @@ pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Pro
     request.divided = text(fields, "divided") == "on";
     request.ahead = list("ahead").collect();
     request.alone = text(fields, "alone") == "on";
-    // What else the form shows at this site and was filled in is a value of `--set`.
+    // All other filled-in fields at this site are values of `--set`.
     for shown in form(fields, read).into_iter().flat_map(|group| group.fields) {
         let value = fields.get(&shown.name).map(String::as_str).unwrap_or_default();
         if !OPTIONS.contains(&&*shown.name) && !value.is_empty() {
@@ -246,10 +246,10 @@ pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Pro
     if problems.is_empty() { Ok(request) } else { Err(problems) }
 }
 
-/// The script that the fields ask for.
+/// The script for the fields.
 ///
 /// # Errors
-/// Everything that is wrong, each at its field.
+/// All problems, each at its field.
 pub fn write(fields: &Fields, read: SiteReader<'_>) -> Result<Written, Vec<Problem>> {
     let site = site(fields, read).map_err(|problem| vec![problem])?;
     let request = request(fields, read)?;
@@ -277,7 +277,7 @@ pub fn command(fields: &Fields, read: SiteReader<'_>) -> String {
             "script" if said == "setup" => add(&["--setup"]),
             "script" if said == "collect" => add(&["--collect"]),
             OWN_SITE | "script" => {}
-            // The command takes bash where a site that has no bash takes its first.
+            // Without `--scheduler` the command uses bash, the form the first scheduler of a site without bash.
             "scheduler" if !is_set && shown.default != "bash" => add(&["--scheduler", &shown.default]),
             _ if !is_set || said == shown.default => {}
             "alone" | "divided" => add(&[&format!("--{}", shown.name)]),

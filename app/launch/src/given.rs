@@ -1,4 +1,4 @@
-//! What is given for a launch: by the user, else by the site's file, else by the target's table.
+//! The values for a launch: the user's, otherwise those of the site's file, otherwise those of the target's table.
 
 use crate::request::{Problem, Request, Script};
 use crate::word::{Part, Word};
@@ -12,7 +12,7 @@ pub(crate) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// The fields that stand in the words for devices, which are directives.
+    /// The fields in the request for devices, which is a directive.
     pub(crate) fn directive_fields(self) -> impl Iterator<Item = &'a str> {
         let site = self.site;
         let texts = site.request.iter().chain(&site.select).chain(&site.directives);
@@ -20,7 +20,7 @@ impl<'a> Given<'a> {
         names.filter(|name| *name != "devices")
     }
 
-    /// A text of the file with the user's fields in it.
+    /// A text of the file with the user's fields filled in.
     pub(crate) fn filled(self, text: &str) -> String {
         let mut out = String::new();
         let mut parts = text.split('{');
@@ -33,7 +33,7 @@ impl<'a> Given<'a> {
         out
     }
 
-    /// What the user, or else the file, says for a field. Empty is nothing.
+    /// The value of a field: the user's, otherwise the file's. Empty means none.
     pub(crate) fn value(self, name: &str) -> Option<&'a str> {
         let given = self.request.values.get(name).map(String::as_str).filter(|value| !value.is_empty());
         let of_site = self.site.field.iter().find(|field| field.name == name);
@@ -41,7 +41,7 @@ impl<'a> Given<'a> {
         given.or_else(|| of_site.or_else(of_target)?.default.as_deref())
     }
 
-    /// A text of the file as a word. A field that has no value is left empty; [`Given::missing`] reports it.
+    /// A text of the file as a word. A field without a value stays empty; [`Given::missing`] reports it.
     pub(crate) fn word(self, text: &str) -> Word {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -70,7 +70,7 @@ impl<'a> Given<'a> {
         Word(parts)
     }
 
-    /// Required fields without a value where their condition holds, and values for fields that there are none of.
+    /// Required fields without a value if their condition is true, and values for fields that don't exist.
     pub(crate) fn missing(self, holds: impl Fn(&When) -> bool) -> Vec<Problem> {
         let Given { request, site } = self;
         let mut problems = Vec::new();
@@ -95,7 +95,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Whether that script has a use for a field of the site: a training for all, the others for those of the SDK.
+/// Whether that script uses a field of the site: a training uses all, the others those of the SDK.
 pub(crate) fn asks_for(site: &Site, field: &Field, script: Script) -> bool {
     let word = format!("{{{}}}", field.name);
     let mut sdk = site.enable.iter().chain(site.words.values().flat_map(Texts::all));

@@ -1,16 +1,16 @@
 //! Launch scripts.
 //!
-//! A [`Request`] says what a user wants: a target, an entry point, how many devices. A [`Site`] says what a machine is
-//! like, and is data: a TOML file in `sites/`, or one of the user's own. [`plan`] makes a [`Plan`] of the two, or says
-//! at which field something is wrong; it never fills in a value that only the user can know. [`render`] writes the plan
-//! as a shell script. Words are typed until then ([`Word`]), so quoting happens once, in one place, and nothing that
-//! a user typed is ever read by the shell. [`lint`] goes the other way: it reads a script that somebody else wrote.
+//! A [`Request`] describes what a user wants: a target, an entry point, the number of devices. A [`Site`] describes a
+//! machine as data: a TOML file in `sites/`, or the user's own. [`plan`] makes a [`Plan`] of the two, or reports which
+//! field has a problem; it never guesses a value that only the user can know. [`render`] writes the plan as a shell
+//! script. Words are typed until then ([`Word`]), so quoting happens once, in one place, and user input is never
+//! interpreted by the shell. [`lint`] is the reverse: it checks a script that somebody else wrote.
 //!
-//! [`form`] is the same as a form, field by field: the page shows it, and what is written into it becomes a [`Request`].
+//! [`form`] is the same as a form, field by field: the page shows it, and its values become a [`Request`].
 //!
 //! [`Twin`] is the command for a run of original and port side by side on the CPU.
 //!
-//! Nothing here reads or writes a file, so the command and a page give the same bytes.
+//! Nothing here reads or writes a file, so the command and a page produce the same bytes.
 
 mod directives;
 mod draft;

@@ -1,5 +1,5 @@
-//! Reads a script that somebody else wrote for faults that published scripts are known to have, and for what the target's
-//! vendor says otherwise.
+//! Checks a script that somebody else wrote for known mistakes of published scripts, and for violations of the vendor's
+//! documentation.
 
 mod compiled;
 mod job;
@@ -18,7 +18,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use tables::LaunchTable;
 
-/// A fault in a script.
+/// A mistake in a script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Its line, from 1.
@@ -29,14 +29,14 @@ pub struct Finding {
     pub message: String,
 }
 
-/// What a look at a script found.
+/// The result of checking a script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Linted {
-    /// The faults, by line.
+    /// The mistakes, by line.
     pub findings: Vec<Finding>,
-    /// The script with those faults mended that have one right answer.
+    /// The script with those mistakes fixed that have a unique fix.
     pub fixed: String,
-    /// The mended lines, by line.
+    /// The fixed lines, by line.
     pub hunks: Vec<Hunk>,
 }
 
@@ -60,10 +60,10 @@ pub fn lint(script: &str, target: Target) -> Linted {
     Linted { fixed: look.fixed(), findings: look.findings, hunks }
 }
 
-/// Lines of a script, and what stands in their place when it is mended.
+/// Lines of a script, and their replacement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
-    /// The first of the old lines, from 1; where lines are only put in, the line in front of them, 0 at the start.
+    /// The first of the old lines, from 1; if lines are only inserted, the line before them, 0 at the start.
     pub line: usize,
     /// The old lines, with their line breaks.
     pub old: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Hunk {
 }
 
 impl Linted {
-    /// The mended lines as a patch without context; empty when nothing was mended.
+    /// The fixed lines as a patch without context; empty if nothing was fixed.
     pub fn diff(&self, name: &str) -> String {
         let mut out = String::new();
         let mut shift: isize = 0;
@@ -81,7 +81,7 @@ impl Linted {
                 let _ = write!(out, "--- a/{name}\n+++ b/{name}\n");
             }
             let (old, new) = (hunk.old.len(), hunk.new.len());
-            // A side without lines is named by the line in front of it.
+            // A side without lines is identified by the line before it.
             let after_old = if old == 0 { hunk.line + 1 } else { hunk.line };
             let at = after_old.saturating_add_signed(shift);
             let at = if new == 0 { at.saturating_sub(1) } else { at };
@@ -102,22 +102,22 @@ fn range(line: usize, lines: usize) -> String {
     if lines == 1 { line.to_string() } else { format!("{line},{lines}") }
 }
 
-/// A range of the script, and what stands there instead.
+/// A range of the script, and its replacement.
 type Edit = (Range<usize>, String);
 
-/// A script that is looked at, and what was found so far.
+/// A script that is being checked, with the findings so far.
 struct Look<'s> {
     script: &'s str,
     target: Target,
     table: &'static LaunchTable,
     commands: Vec<Command>,
     findings: Vec<Finding>,
-    /// What is put in a place's stead.
+    /// Replaces a range.
     edits: Vec<Edit>,
 }
 
 impl Look<'_> {
-    /// A fault at a place of the script; the same fault is said once a line.
+    /// A mistake at a place of the script; the same one is reported once per line.
     fn found(&mut self, at: usize, rule: &'static str, message: impl Into<String>) {
         let line = 1 + self.script[..at].matches('\n').count();
         let finding = Finding { line, rule: rule.to_owned(), message: message.into() };
@@ -131,7 +131,7 @@ impl Look<'_> {
         let new = new.into();
         let overlaps = self.edits.iter().any(|(other, _)| other.start < range.end && range.start < other.end);
         if !overlaps {
-            // They stay in the order of the script.
+            // They are kept in the order of the script.
             let at = self.edits.partition_point(|(other, _)| other.start <= range.start);
             self.edits.insert(at, (range, new));
         }
@@ -148,20 +148,20 @@ impl Look<'_> {
         fixed + &self.script[from..]
     }
 
-    /// The mends by line: those that share a line are one hunk.
+    /// The fixes by line: those that share a line are one hunk.
     fn hunks(&self) -> Vec<Hunk> {
         let script = self.script;
         let starts: Vec<usize> = std::iter::once(0).chain(script.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let line_of = |at: usize| starts.partition_point(|start| *start <= at) - 1;
         let end_of = |line: usize| starts.get(line + 1).copied().unwrap_or(script.len());
-        // Lines that are touched, from the first to behind the last; and the edits in them.
+        // Changed lines, from the first to after the last; and the edits in them.
         let mut touched: Vec<(Range<usize>, Vec<&Edit>)> = Vec::new();
         for edit in &self.edits {
             let (range, new) = edit;
             let first = line_of(range.start);
             let whole = range.start == starts[first];
             let last = match range.is_empty() {
-                // Lines put in between two others touch neither.
+                // Lines inserted between two others change neither.
                 true if whole && new.ends_with('\n') => first,
                 true => first + 1,
                 false => line_of(range.end - 1) + 1,
@@ -205,14 +205,14 @@ impl Look<'_> {
         self.each(|look, command| command.words.iter().for_each(|word| act(look, word)));
     }
 
-    /// Whether some command gives the variable a value.
+    /// Whether some command assigns the variable.
     fn assigns(&self, name: &str) -> bool {
         let mut words = self.commands.iter().flat_map(|command| &command.words);
         words.any(|word| word.assigned().is_some_and(|(known, _)| known == name))
     }
 }
 
-/// Where `name` stands in a text as a whole word of letters, digits and `_`.
+/// Where `name` occurs in a text as a whole word of letters, digits and `_`.
 fn whole<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(name)

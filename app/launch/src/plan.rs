@@ -1,4 +1,4 @@
-//! What a script does, before it is text.
+//! The steps of a script, before it is text.
 
 use crate::word::Word;
 use tables::{Monitor, Scheduler};
@@ -10,38 +10,38 @@ pub struct Setting {
     pub name: String,
     /// Its value.
     pub value: Word,
-    /// One line of why.
+    /// The reason, on one line.
     pub why: String,
-    /// Where that is written.
+    /// Its source.
     pub source: String,
 }
 
 /// Words of a command, a flag and its value as a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// As they stand in the script.
+    /// As written in the script.
     pub words: String,
-    /// Half a line of why.
+    /// The reason, as half a line.
     pub why: String,
-    /// Where that is written; empty when it follows from what the user said.
+    /// Its source; empty if it follows from the user's input.
     pub source: String,
 }
 
-/// Something the script does, in order.
+/// A step of the script, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Reads files of shell settings, unless the variable says that this was done before.
+    /// Sources files of shell settings, unless the variable shows that they were already sourced.
     Source {
         /// The files, in order.
         files: Vec<Word>,
-        /// Set when the file was read before, e.g. at login.
+        /// Set if the file was already sourced, e.g. at login.
         unless: Option<String>,
-        /// One line of why.
+        /// The reason, on one line.
         why: String,
-        /// Where that is written.
+        /// Its source.
         source: String,
     },
-    /// Stops with the message when the variable is not set.
+    /// Stops with the message if the variable is not set.
     Require {
         /// The variable.
         name: String,
@@ -54,56 +54,56 @@ pub enum Step {
     Run {
         /// The program and its arguments.
         argv: Vec<Word>,
-        /// Those of its words that need a reason.
+        /// The words that need a reason.
         flags: Vec<Flag>,
-        /// One line of why.
+        /// The reason, on one line.
         why: String,
-        /// Where that is written.
+        /// Its source.
         source: String,
     },
-    /// Copies files into a folder; one that is not there is named and passed over.
+    /// Copies files into a folder; a missing one is reported and skipped.
     Take {
         /// The files.
         file: Word,
         /// The folder.
         into: Word,
-        /// One line of why.
+        /// The reason, on one line.
         why: String,
-        /// Where that is written; empty when it follows from what the user said.
+        /// Its source; empty if it follows from the user's input.
         source: String,
     },
-    /// Writes into a file what a command prints; a command that fails here says so and the script goes on.
+    /// Writes the output of a command into a file; if the command fails, that is reported and the script continues.
     Keep {
         /// The program and its arguments.
         argv: Vec<Word>,
         /// The file.
         file: Word,
-        /// One line of why.
+        /// The reason, on one line.
         why: String,
-        /// Where that is written; empty when it is common knowledge.
+        /// Its source; empty if it is common knowledge.
         source: String,
     },
 }
 
-/// A value of a directive, and who said it.
+/// A value of a directive, and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The value.
     pub value: String,
-    /// The site's source; empty when the user said it.
+    /// The site's source; empty if the value is the user's.
     pub source: String,
 }
 
-/// What the scheduler is asked for.
+/// The request to the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// The job's name: letters, digits, `.`, `_`, `-`.
     pub name: String,
     /// Machines.
     pub nodes: u32,
-    /// Tasks of a node: Slurm's `--ntasks-per-node`, the `mpiprocs` of PBS.
+    /// Tasks per node: Slurm's `--ntasks-per-node`, the `mpiprocs` of PBS.
     pub tasks_per_node: Option<u32>,
-    /// Processor cores for a task.
+    /// Processor cores per task.
     pub cpus_per_task: Option<u32>,
     /// Slurm's request for devices, such as `--gres=gpu:8`.
     pub devices: Option<Asked>,
@@ -117,39 +117,39 @@ pub struct Resources {
     pub exclusive: bool,
     /// Memory of a machine, as Slurm writes it: `0` is all of it.
     pub memory: Option<String>,
-    /// Who gets a mail when it ends or fails.
+    /// The recipient of a mail when it ends or fails.
     pub mail: Option<String>,
     /// Slurm's quality of service.
     pub qos: Option<String>,
     /// Indices of a job array, such as `0-9`.
     pub array: Option<String>,
-    /// The job that has to end well before.
+    /// The job that has to succeed before it.
     pub after: Option<String>,
-    /// Whether the job may be started again.
+    /// Whether the job may be requeued.
     pub requeue: bool,
-    /// Directives of the site's and of the user's own, as they are.
+    /// Directives of the site and of the user, unchanged.
     pub extra: Vec<Asked>,
 }
 
 /// A launch: made by [`plan`](crate::plan), written by [`render`](crate::render).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What the script does, in a sentence.
+    /// The purpose of the script, in a sentence.
     pub title: String,
     /// The line that starts or submits it.
     pub start: String,
-    /// Who starts the script.
+    /// The scheduler, if any, that starts the script.
     pub scheduler: Scheduler,
-    /// What the scheduler is asked for.
+    /// The request to the scheduler.
     pub resources: Resources,
-    /// What the script does.
+    /// The steps of the script.
     pub steps: Vec<Step>,
-    /// The numbers and how they follow from one another.
+    /// The numbers, with their derivation.
     pub arithmetic: Vec<String>,
     /// Commands for a second terminal.
     pub monitors: Vec<Monitor>,
-    /// What the user has to know before it is started.
+    /// Warnings for the user before it is started.
     pub warnings: Vec<String>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }

@@ -8,10 +8,10 @@ use tables::Scheduler;
 
 const SHELL: &str = "#!/usr/bin/env bash";
 
-/// Sites define `module` where a login shell reads it; `env` would take `bash -l` for one name.
+/// Sites define `module` in a login shell; `env` would interpret `bash -l` as one name.
 const LOGIN: &str = "#!/bin/bash -l";
 
-/// `-u` stays off: the vendors' scripts that are sourced read variables that may be unset.
+/// `-u` is not set: the vendors' scripts that are sourced read variables that may be unset.
 const OPENING: &str = r#"set -eo pipefail
 
 # Prints a command and runs it; with DRY_RUN=1 in the environment, only prints it.
@@ -51,7 +51,7 @@ keep() {
 }
 "#;
 
-/// The scheduler knows the machines only when the job runs; a dry run, which may be elsewhere, asks nobody.
+/// The scheduler knows the machines only when the job runs; a dry run, which may be elsewhere, does not query it.
 const MACHINES: &str = r#"
 # The job's machines, one per line.
 machines() {
@@ -98,8 +98,8 @@ const REQUEUE: &str = r#"
 trap 'scontrol requeue "$SLURM_JOB_ID"' USR1
 "#;
 
-/// The script, with few comments: what each command is for. Bash whatever the scheduler; Slurm and PBS read their
-/// directives out of its comments.
+/// The script, with few comments: the purpose of each command. Always bash; Slurm and PBS read their directives from
+/// its comments.
 pub fn render(plan: &Plan) -> String {
     Rendering { explained: false }.script(plan)
 }
@@ -170,7 +170,7 @@ impl Rendering {
             let waits = requeues && last == Some(at);
             self.step(&mut out, step);
             if waits {
-                // bash answers a signal between commands only, so the last one runs beside it.
+                // bash handles a signal only between commands, so the last one runs in the background.
                 out.truncate(out.trim_end().len());
                 out.push_str(" &\nwait \"$!\"\n");
             }
@@ -178,7 +178,7 @@ impl Rendering {
         out
     }
 
-    /// Lines of the script's own, with their comments where all are wanted.
+    /// The script's own lines, with their comments if all comments are requested.
     fn function(&self, out: &mut String, text: &str) {
         for line in text.split_inclusive('\n').filter(|line| self.explained || !line.starts_with("# ")) {
             out.push_str(line);
@@ -190,7 +190,7 @@ impl Rendering {
             reason(out, why, source);
         }
     }
-    /// The functions that the plan's words call.
+    /// The functions that the plan's words use.
     fn functions(&self, out: &mut String, plan: &Plan) {
         let parts = plan.steps.iter().flat_map(|step| match step {
             Step::Set(setting) => std::slice::from_ref(&setting.value),
@@ -244,7 +244,7 @@ impl Rendering {
             }
             Step::Set(setting) => {
                 self.reason(out, &setting.why, &setting.source);
-                // Quotes in a value are part of a file's name here, not a command that is split later.
+                // Quotes in a value are part of a file name here, not of a command that is split later.
                 let has_quotes = |part: &Part| matches!(part, Part::Text(text) if text.contains(['"', '\'', '\\']));
                 let quotes = setting.value.0.iter().any(has_quotes);
                 let (name, value) = (&setting.name, setting.value.quoted());
@@ -255,7 +255,7 @@ impl Rendering {
                         "# shellcheck disable=SC2089\n{name}={value}\n# shellcheck disable=SC2090\nexport {name}\n"
                     );
                 } else if setting.value.0.iter().any(runs) {
-                    // A script stops when an assignment fails, not when an `export` does.
+                    // A failed assignment stops a script, a failed `export` does not.
                     let _ = write!(out, "{name}={value}\nexport {name}\n");
                 } else {
                     let _ = writeln!(out, "export {name}={value}");
@@ -290,7 +290,7 @@ fn loads_modules(plan: &Plan) -> bool {
     plan.steps.iter().any(|step| matches!(step, Step::Run { argv, .. } if is_module(argv)))
 }
 
-/// A call of one of the script's own functions, on as many lines as it needs.
+/// A call of one of the script's own functions, on as many lines as necessary.
 fn command<'a>(out: &mut String, function: &str, words: impl IntoIterator<Item = &'a Word>) {
     out.push_str(function);
     let mut width = function.len();
@@ -314,7 +314,7 @@ fn reason(out: &mut String, why: &str, source: &str) {
     }
 }
 
-/// Why a flag stands there; its source too when it isn't the one that was named for all.
+/// The reason for a flag; its source too if it differs from the common one.
 fn reason_of(out: &mut String, before: &str, flag: &Flag, known: &str) {
     let source = match flag.source.as_str() {
         "" => String::new(),
@@ -324,7 +324,7 @@ fn reason_of(out: &mut String, before: &str, flag: &Flag, known: &str) {
     comment(out, &format!("{before}{}{source}", flag.why));
 }
 
-/// One line, whatever the text holds: a line break in it would end the comment.
+/// The text on one line: a line break in it would end the comment.
 fn comment(out: &mut String, text: &str) {
     let _ = writeln!(out, "# {}", text.replace(|c: char| c.is_control(), " "));
 }

@@ -1,4 +1,4 @@
-//! What a user asks for.
+//! A user's request.
 
 use crate::target::Target;
 use serde::{Deserialize, Serialize};
@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use tables::Scheduler;
 
-/// What the script is for.
+/// The purpose of the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
-    /// Makes the virtual environment, once.
+    /// Creates the virtual environment, once.
     Setup,
     /// Trains.
     Train,
-    /// Puts results, logs and the machine's versions into one archive.
+    /// Collects results, logs and the machine's versions in one archive.
     Collect,
 }
 
 impl Script {
-    /// Its word.
+    /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Script::Setup => "setup",
@@ -27,7 +27,7 @@ impl Script {
         }
     }
 
-    /// The name of its file, alone and among the others of the target: what a scheduler starts says so.
+    /// The name of its file, alone and among the others of the target, with the scheduler if there is one.
     pub(crate) fn file_name(self, target: &str, scheduler: Scheduler) -> String {
         let name = self.name();
         match (self, scheduler) {
@@ -37,84 +37,86 @@ impl Script {
     }
 }
 
-/// A launch as a user describes it. Numbers that are none follow from the others.
+/// A launch as described by a user. Missing numbers follow from the others.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The accelerator.
     pub target: Target,
-    /// Who starts the script.
+    /// The scheduler, if any, that starts the script.
     pub scheduler: Scheduler,
-    /// What the script is for.
+    /// The purpose of the script.
     pub script: Script,
     /// The program.
     pub entry: String,
-    /// Its arguments, taken as they are.
+    /// Its arguments, passed unchanged.
     pub args: Vec<String>,
     /// Machines.
     pub nodes: u32,
-    /// Processes, all machines together.
+    /// Processes on all machines together.
     pub instances: Option<u32>,
     /// Copies of the model, all processes together.
     pub replicas: Option<u32>,
-    /// Devices that one copy of the model takes.
+    /// Devices for one copy of the model.
     pub devices_per_replica: u32,
-    /// Samples of one micro-batch of one copy of the model; what the arguments say when none.
+    /// Samples of one micro-batch of one copy of the model; by default the value in the arguments.
     pub batch: Option<u32>,
-    /// Micro-batches that one step adds up; what the arguments say, else 1, when none.
+    /// Micro-batches per step; by default the value in the arguments, otherwise 1.
     pub accumulation: Option<u32>,
-    /// Who starts the processes, by the name that the target's table has for it; the target's usual one when none.
+    /// The launcher that starts the processes, by its name in the target's table; the target's default if none.
     pub launcher: Option<String>,
-    /// Who could start them as the program was read; taken where the target's usual one does not tell them the same.
+    /// The launcher that suits the program, according to its analysis; used if the target's default does not provide
+    /// the same ranks.
     pub suits: Option<String>,
-    /// Port where the processes meet.
+    /// Rendezvous port of the processes.
     pub port: Option<u16>,
-    /// Names of the machines, where no scheduler knows them.
+    /// Names of the machines, if no scheduler provides them.
     pub hosts: Vec<String>,
-    /// What tells the program that it joins its processes: a key such as `run.distributed`, a switch such as
+    /// How the program is configured to join its processes: a key such as `run.distributed`, a switch such as
     /// `--distributed`, or, with `=` at its end, an option with a value.
     pub distributed_key: Option<String>,
-    /// What tells the program its batch: a key such as `run.minibatch_size`, or an option such as `--batch-size`.
+    /// How the program's batch is set: a key such as `run.minibatch_size`, or an option such as `--batch-size`.
     pub batch_key: Option<String>,
-    /// Where `batch` was read, in words: then it is the program's own default, which an argument may change.
+    /// Where `batch` was found, as text: it is then the program's own default, which an argument may change.
     pub batch_from: Option<String>,
-    /// Where the program divides its batch by the number of processes, in words; none where each takes all of it.
+    /// Where the program divides its batch by the number of processes, as text; none if each process uses all of it.
     pub shared_batch: Option<String>,
-    /// Where `accumulation` was read, in words, as for `batch_from`; then the program has it already.
+    /// Where `accumulation` was found, as text, as for `batch_from`; the program then has the value already.
     pub accumulation_from: Option<String>,
-    /// What tells the program how many micro-batches a step adds up, as a key or an option.
+    /// How the number of micro-batches per step is set, as a key or an option.
     pub accumulation_key: Option<String>,
-    /// Words of the command line without which the program's processes don't join, such as `--dist-url=env://`.
+    /// Command-line arguments without which the program's processes don't join, such as `--dist-url=env://`.
     pub join_args: Vec<String>,
-    /// From what its processes learn their places (a name of `tells` in a target's table), each with words that it takes;
-    /// `unread` where a look at the program found nothing, empty where nobody looked.
+    /// The sources from which its processes read their ranks (names of `tells` in a target's table), each with
+    /// arguments that it requires; `unread` if the analysis of the program found nothing, empty if there was no
+    /// analysis.
     pub joined_by: Vec<(String, Vec<String>)>,
-    /// What tells the program its devices of a machine, as a key; or `=8 a.py:3` where that stands in the source.
+    /// How the program's devices per machine are set, as a key; or `=8 a.py:3` if the number is in the source.
     pub devices_key: Option<String>,
     /// The same for machines.
     pub nodes_key: Option<String>,
-    /// What makes the program start processes itself.
+    /// The option that makes the program start processes itself.
     pub spawn_key: Option<String>,
-    /// Whether the program divides its command line at `--`: what stands in front is the target's.
+    /// Whether the program splits its command line at `--`: the part before it is the target's.
     pub divided: bool,
-    /// The program's options that stand in front all the same.
+    /// The program's own options that nevertheless come before it.
     pub ahead: Vec<String>,
-    /// Whether nothing in the program joins processes.
+    /// Whether the program has no code that joins processes.
     pub alone: bool,
-    /// Keys and options that the program does not start without.
+    /// Keys and options that the program requires.
     pub needs: Vec<String>,
-    /// Environment variables of the user's own.
+    /// The user's own environment variables.
     pub env: Vec<(String, String)>,
-    /// Directives of the user's own, without the scheduler's mark.
+    /// The user's own directives, without the scheduler's prefix.
     pub directives: Vec<String>,
     /// Environment modules to load.
     pub load: Vec<String>,
-    /// The name of the script's file; one of the target's name when none.
+    /// The name of the script's file; by default derived from the target.
     pub file: Option<String>,
     /// Values of the target's and the site's fields; a switch is `on`.
     pub values: BTreeMap<String, String>,
 }
 
-/// `environment:--dist-url=env://,open-mpi` as names with their words.
+/// `environment:--dist-url=env://,open-mpi` as names with their arguments.
 #[must_use]
 pub fn joins_of(text: &str) -> Vec<(String, Vec<String>)> {
     let own = text.split(',').map(str::trim).filter(|join| !join.is_empty());
@@ -126,7 +128,7 @@ pub fn joins_of(text: &str) -> Vec<(String, Vec<String>)> {
 }
 
 impl Request {
-    /// One process on one device, started by hand.
+    /// One process on one device, started without a scheduler.
     pub fn new(target: Target, entry: &str) -> Request {
         Request {
             target,
@@ -177,12 +179,12 @@ impl Request {
     }
 }
 
-/// Something wrong with a request, at the field it belongs to.
+/// A problem with a request, at its field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// The field: a word of the command line without its dashes, or a site's field.
+    /// The field: a command-line option without its dashes, or a site's field.
     pub field: String,
-    /// What is wrong and what would be right.
+    /// What is wrong and what would be correct.
     pub message: String,
 }
 
@@ -194,7 +196,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is said of the field goes on its sentence.
+        // A message about the field continues its sentence.
         let goes_on = ["is ", "are ", "must "].iter().any(|verb| self.message.starts_with(verb));
         write!(f, "{}{} {}", self.field, if goes_on { "" } else { ":" }, self.message)
     }

@@ -1,28 +1,28 @@
-//! Sites: those of the build, and files of the user's own.
+//! Sites: built-in ones, and the user's own files.
 
 use crate::embedded;
 use crate::request::Problem;
 use crate::target::Target;
 use tables::Site;
 
-/// The sites of this build, those for any machine first.
+/// The built-in sites, those for any machine first.
 pub fn sites() -> Vec<Site> {
     embedded::sites()
 }
 
-/// Reads and checks a site file of the user's own.
+/// Reads and checks a user's own site file.
 ///
 /// # Errors
-/// A problem at the field `site` that says what is wrong and, where one is at fault, in which line.
+/// A problem at the field `site` with the error and, if one is affected, its line.
 pub fn read_site(text: &str) -> Result<Site, Problem> {
     let targets: Vec<&str> = Target::all().map(Target::name).collect();
     tables::read_site(text, &targets).map_err(|fault| Problem::new("site", fault.to_string()))
 }
 
-/// The site with that name that has the target; a group's name will do.
+/// The site with that name that has the target; a group's name is enough.
 ///
 /// # Errors
-/// A problem at the field `site` that lists the names there are.
+/// A problem at the field `site` that lists the existing names.
 pub fn site_named(name: &str, target: Target) -> Result<Site, Problem> {
     let all = sites();
     let matching = |site: &&Site| site.name == name || site.group.as_deref() == Some(name);

@@ -22,42 +22,42 @@ impl Target {
         OUTLINES.iter().position(|known| known.name == name).map(Target)
     }
 
-    /// Its word on the command line.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         &OUTLINES[self.0].name
     }
 
-    /// Whether its table asks the user for a field of that name.
+    /// Whether its table has a user field of that name.
     #[must_use]
     pub fn has_field(self, name: &str) -> bool {
         OUTLINES[self.0].fields.iter().any(|field| field == name)
     }
 
-    /// What a program has to have to be launched there.
+    /// Its requirements for programs.
     #[must_use]
     pub fn program_terms(self) -> guide::ProgramTerms {
         OUTLINES[self.0].program_terms()
     }
 
-    /// What it is called in a list.
+    /// Its label in a list.
     #[must_use]
     pub fn label(self) -> &'static str {
         &OUTLINES[self.0].label
     }
 
-    /// Whether its programs are told the batch by an option of the target's own.
+    /// Whether its programs receive the batch through an option of the target's own.
     pub(crate) fn has_own_batch(self) -> bool {
         OUTLINES[self.0].own_batch
     }
 
-    /// What its table asks the user.
+    /// The user fields in its table.
     #[must_use]
     pub fn fields(self) -> &'static [Field] {
         &self.table().field
     }
 
-    /// What can start its processes, as far as it can be chosen.
+    /// The launchers for its processes that can be chosen.
     pub fn launchers(self) -> impl Iterator<Item = &'static str> {
         self.table().launcher.iter().filter(|entry| !entry.label.is_empty()).map(|entry| &*entry.name)
     }
@@ -71,7 +71,7 @@ impl Target {
         &TARGETS[self.0].launch
     }
 
-    /// The newest release that the guide knows.
+    /// The newest release in the guide.
     pub(crate) fn newest(self) -> &'static str {
         TARGETS[self.0].sdks.last().map_or("", String::as_str)
     }

@@ -1,25 +1,25 @@
-//! A twin run: the original and its port, run on the CPU with the same data and start weights, and compared step by step.
-//! What has to be typed for one.
+//! A twin run: the original and its port, run on the CPU with the same data and initial weights, and compared step by
+//! step. This is the command for one.
 
 use crate::form::Fields;
 use crate::target::Target;
 use crate::word::{Word, split_words};
 
-/// What a port takes beside the original's arguments, read off the ported project.
+/// Arguments of a port in addition to the original's, read from the ported project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Twin {
-    /// The target's word on the command line.
+    /// The target's name on the command line.
     pub target: String,
-    /// The program, from the project's root.
+    /// The program, relative to the project's root.
     pub entry: String,
-    /// Arguments of the port alone: the mode in which it runs on the target.
+    /// Arguments of the port alone: its mode on the target.
     pub args: Vec<String>,
-    /// The batch, where the target's programs are told it by an option of the target's own.
+    /// The batch, if the target's programs receive it through an option of the target's own.
     pub batch: Option<u32>,
 }
 
 impl Twin {
-    /// Of the fields that a launch reads off the ported project; none where no file of it is a program.
+    /// From the fields that a launch reads from the ported project; none if none of its files is a program.
     #[must_use]
     pub fn read(target: &str, fields: &Fields) -> Option<Twin> {
         let own_batch = Target::named(target).is_some_and(Target::has_own_batch);
@@ -31,7 +31,8 @@ impl Twin {
         })
     }
 
-    /// The kit's words for what the port takes. An option and its value are one word: the value may begin with a dash.
+    /// The kit's options for the port's arguments. An option and its value are one word: the value may begin with a
+    /// dash.
     #[must_use]
     pub fn options(&self) -> Vec<String> {
         let args = self.args.iter().map(|word| Word::text(word).quoted()).collect::<Vec<_>>().join(" ");
@@ -39,7 +40,8 @@ impl Twin {
         args.into_iter().chain(self.batch.map(|batch| format!("--batch-size={batch}"))).collect()
     }
 
-    /// The command `portolan rehearse`, typed in the project's folder. `choices` are the words that make the same port again.
+    /// The command `portolan rehearse`, to be run in the project's folder. `choices` are the options that reproduce the
+    /// port.
     #[must_use]
     pub fn command(&self, choices: &[String], one_file: bool) -> String {
         let mut words = ["portolan", "rehearse", "--target", &self.target].map(str::to_string).to_vec();
@@ -51,7 +53,8 @@ impl Twin {
         typed(&words)
     }
 
-    /// The kit's own command, typed where the kit lies beside the folders `original` and `port`, and the port's report.
+    /// The kit's own command, to be run in the folder that contains the kit, the folders `original` and `port`, and the
+    /// port's report.
     #[must_use]
     pub fn kit_command(&self, report: &str) -> String {
         let words =

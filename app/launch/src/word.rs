@@ -1,26 +1,25 @@
-//! Words of a command, and the one place where they are quoted.
+//! Words of a command, and the only place where they are quoted.
 
 use std::fmt::Write;
 
 /// A piece of a [`Word`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Taken as it is, whatever it holds.
+    /// Literal, whatever it contains.
     Text(String),
     /// The value of an environment variable when the script runs.
     Variable(String),
-    /// Any run of characters in a file's name, `*`.
+    /// Any run of characters in a file name, `*`.
     Any,
     /// The first host of a job, from the function `first_host` that [`render`](crate::render) writes.
     FirstHost,
     /// All hosts of a job as `HOST:N,HOST:N`, N being the processes of each; from the function `hosts`.
     Hosts(u32),
-    /// A port that follows from the job's number, so that jobs on one machine don't meet each other; this one where there
-    /// is no job.
+    /// A port derived from the job's number, so that jobs on one machine don't collide; this one outside a job.
     JobPort(u32),
     /// The newest file of that name in a folder, or nothing; from the function `newest`.
     Newest(String, String),
-    /// A text with the variable's value behind it, or no word at all where the variable is empty.
+    /// A text followed by the variable's value, or no word at all if the variable is empty.
     WhenSet(String, String),
 }
 
@@ -29,7 +28,7 @@ pub enum Part {
 pub struct Word(pub Vec<Part>);
 
 impl Word {
-    /// A word that the shell must not look into.
+    /// A word that the shell must not interpret.
     pub fn text(text: impl Into<String>) -> Word {
         Word(vec![Part::Text(text.into())])
     }
@@ -63,9 +62,9 @@ impl Word {
         self
     }
 
-    /// As bash reads it back to the same word: bare when nothing in it is special, else in quotes.
+    /// Quoted so that bash reads the same word: bare if nothing in it is special, otherwise in quotes.
     pub fn quoted(&self) -> String {
-        // What looks like an expansion goes in double quotes, escaped, so that a reader sees it is meant as it stands.
+        // Text that looks like an expansion is in double quotes, escaped, so that a reader sees that it is literal.
         if let [Part::Text(text)] = &self.0[..]
             && !text.contains(['$', '`'])
         {
@@ -142,8 +141,8 @@ fn quoted_text(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// With every line break and its like spelt out: a word never begins a line of the script, where a scheduler or a reader
-/// could take it for something else.
+/// With every line break and similar character escaped: a word never begins a line of the script, where a scheduler or
+/// a reader could interpret it differently.
 fn escaped_text(text: &str) -> String {
     let mut out = String::from("$'");
     for c in text.chars() {
@@ -165,8 +164,8 @@ fn escaped_text(text: &str) -> String {
     out
 }
 
-/// Splits a line of arguments as a shell would: blanks, quotes, backslashes. Nothing is expanded.
-/// None when a quote is not closed.
+/// Splits a line of arguments like a shell: spaces, quotes, backslashes. Nothing is expanded. None if a quote is not
+/// closed.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,5 +1,5 @@
 //! Every combination of target, site, scheduler, launcher and numbers that has a plan: the script parses, ShellCheck
-//! finds nothing, and with recorders in the place of the site's commands it runs to its end with the plan's words.
+//! finds nothing, and with recorders in place of the site's commands it runs to the end with the plan's words.
 
 use launch::{Part, Plan, Request, Scheduler, Script, Site, Step, Target, Texts, Word, explained, plan, render, sites};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,7 @@ fn full(request: &Request) -> bool {
     request.accumulation.is_some()
 }
 
-/// Everything that may be left out is said.
+/// Every optional value is set.
 fn fill(request: &mut Request) {
     // A line break can be in a path, but not in the profiler's JSON.
     let output = HOSTILE.replace('\n', " ");
@@ -131,7 +131,7 @@ fn fill(request: &mut Request) {
     request.shared_batch = Some("a.py:3".into());
 }
 
-/// The site with its commands where a test can put others, and with a value for every field.
+/// The site with replaceable commands, and with a value for every field.
 fn tamed(site: &Site, request: &mut Request) -> Site {
     let mut site = site.clone();
     for field in &site.field {
@@ -236,7 +236,7 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
             command.env(name, &env[name]).env("DRY_RUN", "1");
         }
     }
-    // What a script collects is there.
+    // The files that a script collects exist.
     for step in &plan.steps {
         if let Step::Take { file, .. } = step
             && !file.0.contains(&Part::Any)
@@ -322,7 +322,7 @@ fn every_script_is_sound_and_does_what_its_plan_says() {
         }
     }
     assert!(scripts.len() > 250, "{}", scripts.len());
-    // A plan that is refused is passed over above, so what must have one is named.
+    // Refused plans are skipped above, so the required ones are listed.
     for site in sites() {
         for target in &site.targets {
             for script in ["train", "setup", "collect"] {

@@ -1,4 +1,4 @@
-//! What is wrong with a request is said at its field.
+//! Problems with a request are reported at its fields.
 
 use launch::{Request, Scheduler, Script, Target, plan, render, site_named};
 
@@ -46,7 +46,7 @@ fn launchers_that_a_scheduler_does_not_carry() {
     check("rdu", "generic", by_mpich, "launcher");
 }
 
-/// What is wrong with a value of `--set` is said at its field: what it takes, or which fields there are.
+/// Problems with a value of `--set` are reported at its field: the allowed values, or the existing fields.
 #[test]
 fn values_of_set() {
     let says = |name: &str, value: &str, words: &[&str]| {
@@ -71,7 +71,7 @@ fn values_of_set() {
     says("sdk", "new", &["must be a release such as"]);
 }
 
-/// A process sees its own tile alone, or chooses one by its local rank: never both, and never neither.
+/// A process sees only its own tile, or selects one by its local rank: never both, and never neither.
 #[test]
 fn a_tile_for_each_process() {
     let script = |change: &dyn Fn(&mut Request)| {
@@ -89,7 +89,7 @@ fn a_tile_for_each_process() {
         let shown = script(&|request| drop(request.values.insert(name.into(), "on".into())));
         assert!(shown.contains(mask) && shown.contains("LOCAL_RANK=0 ") && !shown.contains(rank), "{shown}");
     }
-    // Who suits the program is one thing, how the site starts it another.
+    // The launcher that suits the program is independent of how the site starts it.
     let suited = script(&|request| request.suits = Some("torchrun".into()));
     assert!(suited.contains("run mpiexec ") && !suited.contains("torchrun"), "{suited}");
     let masked = |request: &mut Request| {
@@ -99,7 +99,7 @@ fn a_tile_for_each_process() {
     check("xpu", "generic", masked, "mask");
 }
 
-/// What a program starts by itself is what it is told; a number of its own must be the one that is asked for.
+/// A program that starts processes itself gets their number; a number in its source must be the requested one.
 #[test]
 fn numbers_of_a_program_that_starts_processes() {
     let with = |launcher: &'static str, devices: &'static str, nodes: &'static str| {
@@ -139,7 +139,7 @@ fn numbers_of_a_program_that_starts_processes() {
         "train.py trainer.devices=8 +trainer.num_nodes=1\n",
     );
     told(&with("lightning", "=all a.py:3", "=1 a.py:3"), "train.py\n");
-    // Its own number is not known, or not that of the machine's cards: the script says so.
+    // Its own number is unknown, or differs from the machine's number of cards: the script has a note.
     let part = |request: &mut Request| {
         with("lightning", "=all a.py:3", "=1 a.py:3")(request);
         request.instances = Some(2);
@@ -155,7 +155,7 @@ fn numbers_of_a_program_that_starts_processes() {
     told(&unread, "# set num_nodes=2 in the Trainer: the source of this number was not found\n");
 }
 
-/// Under a scheduler mpirun is told the job's machines, and the job has a task for each process.
+/// Under a scheduler mpirun receives the job's machines, and the job has a task for each process.
 #[test]
 fn mpirun_on_several_machines_of_a_job() {
     for (scheduler, asked) in [

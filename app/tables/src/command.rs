@@ -4,7 +4,7 @@ use crate::when::When;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// An environment variable: set to a value, or asked for.
+/// An environment variable: set to a value, or provided by the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SetEntry {
@@ -12,17 +12,17 @@ pub struct SetEntry {
     pub name: String,
     /// Its value.
     pub value: Option<String>,
-    /// What its value stands for; the value, its reason and its source are the release's, of `[variable.NAME]`.
+    /// The meaning of its value; the value, its reason and its source depend on the release, from `[variable.NAME]`.
     pub is: Option<String>,
-    /// What the user is asked for where nothing has set the variable before.
+    /// The request to the user if the variable is not set.
     pub ask: Option<String>,
-    /// When.
+    /// Condition.
     pub when: When,
-    /// One line of why.
+    /// The reason, on one line.
     pub why: String,
-    /// Where that is written.
+    /// Its source.
     pub source: String,
-    /// Whether the script alone uses it.
+    /// Whether only the script itself uses it.
     pub inner: bool,
 }
 
@@ -30,13 +30,13 @@ pub struct SetEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CommandEntry {
-    /// The launcher that it belongs to; all when empty.
+    /// Its launcher; all if empty.
     pub by: String,
-    /// When.
+    /// Condition.
     pub when: When,
-    /// One line of why.
+    /// The reason, on one line.
     pub why: String,
-    /// Where that is written; `{site}` where the site says.
+    /// Its source; `{site}` for the site's.
     pub source: String,
     /// Its words, in order.
     pub words: Vec<Phrase>,
@@ -55,18 +55,18 @@ pub enum Phrase {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reasoned {
-    /// The words; one text is split at blanks.
+    /// The words; a single text is split at spaces.
     pub words: Texts,
-    /// The reason; none where the words need none and stand under a condition alone.
+    /// The reason; none if the words need none and only have a condition.
     #[serde(default)]
     pub why: String,
-    /// When they stand there.
+    /// The condition for including them.
     #[serde(default)]
     pub when: When,
-    /// Where that is written; the command's own source when absent.
+    /// Its source; by default the command's own.
     #[serde(default)]
     pub source: String,
-    /// What stands in the explanation in place of the words.
+    /// The text in the explanation that replaces the words.
     #[serde(default)]
     pub shown: String,
 }
@@ -91,10 +91,10 @@ impl Texts {
     }
 }
 
-/// Texts that commands take by name.
+/// Texts that commands use by name.
 pub type Words = BTreeMap<String, Texts>;
 
-// TOML tells the forms of a value apart by its type; packed data, which doesn't say its types, by a number in front.
+// TOML distinguishes the forms of a value by type; packed data, which does not contain types, by a leading number.
 
 impl<'de> Deserialize<'de> for Phrase {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Phrase, D::Error> {

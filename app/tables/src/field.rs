@@ -1,33 +1,33 @@
-//! What only the user knows: fields of targets and of sites, and the words that are taken.
+//! Values that only the user knows: fields of targets and of sites, and the allowed values.
 
 use crate::when::When;
 use serde::{Deserialize, Serialize};
 
-/// Something that only the user knows.
+/// A value that only the user knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Field {
     /// Its name in `{…}` and in `--set NAME=VALUE`.
     pub name: String,
-    /// What it is.
+    /// Its label.
     pub label: String,
-    /// A line about it.
+    /// A line of help.
     pub help: String,
-    /// What it takes.
+    /// Its type.
     pub kind: Kind,
-    /// Whether there is no script without it.
+    /// Whether a script requires it.
     pub required: bool,
-    /// What it is when the user says nothing; only ever something that the source says.
+    /// Its default; only a value that is documented in the source.
     pub default: Option<String>,
-    /// When it is asked for.
+    /// When it is shown.
     pub when: When,
     /// The scripts that use it: `train`, `setup`, `collect`.
     pub scripts: Vec<String>,
-    /// `program` where it says something about the program, `project` where `--project` reads it.
+    /// `program` if it describes the program, `project` if `--project` detects it.
     pub group: String,
 }
 
-/// What a field takes.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -36,21 +36,21 @@ pub enum Kind {
     Text,
     /// A whole number from 1.
     Number,
-    /// `on`, or nothing.
+    /// `on`, or empty.
     Switch,
-    /// A name for a file, without a folder.
+    /// A file name, without a folder.
     Name,
     /// A network interface, or a network.
     Network,
     /// One of the target's groups of devices.
     Group,
-    /// Devices of a machine with commas between them, one for each process at least.
+    /// Devices of a machine, separated by commas, at least one for each process.
     Devices,
     /// A release of the vendor's software.
     Release,
 }
 
-/// Fields that are options of the command of their own; all others are values of `--set`.
+/// Fields that are separate options of the command; all others are values of `--set`.
 pub const OPTIONS: [&str; 35] = [
     "suits",
     "join-args",

@@ -14,142 +14,142 @@ use serde::{Deserialize, Serialize};
 pub struct LaunchTable {
     /// The target in a list of targets.
     pub label: String,
-    /// What the script does.
+    /// The purpose of the script.
     pub title: String,
-    /// The same under a condition; the first that holds wins.
+    /// The same under a condition; the first that is true applies.
     pub titles: Vec<Note>,
-    /// The numbers and how they follow from one another; `{samples}` is the line about the samples of a step.
+    /// The numbers with their derivation; `{samples}` is the line about the samples of a step.
     pub numbers: Vec<String>,
-    /// What one device is called.
+    /// The name of a device.
     pub device: String,
-    /// Devices of one machine where the site doesn't say.
+    /// Devices of one machine, if the site doesn't specify it.
     pub devices_per_node: Option<u32>,
-    /// Processes that may share a device.
+    /// The maximum number of processes on a device.
     pub per_device: Option<u32>,
-    /// How many processes there are.
+    /// How the number of processes is determined.
     pub processes: Counting,
-    /// What a process is called.
+    /// The name of a process.
     pub process: Option<String>,
-    /// Whether only a power of two of devices can be had.
+    /// Whether the number of devices must be a power of two.
     pub power_of_two: bool,
-    /// What a program has to have.
+    /// Requirements for a program.
     pub program: guide::ProgramTerms,
-    /// What is said to somebody who asks for several processes of a target that is one; empty when several are fine.
+    /// The message for a request of several processes if the target has only one; empty if several are allowed.
     pub only_one: String,
-    /// What holds one copy of the model.
+    /// The name of what contains one copy of the model.
     pub copy: String,
-    /// Whether the target's programs are told their batch by the target's own option.
+    /// Whether the target's programs receive their batch through the target's own option.
     pub own_batch: bool,
-    /// Who makes one training of several processes.
+    /// What combines several processes into one training.
     pub joined_by: JoinedBy,
     /// Why the program must not join its processes itself.
     pub joined_why: Option<String>,
-    /// Why a program that lacks what the target needs can't be started, or not several times.
+    /// Why a program without the target's requirement can't be started, or not several times.
     pub alone: String,
-    /// The field at which that is said; `instances`, then only when there are several, when absent.
+    /// The field at which that is reported; by default `instances`, and then only if there are several.
     pub alone_field: Option<String>,
-    /// The switch for it in a form.
+    /// Its switch in a form.
     pub alone_label: String,
-    /// A line about it.
+    /// A line of help for it.
     pub alone_help: String,
     /// A line about the number of processes.
     pub processes_help: String,
     /// A line about the number of replicas.
     pub replicas_help: String,
-    /// The devices of a machine that several users may share out.
+    /// The devices of a machine that several users may share.
     pub groups: Vec<String>,
-    /// The port at which processes meet.
+    /// The rendezvous port.
     pub port: Option<u32>,
-    /// What commands take as `{site.NAME}` where the site has no word of its own.
+    /// Default values of `{site.NAME}` in commands.
     pub words: Words,
-    /// What the user may or must say.
+    /// Optional and required user input.
     pub field: Vec<Field>,
-    /// What starts the processes.
+    /// The launchers.
     pub launcher: Vec<LauncherEntry>,
-    /// What can't be written.
+    /// Refused combinations.
     pub refused: Vec<Refusal>,
     /// Variables, in order.
     pub set: Vec<SetEntry>,
-    /// What the user has to know before anything is started.
+    /// Warnings for the user before the start.
     pub warning: Vec<Note>,
-    /// What the user should know.
+    /// Notes for the user.
     pub note: Vec<Note>,
     /// The commands of a training, in order.
     pub command: Vec<CommandEntry>,
-    /// How a command is run in a container: what stands in front of it, by the container's name.
+    /// The prefix of a command that runs in a container, by the container's name.
     pub container: Vec<CommandEntry>,
-    /// When the training needs no device.
+    /// The condition under which the training needs no device.
     pub without_devices: Option<When>,
-    /// The script that makes the virtual environment.
+    /// The script that creates the virtual environment.
     pub setup: Setup,
-    /// What is worth keeping of a run.
+    /// The parts of a run that are worth keeping.
     pub collect: Vec<Collected>,
-    /// Faults of other people's scripts.
+    /// Mistakes in other people's scripts.
     pub lint: Lint,
 }
 
-/// How many processes a training has.
+/// How the number of processes of a training is determined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
     /// One for each device; all devices of the machines when there are several machines.
     #[default]
     Devices,
-    /// As many copies of the program as are asked for, one for each machine at least.
+    /// The requested number of copies of the program, at least one for each machine.
     Instances,
-    /// Copies of the model, shared out to processes; each copy takes devices of its own.
+    /// Copies of the model, distributed among processes; each copy has its own devices.
     Replicas,
 }
 
-/// Who makes one training of several processes.
+/// What combines several processes into one training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JoinedBy {
-    /// The program, and it has to be told to.
+    /// The program, which has to be configured for it.
     #[default]
     Program,
-    /// What starts them; the program must not do it too.
+    /// The launcher; the program must not do it too.
     Launcher,
-    /// The target's own options say it.
+    /// The target's own options.
     Options,
 }
 
-/// A line under a condition.
+/// A line with a condition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
     /// The line.
     pub text: String,
-    /// When it is said.
+    /// Its condition.
     #[serde(default)]
     pub when: When,
 }
 
-/// Something that starts the processes of a training.
+/// A launcher for the processes of a training.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LauncherEntry {
     /// Its name on the command line.
     pub name: String,
-    /// In a form; without one it can't be chosen.
+    /// Its label in a form; without one it can't be chosen.
     pub label: String,
-    /// When it is taken without being chosen: any of these, and the first launcher that fits.
+    /// The conditions for being the default: any of these, and the first launcher that matches.
     pub usual: Option<Vec<When>>,
-    /// Whether a single process, too, has to know where processes meet.
+    /// Whether even a single process needs a rendezvous address.
     pub meets_alone: bool,
-    /// Whether a single process, too, joins.
+    /// Whether even a single process joins.
     pub joins_alone: bool,
-    /// From what the processes that it starts can learn their places: `environment` for torchrun's variables, `mpi`, …
+    /// The rank sources that it provides to its processes: `environment` for torchrun's variables, `mpi`, …
     pub tells: Vec<String>,
-    /// What a task of the scheduler is.
+    /// The meaning of a scheduler task.
     pub tasks: Option<Tasks>,
-    /// When it is.
+    /// When it is available.
     pub tasks_when: When,
     /// When it can't be used, and why.
     pub refused: Vec<Refusal>,
 }
 
-/// What a task of the scheduler is.
+/// The meaning of a scheduler task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tasks {
@@ -159,23 +159,23 @@ pub enum Tasks {
     Machines,
 }
 
-/// Something that can't be written.
+/// A refused combination.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Refusal {
-    /// Where it is said; at the launcher's field when absent.
+    /// The field at which it is reported; by default the launcher's.
     pub field: String,
-    /// When.
+    /// Condition.
     pub when: When,
-    /// What is said.
+    /// The message.
     pub why: String,
 }
 
-/// The script that makes the virtual environment.
+/// The script that creates the virtual environment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setup {
-    /// What it does.
+    /// Its purpose.
     pub title: String,
     /// Variables, in order.
     pub set: Vec<SetEntry>,
@@ -183,20 +183,20 @@ pub struct Setup {
     pub command: Vec<CommandEntry>,
 }
 
-/// Something worth keeping of a run: a file, or what a command prints.
+/// A part of a run that is worth keeping: a file, or the output of a command.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Collected {
     /// The file.
     pub take: Option<String>,
-    /// The command, where there is no file.
+    /// The command, if there is no file.
     pub command: String,
-    /// The file that the command's output goes to.
+    /// The file for the command's output.
     pub into: String,
-    /// When.
+    /// Condition.
     pub when: When,
-    /// One line of why.
+    /// The reason, on one line.
     pub why: String,
-    /// Where that is written.
+    /// Its source.
     pub source: String,
 }

@@ -1,10 +1,10 @@
-//! The tables of launches: what a target needs, in the table `[launch]` of its guide's front matter ([`TargetTable`]), and
-//! what a machine is like, in a site file ([`Site`]).
+//! The tables of launches: a target's requirements, in the table `[launch]` of its guide's front matter
+//! ([`TargetTable`]), and the description of a machine, in a site file ([`Site`]).
 //!
-//! [`read_targets`] and [`read_site`] read them from TOML and check them. A program has its own tables built in: the build
-//! script of `launch` reads them, so a broken one fails the build, and packs them as plain data.
+//! [`read_targets`] and [`read_site`] parse and check them. A program has its own tables built in: the build script of
+//! `launch` reads them, so an invalid one fails the build, and packs them as plain data.
 //!
-//! What the texts and conditions mean when a script is planned is `launch`'s to know.
+//! `launch` defines the meaning of texts and conditions when a script is planned.
 
 mod command;
 mod field;

@@ -1,35 +1,35 @@
-//! `[launch.lint]`: faults of other people's scripts that are a target's.
+//! `[launch.lint]`: target-specific mistakes in other people's scripts.
 
 use serde::{Deserialize, Serialize};
 
-/// Faults of other people's scripts that are this target's.
+/// Mistakes in other people's scripts that are specific to this target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lint {
-    /// Names that nothing reads, and what was meant.
+    /// Names that nothing reads, and the intended ones.
     pub name: Vec<WrongName>,
-    /// Variables that should not be set, or not so.
+    /// Variables that should not be set, or not in this way.
     pub variable: Vec<WrongVariable>,
-    /// The communication library that another vendor's devices have.
+    /// The communication library for another vendor's devices.
     pub backend: Option<WrongBackend>,
-    /// Flags that a program which reads `key=value` refuses.
+    /// Flags that a program with `key=value` arguments rejects.
     pub flag: Vec<WrongName>,
-    /// Whether a virtual environment has to see the vendor's packages.
+    /// Whether a virtual environment has to include the vendor's packages.
     pub open_venv: bool,
-    /// Whether the vendor's packages come in conda's environments too.
+    /// Whether the vendor's packages are also available in conda environments.
     pub conda: bool,
-    /// Names of variables that the vendor's software sets or reads, as far as the tables do not name them; others that begin
+    /// Names of variables that the vendor's software sets or reads and that are not in the tables; others that begin
     /// with the same word count too.
     pub environment: Vec<String>,
-    /// The one Python that the vendor's packages are for.
+    /// The only Python version for which the vendor provides packages.
     pub python: Option<String>,
-    /// Packages that need another beside them.
+    /// Packages that require another one.
     pub beside: Vec<Beside>,
-    /// Programs, beside the usual ones, that start several processes, and their options for how many.
+    /// Programs, in addition to the usual ones, that start several processes, and their options for the number.
     pub starter: Vec<Starter>,
-    /// The launcher that shares replicas out to processes.
+    /// The launcher that distributes replicas among processes.
     pub shares: Option<Shares>,
-    /// The words by which a program is compiled and run.
+    /// The commands and options by which a program is compiled and run.
     pub compiled: Option<CompiledWords>,
 }
 
@@ -39,13 +39,13 @@ pub struct Lint {
 pub struct WrongName {
     /// As it is written.
     pub name: String,
-    /// What was meant; empty when there is no such thing.
+    /// The intended name; empty if there is none.
     pub right: String,
-    /// What is said.
+    /// The message.
     pub why: String,
 }
 
-/// A variable that should not be set, or not so.
+/// A variable that should not be set, or not in this way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WrongVariable {
@@ -53,21 +53,21 @@ pub struct WrongVariable {
     pub name: String,
     /// The finding's name.
     pub rule: String,
-    /// What is said.
+    /// The message.
     pub why: String,
-    /// Only where it is exported.
+    /// Only if it is exported.
     pub exported: bool,
-    /// Only where its value is no group of devices.
+    /// Only if its value is not a group of devices.
     pub no_group: bool,
-    /// Where nothing in the script uses its value.
+    /// If nothing in the script uses its value.
     pub unused: bool,
-    /// Where its value is used and nothing in the script sets it; the text then says so.
+    /// If its value is used and nothing in the script sets it; the message for that.
     pub unset: String,
-    /// The name to write in its place: a group of devices stays one.
+    /// The replacement name: the value must still be a group of devices.
     pub right: String,
 }
 
-/// The communication library of another vendor.
+/// Another vendor's communication library.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrongBackend {
@@ -75,19 +75,19 @@ pub struct WrongBackend {
     pub name: String,
     /// The target's.
     pub right: String,
-    /// What is said.
+    /// The message.
     pub why: String,
 }
 
-/// A package that needs another beside it.
+/// A package that requires another one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
-    /// How the package's file begins.
+    /// The prefix of the package's file name.
     pub package: String,
-    /// How the other's begins.
+    /// The prefix of the other's.
     pub needs: String,
-    /// What is said.
+    /// The message.
     pub why: String,
 }
 
@@ -101,7 +101,7 @@ pub struct Starter {
     pub flags: Vec<String>,
 }
 
-/// A launcher that shares replicas out to processes.
+/// A launcher that distributes replicas among processes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shares {
@@ -119,28 +119,28 @@ pub struct Shares {
     pub alone: Vec<String>,
 }
 
-/// The words by which a program is compiled and run.
+/// The commands and options by which a program is compiled and run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompiledWords {
-    /// The word that compiles.
+    /// The command that compiles.
     pub compile: String,
-    /// The word that runs what was compiled.
+    /// The command that runs the compiled program.
     pub run: String,
     /// The option for the compiled file's name.
     pub name: String,
     /// The option for its folder.
     pub folder: String,
-    /// The folder where nothing is said.
+    /// The default folder.
     pub usual_folder: String,
-    /// Where it lies, of `{folder}` and `{name}`.
+    /// Its path, from `{folder}` and `{name}`.
     pub path: String,
-    /// The option of `run` that takes it.
+    /// The option of `run` for it.
     pub file: String,
     /// The options for the batch.
     pub batch: Vec<String>,
     /// The option for several processes.
     pub parallel: String,
-    /// The words that `compile` wants for it.
+    /// The words that `compile` requires for it.
     pub parallel_compile: String,
 }

@@ -1,4 +1,4 @@
-//! Reading tables from TOML, and what is checked of them.
+//! Parses tables from TOML, and checks them.
 
 mod site;
 
@@ -10,12 +10,12 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is wrong with a file.
+/// An error in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The line, from 1, where one is at fault.
+    /// The line, from 1, if one is affected.
     pub line: Option<usize>,
-    /// What is wrong and what would be right.
+    /// What is wrong and what would be correct.
     pub message: String,
 }
 
@@ -34,23 +34,23 @@ impl From<String> for Fault {
     }
 }
 
-/// A fault of TOML, with its line.
+/// A TOML error, with its line.
 fn fault(text: &str, error: &toml::de::Error) -> Fault {
     let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
     Fault { line: Some(line), message: error.message().to_string() }
 }
 
-/// Reads and checks a site file. It names targets among those that there are.
+/// Reads and checks a site file, whose targets have to exist.
 ///
 /// # Errors
-/// What is wrong, with the line where one is at fault.
+/// The error, with the line if one is affected.
 pub fn read_site(text: &str, targets: &[&str]) -> Result<Site, Fault> {
     let site: Site = toml::from_str(text).map_err(|error| fault(text, &error))?;
     site::check(&site, targets)?;
     Ok(site)
 }
 
-/// The part of a guide's front matter that a launch needs.
+/// The part of a guide's front matter that a launch uses.
 #[derive(Deserialize)]
 struct Front {
     target: Option<String>,
@@ -62,15 +62,15 @@ struct Front {
     #[serde(default)]
     variable: BTreeMap<String, Variable>,
     extends: Option<String>,
-    /// As it stands in this guide; what it leaves out may be said by another's.
+    /// As written in this guide; keys that it leaves out may be inherited from another.
     launch: Option<LaunchTable>,
 }
 
-/// The targets among guides, in the guides' order: those with a table `[launch]`. What it doesn't say is said by that of the
+/// The targets among guides, in the guides' order: those with a table `[launch]`. Missing keys are inherited from the
 /// target that the guide extends. `fronts` are paths, each with the front matter of the guide there.
 ///
 /// # Errors
-/// All that is wrong, each with its path and, where one is at fault, its line.
+/// All errors, each with its path and, if one is affected, its line.
 pub fn read_targets(fronts: &[(String, String)]) -> Result<Vec<TargetTable>, Vec<String>> {
     let mut known = Vec::new();
     let mut faults = Vec::new();
@@ -78,7 +78,7 @@ pub fn read_targets(fronts: &[(String, String)]) -> Result<Vec<TargetTable>, Vec
         match toml::from_str::<Front>(text) {
             Ok(front) => known.push((path, text, front)),
             Err(error) => {
-                // A line with `+++` stands above the first.
+                // A line with `+++` is above the first.
                 let Fault { line, message } = fault(text, &error);
                 faults.push(format!("{path}:{}: {message}", 1 + line.unwrap_or_default()));
             }

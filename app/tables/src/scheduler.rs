@@ -1,12 +1,12 @@
-//! Who starts a script.
+//! What starts a script.
 
 use serde::{Deserialize, Serialize};
 
-/// Who starts the script.
+/// What starts the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheduler {
-    /// The user, by hand.
+    /// The user, without a scheduler.
     Bash,
     /// `sbatch`.
     Slurm,
@@ -18,7 +18,7 @@ impl Scheduler {
     /// All of them.
     pub const ALL: [Scheduler; 3] = [Scheduler::Bash, Scheduler::Slurm, Scheduler::Pbs];
 
-    /// Its word on the command line.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

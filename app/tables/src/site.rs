@@ -1,14 +1,14 @@
-//! What a machine is like: data, one TOML file each.
+//! The description of a machine: data, one TOML file each.
 //!
-//! In a file's texts `{field}` stands for what the user gives for that field, taken as it is, and `$NAME` for an
-//! environment variable when the script runs. A file with a key that is not described here is refused.
+//! In a file's texts `{field}` is replaced by the user's value for that field, unchanged, and `$NAME` by an environment
+//! variable at run time. A file with a key that is not described here is rejected.
 
 use crate::command::{CommandEntry, SetEntry, Words};
 use crate::field::Field;
 use crate::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 
-/// Whether what the file says can be expected to hold today.
+/// Whether the contents of the file can be expected to be valid today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -16,11 +16,11 @@ pub enum Status {
     Current,
     /// Was documented; the machine or its pages are gone.
     Archival,
-    /// Knows nothing of the machine: the user fills it in.
+    /// Contains no facts about the machine: the user fills them in.
     Template,
 }
 
-/// A variable that the site's own pages ask for.
+/// A variable that the site's own pages require.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteSetting {
@@ -28,7 +28,7 @@ pub struct SiteSetting {
     pub name: String,
     /// Its value; `{field}` and `$NAME` as anywhere.
     pub value: String,
-    /// One line of why.
+    /// The reason, on one line.
     pub why: String,
     /// Whether only a launch on several machines needs it.
     #[serde(default)]
@@ -41,17 +41,17 @@ pub struct SiteSetting {
 pub struct Site {
     /// Its own name.
     pub name: String,
-    /// The name it shares with the other machines of its site: `--site alcf` takes the one that has the target.
+    /// The name it shares with the other machines of its site: `--site alcf` selects the one that has the target.
     pub group: Option<String>,
-    /// As people know it.
+    /// Its usual name.
     pub title: String,
-    /// Whether it can be expected to hold.
+    /// Whether it can be expected to be valid.
     pub status: Status,
-    /// Where the facts are written.
+    /// The source of the data.
     pub source: String,
-    /// The day on which they were compared with the source, `YYYY-MM-DD`; each site of the build has one.
+    /// The date when its data was compared with the source, `YYYY-MM-DD`; required for built-in sites.
     pub checked: Option<String>,
-    /// What it has.
+    /// Its targets.
     pub targets: Vec<String>,
     /// How jobs are started there.
     pub schedulers: Vec<Scheduler>,
@@ -61,9 +61,9 @@ pub struct Site {
     pub devices: Option<u32>,
     /// Machines.
     pub nodes: Option<u32>,
-    /// Processor cores of one machine, where tasks share them out.
+    /// Processor cores of one machine, if tasks share them.
     pub cpus_per_node: Option<u32>,
-    /// Memory of one machine in GiB, where jobs share machines.
+    /// Memory of one machine in GiB, if jobs share machines.
     pub memory_per_node: Option<u32>,
     /// Environment modules that a job loads.
     #[serde(default)]
@@ -72,40 +72,41 @@ pub struct Site {
     pub partition: Option<String>,
     /// Slurm's quality of service.
     pub qos: Option<String>,
-    /// Slurm's word for devices, `{devices}` being their number: of one machine, or of all where the target shares them out.
+    /// Slurm's option for devices, `{devices}` being their number: of one machine, or of all if the target distributes
+    /// them itself.
     pub request: Option<String>,
-    /// PBS's word for the devices of one machine, such as `ngpus={devices}`.
+    /// PBS's resource for the devices of one machine, such as `ngpus={devices}`.
     pub select: Option<String>,
-    /// More that the scheduler is to be told, in the words of its directives.
+    /// Additional directives for the scheduler.
     #[serde(default)]
     pub directives: Vec<String>,
-    /// What every command on a device starts with when a user starts the script by hand.
+    /// The prefix of every command on a device outside a job.
     #[serde(default)]
     pub prefix: Vec<String>,
     /// Files to source.
     #[serde(default)]
     pub enable: Vec<String>,
-    /// A variable that says they were sourced before.
+    /// A variable that shows that they were already sourced.
     pub enabled_by: Option<String>,
-    /// Texts that the target's commands take as `{site.NAME}`, such as a program's path or the vendor's wheels.
+    /// Values of `{site.NAME}` in the target's commands, such as a program's path or the vendor's wheels.
     #[serde(default)]
     pub words: Words,
     /// Variables of the site.
     #[serde(default)]
     pub settings: Vec<SiteSetting>,
-    /// What only the user knows.
+    /// Values that only the user knows.
     #[serde(default)]
     pub field: Vec<Field>,
-    /// Variables under conditions, behind the target's own.
+    /// Variables under conditions, after the target's own.
     #[serde(default)]
     pub set: Vec<SetEntry>,
-    /// Commands that take the place of the target's, by launcher.
+    /// Commands that replace the target's, by launcher.
     #[serde(default)]
     pub command: Vec<CommandEntry>,
     /// Commands that show what the devices do.
     #[serde(default)]
     pub monitors: Vec<Monitor>,
-    /// What a user should know.
+    /// Notes for the user.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -116,6 +117,6 @@ pub struct Site {
 pub struct Monitor {
     /// The command line.
     pub command: String,
-    /// What it shows.
+    /// Its output.
     pub why: String,
 }

@@ -1,16 +1,16 @@
-//! A target: what its guide's front matter says of it.
+//! A target, as described in its guide's front matter.
 
 use crate::launch::{JoinedBy, LaunchTable};
 use guide::{ProgramTerms, Variable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a launch needs of a target.
+/// The data about a target that a launch needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TargetTable {
-    /// Its word on the command line.
+    /// Its name on the command line.
     pub name: String,
-    /// The releases that the guide knows, the newest last.
+    /// The releases that the guide covers, the newest last.
     pub sdks: Vec<String>,
     /// Environment variables whose values depend on the release.
     pub variables: BTreeMap<String, Variable>,
@@ -20,23 +20,23 @@ pub struct TargetTable {
     pub member: String,
 }
 
-/// What a port needs of a target to hand its project on to a launch: small, and apart from the rest, so that a program
-/// which writes no scripts doesn't have the tables.
+/// The data about a target that a port needs to pass its project to a launch: small, and separate from the rest, so
+/// that a program which writes no scripts does not contain the tables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outline {
-    /// Its word on the command line.
+    /// Its name on the command line.
     pub name: String,
-    /// What it is called in a list.
+    /// Its label in a list.
     pub label: String,
-    /// Names of the fields that its table asks for.
+    /// Names of the user fields in its table.
     pub fields: Vec<String>,
-    /// What it wants of a program.
+    /// Its requirements for a program.
     pub program: ProgramTerms,
     /// The target's member among a project's compute modes.
     pub member: String,
     /// Whether the program joins its processes itself.
     pub joins: bool,
-    /// Whether its programs are told the batch by an option of the target's own.
+    /// Whether its programs receive the batch through an option of the target's own.
     pub own_batch: bool,
 }
 
@@ -57,7 +57,7 @@ impl TargetTable {
 }
 
 impl Outline {
-    /// What a program has to have to be launched there.
+    /// Requirements for a program that is launched there.
     #[must_use]
     pub fn program_terms(&self) -> ProgramTerms {
         ProgramTerms { member: self.member.clone(), joins: self.joins, ..self.program.clone() }

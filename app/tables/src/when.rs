@@ -1,9 +1,9 @@
-//! Conditions of a table: words with blanks between them, all of which must hold. `!` in front of a word negates it, and
-//! `a|b` holds where one of the two does.
+//! Conditions of a table: words separated by spaces, all of which must be true. `!` before a word negates it, and `a|b`
+//! is true if one of the two is.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// What a condition can say. The guide about launches lists the same.
+/// The words of a condition. The guide about launches lists the same.
 const PLAIN: [&str; 13] = [
     "one-node",
     "several-nodes",
@@ -21,14 +21,14 @@ const PLAIN: [&str; 13] = [
 ];
 const NAMED: [&str; 4] = ["has:", "by:", "site:", "sdk:"];
 
-/// A condition; one with a word that is not known here is refused when it is read.
+/// A condition; one with an unknown word is rejected when it is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct When(String);
 
 impl When {
-    /// Its words, each with whether it has to hold: `!` in front of one says that it must not. A word may name alternatives
-    /// with `|` between them.
+    /// Its words, each with whether it has to be true: `!` before one means that it must not be. A word may have
+    /// alternatives separated by `|`.
     pub fn words(&self) -> impl Iterator<Item = (bool, &str)> {
         self.0.split_whitespace().map(|word| match word.strip_prefix('!') {
             Some(word) => (false, word),

@@ -1,4 +1,4 @@
-//! What is worth keeping of a run, in one archive: results, logs, profiles and the versions it ran with.
+//! The parts of a run that are worth keeping, in one archive: results, logs, profiles and the versions it ran with.
 
 use super::command::Command;
 use super::{Draft, here};
@@ -65,7 +65,7 @@ fn build(draft: &mut Draft<'_>) {
     draft.step(command, "Creates the archive.");
 }
 
-/// What the target's table names: a file, or what a command prints.
+/// An entry of the target's table: a file, or the output of a command.
 fn of_target(draft: &mut Draft<'_>, folder: &str, entry: &Collected) {
     if !draft.holds(&entry.when) {
         return;

@@ -1,11 +1,11 @@
-//! A command of a table as a step: each flag together with its reason.
+//! A command of a table as a step: each flag with its reason.
 
 use super::{Draft, PYTHON};
 use crate::plan::{Flag, Step};
 use crate::word::Word;
 use tables::{CommandEntry, Phrase, Reasoned, Texts};
 
-/// A command in the making.
+/// A command under construction.
 #[derive(Default)]
 pub(super) struct Command {
     argv: Vec<Word>,
@@ -24,7 +24,7 @@ impl Command {
         self
     }
 
-    /// A flag, with its value when it has one, and what it is for.
+    /// A flag, with its value if it has one, and its purpose.
     pub(super) fn flag<const N: usize>(mut self, words: [Word; N], why: &str) -> Command {
         let source = self.source.clone();
         self.reasoned(words.to_vec(), why.to_string(), source, "");
@@ -101,7 +101,7 @@ impl Draft<'_> {
         command.reasoned(words, why, source, &phrase.shown);
     }
 
-    /// A template that may stand for several words.
+    /// A template that may produce several words.
     fn expanded(&mut self, template: &str) -> Vec<Word> {
         match template {
             "{prefix}" => self.prefix(),
@@ -115,8 +115,8 @@ impl Draft<'_> {
         }
     }
 
-    /// The program and its arguments. The user's own stand as they are; those that follow from the numbers come behind
-    /// them, with their reasons.
+    /// The program and its arguments. The user's own are unchanged; those that follow from the numbers come after them,
+    /// with their reasons.
     fn program(&mut self, command: &mut Command) {
         command.argv.push(self.request.entry.as_str().into());
         command.argv.extend(self.request.args.iter().map(|arg| Word::text(arg.clone())));
@@ -125,7 +125,7 @@ impl Draft<'_> {
         }
     }
 
-    /// `--` and the program's own arguments, where its command line is divided.
+    /// `--` and the program's own arguments, if its command line is split.
     fn own_part(&mut self, command: &mut Command) {
         let behind = self.divided_args().1;
         if !self.request.divided || (behind.is_empty() && self.own_args.is_empty()) {
@@ -139,7 +139,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What starts the container that the user has chosen, with the reasons of its own words.
+    /// The command that starts the container chosen by the user, with the reasons of its words.
     fn container(&mut self, command: &mut Command) {
         let chosen = self.value("container");
         let Some(entry) = self.table.container.iter().find(|entry| Some(&*entry.by) == chosen) else { return };

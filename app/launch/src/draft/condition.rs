@@ -1,10 +1,10 @@
-//! Whether a condition of a table holds for a launch.
+//! Whether a condition of a table is true for a launch.
 
 use super::Draft;
 use tables::{Scheduler, When};
 
 impl Draft<'_> {
-    /// Whether all of a condition holds; an empty one does.
+    /// Whether all parts of a condition are true; an empty one is.
     pub(crate) fn holds(&self, when: &When) -> bool {
         when.words().all(|(wanted, word)| word.split('|').any(|one| self.holds_word(one)) == wanted)
     }

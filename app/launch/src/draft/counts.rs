@@ -1,4 +1,4 @@
-//! The numbers of a launch, checked against one another and against the site.
+//! The numbers of a launch, checked against each other and against the site.
 
 use super::{Draft, count};
 use tables::{Counting, JoinedBy, LauncherEntry};
@@ -6,24 +6,25 @@ use tables::{Counting, JoinedBy, LauncherEntry};
 /// Numbers that follow from the request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
-    /// Processes, all machines together.
+    /// Processes on all machines together.
     pub(crate) processes: u32,
-    /// Processes of one machine.
+    /// Processes on one machine.
     pub(crate) local: u32,
     /// Copies of the model, all processes together.
     pub(crate) replicas: u32,
-    /// Devices that the site is asked for: those of a machine, or of all where the target shares them out itself.
+    /// The number of devices in the request to the site: those of a machine, or of all if the target distributes them
+    /// itself.
     pub(crate) asked: u32,
     /// Devices that a machine has.
     pub(crate) devices_per_node: u32,
-    /// Whether processes have to know where they meet.
+    /// Whether processes need a rendezvous address.
     pub(crate) meets: bool,
     /// Whether the program joins its processes.
     pub(crate) joins: bool,
 }
 
 impl Draft<'_> {
-    /// Fills in the numbers; None when a problem was reported that leaves nothing to go on with.
+    /// Computes the numbers; None if a problem was reported that makes them meaningless.
     pub(super) fn count(&mut self) -> Option<()> {
         let (request, table) = (self.request, self.table);
         let nodes = request.nodes;
@@ -74,7 +75,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Copies of the model that take devices of their own, shared out to processes.
+    /// Copies of the model with devices of their own, distributed among processes.
     fn replicas(&mut self) -> Option<()> {
         let (request, table) = (self.request, self.table);
         let processes = self.counts.processes;
@@ -102,7 +103,7 @@ impl Draft<'_> {
         Some(())
     }
 
-    /// How many devices of a shared machine the user has named; 0 when none.
+    /// The number of devices of a shared machine that the user has listed; 0 if none.
     fn chosen(&mut self) -> Option<u32> {
         let groups = &self.table.groups;
         let Some(own) = self.value("modules").filter(|_| !groups.is_empty()) else { return Some(0) };
@@ -114,8 +115,8 @@ impl Draft<'_> {
         u32::try_from(own.split(',').count()).ok()
     }
 
-    /// Who starts the processes of a program that was read: the usual one of several processes, where it tells them what
-    /// they learn their places by; else the one that suits the program.
+    /// The launcher for a program that was analysed: the default for several processes, if it provides their ranks;
+    /// otherwise the one that suits the program.
     fn suited(&self) -> Option<&'static LauncherEntry> {
         let request = self.request;
         let fits = |entry: &&LauncherEntry| {
@@ -128,11 +129,11 @@ impl Draft<'_> {
         usual.or_else(named)
     }
 
-    /// Who starts the processes: the one that was chosen, else the target's usual one.
+    /// The launcher that starts the processes: the chosen one, otherwise the target's default.
     pub(super) fn choose_launcher(&mut self) -> Option<()> {
         let (request, table) = (self.request, self.table);
         let named = request.launcher.as_deref();
-        // What suits the program may be no launcher of this target.
+        // The launcher that suits the program may not exist for this target.
         let is_known = |name: Option<&str>| table.launcher.iter().any(|entry| Some(&*entry.name) == name);
         let found = match named {
             Some(name) => table.launcher.iter().find(|entry| entry.name == name && !entry.label.is_empty()),
@@ -143,7 +144,7 @@ impl Draft<'_> {
                     !entry.label.is_empty() && !entry.refused.iter().any(|refusal| self.holds(&refusal.when))
                 };
                 let usual = table.launcher.iter().find(is_usual);
-                // One that starts N trainings is nobody's usual one.
+                // One that starts N separate trainings is never the default.
                 let other = || table.launcher.iter().find(|entry| fits(entry) && self.tells(entry));
                 usual.filter(|entry| self.tells(entry)).or_else(other).or(usual)
             }

@@ -1,8 +1,8 @@
-//! Texts of a table, filled in.
+//! Fills in the texts of a table.
 //!
-//! `{NAME}` stands for a number of the launch or for a field's value, `{NAME NOUN}` for a number with its noun
-//! (`8 cards`), `{site.NAME}` for a word of the site, `$NAME` for an environment variable when the script runs, `{{`, `}}`
-//! and `$$` for those letters. What a user wrote is taken as it is: nothing in it is filled in again.
+//! `{NAME}` is replaced by a number of the launch or a field's value, `{NAME NOUN}` by a number with its noun
+//! (`8 cards`), `{site.NAME}` by a value of the site, `$NAME` by an environment variable at run time, and `{{`, `}}`
+//! and `$$` by those characters. User input is inserted as it is, without being filled in again.
 
 use super::{Draft, count, here};
 use crate::word::{Part, Word};
@@ -42,7 +42,7 @@ impl Draft<'_> {
         Word(parts)
     }
 
-    /// A text of a table as a reader sees it.
+    /// A text of a table for display.
     pub(crate) fn text(&mut self, template: &str) -> String {
         let parts = self.word(template).0.into_iter().map(|part| match part {
             Part::Text(text) => text,
@@ -103,7 +103,7 @@ impl Draft<'_> {
         Some(number.into())
     }
 
-    /// Where processes meet: this machine, or the first of several.
+    /// The rendezvous host of the processes: this machine, or the first of several.
     fn meeting_host(&mut self) -> Word {
         let request = self.request;
         match (request.nodes, request.hosts.first(), request.scheduler) {
@@ -117,7 +117,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Tenants of a machine meet at ports of their own.
+    /// Tenants of a machine use different ports.
     fn port(&self) -> Word {
         let base = self.table.port.unwrap_or_default();
         let first = self.value("modules").and_then(|list| list.split(',').next()?.trim().parse::<u32>().ok());
@@ -137,7 +137,7 @@ impl Draft<'_> {
         hosts.iter().map(|host| written(host, local)).collect::<Vec<_>>().join(",").into()
     }
 
-    /// As it stands between the quotes of a JSON text.
+    /// Escaped for the quotes of a JSON string.
     fn json(&mut self, field: &str, value: &str) -> String {
         if value.contains(char::is_control) {
             self.problem(field, "can't contain control characters here");

@@ -1,5 +1,5 @@
-//! What users expect of a job, whatever the target: cores and memory, arrays, a second start from the newest checkpoint,
-//! modules, variables, containers.
+//! Options of a job, for all targets: cores and memory, arrays, resuming from the newest checkpoint, modules,
+//! variables, containers.
 
 use super::{Draft, MOST};
 use crate::plan::{Setting, Step};
@@ -10,7 +10,8 @@ use tables::{Counting, Tasks};
 const SRUN: &str = "https://slurm.schedmd.com/srun.html";
 
 impl Draft<'_> {
-    /// The words that become directives as they are, held to what needs no quotes; and what can't go together.
+    /// The words that become directives unchanged, restricted to what needs no quotes; and combinations that are not
+    /// allowed.
     pub(super) fn check_job(&mut self) {
         let scheduler = self.request.scheduler;
         let plain = |more: &'static str| move |c: char| c.is_ascii_alphanumeric() || more.contains(c);
@@ -101,14 +102,14 @@ impl Draft<'_> {
         }
     }
 
-    /// What a task of the scheduler is, its cores, and the job's memory.
+    /// The scheduler's tasks, their cores, and the job's memory.
     pub(super) fn tasks(&mut self, tasks: Option<Tasks>) {
         let (site, table) = (self.site, self.table);
         let (local, has) = (self.counts.local, self.counts.devices_per_node);
         let counts_devices = table.processes != Counting::Replicas;
         let tasks = tasks.or(Some(Tasks::Machines).filter(|_| counts_devices));
         let number = |text: &str| text.parse::<u32>().ok();
-        // On a machine that others use too, a process has its device's share of the cores.
+        // On a shared machine, a process has its device's share of the cores.
         let share = site.cpus_per_node.map(|cpus| (cpus / (has * table.per_device.unwrap_or(1)).max(1)).max(1));
         let own = self.request.values.get("cores").and_then(|cores| number(cores));
         let each = own.or(share.filter(|_| counts_devices)).or_else(|| number(self.value("cores")?));
@@ -139,7 +140,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Variables of the user's own, and arguments that follow from the job: its index, its newest checkpoint.
+    /// The user's own variables, and arguments that follow from the job: its index, its newest checkpoint.
     pub(super) fn of_the_job(&mut self) {
         let (request, scheduler, given) = (self.request, self.request.scheduler, self.given());
         let mut set = |name: &str, value: Word, why: &str, source: &str| {

@@ -1,17 +1,17 @@
-//! What the program's own arguments say, and what follows from the choice of launcher and numbers for them.
+//! The program's own arguments, and the arguments that follow from the launcher and the numbers.
 
 use super::{Draft, count};
 use crate::request::Problem;
 use tables::{Counting, JoinedBy, LauncherEntry};
 
-/// Of a program that was read and says nothing of how its processes join.
+/// For a program that was analysed without finding how its processes join.
 const UNREAD: &str = "unread";
 
-/// Of a number that the program takes from what it sees.
+/// For a number that the program determines from the visible devices.
 const ALL: &str = "all";
 
 impl Draft<'_> {
-    /// Samples of a step, when the batch is known. Copies of the model average their gradients.
+    /// Samples of a step, if the batch is known. Copies of the model average their gradients.
     pub(super) fn samples(&mut self) {
         let (copies, what) = match self.table.processes {
             Counting::Replicas => (self.counts.replicas, &self.table.copy),
@@ -23,7 +23,7 @@ impl Draft<'_> {
         let one_step = u64::from(batch) * u64::from(accumulation);
         let (samples, parts) = (count(batch, "sample"), count(accumulation, "micro-batch"));
         let all_copies = count(copies, what);
-        // A program that doesn't join its processes itself learns nothing of a world to share with.
+        // A program that doesn't join its processes itself has no world size to divide by.
         let shares = self.table.joined_by == JoinedBy::Program && copies > 1;
         let line = match request.shared_batch.as_deref().filter(|_| shares) {
             Some(place) if !batch.is_multiple_of(copies) => {
@@ -43,8 +43,8 @@ impl Draft<'_> {
         self.plan.arithmetic.push(line);
     }
 
-    /// The batch that runs: what the request says, else what the arguments say. Where the request has it from the code
-    /// an argument overrides it, as it does in the program.
+    /// The effective batch: that of the request, otherwise that of the arguments. If the request has it from the code,
+    /// an argument overrides it, as in the program.
     fn batch(&mut self) -> Option<u32> {
         let request = self.request;
         let key = request.batch_key.as_deref().filter(|_| self.has_own_words());
@@ -83,7 +83,7 @@ impl Draft<'_> {
             (Some(_), Some(told), Some(_)) => {
                 return told.parse().ok().filter(|told| *told > 0).unwrap_or(accumulation);
             }
-            // The program has it from its own code: a key that only some of its configurations know stays unsaid.
+            // The program has it in its own code: a key that only some of its configurations know is omitted.
             (_, None, Some(from)) => self.plan.arithmetic.push(format!("accumulation {accumulation}, from {from}")),
             (Some(key), None, None) => {
                 let why = "the micro-batches used above".into();
@@ -98,8 +98,8 @@ impl Draft<'_> {
         accumulation
     }
 
-    /// A key such as `run.distributed` says whether the program itself joins its processes. When an argument says
-    /// otherwise than the choice of launcher, N processes are N trainings, or a launcher's work is done twice.
+    /// A key such as `run.distributed` determines whether the program itself joins its processes. If an argument
+    /// contradicts the launcher, N processes are N separate trainings, or they are started twice.
     pub(super) fn joined(&mut self) {
         let (request, processes, wanted) = (self.request, self.counts.processes, self.counts.joins);
         if !self.has_own_words() {
@@ -146,14 +146,14 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether the processes that a launcher starts learn their places from it, as far as the program was read.
+    /// Whether a launcher provides the ranks that its processes read, as far as the program was analysed.
     pub(super) fn tells(&self, entry: &LauncherEntry) -> bool {
         let reads = &self.request.joined_by;
         let is_asked = self.table.joined_by == JoinedBy::Program && self.counts.processes > 1 && !reads.is_empty();
         !is_asked || reads.iter().any(|(by, _)| by == UNREAD || entry.tells.contains(by))
     }
 
-    /// What is known of the processes being one training: the end of the line that counts them.
+    /// Whether the processes are known to be one training: the end of the line that counts them.
     pub(crate) fn training(&self) -> &'static str {
         let reads = &self.request.joined_by;
         if self.counts.processes == 1 || self.table.joined_by != JoinedBy::Program {
@@ -167,7 +167,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Numbers that the program gives to what starts its processes.
+    /// Numbers that the program passes to the code that starts its processes.
     fn started(&mut self) {
         let (request, has) = (self.request, self.counts.devices_per_node);
         let tells = |by: &str| {
@@ -186,7 +186,7 @@ impl Draft<'_> {
         for (what, word, noun, key, number) in told.into_iter().filter(|told| joins || told.0 == "devices") {
             let field = if what == "devices" { "instances" } else { "nodes" };
             let Some(key) = key.as_deref() else {
-                // One machine, and all of its devices, is what is taken when nobody says.
+                // The default is one machine, and all of its devices.
                 let is_usual = if what == "devices" { number == has } else { number == 1 };
                 if joins && !is_usual && !request.joined_by.is_empty() {
                     let line = format!("set {word}={number} in the Trainer: the source of this number was not found");
@@ -224,13 +224,13 @@ impl Draft<'_> {
         }
     }
 
-    /// Words without which processes don't join: what is read from the environment counts under a condition.
+    /// Arguments without which processes don't join: those that reading the environment depends on.
     fn join_args(&mut self) {
         let request = self.request;
         let several = self.counts.joins && self.counts.processes > 1;
         let tells = self.table.launcher.iter().find(|entry| entry.name == self.launcher).map(|entry| &entry.tells);
         let by_launcher = request.joined_by.iter().filter(|(by, _)| tells.is_some_and(|tells| tells.contains(by)));
-        // Of several ways the one that takes the fewest words.
+        // Of several ways, the one with the fewest arguments.
         let words = by_launcher.map(|(_, words)| words).min_by_key(|words| words.len());
         for word in request.join_args.iter().chain(words.into_iter().flatten()).filter(|_| several) {
             let (key, value) = word.split_once('=').map_or((word.as_str(), None), |(key, value)| (key, Some(value)));
@@ -255,13 +255,13 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether the program has words of its own on the command line, beside those that the target reads.
+    /// Whether the program has command-line arguments of its own, in addition to those that the target reads.
     fn has_own_words(&self) -> bool {
         self.table.joined_by != JoinedBy::Options || self.request.divided
     }
 
-    /// The user's arguments in two parts: those that stand in front of `--`, and the rest. All are in front where the
-    /// program does not divide its command line.
+    /// The user's arguments in two parts: those before `--`, and the rest. All are before it if the program does not
+    /// split its command line.
     pub(super) fn divided_args(&self) -> (Vec<String>, Vec<String>) {
         let request = self.request;
         if !request.divided {
@@ -270,7 +270,7 @@ impl Draft<'_> {
         let (mut ahead, mut behind) = (Vec::new(), Vec::new());
         let mut is_ahead = false;
         for arg in &request.args {
-            // Values follow their option.
+            // Values come after their option.
             if arg.starts_with('-') && !arg.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) {
                 let key = arg.split('=').next().unwrap_or_default();
                 is_ahead = request.ahead.iter().any(|own| own == key);
@@ -290,7 +290,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Arguments that the program asks for and nobody gave. Their values are the user's to know.
+    /// Missing arguments that the program requires. Only the user knows their values.
     pub(super) fn needs(&mut self) {
         for key in &self.request.needs {
             if said(&self.request.args, key).is_none() {
@@ -309,7 +309,7 @@ impl Draft<'_> {
     }
 }
 
-/// What the arguments say for a key or an option; the last word counts. Hydra's `+key` and `++key` are the key too.
+/// The value of a key or an option in the arguments; the last one counts. Hydra's `+key` and `++key` are the key too.
 pub fn said<'a>(args: &'a [String], key: &str) -> Option<&'a str> {
     let key = key.trim_start_matches('+');
     let is_option = key.starts_with('-');

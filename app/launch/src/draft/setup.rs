@@ -1,4 +1,4 @@
-//! The script that makes the virtual environment.
+//! The script that creates the virtual environment.
 
 use super::command::Command;
 use super::{Draft, PIP, here};
@@ -11,7 +11,7 @@ impl Draft<'_> {
         let setup = &self.table.setup;
         self.plan.title = self.text(&setup.title);
         self.enable();
-        // The Python of a module is the one whose packages the environment is to see.
+        // If a module provides a Python, the environment has to use its packages.
         self.load();
         for entry in &setup.set {
             self.set(entry);

@@ -1,4 +1,4 @@
-//! A training: its numbers, what it sets, and the commands that start it.
+//! A training: its numbers, its variables, and the commands that start it.
 
 use super::{Draft, count};
 use crate::plan::{Setting, Step};
@@ -47,7 +47,7 @@ impl Draft<'_> {
         } else {
             self.ask_for_devices();
         }
-        // What is read first may be what knows `module`.
+        // A file that is sourced first may define `module`.
         self.enable();
         self.load();
         self.activate();
@@ -71,7 +71,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Devices that were named: a process without one would find none, or share another's.
+    /// Listed devices: a process without one would find none, or share another's.
     fn listed(&mut self) {
         let local = self.counts.local;
         for field in self.table.field.iter().filter(|field| field.kind == Kind::Devices) {
@@ -84,7 +84,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A variable, unless its condition says otherwise, or it is asked for and was set before.
+    /// A variable, unless its condition is false, or the user provides it and it is already set.
     pub(super) fn set(&mut self, entry: &SetEntry) {
         if !self.holds(&entry.when) {
             return;
@@ -120,7 +120,7 @@ impl Draft<'_> {
         }
     }
 
-    /// `-x NAME` for each variable that is set, for a launcher that hands them on to other machines; `-e NAME` for a
+    /// `-x NAME` for each variable that is set, for a launcher that passes them to other machines; `-e NAME` for a
     /// container.
     pub(crate) fn exports(&self, option: &str) -> Vec<String> {
         let names = self.plan.steps.iter().filter_map(|step| match step {

@@ -4,8 +4,8 @@ use super::{Fields, OWN_SITE, SiteReader, command, site, target, text, write};
 use crate::request::Script;
 use tables::Scheduler;
 
-/// Every script of the target at the site, and a README about them: file names and contents. What can't be written is
-/// said in the README.
+/// Every script of the target at the site, and a README: file names and contents. The README lists scripts that can't
+/// be written.
 #[must_use]
 pub fn all(fields: &Fields, read: SiteReader<'_>) -> Vec<(String, String)> {
     let mut files = Vec::new();
@@ -15,7 +15,7 @@ pub fn all(fields: &Fields, read: SiteReader<'_>) -> Vec<(String, String)> {
     let target = target(fields).unwrap_or_default();
     let schedulers = site(fields, read).map(|site| site.schedulers).unwrap_or_default();
     let trainings = schedulers.into_iter().map(|one| (Script::Train, one));
-    // Environments are made, and results collected, by hand on any site.
+    // Environments are created, and results collected, outside jobs at any site.
     let by_hand = |script| std::iter::once((script, Scheduler::Bash));
     for (script, scheduler) in by_hand(Script::Setup).chain(trainings).chain(by_hand(Script::Collect)) {
         let mut fields = fields.clone();

@@ -1,4 +1,4 @@
-//! Which fields there are: they depend on target, site, script, scheduler, launcher and machines.
+//! The fields of a form: they depend on target, site, script, scheduler, launcher and machines.
 
 use super::{FieldKind, Fields, FormField, FormGroup, OWN_SITE, SiteReader, scheduler_of, script, site, target, text};
 use crate::draft::Draft;
@@ -8,7 +8,7 @@ use crate::site::{has, site_named, sites};
 use crate::target::Target;
 use tables::{Counting, Field, JoinedBy, Kind, LaunchTable, Scheduler, Site};
 
-/// The fields of the form as it stands, by group. They depend on target, site, scheduler and launcher alone.
+/// The fields of the form in its current state, by group. They depend on target, site, scheduler and launcher alone.
 #[must_use]
 pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     let target = target(fields).unwrap_or_default();
@@ -41,14 +41,14 @@ pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     groups
 }
 
-/// What the target's table asks for, by group.
+/// The fields in the target's table, by group.
 fn own_fields(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -> Vec<(String, FormField)> {
     let name = match script {
         Script::Train => "train",
         Script::Setup => "setup",
         Script::Collect => "collect",
     };
-    // A request with as much of the form as conditions look at.
+    // A request with the parts of the form that conditions use.
     let mut request = Request::new(target, "");
     request.scheduler = scheduler_of(fields, site);
     request.nodes = text(fields, "nodes").parse().unwrap_or(1);
@@ -167,7 +167,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
             }
             list.push(shown);
         }
-        // A site's word for them may be none at all: its jobs have whole machines.
+        // A site may have no resource for them: its jobs get whole machines.
         let known = site.and_then(|site| site.select.as_ref());
         if is_pbs && !own("select") && known.is_none_or(|select| !select.is_empty()) {
             let help = "PBS resource and number, such as ngpus=8; empty if jobs get whole machines.";
@@ -185,7 +185,7 @@ fn is_own(site: Option<&Site>, name: &str) -> bool {
     site.is_some_and(|site| site.field.iter().any(|field| field.name == name))
 }
 
-/// What a field of a site is called in a form.
+/// The label of a site's field in a form.
 fn title(name: &str) -> String {
     match name {
         "partition" => "Partition or queue".to_string(),
@@ -204,7 +204,7 @@ fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", letters.as_str())
 }
 
-/// What a scheduler is asked for beside the usual.
+/// Additional options of a scheduler.
 fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
     if scheduler == Scheduler::Bash {
         return Vec::new();
@@ -268,7 +268,7 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
     list
 }
 
-/// What `--project`, or a link from a port, reads out of the code.
+/// Values that `--project`, or a link from a port, reads from the code.
 fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     let mut list = Vec::new();
     let help = "Key or option for the batch size, such as run.minibatch_size or --batch-size. The script sets it.";
@@ -316,7 +316,7 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
     list
 }
 
-/// Fields that most launches leave as they are.
+/// Fields that most launches leave unchanged.
 fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
     let venv = field("venv", "Virtual environment", "Its folder, such as env.", FieldKind::Text);
     match script {

@@ -116,7 +116,7 @@ fn a_script_has_one_name() {
     check("train", "slurm", "train-hpu-slurm.sh");
 }
 
-/// A site that takes Slurm alone still has its environment made by hand.
+/// A site that only has Slurm still has its environment created without it.
 #[test]
 fn setting_up_and_collecting_need_no_job() {
     let gaudi = [("target", "hpu"), ("site", "tamu-aces-gaudi"), ("venv", "v"), ("results", "out"), ("entry", "a.py")];
@@ -183,7 +183,7 @@ fn wall_times() {
     }
 }
 
-/// What a link can say is in a form, so the command beside the script says it too.
+/// Every value that a link can contain is in a form, so the command next to the script contains it too.
 #[test]
 fn every_option_is_a_field_of_some_form() {
     let mut shown = std::collections::BTreeSet::new();
@@ -196,7 +196,7 @@ fn every_option_is_a_field_of_some_form() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// A program that joins under a condition is told so, or there is no script.
+/// A program that joins under a condition gets its argument, or there is no script.
 #[test]
 fn what_joins_is_said() {
     let of = |more: &[(&'static str, &'static str)]| {
@@ -213,7 +213,7 @@ fn what_joins_is_said() {
     refused(&of(&spawns), "args", "each of the 8 processes would start more");
 }
 
-/// What a site's module brings is there in each of the scripts, which a login shell reads.
+/// Variables of a site's module are available in each of the scripts, which use a login shell.
 #[test]
 fn modules_of_a_site() {
     let of = |more: &[(&'static str, &'static str)]| {
@@ -226,7 +226,7 @@ fn modules_of_a_site() {
     {
         assert!(text.starts_with("#!/bin/bash -l\n") && text.contains("\nrun module load frameworks\n"), "{text}");
     }
-    // qsub takes no job without these; by hand nobody asks.
+    // qsub accepts no job without these; without a scheduler they are not required.
     let pbs = [("target", "xpu"), ("site", "alcf-aurora"), ("entry", "a.py"), ("filesystems", "home")];
     refused(&[&pbs[..], &[("account", "a")]].concat(), "time", "is required");
     refused(&[&pbs[..], &[("time", "01:00:00")]].concat(), "account", "is required");
@@ -242,7 +242,7 @@ fn modules_of_a_site() {
     refused(&arrays, "checkpoints", "the newest checkpoint of any of them");
 }
 
-/// Who starts the processes tells them what they join by, or it is somebody else who starts them, or there is no script.
+/// The launcher provides the ranks that the processes read, or a different launcher is used, or there is no script.
 #[test]
 fn a_launcher_that_joins() {
     let of = |joined: &'static str, more: &[(&'static str, &'static str)]| {
@@ -268,13 +268,13 @@ fn a_launcher_that_joins() {
     refused(&of("mpi", &[("launcher", "torchrun")]), "launcher", "would train separately; use mpirun");
     refused(&of("environment", &[("launcher", "mpirun")]), "launcher", "use torchrun or srun or deepspeed");
     refused(&of("spawn", &[("launcher", "torchrun")]), "launcher", "use program");
-    // What nobody read, and what was read in vain.
+    // A program that was not analysed, and one that was analysed without a result.
     assert!(
         script(&[("entry", "a.py"), ("instances", "8")])
             .contains("8 processes, one training run if the program is distributed\n")
     );
     assert!(script(&of("unread", &[])).contains("8 processes; no distributed training was found in the program"));
-    // The Trainer starts as many as it is told.
+    // The Trainer starts the configured number.
     let trainer = of("lightning", &[("launcher", "lightning"), ("devices-key", "trainer.devices")]);
     assert!(script(&trainer).contains(" a.py trainer.devices=8\n"));
     refused(
@@ -284,7 +284,7 @@ fn a_launcher_that_joins() {
     );
 }
 
-/// SambaFlow's words stand in front of `--`, the program's own behind it, at compile and at run.
+/// SambaFlow's arguments come before `--`, the program's own after it, at compile and at run.
 #[test]
 fn a_divided_command_line() {
     let fields = [
@@ -303,7 +303,7 @@ fn a_divided_command_line() {
     assert!(script.contains(&format!("run -b=4 --pef=out/model/model.pef {own}\n")), "{script}");
 }
 
-/// What a command says about a value of `--set` is what the form says about the field.
+/// The command and the form report the same about a value of `--set`.
 #[test]
 fn every_common_field_is_in_some_form_with_a_help() {
     let lacking = Target::all().flat_map(|target| {

@@ -6,7 +6,7 @@ use crate::word::Word;
 use tables::CompiledWords;
 
 pub(super) fn check(look: &mut Look<'_>, words: &CompiledWords) {
-    // With several programs in one script nothing says which file belongs to which.
+    // With several programs in one script it is unknown which file belongs to which.
     let compiled: Vec<Compiled> = look.commands.iter().filter_map(|command| Compiled::of(command, words)).collect();
     let [compiled] = &compiled[..] else { return };
     look.each(|look, command| {
@@ -16,12 +16,12 @@ pub(super) fn check(look: &mut Look<'_>, words: &CompiledWords) {
     });
 }
 
-/// What a command `compile` makes.
+/// The output of a command `compile`.
 struct Compiled {
     path: String,
     batch: Option<String>,
     data_parallel: bool,
-    /// The place behind the word `compile`.
+    /// The position after the word `compile`.
     place: usize,
 }
 
@@ -30,7 +30,7 @@ impl Compiled {
         let verb = command.words.iter().find(|word| word.text == words.compile)?;
         let (name, _) = command.value(&[&words.name])?;
         let folder = command.value(&[&words.folder]).map_or(&*words.usual_folder, |(folder, _)| folder);
-        // A name that has the file's own ending keeps one.
+        // A name that already has the file's extension keeps it.
         let ending = words.path.rsplit('}').next().unwrap_or_default();
         let name = name.strip_suffix(ending).unwrap_or(name);
         let path = words.path.replace("{folder}", folder.trim_end_matches('/')).replace("{name}", name);
@@ -71,7 +71,7 @@ impl Compiled {
         let (token, before) =
             if own.text == option { (&run.words[word + 1], String::new()) } else { (own, format!("{option}=")) };
         let own = format!("{before}{}", self.path);
-        // A variable in the path stays one.
+        // A variable in the path is kept.
         let new = if self.path.contains('$') { format!("\"{own}\"") } else { Word::text(own).quoted() };
         if !path.is_empty() && !self.path.contains(['"', '\\', '`']) {
             look.mend(token.range.clone(), new);

@@ -1,4 +1,4 @@
-//! Faults of a script as a whole: line ends, continued lines, directives that come too late, commands left behind.
+//! Mistakes in a script as a whole: line endings, continued lines, directives that are too late, background commands.
 
 use super::Look;
 use super::shell::{Command, commands};
@@ -11,7 +11,8 @@ pub(super) fn check(look: &mut Look<'_>) {
     placeholders(look);
 }
 
-/// `<group>` where a name was to be filled in: a shell reads a file of that name, a scheduler takes it for the name.
+/// `<group>` where a name has to be filled in: a shell reads a file of that name, a scheduler interprets it as the
+/// name.
 fn placeholders(look: &mut Look<'_>) {
     let script = look.script;
     let is_bare = |at: usize| {
@@ -29,7 +30,7 @@ fn placeholders(look: &mut Look<'_>) {
             let Some(end) = rest.find('>') else { continue };
             let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic())
                 && rest[..end].chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-            // `<in >out` and `<in>out` are a shell's; what is glued to a word, or has nothing behind it, is not.
+            // `<in >out` and `<in>out` are redirections; a placeholder is attached to a word, or nothing follows it.
             let is_glued = line[..from].ends_with(|c: char| c.is_ascii_alphanumeric() || "=/-_.".contains(c));
             let comment = line[..from].contains(" #");
             let ends = rest[end + 1..].trim().is_empty();
@@ -43,7 +44,7 @@ fn placeholders(look: &mut Look<'_>) {
     }
 }
 
-/// bash reads the `\r` of `\r\n` as part of the last word.
+/// bash interprets the `\r` of `\r\n` as part of the last word.
 fn line_ends(look: &mut Look<'_>) {
     let places: Vec<usize> = look.script.match_indices("\r\n").map(|(at, _)| at).collect();
     if let Some(first) = places.first() {
@@ -54,7 +55,7 @@ fn line_ends(look: &mut Look<'_>) {
     }
 }
 
-/// A line that begins with an option goes on from one that lacks its backslash; a blank behind a backslash ends it.
+/// A line that begins with an option continues one that lacks its backslash; a space after a backslash ends it.
 fn continuations(look: &mut Look<'_>) {
     let blanks: Vec<(usize, usize)> = lines(look.script)
         .filter_map(|(at, line)| {
@@ -87,7 +88,7 @@ fn continuations(look: &mut Look<'_>) {
         }
         let message = "begins with an option: the line before it lacks a backslash";
         look.found(start, "lost-continuation", message);
-        // Behind a comment a backslash is part of it.
+        // Inside a comment a backslash is part of the comment.
         let last = words.iter().copied().filter(|word| *word <= end).max().unwrap_or(before);
         if !look.script[last.max(before)..end].contains('#') {
             look.mend(end..line - 1, " \\");
@@ -95,7 +96,7 @@ fn continuations(look: &mut Look<'_>) {
     });
 }
 
-/// `-h|--help)`, a pattern of `case`: words with nothing but `|` between them in front of a `)`.
+/// `-h|--help)`, a pattern of `case`: words separated only by `|` before a `)`.
 fn is_pattern(script: &str) -> bool {
     let line = script.lines().next().unwrap_or_default();
     let Some((pattern, _)) = line.split_once(')') else { return false };
@@ -140,7 +141,7 @@ fn inside_document(look: &Look<'_>, at: usize) -> bool {
     look.script[..at].contains("<<")
 }
 
-/// What starts a training; a job ends with its script, whatever still runs beside it.
+/// Commands that start a training; a job ends with its script, even if background commands are still running.
 const STARTERS: [&str; 7] = ["mpirun", "mpiexec", "srun", "torchrun", "python", "python3", "accelerate"];
 
 fn left_behind(look: &mut Look<'_>) {
@@ -161,7 +162,7 @@ fn left_behind(look: &mut Look<'_>) {
     let script = look.script;
     let is_beside = |command: &Command| {
         let end = command.words.last().map_or(0, |word| word.range.end);
-        // Behind the last word: redirections have words of their own.
+        // After the last word: redirections have their own words.
         let rest = script[end..].lines().next().unwrap_or_default().trim_start();
         rest.starts_with('&') && !rest.starts_with("&&") && !rest.starts_with("&>")
     };
@@ -171,14 +172,14 @@ fn left_behind(look: &mut Look<'_>) {
     let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };
     look.found(at, "left-behind", "runs in the background, but the job ends with the script: wait for it");
     let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };
-    // Behind a quote or a document that is still open it would be a part of that.
+    // After an open quote or here-document it would be a part of that.
     if commands(&format!("{script}{line}")).last().is_some_and(|command| command.runs("wait") == Some(0)) {
         look.mend(script.len()..script.len(), line);
     }
 }
 
-/// A line with an `&` that may put a command beside the script: not `&&`, and no redirection. What stands in quotes
-/// counts too, so that nothing is said of a script that is only hard to read.
+/// A line with an `&` that may start a background command: not `&&`, and not a redirection. Text in quotes counts too,
+/// so that nothing is reported for a script that is only hard to parse.
 fn runs_beside(line: &str) -> bool {
     let line = line.trim_start();
     if line.starts_with('#') {

@@ -1,4 +1,4 @@
-//! Many processes: one training or many, and flags that are lost on the way.
+//! Many processes: one training or many, and flags that have no effect.
 
 use super::Look;
 use super::shell::{Command, Token};
@@ -15,7 +15,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     });
 }
 
-/// `--mca` takes the next two words, whatever they are.
+/// `--mca` has the next two words as its arguments, whatever they are.
 fn bare_mca(look: &mut Look<'_>, command: &Command) {
     for pair in command.words.windows(2) {
         let [mca, next] = pair else { continue };
@@ -28,7 +28,7 @@ fn bare_mca(look: &mut Look<'_>, command: &Command) {
     }
 }
 
-/// The argument that says whether the program joins its processes, when it says the value.
+/// The argument that determines whether the program joins its processes, if it has the value.
 fn distributed<'c>(command: &'c Command, value: &str) -> Option<&'c Token> {
     command.words.iter().find(|word| {
         word.text.split_once('=').is_some_and(|(key, said)| {

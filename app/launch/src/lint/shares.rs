@@ -1,4 +1,4 @@
-//! A launcher that shares replicas out to processes: its numbers, and what stands between it and the program.
+//! A launcher that distributes replicas among processes: its numbers, and the words between it and the program.
 
 use super::Look;
 use super::shell::Command;
@@ -12,14 +12,14 @@ pub(super) fn check(look: &mut Look<'_>, shares: &Shares) {
     });
 }
 
-/// What may stand in front of a program and starts it.
+/// Words that may come before a program and start it.
 const WRAPPERS: [&str; 12] =
     ["numactl", "time", "env", "bash", "sh", "nice", "taskset", "stdbuf", "timeout", "gdb", "perf", "strace"];
 
 fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Shares) {
     let end = program(command, start, shares);
     stray(look, command, end);
-    // Options behind the program are the program's own.
+    // Options after the program are the program's own.
     let own = Command { words: command.words[..end].to_vec() };
     let number = |flag: &str, usual| match own.value(&[flag]) {
         Some((text, _)) => text.parse::<u64>().ok(),
@@ -28,7 +28,7 @@ fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Sha
     let place = |flag: &str| own.value(&[flag]).map_or(start, |(_, words)| words.start);
     let at = own.words[place(&shares.replicas)].range.start;
     let instances = number(&shares.instances, 1);
-    // Without a number of their own there is a replica for each process.
+    // By default there is a replica for each process.
     let replicas = number(&shares.replicas, 1);
     if let (Some(instances), Some(replicas)) = (instances, replicas)
         && (instances == 0 || !replicas.is_multiple_of(instances))
@@ -52,7 +52,7 @@ fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Sha
     }
 }
 
-/// Where the program stands that it starts.
+/// The position of the program that it starts.
 fn program(command: &Command, start: usize, shares: &Shares) -> usize {
     let mut at = start + 1;
     while let Some(word) = command.words.get(at).filter(|word| word.text.starts_with('-')) {
@@ -62,7 +62,7 @@ fn program(command: &Command, start: usize, shares: &Shares) -> usize {
     at.min(command.words.len())
 }
 
-/// A word in front of Python that is no program is taken for one.
+/// A word before Python that is not a program is mistaken for one.
 fn stray(look: &mut Look<'_>, command: &Command, at: usize) {
     let Some(word) = command.words.get(at) else { return };
     let name = word.text.rsplit('/').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! As much of a shell's grammar as it takes to know what a word is: quotes, comments, continued lines, here-documents,
-//! substitutions. Every word keeps its place in the script.
+//! As much of the shell grammar as is needed to identify words: quotes, comments, continued lines, here-documents,
+//! substitutions. Every word keeps its position in the script.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) enum Quote {
     Double,
 }
 
-/// A run of a word's characters that are quoted alike; the quotes themselves are in none.
+/// A run of a word's characters that are quoted alike, without the quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) range: Range<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Piece {
 /// A word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    /// All of it, quotes too.
+    /// All of it, including quotes.
     pub(super) range: Range<usize>,
     pub(super) pieces: Vec<Piece>,
     /// Without its quotes. Nothing is expanded: `$HOME` is five letters.
@@ -29,7 +29,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// The value of `NAME=VALUE`, where NAME is what an assignment can have.
+    /// The value of `NAME=VALUE`, where NAME is a valid variable name.
     pub(super) fn assigned(&self) -> Option<(&str, &str)> {
         let (name, value) = self.text.split_once('=')?;
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -46,12 +46,12 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// Where a program of that name stands, whatever its folder.
+    /// The position of a program of that name, in any folder.
     pub(super) fn runs(&self, name: &str) -> Option<usize> {
         self.words.iter().position(|word| word.text.rsplit('/').next() == Some(name))
     }
 
-    /// The value of one of the flags, as `--flag VALUE` or `--flag=VALUE`, and the words that it stands in.
+    /// The value of one of the flags, as `--flag VALUE` or `--flag=VALUE`, and the words that contain it.
     pub(super) fn value(&self, flags: &[&str]) -> Option<(&str, Range<usize>)> {
         self.words.iter().enumerate().find_map(|(at, word)| match word.text.split_once('=') {
             Some((flag, value)) if flags.contains(&flag) => Some((value, at..at + 1)),
@@ -65,7 +65,7 @@ impl Command {
         self.value(flags)?.0.parse().ok()
     }
 
-    /// The words behind the Python program that is started.
+    /// The words after the Python program that is started.
     pub(super) fn arguments(&self) -> &[Token] {
         let program = self.words.iter().position(|word| word.text.ends_with(".py"));
         program.map_or(&[], |at| &self.words[at + 1..])
@@ -76,7 +76,7 @@ impl Command {
     }
 }
 
-/// The commands of a script, in order. Words such as `if` and `do` stand in front of the command behind them.
+/// The commands of a script, in order. Words such as `if` and `do` are part of the command after them.
 pub(super) fn commands(script: &str) -> Vec<Command> {
     let mut read = Read { script, at: 0, commands: Vec::new(), command: Command::default(), ends: Vec::new() };
     while read.at < script.len() {
@@ -91,7 +91,7 @@ struct Read<'s> {
     at: usize,
     commands: Vec<Command>,
     command: Command,
-    /// What ends the here-documents that begin on the next line.
+    /// The delimiters of the here-documents that begin on the next line.
     ends: Vec<String>,
 }
 
@@ -190,7 +190,7 @@ impl Read<'_> {
                     };
                     let from = self.at;
                     self.at += length;
-                    // A continued line goes on in the same word.
+                    // A continued line continues the same word.
                     let own = &self.script[from..self.at];
                     if own != "\\\n" {
                         text += own.strip_prefix('\\').unwrap_or(own);
@@ -206,7 +206,7 @@ impl Read<'_> {
     }
 }
 
-/// Where the double quote that closes the text is.
+/// The position of the double quote that closes the text.
 fn quoted(text: &str) -> usize {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
@@ -220,7 +220,7 @@ fn quoted(text: &str) -> usize {
     text.len()
 }
 
-/// Length of `$(…)` or `${…}`, what is nested in it too.
+/// Length of `$(…)` or `${…}`, including nested ones.
 fn closed(text: &str, open: char, close: char) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -10,7 +10,7 @@ fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
     assert!(left.iter().all(|finding| done.findings.contains(finding)), "{left:?}");
 }
 
-/// Found, and there is no one right answer.
+/// A finding without a unique fix.
 #[track_caller]
 fn found(target: &str, script: &str, rules: &[&str]) {
     check(target, script, script, rules);
@@ -191,7 +191,7 @@ fn a_script_as_a_whole() {
         let lost = "mpirun -n 8 \\\n  --bind-to core\n  --map-by slot python t.py\n";
         check(lost, &lost.replace("core\n", "core \\\n"), &["lost-continuation"]);
         check("srun a \\ \n  -b\n", "srun a \\\n  -b\n", &["lost-continuation"]);
-        // Behind an open quote nothing is a command.
+        // After an open quote nothing is a command.
         check("#SBATCH -N 1\nsrun a & \"b\n", "#SBATCH -N 1\nsrun a & \"b\n", &["left-behind"]);
         // A backslash would be part of the comment.
         check("srun a  # b\n  -c\n", "srun a  # b\n  -c\n", &["lost-continuation"]);
@@ -224,7 +224,7 @@ fn a_script_as_a_whole() {
     }
 }
 
-/// `time=…` is on the line that goes on from `poprun`, so it is what is started; `$allocation` is set nowhere.
+/// `time=…` is on a line that continues `poprun`, so it is the command that is started; `$allocation` is set nowhere.
 #[test]
 fn names_and_assignments() {
     let swallowed = "poprun --num-replicas=2 \\\n  -vv \\\nlog=$(date)\npython t.py > $log\n";
@@ -250,7 +250,7 @@ fn names_and_assignments() {
     found("xpu", "module load conda\nconda activate\n", &[]);
 }
 
-/// A flag that Hydra refuses is a program's own anywhere else.
+/// A flag that Hydra rejects is a program's own anywhere else.
 #[test]
 fn programs_that_are_not_hydras() {
     found("hpu", "PT_HPU_LAZY_MODE=1 python t.py --hmp --lr 1\n", &[]);
@@ -269,7 +269,7 @@ fn the_diff_names_lines() {
     assert_eq!(linted.diff("x"), expected);
 }
 
-/// Whatever is pasted, the hunks lead from the script to the mended one.
+/// For any input, the hunks transform the script into the fixed one.
 #[test]
 fn odd_scripts() {
     for script in [
@@ -323,7 +323,7 @@ fn names_in_capitals_that_are_set_nowhere() {
     known("awk \"{print $NF}\" f\n");
 }
 
-/// A name that was to be filled in; a shell's own `<` and `>` are none.
+/// A placeholder; a shell's own `<` and `>` are not.
 #[test]
 fn names_that_are_still_to_be_filled_in() {
     let open = |script: &str| found("hpu", script, &["placeholder"]);
@@ -344,7 +344,7 @@ fn names_that_are_still_to_be_filled_in() {
     }
 }
 
-/// What a job leaves running as it ends, whatever it is; folders that are nobody's.
+/// Background commands at the end of a job, of any kind; folders that are not a user's.
 #[test]
 fn a_last_command_beside_the_script() {
     let job = "#PBS -l select=1\nEXEC=x\n${EXEC} > log 2>&1 &\n";

@@ -1,11 +1,11 @@
-//! Variables of the script's own that it sets nowhere.
+//! The script's own variables that it never sets.
 
 use super::Look;
 use super::shell::{Command, Quote, Token};
 use crate::target::Target;
 use std::collections::BTreeSet;
 
-/// Names that others give a value to: lines of a kind and a name.
+/// Names that are set elsewhere: lines of a kind and a name.
 const GIVEN: &str = include_str!("given.txt");
 
 /// The names of a kind.
@@ -13,8 +13,8 @@ fn given(kind: &str) -> impl Iterator<Item = &'static str> {
     GIVEN.lines().filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '))
 }
 
-/// A name that nothing in the script sets is empty when it runs, unless it is one of a shell's, a scheduler's or a vendor's.
-/// Nothing is said of a script that reads another one, which may set it.
+/// A name that nothing in the script sets is empty at run time, unless it is one of a shell's, a scheduler's or a
+/// vendor's. Nothing is reported for a script that sources another one, which may set it.
 pub(super) fn check(look: &mut Look<'_>) {
     if look.commands.iter().any(reads_another) {
         return;
@@ -32,7 +32,7 @@ pub(super) fn check(look: &mut Look<'_>) {
             || name.split('_').next().is_some_and(|first| name.contains('_') && of_vendors.contains(first))
     };
     look.each(|look, command| {
-        // `$NF` and the like are other languages' names.
+        // `$NF` and the like belong to other languages.
         if ["awk", "gawk", "perl", "expect"].iter().any(|name| command.runs(name).is_some()) {
             return;
         }
@@ -51,7 +51,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     });
 }
 
-/// Whether a command reads a file of the user's or the site's own; an environment of Python's sets its own names alone.
+/// Whether a command sources a file of the user's or the site's own; a Python environment sets its own names only.
 fn reads_another(command: &Command) -> bool {
     let of_environments = |word: &Token| {
         let name = word.text.rsplit('/').next().unwrap_or_default();
@@ -64,7 +64,7 @@ fn reads_another(command: &Command) -> bool {
     ["source", ".", "eval"].into_iter().any(reads)
 }
 
-/// Names of which the script asks whether they are set, gives a value where they are not, or says that they come along.
+/// Names that the script tests for being set, sets if they are not, or documents as inputs.
 fn asked(look: &Look<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let name_of = |text: &str| {
@@ -93,7 +93,7 @@ fn asked(look: &Look<'_>) -> BTreeSet<String> {
     names
 }
 
-/// How the names of the targets' own variables begin.
+/// Prefixes of the targets' own variables.
 fn of_vendors() -> BTreeSet<String> {
     let mut beginnings = BTreeSet::new();
     let mut add = |name: &str| {
@@ -114,7 +114,7 @@ fn of_vendors() -> BTreeSet<String> {
     beginnings
 }
 
-/// What the script may give a value to: every name that stands somewhere as a word of its own or in front of a `=`.
+/// The names that the script may set: every name that occurs as a word of its own or before a `=`.
 fn set(look: &Look<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for word in look.commands.iter().flat_map(|command| &command.words) {
@@ -128,8 +128,7 @@ fn set(look: &Look<'_>) -> BTreeSet<String> {
     names
 }
 
-/// `$name` and `${name…}`, outside substitutions, each with its place; none that says what it is when it
-/// is not set.
+/// `$name` and `${name…}`, outside substitutions, each with its position, except those with a default.
 fn used(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let (mut depth, mut at) = (0_usize, 0);

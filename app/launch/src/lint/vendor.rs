@@ -1,4 +1,4 @@
-//! What the target's vendor says otherwise, by the table in the target's guide.
+//! Violations of the vendor's documentation, by the table in the target's guide.
 
 use super::shell::{Command, Token};
 use super::words::name;
@@ -48,7 +48,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     });
 }
 
-/// `run.id=x` behind a program, as Hydra reads it; `A=b` in front of one is a variable.
+/// `run.id=x` after a program, as Hydra parses it; `A=b` before one is a variable.
 fn is_key_and_value(text: &str) -> bool {
     let is_key = |key: &str| {
         let key = key.trim_start_matches('+');
@@ -79,7 +79,8 @@ fn variable(look: &mut Look<'_>, wrong: &WrongVariable) {
             }
             let at = word.range.start + whole(&look.script[word.range.clone()], &wrong.name).next().unwrap_or(0);
             look.found(at, rule_name(&wrong.rule), &*wrong.why);
-            // A group of devices can be said under the other name; one that no tenant may have is for a person.
+            // A group of devices can be written under the other name; one that is not allowed for tenants has to be
+            // fixed by hand.
             let keeps = wrong.unused || is_group(value);
             if !wrong.right.is_empty() && keeps && !right_is_set {
                 look.mend(at..at + wrong.name.len(), &*wrong.right);
@@ -88,8 +89,8 @@ fn variable(look: &mut Look<'_>, wrong: &WrongVariable) {
     });
 }
 
-/// Its value is used and set nowhere. A name that the script does set can take its place; one that it doesn't set would
-/// be as empty.
+/// Its value is used and set nowhere. A name that the script does set can replace it; one that it doesn't set would be
+/// empty, too.
 fn used_unset(look: &mut Look<'_>, wrong: &WrongVariable, uses: &[String], right_is_set: bool) {
     look.each_word(|look, word| {
         if !uses.iter().any(|name| word.text.contains(name.as_str())) {
@@ -104,13 +105,13 @@ fn used_unset(look: &mut Look<'_>, wrong: &WrongVariable, uses: &[String], right
     });
 }
 
-/// A table's name for a finding, which outlives the look at a script.
+/// A table's name for a finding, which outlives the check of a script.
 fn rule_name(rule: &str) -> &'static str {
     const NAMES: [&str; 5] = ["modules", "foreign-devices", "old-name", "cache-variable", "exported-server"];
     NAMES.into_iter().find(|name| *name == rule).unwrap_or("variable")
 }
 
-/// A value that a variable had in releases of old.
+/// A value that a variable had in old releases.
 fn old_values(look: &mut Look<'_>) {
     let target = look.target;
     look.each_word(|look, word| {
@@ -130,7 +131,7 @@ fn old_values(look: &mut Look<'_>) {
     });
 }
 
-/// Processes look for the communication library of the target's vendor; that of another's is looked for in vain.
+/// Processes search for the communication library of the target's vendor; a search for another vendor's finds nothing.
 fn backend(look: &mut Look<'_>, command: &Command, wrong: &WrongBackend) {
     let is_backend =
         |key: &str| key.rsplit(['.', '-', '_']).next().is_some_and(|last| last.eq_ignore_ascii_case("backend"));
@@ -153,7 +154,7 @@ fn backend(look: &mut Look<'_>, command: &Command, wrong: &WrongBackend) {
     }
 }
 
-/// `python3 -m venv DIR`: the vendor's PyTorch lies outside of it.
+/// `python3 -m venv DIR`: the vendor's PyTorch is outside it.
 fn system_packages(look: &mut Look<'_>, command: &Command) {
     let at = command.words.windows(2).position(|pair| pair[0].text == "-m" && pair[1].text == "venv");
     let Some(at) = at.filter(|_| !command.has("--system-site-packages")) else { return };
@@ -163,7 +164,7 @@ fn system_packages(look: &mut Look<'_>, command: &Command) {
     look.mend(venv.range.clone(), "venv --system-site-packages");
 }
 
-/// The vendor's wheels are for one Python alone.
+/// The vendor's wheels are for a single Python version.
 fn python_version(look: &mut Look<'_>, command: &Command, python: &str) {
     if command.runs("virtualenv").is_none() {
         return;

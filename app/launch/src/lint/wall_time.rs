@@ -1,4 +1,4 @@
-//! How long a job may run, as a scheduler reads it.
+//! The wall time of a job, as a scheduler parses it.
 //!
 //! Slurm: "minutes:seconds" is among the forms of `--time`, "hours:minutes" is not
 //! (<https://slurm.schedmd.com/sbatch.html#OPT_time>). PBS: a duration is `[[hours:]minutes:]seconds`
@@ -25,7 +25,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     });
 }
 
-/// `#SBATCH --time=1:0` and `#PBS -l walltime=1:0`, whose words no shell sees.
+/// `#SBATCH --time=1:0` and `#PBS -l walltime=1:0`, which a shell does not parse.
 fn directive(look: &mut Look<'_>, line: &str, at: usize) {
     let slurm = line.strip_prefix("#SBATCH").map(|rest| ("Slurm", rest));
     let Some((scheduler, rest)) = slurm.or_else(|| line.strip_prefix("#PBS").map(|rest| ("PBS", rest))) else { return };
@@ -58,7 +58,7 @@ fn options(look: &mut Look<'_>, command: &Command, start: usize) {
         if let Some(said) = time_of(&word.text, next) {
             return say(look, word.range.start, "Slurm", said);
         }
-        // A word behind an option that has no `=` may be its value.
+        // A word after an option without `=` may be its value.
         takes_value = word.text.starts_with('-') && !word.text.contains('=') && !ALONE.contains(&&*word.text);
     }
 }

@@ -1,4 +1,4 @@
-//! Faults of single words, whatever the target: quotes, `~`, braces, names, folders, packages.
+//! Mistakes in single words, for all targets: quotes, `~`, braces, names, folders, packages.
 
 use super::shell::{Command, Piece, Quote, Token};
 use super::{Look, whole};
@@ -17,7 +17,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     });
 }
 
-/// A name that is spelt otherwise than what reads it.
+/// A name with a different spelling than the one that is read.
 pub(super) fn name(look: &mut Look<'_>, word: &Token, wrong: &str, right: &str, why: &str) {
     let text = &look.script[word.range.clone()];
     let places: Vec<usize> = whole(text, wrong).map(|at| word.range.start + at).collect();
@@ -41,7 +41,7 @@ fn curly_quotes(look: &mut Look<'_>, word: &Token) {
     }
 }
 
-/// A shell looks at `~` where a word or an assignment's value starts, outside quotes; anywhere else it is a letter.
+/// A shell expands `~` at the start of a word or of an assignment's value, outside quotes; anywhere else it is literal.
 fn literal_tilde(look: &mut Look<'_>, command: &Command, word: &Token) {
     if ["echo", "printf"].iter().any(|name| command.runs(name) == Some(0)) {
         return;
@@ -71,7 +71,7 @@ fn home(piece: &Piece) -> &'static str {
     }
 }
 
-/// Folders beside those of people, with what all of them use.
+/// Names of shared folders, which are not users' home folders.
 const OF_ALL: [&str; 14] = [
     "apps", "common", "data", "dataset", "datasets", "local", "project", "projects", "public", "scratch", "share",
     "shared", "software", "work",
@@ -103,7 +103,7 @@ fn home_folder(look: &mut Look<'_>, word: &Token) {
     }
 }
 
-/// `for i in {1}` and `for i in {1, 2}`: braces around one number, or with blanks between them, are letters.
+/// `for i in {1}` and `for i in {1, 2}`: braces around one number, or with spaces between them, are literal.
 fn literal_braces(look: &mut Look<'_>, command: &Command) {
     let Some(at) = command.words.iter().position(|word| word.text == "for") else { return };
     let values = command.words.get(at + 3..).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What is checked of a site file beyond its types.
+//! Checks of a site file beyond its types.
 
 use super::Fault;
 use crate::command::Texts;
 use crate::field::OPTIONS;
 use crate::site::Site;
 
-/// Whether a site file can be used.
+/// Checks a site file.
 pub(super) fn check(site: &Site, targets: &[&str]) -> Result<(), Fault> {
     let broken = |message: String| Err(Fault::from(message));
     if site.targets.is_empty() || site.schedulers.is_empty() {
@@ -71,7 +71,7 @@ fn check_text(site: &Site, text: &str, devices: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// All texts that a user's fields can stand in, and whether `{devices}` can too.
+/// All texts that can contain a user's fields, and whether they can contain `{devices}` too.
 fn texts(site: &Site) -> impl Iterator<Item = (&String, bool)> {
     let plain = site.enable.iter().chain(site.words.values().flat_map(Texts::all));
     let settings = site.settings.iter().map(|setting| &setting.value);
