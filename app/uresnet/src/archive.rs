@@ -1,4 +1,4 @@
-//! The files of a zip archive, as `torch.save` and `numpy.savez` write it.
+//! The files of a zip archive, as written by `torch.save` and `numpy.savez`.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -9,17 +9,17 @@ use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceAr
 
 use crate::error::Error;
 
-/// All files that are inflated may have so many bytes together: a few bytes can claim to be any number of them.
+/// The total size of all decompressed files: a few bytes can claim to contain any number of them.
 const LARGEST: usize = 1 << 30;
 
-/// Of 1 KiB: the archive library's own table has sixteen, which a page's visitor would download.
+/// One table of 1 KiB: the archive library's own has sixteen, which a page's visitor would download.
 static CHECKSUM: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
 
-/// An archive in memory. Files that are stored are read where they lie.
+/// An archive in memory. Uncompressed files are read in place.
 pub(crate) struct Archive<'a> {
     zip: ZipSliceArchive<&'a [u8]>,
     entries: BTreeMap<String, Entry>,
-    /// Bytes that were inflated so far.
+    /// Bytes decompressed so far.
     inflated: Cell<usize>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Archive<'a> {
         self.entries.keys().map(String::as_str)
     }
 
-    /// The content of a file; none when there is no such file.
+    /// The content of a file; none if there is no such file.
     pub(crate) fn read(&self, path: &str) -> Result<Option<Cow<'_, [u8]>>, Error> {
         let Some(entry) = self.entries.get(path) else { return Ok(None) };
         let fault = |problem: String| Error::File(format!("{path} in the archive: {problem}"));

@@ -1,5 +1,5 @@
-//! Checkpoints as `torch.save` writes them: a zip archive with a pickle, which says what there is, and the numbers of
-//! each storage in a file of its own. Nothing of the pickle is run.
+//! Checkpoints as written by `torch.save`: a zip archive with a pickle, which describes the contents, and a separate
+//! file for the values of each storage. No code in the pickle is executed.
 
 mod pickle;
 
@@ -11,15 +11,15 @@ use crate::number::Number;
 use crate::tensor::Tensor;
 use pickle::{Id, Pickle, Stored, Value};
 
-/// Numbers that come of one byte of a file at most, all tensors together: many may show the same few numbers again and again, and
-/// a small file must not become all memory. Weights that two layers share are read twice.
+/// The maximum number of values per byte of a file, for all tensors together: many tensors may repeat the same few
+/// values, and a small file must not exhaust memory. Weights shared by two layers are read twice.
 const MOST_OF_A_BYTE: usize = 16;
 
-/// How deep the weights may lie: `checkpoint["model"]["state_dict"]` is two.
+/// The maximum nesting depth of the weights: `checkpoint["model"]["state_dict"]` is two.
 const DEEPEST: usize = 4;
 
-/// Reads the weights of a checkpoint: of all dictionaries in it, the one with the most named tensors, which an
-/// optimizer's is not, because it numbers them. Only these tensors' numbers are read.
+/// Reads the weights of a checkpoint: those of the dictionary with the most named tensors, which excludes an
+/// optimizer's, because it numbers them. Only these tensors' values are read.
 pub fn read_checkpoint(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
     let archive = Archive::new(bytes)?;
     let folder = archive.paths().find_map(|path| path.strip_suffix("data.pkl").filter(|f| f.matches('/').count() <= 1));
@@ -66,15 +66,14 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> 
                     format!("{name} is created by {call}, which is not supported; save it from the CPU as float32");
                 return Err(Error::File(problem));
             }
-            // `_extra_state` and the like are no weights.
+            // `_extra_state` and the like are not weights.
             _ => {}
         }
     }
     Ok(tensors)
 }
 
-/// The entries of the dictionary with the most tensors under names, and how many tensors they are. Of several the one
-/// that lies least deep counts.
+/// The entries of the dictionary with the most named tensors, and their number. Of several the least nested counts.
 fn largest_state(pickle: &Pickle) -> (usize, Vec<(String, Id)>) {
     let mut largest = (0, Vec::new());
     let mut seen = BTreeSet::new();
@@ -83,7 +82,7 @@ fn largest_state(pickle: &Pickle) -> (usize, Vec<(String, Id)>) {
         let mut deeper = Vec::new();
         for id in level {
             let Value::Dict(entries) = pickle.get(id) else { continue };
-            // Values may be shared, and without this a small file could keep the search busy for ever.
+            // Values may be shared, and without this limit a small file could make the search run forever.
             if !seen.insert(id) {
                 continue;
             }
@@ -103,7 +102,7 @@ fn largest_state(pickle: &Pickle) -> (usize, Vec<(String, Id)>) {
     largest
 }
 
-/// The type of a storage's numbers, by the storage's class.
+/// The number type of a storage, by the storage's class.
 fn number(class: &str) -> Option<Number> {
     Some(match class.strip_prefix("torch.")?.rsplit('.').next()? {
         "DoubleStorage" => Number::F64,
@@ -119,7 +118,7 @@ fn number(class: &str) -> Option<Number> {
     })
 }
 
-/// A tensor out of its storage; none when it reaches beyond it.
+/// A tensor from its storage; none if it extends beyond it.
 fn gather(stored: &Stored, number: Number, bytes: &[u8], big_endian: bool) -> Option<Tensor> {
     let (shape, width) = (stored.shape.as_slice(), number.width());
     let count = stored.count()?;
@@ -131,7 +130,7 @@ fn gather(stored: &Stored, number: Number, bytes: &[u8], big_endian: bool) -> Op
         .zip(&stored.strides)
         .try_fold(stored.offset, |at, (&length, stride)| at.checked_add((length - 1).checked_mul(*stride)?))?;
     let end = last.checked_add(1)?.checked_mul(width)?;
-    // A stride of zero repeats numbers, and a few bytes must not become all memory.
+    // A stride of zero repeats values, and a few bytes must not exhaust memory.
     if end > bytes.len() || count > (bytes.len() / width).max(1 << 20) {
         return None;
     }

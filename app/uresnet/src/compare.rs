@@ -1,4 +1,4 @@
-//! How far two outputs are apart.
+//! The differences between two outputs.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,28 @@ use crate::error::Error;
 use crate::network::CLASSES;
 use crate::tensor::Tensor;
 
-/// The distance of a candidate's numbers from a reference's.
+/// The differences between a candidate's values and a reference's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distance {
     /// Numbers compared.
     pub count: usize,
     /// Largest absolute difference.
     pub max_absolute: f64,
-    /// Where it is, in row-major order; zero when nothing differs.
+    /// Its position, in row-major order; zero if nothing differs.
     pub worst_index: usize,
     /// Mean absolute difference.
     pub mean_absolute: f64,
     /// Largest absolute difference over the largest reference magnitude.
     pub max_relative_to_range: f64,
-    /// Largest difference relative to the reference number itself, zeros of the reference left out.
+    /// Largest difference relative to the reference value, except where that is zero.
     pub max_relative: f64,
-    /// Numbers that are NaN or infinite in one of the two and not the same in the other.
+    /// Values that are NaN or infinite in one of the two and not the same in the other.
     pub not_finite: usize,
-    /// Numbers by their distance in units of the last place: 0, 1, 2-3, 4-7, ... up to 2^31 and more.
+    /// Histogram of distances in units in the last place: 0, 1, 2-3, 4-7, ... up to 2^31 and more.
     pub ulps: Vec<u64>,
 }
 
-/// How far two logits agree on the class of each pixel.
+/// The agreement of two logits on the class of each pixel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Pixels compared.
@@ -44,14 +44,14 @@ impl Agreement {
         if self.pixels == 0 { 1.0 } else { self.same as f64 / self.pixels as f64 }
     }
 
-    /// Intersection over union of a class; `None` when neither side has the class anywhere.
+    /// Intersection over union of a class; `None` if neither has the class anywhere.
     pub fn iou(&self, class: usize) -> Option<f64> {
         let (both, either) = self.overlap[class];
         (either > 0).then(|| both as f64 / either as f64)
     }
 }
 
-/// Compares number by number.
+/// Compares value by value.
 pub fn distance(reference: &Tensor, candidate: &Tensor) -> Result<Distance, Error> {
     same_shape(reference, candidate)?;
     let mut found = Distance {
@@ -87,7 +87,8 @@ pub fn distance(reference: &Tensor, candidate: &Tensor) -> Result<Distance, Erro
     Ok(found)
 }
 
-/// Compares the class of each pixel, the largest logit's; of equal logits the first counts, as in PyTorch.
+/// Compares the class of each pixel, which is that of the largest logit; of equal logits the first counts, as in
+/// PyTorch.
 pub fn agreement(reference: &Tensor, candidate: &Tensor) -> Result<Agreement, Error> {
     same_shape(reference, candidate)?;
     let (a, b) = (classes(reference)?, classes(candidate)?);
@@ -116,7 +117,7 @@ pub fn classes(logits: &Tensor) -> Result<Vec<u8>, Error> {
     Ok(logits.data().chunks_exact((CLASSES * area).max(1)).flat_map(|i| (0..area).map(move |p| best(i, p))).collect())
 }
 
-/// How many f32 numbers lie between two finite ones, the second included.
+/// The number of f32 values between two finite ones, including the second.
 fn ulps(a: f32, b: f32) -> u32 {
     let place = |v: f32| {
         let bits = v.to_bits() as i32;

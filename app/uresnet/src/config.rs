@@ -8,13 +8,13 @@ use crate::error::Error;
 pub enum Normalization {
     /// Nothing.
     None,
-    /// Batch normalisation by its running statistics.
+    /// Batch normalisation with its running statistics.
     Batch,
-    /// Named by the configuration class, refused by the PyTorch network, so refused here.
+    /// In the configuration class, but rejected by the PyTorch network, so rejected here.
     Layer,
 }
 
-/// How the way up takes in the picture that the same level had on the way down.
+/// How the upsampling path uses the map of the same level in the downsampling path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Connections {
@@ -22,7 +22,7 @@ pub enum Connections {
     None,
     /// Added.
     Sum,
-    /// Channels side by side, then a 1x1 unit.
+    /// Concatenated channels, then a 1x1 unit.
     Concat,
 }
 
@@ -30,23 +30,23 @@ pub enum Connections {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrowthRate {
-    /// By `n_initial_filters` a level.
+    /// By `n_initial_filters` per level.
     Additive,
-    /// By a factor of two a level.
+    /// By a factor of two per level.
     Multiplicative,
 }
 
-/// How a level halves the picture.
+/// How a level halves the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Downsampling {
     /// A 2x2 unit with stride 2.
     Convolutional,
-    /// The largest of 2x2, then a 1x1 unit.
+    /// Max pooling of 2x2, then a 1x1 unit.
     MaxPooling,
 }
 
-/// How a level doubles the picture.
+/// How a level doubles the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Upsampling {
@@ -56,42 +56,42 @@ pub enum Upsampling {
     Interpolation,
 }
 
-/// The network's configuration: every field that changes the 2D forward pass, under the name CosmicTagger gives it.
+/// The network's configuration: every field that changes the 2D forward pass, with its name in CosmicTagger.
 ///
-/// A field left out of the JSON has the value of the preset `uresnet`; a field that is not known is refused, because
-/// a misspelled one would silently describe another network.
+/// A field that is missing in the JSON has the value of the preset `uresnet`; an unknown field is rejected, because a
+/// misspelled one would silently describe a different network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Convolutions have a bias, also in front of a normalisation.
+    /// Convolutions have a bias, even before a normalisation.
     pub bias: bool,
     /// What follows each convolution.
     pub normalization: Normalization,
     /// Width of the first level.
     pub n_initial_filters: usize,
-    /// Blocks of a level on the way down, and as many on the way up.
+    /// Blocks of a level in the downsampling path, and the same number in the upsampling path.
     pub blocks_per_layer: usize,
-    /// Blocks between the way down and the way up.
+    /// Blocks between the two paths.
     pub blocks_deepest_layer: usize,
-    /// Blocks between the way up and the last convolution.
+    /// Blocks between the upsampling path and the last convolution.
     pub blocks_final: usize,
-    /// How many times the picture is halved.
+    /// How many times the image is halved.
     pub depth: usize,
     /// Kernel size of the deepest blocks.
     pub filter_size_deepest: usize,
     /// Width of the deepest blocks.
     pub bottleneck_deepest: usize,
-    /// Blocks are residual (two convolutions and a sum) instead of one unit.
+    /// Blocks are residual (two convolutions and a sum) instead of a single unit.
     pub residual: bool,
-    /// The reference's name is inverted: `true` keeps the planes apart in the deepest block, `false` joins them.
+    /// The reference's name is inverted: `true` keeps the planes separate in the deepest block, `false` joins them.
     pub block_concat: bool,
-    /// How the way up takes in the way down.
+    /// How the upsampling path uses the downsampling path.
     pub connections: Connections,
     /// How the width grows.
     pub growth_rate: GrowthRate,
-    /// How a level halves the picture.
+    /// How a level halves the image.
     pub downsampling: Downsampling,
-    /// How a level doubles the picture.
+    /// How a level doubles the image.
     pub upsampling: Upsampling,
 }
 
@@ -169,7 +169,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Refuses values that no network can be built with.
+    /// Rejects values with which no network can be built.
     pub fn check(&self) -> Result<(), Error> {
         let error = |field, problem: &str| Err(Error::Config { field, problem: problem.to_string() });
         if self.normalization == Normalization::Layer {
@@ -200,7 +200,7 @@ impl Config {
         Ok(())
     }
 
-    /// Channels at a level, counted from the full-size picture down; `depth` is the deepest.
+    /// Channels at a level, counted from the full-size image down; `depth` is the deepest.
     pub fn width(&self, level: usize) -> usize {
         self.checked_width(level).unwrap_or(usize::MAX)
     }
@@ -212,7 +212,7 @@ impl Config {
         }
     }
 
-    /// Height and width of the logits for a picture, or an error that names the next size that fits.
+    /// Height and width of the logits for an image, or an error that names the next valid size.
     ///
     /// Joined connections need both numbers to be multiples of `2^depth`. Without connections any size of at least
     /// `2^depth` runs, and the output is smaller where halving drops a row or column.
@@ -227,10 +227,10 @@ impl Config {
         Err(Error::Size { given: (height, width), next, depth: self.depth })
     }
 
-    /// One side of the picture on its way down and up; `None` where PyTorch would stop.
+    /// One side of the image through both paths; `None` where PyTorch would stop.
     fn output_length(&self, given: usize) -> Option<usize> {
         let deepest = given >> self.depth;
-        // An even kernel with padding (k-1)/2 takes one row off at every block.
+        // An even kernel with padding (k-1)/2 removes one row in every block.
         let lost = if self.filter_size_deepest.is_multiple_of(2) { self.blocks_deepest_layer } else { 0 };
         let left = deepest.checked_sub(lost).filter(|&n| n > 0)?;
         let exact = lost == 0 && given.is_multiple_of(1 << self.depth);

@@ -1,52 +1,52 @@
 use std::fmt;
 
-/// Why a configuration, a file or a picture can't be used. Every message says what to change.
+/// Why a configuration, a file or an image can't be used. Every message says what to change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// A field of the configuration holds a value the network can't be built with.
+    /// A field of the configuration has a value with which the network can't be built.
     Config {
-        /// The field's own name.
+        /// The field's name.
         field: &'static str,
         /// What is wrong with its value.
         problem: String,
     },
-    /// The configuration is not the JSON object it should be.
+    /// The configuration is not the expected JSON object.
     ConfigFile(String),
-    /// The picture's height and width do not survive the way down and up again.
+    /// The image's height and width can't be halved and doubled again.
     Size {
-        /// Height and width as given.
+        /// Height and width as passed.
         given: (usize, usize),
-        /// The next height and width that fit, none smaller than given; none when no size fits.
+        /// The next valid height and width, none smaller than those passed; none if no size is valid.
         next: Option<(usize, usize)>,
         /// Depth of the network.
         depth: usize,
     },
     /// The input tensor is not a stack of three planes.
     Input(String),
-    /// A weight that the configuration asks for is not in the file.
+    /// A weight required by the configuration is not in the file.
     MissingKey {
         /// PyTorch name of the parameter.
         key: String,
-        /// Its shape by the configuration.
+        /// Its shape according to the configuration.
         expected: Vec<usize>,
     },
-    /// A weight of the network that the configuration has no place for.
+    /// A weight of the network that is not in the configuration.
     UnexpectedKey {
         /// PyTorch name found in the file.
         key: String,
         /// Its shape in the file.
         found: Vec<usize>,
     },
-    /// A tensor has another shape than the configuration asks for.
+    /// A tensor has a different shape than the configuration requires.
     Shape {
         /// Name of the tensor.
         key: String,
-        /// Shape by the configuration.
+        /// Shape according to the configuration.
         expected: Vec<usize>,
         /// Shape in the file.
         found: Vec<usize>,
     },
-    /// A number in a tensor is NaN or infinite.
+    /// A value in a tensor is NaN or infinite.
     NotFinite {
         /// Name of the tensor.
         key: String,
@@ -55,12 +55,12 @@ pub enum Error {
     },
     /// The bytes are not a readable tensor file.
     File(String),
-    /// A pickle asks for a function or class of Python that makes no weights.
+    /// A pickle calls a Python function or class that does not create weights.
     Callable(
-        /// Its name, with the module in front.
+        /// Its name, with the module.
         String,
     ),
-    /// The caller asked the run to stop.
+    /// The caller requested the run to stop.
     Cancelled,
 }
 

@@ -1,4 +1,4 @@
-//! An event: the picture of three planes that goes into the network, and the classes that are right for it.
+//! An event: the image of three planes that is the network's input, and the correct classes.
 
 mod synthetic;
 
@@ -8,18 +8,18 @@ use crate::error::Error;
 use crate::network::{CLASSES, PLANES};
 use crate::tensor::Tensor;
 
-/// One picture, or several of one size.
+/// One image, or several of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Charge by pixel, [pictures, 3 planes, height, width].
+    /// Charge by pixel, [images, 3 planes, height, width].
     pub picture: Tensor,
-    /// The right class of each pixel (0 background, 1 cosmic, 2 neutrino), of the picture's shape, where it is known.
+    /// The correct class of each pixel (0 background, 1 cosmic, 2 neutrino), with the image's shape, if it is known.
     pub labels: Option<Tensor>,
 }
 
 impl Event {
-    /// An event that never happened: cosmic tracks all through the picture, one neutrino interaction of tracks and a
-    /// shower, and noise; with labels, and the same on every machine.
+    /// A synthetic event: cosmic tracks across the image, one neutrino interaction of tracks and a shower, and noise;
+    /// with labels, and the same on every machine.
     ///
     /// The planes are three views of the same lines: they share the rows (drift time) and differ in the direction of
     /// their wires, which are the columns.
@@ -29,10 +29,10 @@ impl Event {
 
     /// Finds an event among named tensors.
     ///
-    /// Either one dense picture, named `input` or alone in the file, [pictures, 3, height, width] or [3, height, width],
-    /// with `label` of the same shape if there is one; or one entry for each pixel that is not empty: `plane`, `row`,
-    /// `col`, `value`, and if wanted `label` and `event`. `number` picks the event of a sparse file and `size` is the
-    /// height and width of its picture.
+    /// Either a dense image, named `input` or the only tensor of the file, [images, 3, height, width] or [3, height,
+    /// width], with `label` of the same shape if there is one; or one entry for each non-empty pixel: `plane`, `row`,
+    /// `col`, `value`, and optionally `label` and `event`. `number` selects the event of a sparse file and `size` is
+    /// the height and width of its image.
     pub fn from_tensors(
         mut tensors: BTreeMap<String, Tensor>,
         number: usize,
@@ -71,8 +71,8 @@ impl Event {
         Ok(Event { picture, labels })
     }
 
-    /// The pixels that are not empty, as [`Event::from_tensors`] reads them: `event`, which is `number` in all, `plane`,
-    /// `row`, `col`, `value`, and `label` where there are labels. Of several pictures the first counts.
+    /// The non-empty pixels, as [`Event::from_tensors`] reads them: `event`, which is `number` in all, `plane`, `row`,
+    /// `col`, `value`, and `label` if there are labels. Of several images the first counts.
     pub fn to_sparse(&self, number: usize) -> BTreeMap<String, Tensor> {
         let [_, _, height, width] = self.picture.nchw();
         let mut columns: [Vec<f32>; 6] = Default::default();
@@ -90,8 +90,8 @@ impl Event {
         named.map(|(name, data)| (name.to_string(), tensor(data))).collect()
     }
 
-    /// The event with `factor` by `factor` pixels made one: charge by the mean, empty pixels included, and labels by
-    /// the largest.
+    /// The event with `factor` by `factor` pixels combined into one: the mean of the charge, including empty pixels,
+    /// and the largest label.
     pub fn downsampled(&self, factor: usize) -> Result<Event, Error> {
         let [_, _, height, width] = self.picture.nchw();
         if factor == 0 || !height.is_multiple_of(factor) || !width.is_multiple_of(factor) {

@@ -1,4 +1,4 @@
-//! Files of named tensors, told apart by how they begin.
+//! Files of named tensors, distinguished by their first bytes.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::numpy::{read_npy, read_npz};
 use crate::tensor::Tensor;
 use crate::tensor_file::read_safetensors;
 
-/// Reads a file of tensors of any format that is known: safetensors, a checkpoint of `torch.save`, `.npz`, or `.npy`,
-/// whose one array is called `input`.
+/// Reads a file of tensors in any supported format: safetensors, a `torch.save` checkpoint, `.npz`, or `.npy`, whose
+/// only array is called `input`.
 pub fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
     let refuse = |problem: &str| Err(Error::File(problem.to_string()));
     match bytes {
@@ -36,7 +36,7 @@ pub fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
             "HDF5 is not supported here; extract events from larcv files with \
              `portolan events --input FILE.h5 --out events.safetensors`",
         ),
-        // The length of a header in eight bytes, then the header, which is JSON.
+        // The length of the header in eight bytes, then the header, which is JSON.
         [_, _, _, _, _, _, _, _, b'{', ..] => read_safetensors(bytes),
         _ => refuse(
             "not a supported file; expected safetensors, torch.save's format (.pt, .pth, .ckpt) or NumPy's (.npz, .npy)",

@@ -1,12 +1,12 @@
-//! The kernels: the only code of the crate that is `unsafe`.
+//! The kernels: the only `unsafe` code of the crate.
 //!
-//! Maps lie in memory as NHWC, a pixel's channels side by side and padded with zeros to a multiple of [`BLOCK`], so
-//! that a vector holds channels of one pixel and no kernel has a remainder loop over channels. Each kernel is written
-//! once over the [`simd::Simd`] trait and compiled for each set of instructions, in a function that carries the
-//! `target_feature`. A [`Kernels`] is a table of such functions; it exists only where the processor has been found to
-//! know the instructions, so holding one is the proof that calling them is sound.
+//! Maps are stored as NHWC, with a pixel's channels adjacent and padded with zeros to a multiple of [`BLOCK`], so that
+//! a vector contains channels of one pixel and no kernel has a remainder loop over channels. Each kernel is written
+//! once over the [`simd::Simd`] trait and compiled for each instruction set, in a function with the `target_feature`. A
+//! [`Kernels`] is a table of such functions; it exists only if the processor was found to support the instructions, so
+//! having one proves that calling them is sound.
 #![allow(unsafe_code)]
-// The loops over a block of registers count to a constant and index several arrays; that is how they unroll.
+// The loops over a block of registers have a constant bound and index several arrays; this lets them be unrolled.
 #![allow(clippy::needless_range_loop)]
 
 mod chain;
@@ -35,14 +35,14 @@ pub(crate) use winograd::{Rows, Stages, Winograd, transform_weights};
 /// Channels of a map are padded to a multiple of this.
 pub(crate) const BLOCK: usize = 8;
 
-/// The kernels of one set of instructions.
+/// The kernels of one instruction set.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
-    /// Name of the instructions, for reports.
+    /// Name of the instruction set, for reports.
     pub(crate) name: &'static str,
-    /// Numbers in a vector.
+    /// Elements of a vector.
     pub(crate) lanes: usize,
-    /// Tiles the Winograd kernel takes at once, a multiple of what its inner loops take.
+    /// Tiles that the Winograd kernel processes at once, a multiple of the number in its inner loops.
     pub(crate) tiles: usize,
     dense: unsafe fn(&Dense),
     winograd: Stages,
@@ -52,13 +52,14 @@ pub(crate) struct Kernels {
     peak: unsafe fn(usize) -> (u64, f32),
 }
 
-/// Makes the table of one instruction set out of the generic kernels.
+/// Builds the table of one instruction set from the generic kernels.
 macro_rules! kernel_table {
     ($table:ident, $name:expr, $simd:ty, $(#[$feature:meta])?) => {
         const $table: $crate::kernels::Kernels = {
             use $crate::kernels::winograd::{self, Batch, Stages};
             use $crate::kernels::{Blend, Dense, Sum, Winograd, dense, peak, rows};
-            // SAFETY of all: the table's owner has found the instructions, and the arguments carry their own contract.
+            // SAFETY of all: the owner of the table has detected the instructions, and the arguments have their own
+            // contract.
             $(#[$feature])?
             unsafe fn run_dense(job: &Dense) {
                 unsafe { dense::dense::<$simd>(job) }
@@ -111,7 +112,7 @@ use kernel_table;
 kernel_table!(PORTABLE, "portable", simd::Portable,);
 
 impl Kernels {
-    /// Every set of kernels this machine can run, the plainest first. Those of a module made for downloading are one.
+    /// All sets of kernels that this machine supports, the plainest first. Modules built for downloading have one.
     pub(crate) fn all() -> Vec<Kernels> {
         let one = cfg!(all(target_arch = "wasm32", feature = "simd128", feature = "best-only"));
         #[allow(unused_mut)]
@@ -123,9 +124,9 @@ impl Kernels {
         all
     }
 
-    /// What the processor can do at most: see [`crate::peak`].
+    /// The processor's peak rate: see [`crate::peak`].
     pub(crate) fn peak(&self, rounds: usize) -> (u64, f32) {
-        // SAFETY: whoever holds the table has found the instructions, and no memory is touched.
+        // SAFETY: the owner of the table has detected the instructions, and no memory is accessed.
         unsafe { (self.peak)(rounds) }
     }
 

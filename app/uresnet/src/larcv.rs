@@ -1,7 +1,7 @@
-//! Events in the HDF5 files of larcv 3, which CosmicTagger reads.
+//! Events in larcv 3's HDF5 files, which CosmicTagger reads.
 //!
-//! A producer's group, `Data/sparse2d_NAME_group`, has tables that lead from an event to its voxels: `extents` (event to
-//! its planes), `voxel_extents` (plane to its voxels), `voxels` (id and value), and beside the second `image_meta` (size
+//! A producer's group, `Data/sparse2d_NAME_group`, has tables from an event to its voxels: `extents` (event to its
+//! planes), `voxel_extents` (plane to its voxels), `voxels` (id and value), and next to the second `image_meta` (size
 //! of the plane's image). A voxel's id counts down the image's columns.
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,15 +14,15 @@ use crate::event::is_class;
 use crate::tensor::Tensor;
 use crate::tensor_file::write_safetensors;
 
-/// The producers that CosmicTagger's configuration names: charge, and classes.
+/// The producers in CosmicTagger's configuration: charge, and classes.
 const CHARGE: &str = "sbndwire";
 const CLASSES: &str = "sbnd_cosmicseg";
 
-/// Reads events, numbered from 0, as [`Event::from_tensors`](crate::Event::from_tensors) takes them: `event`, `plane`, `row`, `col`, `value`, and
-/// `label` where the file has classes.
+/// Reads events, numbered from 0, in the form that [`Event::from_tensors`](crate::Event::from_tensors) accepts:
+/// `event`, `plane`, `row`, `col`, `value`, and `label` if the file has classes.
 ///
-/// Charge and classes are of the producers that CosmicTagger's own configuration names, else of the only ones whose values
-/// in the first of the events are not, and are, all classes.
+/// Charge and classes are those of the producers in CosmicTagger's own configuration, otherwise of the only ones whose
+/// values in the first of the events are not, or are, all classes.
 pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Tensor>, Error> {
     let names = producers(file)?;
     let [charge, labels] = told_apart(file, &names, events.start)?;
@@ -49,15 +49,15 @@ pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Te
     Ok(named.map(|(name, data)| (name.to_string(), Tensor::from_vec(&[data.len()], data).expect("a column"))).collect())
 }
 
-/// One event of a file that is held in memory, as safetensors.
+/// One event of a file in memory, as safetensors.
 pub fn larcv_event(file: Vec<u8>, number: u64) -> Result<Vec<u8>, Error> {
     let file = File::from_bytes(file).map_err(|error| refusal(error.to_string()))?;
     let columns = read_larcv(&file, number..number.saturating_add(1))?;
     write_safetensors(columns.iter().map(|(name, tensor)| (name.as_str(), tensor)))
 }
 
-/// The producer of the charge and that of the classes: those that CosmicTagger's configuration names, and in place of a
-/// name that is not there the only one whose values in an event say so.
+/// The producer of the charge and that of the classes: those in CosmicTagger's configuration, and instead of a missing
+/// one the only one whose values in an event fit.
 fn told_apart(file: &File, names: &[String], event: u64) -> Result<[Option<Producer>; 2], Error> {
     let mut found = [const { Vec::new() }; 2];
     for name in names {
@@ -87,14 +87,14 @@ fn told_apart(file: &File, names: &[String], event: u64) -> Result<[Option<Produ
     Ok([only(0, "the charge")?, only(1, "the classes")?])
 }
 
-/// How many events a file has.
+/// The number of events in a file.
 pub fn count_larcv(file: &File) -> Result<u64, Error> {
     let names = producers(file)?;
     let name = names.iter().find(|name| *name == CHARGE).unwrap_or(&names[0]);
     Ok(Producer::open(file, name)?.extents.rows)
 }
 
-/// Names of the producers of sparse pictures; at least one.
+/// Names of the producers of sparse images; at least one.
 fn producers(file: &File) -> Result<Vec<String>, Error> {
     let groups = file
         .group("Data")
@@ -177,17 +177,17 @@ struct Table {
     /// Bytes of a record.
     size: usize,
     fields: Vec<Field>,
-    /// Bytes that its file can hold, unpacked.
+    /// The maximum decompressed size of its file.
     most: u64,
 }
 
-/// Bytes that come of one at most when it is inflated.
+/// The maximum number of decompressed bytes per byte.
 const DEFLATED: u64 = 1032;
 
-/// Bytes that any file may make.
+/// A size that is allowed for any file.
 const FREE: u64 = 1 << 20;
 
-/// Where in a record a number lies, or several of one kind.
+/// The offset of a number in a record, or of several of one kind.
 struct Field {
     name: String,
     start: usize,
@@ -199,7 +199,8 @@ impl Table {
     fn open(file: &File, path: String) -> Result<Self, Error> {
         let fault = |error: hdf5_pure::Error| refusal(format!("{path}: {error}"));
         let dataset = file.dataset(&path).map_err(fault)?;
-        // A part that claims to be longer than its file would get memory before the end of the file shows.
+        // Memory for a part that claims to be longer than its file would be allocated before the end of the file is
+        // noticed.
         let is_cut = |chunk: &Chunk| chunk.address.saturating_add(chunk.storage_size) > file.file_size();
         if dataset.is_chunked() && dataset.chunks().is_ok_and(|chunks| chunks.iter().any(is_cut)) {
             return Err(refusal(format!("{path}: the file ends before the data that it lists")));
@@ -253,7 +254,7 @@ struct Rows<'t> {
 }
 
 impl Rows<'_> {
-    /// Bytes of a number, little-endian, and what it is.
+    /// Bytes of a number, little-endian, and its type.
     fn bytes_of(&self, row: usize, name: &str, element: usize) -> Result<(&[u8], &Datatype), Error> {
         let field = self.fields.iter().find(|field| field.name == name && element < field.count);
         let bytes = field.and_then(|field| {

@@ -1,15 +1,16 @@
-//! CosmicTagger's 2D UResNet on the CPU: a reference to hold a ported network against.
+//! CosmicTagger's 2D UResNet on the CPU: a reference for a ported network.
 //!
-//! A [`Config`] says which network; [`Network`] is the tree of its layers, and the only place that knows what a
-//! configuration means. [`Weights`] are its parameters under PyTorch's names, read from a file or made from a seed.
+//! A [`Config`] describes the network; [`Network`] is the tree of its layers, and the only place that interprets a
+//! configuration. [`Weights`] are its parameters under PyTorch's names, read from a file or generated from a seed.
 //!
-//! There are two ways through the network. [`forward`] is written for reading, one loop an operation. A [`Plan`] is
-//! made for speed: normalisations folded, weights packed for this machine's instructions, maps laid out in one memory,
-//! the work shared by a [`Team`]. The second is tested against the first, and both against PyTorch, at the end and at
-//! every [`Stage`] on the way. [`distance`] and [`agreement`] say how far two outputs are apart, and [`report`] whether
-//! that is too far. An [`Event`] is what goes in.
+//! There are two implementations of the forward pass. [`forward`] is written for readability, with one loop per
+//! operation. A [`Plan`] is made for speed: normalisations are folded, weights are packed for this machine's
+//! instructions, maps are laid out in one memory, and the work is shared by a [`Team`]. The second is tested against
+//! the first, and both against PyTorch, at the end and at every [`Stage`] on the way. [`distance`] and [`agreement`]
+//! measure the differences between two outputs, and [`report`] whether they are too large. An [`Event`] is the input.
 //!
-//! The crate does no IO, reads no clock, and knows neither Python nor the browser. Only `kernels` holds `unsafe` code.
+//! The crate does no IO, reads no clock, and knows neither Python nor the browser. Only `kernels` contains `unsafe`
+//! code.
 
 mod archive;
 mod checkpoint;

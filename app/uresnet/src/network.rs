@@ -1,15 +1,15 @@
-//! The network as a tree: what [`Config`] means, layer by layer, with the paths PyTorch gives the modules.
+//! The network as a tree: the meaning of a [`Config`], layer by layer, with PyTorch's module paths.
 //!
-//! Everything that walks the network (the list of parameters, the scalar forward pass, the plan) walks this tree, so
-//! there is one place that says how a configuration is read.
+//! Everything that traverses the network (the list of parameters, the scalar forward pass, the plan) traverses this
+//! tree, so a configuration is interpreted in one place.
 
 use crate::config::{Config, Connections, Downsampling, Normalization, Upsampling};
 use crate::error::Error;
 
-/// Input planes of a picture; every layer but the deepest treats them alike.
+/// Input planes of an image; every layer but the deepest treats them alike.
 pub const PLANES: usize = 3;
 
-/// Classes the network tells apart: background, cosmic, neutrino.
+/// The network's classes: background, cosmic, neutrino.
 pub const CLASSES: usize = 3;
 
 /// The layers of a configuration.
@@ -21,15 +21,15 @@ pub struct Network {
     pub initial: Unit,
     /// The levels, full size first.
     pub levels: Vec<Level>,
-    /// Between the way down and the way up.
+    /// Between the two paths.
     pub deepest: Deepest,
-    /// Blocks after the way up.
+    /// Blocks after the upsampling path.
     pub final_blocks: Series,
     /// The 1x1 convolution to the classes; neither normalised nor activated.
     pub head: Unit,
 }
 
-/// One level: down, whatever lies deeper, up.
+/// One level: down, everything deeper, up.
 #[derive(Clone, Debug)]
 pub struct Level {
     /// Module path, for the names of stages.
@@ -38,26 +38,26 @@ pub struct Level {
     pub width: usize,
     /// Blocks before halving.
     pub down_blocks: Series,
-    /// The halving: a 2x2 unit with stride 2, or a 1x1 unit behind max pooling.
+    /// The halving: a 2x2 unit with stride 2, or a 1x1 unit after max pooling.
     pub down: Unit,
-    /// The picture is max-pooled before `down`.
+    /// The image is max-pooled before `down`.
     pub pooled: bool,
-    /// The doubling: a transposed 2x2 unit, or a 1x1 unit behind bilinear interpolation.
+    /// The doubling: a transposed 2x2 unit, or a 1x1 unit after bilinear interpolation.
     pub up: Unit,
-    /// How the level's input comes back in.
+    /// How the level's input is connected.
     pub connection: Connection,
     /// Blocks after the connection.
     pub up_blocks: Series,
 }
 
-/// How the level's input comes back in on the way up.
+/// How the level's input is connected in the upsampling path.
 #[derive(Clone, Debug)]
 pub enum Connection {
     /// Not at all.
     None,
     /// Added.
     Sum,
-    /// Channels of the way up, then those of the level's input, through a 1x1 unit.
+    /// Channels of the upsampling path, then those of the level's input, through a 1x1 unit.
     Concat(Unit),
 }
 
@@ -66,7 +66,7 @@ pub enum Connection {
 pub struct Deepest {
     /// Module path, for the names of stages.
     pub path: String,
-    /// The three planes go in side by side, as channels of one map.
+    /// The three planes are joined as channels of one map.
     pub joined: bool,
     /// To `bottleneck_deepest` channels.
     pub bottleneck: Unit,
@@ -76,12 +76,12 @@ pub struct Deepest {
     pub unbottleneck: Unit,
 }
 
-/// Blocks one after the other.
+/// Consecutive blocks.
 #[derive(Clone, Debug)]
 pub struct Series {
     /// Module path, for the names of stages.
     pub path: String,
-    /// The blocks; none at all is the identity.
+    /// The blocks; none is the identity.
     pub blocks: Vec<Block>,
 }
 
@@ -101,7 +101,7 @@ pub enum Block {
     },
 }
 
-/// Convolution, then normalisation, then leaky ReLU, the last two where present.
+/// Convolution, then normalisation, then leaky ReLU, the last two optional.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// Module path of the unit.
@@ -116,15 +116,15 @@ pub struct Unit {
     pub kernel: usize,
     /// Step of the kernel.
     pub stride: usize,
-    /// Rows and columns of zeros around the map.
+    /// Zero rows and columns around the map.
     pub padding: usize,
-    /// The convolution runs backwards: it doubles the map instead of halving it.
+    /// The convolution is transposed: it doubles the map instead of halving it.
     pub transposed: bool,
     /// There is a bias.
     pub bias: bool,
-    /// There is a batch normalisation, under `norm` beside `conv`.
+    /// There is a batch normalisation, under `norm` next to `conv`.
     pub normalized: bool,
-    /// Leaky ReLU follows.
+    /// It is followed by leaky ReLU.
     pub activated: bool,
 }
 
@@ -135,7 +135,7 @@ pub struct Parameter {
     pub name: String,
     /// Shape in PyTorch's order.
     pub shape: Vec<usize>,
-    /// Learned by gradient; running statistics are not.
+    /// Trained by gradient; running statistics are not.
     pub learned: bool,
 }
 
@@ -171,13 +171,13 @@ impl Network {
         self.units().into_iter().flat_map(Unit::parameters).collect()
     }
 
-    /// Learned numbers, as PyTorch counts them.
+    /// The number of trained values, as PyTorch counts them.
     pub fn parameter_count(&self) -> usize {
         let learned = self.parameters().into_iter().filter(|p| p.learned);
         learned.map(|p| p.shape.iter().product::<usize>()).sum()
     }
 
-    /// Paths of the modules whose outputs can be shown, in the order they run.
+    /// Paths of the modules whose outputs can be shown, in the order of execution.
     pub fn stages(&self) -> Vec<String> {
         let mut paths = vec![self.initial.path.clone()];
         for level in &self.levels {
@@ -398,7 +398,7 @@ mod tests {
     fn uresnet_has_the_tensors_of_its_state_dict() {
         let parameters = Network::new(&Config::default()).unwrap().parameters();
         let ends = |suffix: &str| parameters.iter().filter(|p| p.name.ends_with(suffix)).count();
-        // 90 convolutions, 89 of them normalised; PyTorch's `num_batches_tracked` is left out.
+        // 90 convolutions, 89 of them normalised; PyTorch's `num_batches_tracked` is not included.
         assert_eq!(parameters.len(), 90 * 2 + 89 * 4);
         assert_eq!(ends(".running_mean"), 89);
         assert_eq!(parameters.iter().filter(|p| p.shape.len() == 4).count(), 90);

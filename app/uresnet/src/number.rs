@@ -1,8 +1,8 @@
-//! The types of numbers that files hold. All become f32.
+//! Number types in files. All are converted to f32.
 
 use half::{bf16, f16};
 
-/// A type of number.
+/// A number type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     F64,
@@ -16,7 +16,7 @@ pub(crate) enum Number {
     U64,
     U32,
     U16,
-    /// Also for truth values, a byte each.
+    /// Also for booleans, a byte each.
     U8,
 }
 
@@ -31,7 +31,7 @@ impl Number {
         }
     }
 
-    /// The numbers in some bytes; what is left over at the end is dropped.
+    /// The values in some bytes; a remainder at the end is dropped.
     pub(crate) fn read(self, bytes: &[u8], big_endian: bool) -> Vec<f32> {
         fn each<const N: usize>(bytes: &[u8], turn: bool, convert: impl Fn([u8; N]) -> f32) -> Vec<f32> {
             let convert = |&(mut chunk): &[u8; N]| {

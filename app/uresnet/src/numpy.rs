@@ -9,8 +9,8 @@ use crate::tensor::Tensor;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Reads an `.npy` file in either byte order and either layout; numbers become f32. Arrays of Python objects, which
-/// NumPy itself reads by running a pickle, are refused like every other type that is no number.
+/// Reads an `.npy` file in either byte order and either layout; values are converted to f32. Arrays of Python objects,
+/// which NumPy itself reads by running a pickle, are rejected like every other non-numeric type.
 pub fn read_npy(bytes: &[u8]) -> Result<Tensor, Error> {
     let error = |problem: &str| Error::File(format!("invalid .npy file: {problem}"));
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| error("wrong magic number"))?;
@@ -36,7 +36,7 @@ pub fn read_npy(bytes: &[u8]) -> Result<Tensor, Error> {
         .ok_or_else(|| error(&format!("its shape is {shape:?}, but it contains {count} numbers")))
 }
 
-/// Reads the arrays of an `.npz` archive, deflated or not, by their names.
+/// Reads the arrays of an `.npz` archive, compressed or not, by their names.
 pub fn read_npz(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
     let archive = Archive::new(bytes)?;
     let mut arrays = BTreeMap::new();
@@ -52,7 +52,7 @@ pub fn read_npz(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
     Ok(arrays)
 }
 
-/// What stands behind a key of the header, which is a Python dictionary, up to the header's end.
+/// The text after a key of the header, which is a Python dictionary, up to the header's end.
 fn value<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = header.split_once(&format!("'{key}'"))?;
     Some(rest.trim_start().strip_prefix(':')?.trim_start())
@@ -80,8 +80,7 @@ fn number(name: &str) -> Option<Number> {
     })
 }
 
-/// Numbers whose first index runs fastest, with the last one running fastest. Left as they are when their count is not
-/// the shape's.
+/// Reorders values from column-major to row-major. Unchanged if their number does not match the shape.
 fn rows_first(shape: &[usize], numbers: &[f32]) -> Vec<f32> {
     let count = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
     if count != Some(numbers.len()) {

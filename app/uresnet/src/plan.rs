@@ -1,12 +1,12 @@
-//! The forward pass planned: for one network, one set of weights and one size of picture.
+//! The forward pass as a plan: for one network, one set of weights and one image size.
 //!
 //! Planning folds the batch normalisations into the convolutions, transforms and packs the weights for the kernels of
-//! this machine, and lays the maps out in one memory. What is planned runs as often as wanted.
+//! this machine, and lays out the maps in one memory. A plan can be run any number of times.
 //!
-//! The memory is kept small by the order of the steps: a level takes its planes one after the other while its maps are
-//! large, so only the level's inputs, which are needed again on the way up, are there for all planes at once. Pooling
-//! and interpolation have no maps of their own; the 1x1 convolution behind them makes its input row by row. A 1x1
-//! convolution and an interpolation may change places, being linear, so it runs on the small map.
+//! The memory is kept small by the order of the steps: a level processes its planes one after the other while its maps
+//! are large, so only the level's inputs, which are needed again in the upsampling path, exist for all planes at once.
+//! Pooling and interpolation have no maps of their own; the 1x1 convolution after them computes its input row by row. A
+//! 1x1 convolution and an interpolation can be swapped, since both are linear, so it runs on the small map.
 
 mod arena;
 mod blocks;
@@ -50,12 +50,12 @@ pub enum Method {
     Winograd4,
 }
 
-/// Choices of a plan that change its speed and its rounding, never what it computes.
+/// Choices of a plan that change its speed and its rounding, but not what it computes.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How 3x3 convolutions are computed.
     pub method: Method,
-    /// The instruction set by its name in [`instructions`]; the best one there is when left out.
+    /// The instruction set by its name in [`instructions`]; the best available by default.
     pub instructions: Option<String>,
 }
 
@@ -64,9 +64,9 @@ pub struct Options {
 pub struct Step {
     /// Module path in PyTorch.
     pub path: String,
-    /// What kind of work it is: `3x3 winograd4`, `1x1`, ...
+    /// The kind of work: `3x3 winograd4`, `1x1`, ...
     pub kind: String,
-    /// Multiplications and additions of the definition, in pairs.
+    /// Multiply-adds of the definition.
     pub macs: u64,
 }
 
@@ -74,12 +74,12 @@ pub struct Step {
 pub struct Plan {
     jobs: Vec<Job>,
     steps: Vec<Step>,
-    /// What each step takes, in units of its own.
+    /// The cost of each step, in arbitrary units.
     costs: Vec<f64>,
     captures: Vec<Capture>,
     weights: Aligned,
     arena: usize,
-    /// The maps' memory between runs; a second run at the same time takes its own.
+    /// The maps' memory, kept between runs; a concurrent second run allocates its own.
     kept: Mutex<Option<Aligned>>,
     input: Vec<usize>,
     output: Vec<usize>,
@@ -87,28 +87,28 @@ pub struct Plan {
     instructions: &'static str,
 }
 
-/// Names of the instruction sets this machine has kernels for, the best last.
+/// Names of the instruction sets for which this machine has kernels, the best last.
 pub fn instructions() -> Vec<&'static str> {
     Kernels::all().iter().map(|k| k.name).collect()
 }
 
-/// Multiplies and adds in registers, for the caller to time: what this machine can do at most with a set of
-/// instructions. Returns the floating-point operations done and a number that depends on all of them; `None` when the
-/// machine has no such instructions.
+/// Multiplies and adds in registers, for the caller to time: this machine's peak rate with an instruction set. Returns
+/// the number of floating-point operations and a value that depends on all of them; `None` if the machine does not
+/// support the instructions.
 pub fn peak(instructions: &str, rounds: usize) -> Option<(u64, f32)> {
     Kernels::all().iter().find(|k| k.name == instructions).map(|k| k.peak(rounds))
 }
 
 impl Plan {
-    /// Plans the network for pictures of a shape [pictures, 3, height, width].
+    /// Plans the network for images of a shape [images, 3, height, width].
     pub fn new(network: &Network, weights: &dyn Parameters, shape: &[usize], options: &Options) -> Result<Plan, Error> {
         Plan::showing(network, weights, shape, options, &|_| false)
     }
 
-    /// The same, for runs that show the output of some modules, chosen by their path in PyTorch.
+    /// The same, for runs that show the output of some modules, selected by their PyTorch paths.
     ///
-    /// A module whose output has no map of its own is computed for itself, beside the steps that there are anyway. So
-    /// showing all modules takes about half as long again; showing none costs nothing.
+    /// A module whose output has no map of its own is computed separately, in addition to the steps that are needed
+    /// anyway. So showing all modules takes about half as long again; showing none costs nothing.
     pub fn showing(
         network: &Network,
         weights: &dyn Parameters,
@@ -145,12 +145,12 @@ impl Plan {
         })
     }
 
-    /// The steps in the order they run.
+    /// The steps in the order of execution.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Shape of the logits: [pictures, 3 planes, 3 classes, height, width].
+    /// Shape of the logits: [images, 3 planes, 3 classes, height, width].
     pub fn output_shape(&self) -> &[usize] {
         &self.output
     }
@@ -160,7 +160,7 @@ impl Plan {
         self.instructions
     }
 
-    /// Bytes that the maps between the layers take during a run.
+    /// Bytes of the maps between the layers during a run.
     pub fn map_bytes(&self) -> usize {
         self.arena * size_of::<f32>()
     }
@@ -170,7 +170,7 @@ impl Plan {
         size_of_val(self.weights.as_slice())
     }
 
-    /// Bytes that each worker needs for itself during a run.
+    /// Bytes of each worker's own memory during a run.
     pub fn worker_bytes(&self) -> usize {
         self.jobs.iter().map(scratch_of).max().unwrap_or(0) * size_of::<f32>()
     }
@@ -180,13 +180,13 @@ impl Plan {
         self.largest_pair * size_of::<f32>()
     }
 
-    /// Runs the plan; the logits are [pictures, 3 planes, 3 classes, height, width].
+    /// Runs the plan; the logits are [images, 3 planes, 3 classes, height, width].
     pub fn run(&self, input: &Tensor, team: &dyn Team) -> Result<Tensor, Error> {
         self.run_with(input, team, &|_| ControlFlow::Continue(()))
     }
 
-    /// The same; `before` is called with the number of each step as it begins, and with their count at the end. When
-    /// it breaks, the run stops and gives [`Error::Cancelled`].
+    /// The same; `before` is called with the number of each step as it begins, and with their count at the end. If it
+    /// breaks, the run stops and returns [`Error::Cancelled`].
     pub fn run_with(
         &self,
         input: &Tensor,
@@ -196,10 +196,10 @@ impl Plan {
         self.run_showing(input, team, before, &mut |_| ())
     }
 
-    /// The same; the stages that were asked for in [`Plan::showing`] are shown between the steps, on this thread.
+    /// The same; the stages requested in [`Plan::showing`] are shown between the steps, on this thread.
     ///
-    /// Large maps go through the network plane by plane, so the stages of one plane may come before the earlier stages
-    /// of the next.
+    /// Large maps are processed plane by plane, so the stages of one plane may come before the earlier stages of the
+    /// next.
     pub fn run_showing(
         &self,
         input: &Tensor,
@@ -227,7 +227,7 @@ impl Plan {
                 output: output.data_mut(),
                 weights: self.weights.as_slice(),
             };
-            // The end of a part is told as the beginning of the next.
+            // The end of a part is reported as the beginning of the next.
             let before = |i: usize| match start + i == end && end < self.jobs.len() {
                 true => ControlFlow::Continue(()),
                 false => before(start + i),

@@ -1,7 +1,7 @@
-//! The forward pass written for reading: one loop per operation, f64 sums, no tricks.
+//! The forward pass written for readability: one loop per operation, f64 sums, no tricks.
 //!
-//! Everything faster is tested against this. The three planes are one batch: image `b * 3 + p` is plane `p` of
-//! picture `b`, so a joined map of `3N` channels is the same numbers under another shape.
+//! All faster code is tested against this. The three planes are one batch: image `b * 3 + p` is plane `p` of picture
+//! `b`, so a joined map of `3N` channels is the same data with a different shape.
 
 use crate::error::Error;
 use crate::network::{Block, CLASSES, Connection, Deepest, Level, Network, PLANES, Series, Unit};
@@ -9,18 +9,18 @@ use crate::stage::{Stage, show};
 use crate::tensor::Tensor;
 use crate::weights::Weights;
 
-/// Batch normalisation's guard against a variance of zero.
+/// Batch normalisation's epsilon, against a variance of zero.
 pub(crate) const EPSILON: f64 = 1e-5;
 
-/// What a negative number is multiplied with by leaky ReLU.
+/// Leaky ReLU's factor for negative values.
 pub(crate) const SLOPE: f32 = 0.01;
 
-/// Runs the network on pictures [B, 3, H, W]; the logits are [B, 3 planes, 3 classes, H, W].
+/// Runs the network on images [B, 3, H, W]; the logits are [B, 3 planes, 3 classes, H, W].
 pub fn forward(network: &Network, weights: &Weights, input: &Tensor) -> Result<Tensor, Error> {
     pass(network, weights, input, None)
 }
 
-/// The same, showing the output of every module as it comes.
+/// The same, showing the output of every module when it is computed.
 pub fn forward_with(
     network: &Network,
     weights: &Weights,
@@ -47,7 +47,7 @@ fn pass<'a>(
     Ok(x.reshaped(&[pictures, PLANES, CLASSES, height, width]))
 }
 
-/// Pictures, height and width of an input the network can take.
+/// Number of images, height and width of a valid input.
 pub(crate) fn check_input(network: &Network, input: &Tensor) -> Result<[usize; 3], Error> {
     let &[pictures, planes, height, width] = input.shape() else {
         return Err(Error::Input(format!("expected [images, 3, height, width], found {:?}", input.shape())));
@@ -224,7 +224,7 @@ pub fn transposed_convolution(x: &Tensor, weight: &Tensor, bias: Option<&[f32]>)
     y
 }
 
-/// The largest of each 2x2; an odd last row or column is dropped.
+/// The maximum of each 2x2; an odd last row or column is dropped.
 pub fn max_pool(x: &Tensor) -> Tensor {
     let [images, channels, height, width] = x.nchw();
     let (rows, columns) = (height / 2, width / 2);
@@ -237,7 +237,7 @@ pub fn max_pool(x: &Tensor) -> Tensor {
     y
 }
 
-/// Twice as many rows and columns, linear in between; pixels are areas, so the corners are not aligned.
+/// Twice as many rows and columns, with linear interpolation; pixels are areas, so the corners are not aligned.
 pub fn bilinear(x: &Tensor) -> Tensor {
     let [images, channels, height, width] = x.nchw();
     let mut y = Tensor::zeros(&[images, channels, 2 * height, 2 * width]);
@@ -252,7 +252,7 @@ pub fn bilinear(x: &Tensor) -> Tensor {
     y
 }
 
-/// The two source positions of an upsampled position, and the share of the second.
+/// The two source positions of an upsampled position, and the weight of the second.
 pub(crate) fn neighbours(position: usize, length: usize) -> (usize, usize, f32) {
     let source = ((position as f32 + 0.5) / 2.0 - 0.5).max(0.0);
     let first = source as usize;

@@ -1,4 +1,4 @@
-//! The verdict on a port: its outputs held against the reference's.
+//! The verdict on a port: its outputs compared with the reference's.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::network::{CLASSES, Network, PLANES};
 use crate::stage::Stage;
 use crate::tensor::Tensor;
 
-/// The numbers that the port computes with. It says how far its logits may be from the reference's, which are float32.
+/// The port's precision. It determines how far its logits may be from the reference's, which are float32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -21,11 +21,11 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Largest difference allowed, as a share of the reference's largest magnitude.
+    /// Largest difference allowed, relative to the reference's largest magnitude.
     ///
-    /// Rounding grows from layer to layer, and the worst of a million logits lies far out. PyTorch computing throughout in
-    /// bfloat16 and float16 was off by up to 0.12 and 0.027 on the trained sample, and by 0.03 and 0.003 on networks with
-    /// seeded weights; the bounds are twice the worst of these. In float32 orders of summation differ, too.
+    /// Rounding grows from layer to layer, and the worst of a million logits is an outlier. PyTorch entirely in
+    /// bfloat16 and float16 was off by up to 0.12 and 0.027 on the trained sample, and by 0.03 and 0.003 on networks
+    /// with seeded weights; the bounds are twice the worst of these. In float32 the order of summation differs, too.
     pub fn tolerance(self) -> f64 {
         match self {
             Precision::Fp32 => 1e-4,
@@ -44,28 +44,28 @@ impl Precision {
     }
 }
 
-/// A candidate's outputs against the reference's.
+/// A candidate's outputs compared with the reference's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// What the candidate computes with.
+    /// The candidate's precision.
     pub precision: Precision,
-    /// Largest difference allowed, as a share of the reference's largest magnitude.
+    /// Largest difference allowed, relative to the reference's largest magnitude.
     pub tolerance: f64,
     /// Smallest share of pixels that must keep their class.
     pub least_agreement: f64,
-    /// Distance of all logits.
+    /// Differences of all logits.
     pub distance: Distance,
     /// Agreement of the classes in all planes.
     pub agreement: Agreement,
     /// The share of pixels with the same class.
     pub same_class: f64,
-    /// Intersection over union by class; none where neither side has the class.
+    /// Intersection over union by class; none if neither has the class.
     pub iou: [Option<f64>; CLASSES],
-    /// Distance of the logits of each plane.
+    /// Differences of the logits of each plane.
     pub planes: Vec<Distance>,
-    /// Stages that the candidate wrote, in the order they run.
+    /// Stages in the candidate's file, in the order of execution.
     pub stages: Vec<StageDistance>,
-    /// The first stage that is further off than the tolerance.
+    /// The first stage whose difference exceeds the tolerance.
     pub first_diverging_stage: Option<String>,
     /// The logits are within the tolerance, finite, and enough pixels keep their class.
     pub agrees: bool,
@@ -74,16 +74,16 @@ pub struct Report {
 /// One stage of the network in a [`Report`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageDistance {
-    /// Its name, as in the candidate's file behind `stage.`.
+    /// Its name, as in the candidate's file after `stage.`.
     pub name: String,
-    /// How far it is from the reference's.
+    /// Its differences from the reference's.
     pub distance: Distance,
     #[serde(skip)]
     path: String,
 }
 
 impl StageDistance {
-    /// Holds the candidate's output of a module against the reference's.
+    /// Compares the candidate's output of a module with the reference's.
     pub fn new(reference: &Stage, candidate: &Tensor) -> Result<StageDistance, Error> {
         let (name, path) = (reference.name(), reference.path.to_string());
         let distance = distance(reference.output, candidate).map_err(|error| match error {
@@ -94,8 +94,7 @@ impl StageDistance {
     }
 }
 
-/// Holds logits [pictures, 3 planes, 3 classes, height, width] against each other. `stages` are those that the candidate
-/// has, in any order.
+/// Compares logits [images, 3 planes, 3 classes, height, width]. `stages` are those of the candidate, in any order.
 pub fn report(
     network: &Network,
     reference: &Tensor,
@@ -125,7 +124,7 @@ pub fn report(
     })
 }
 
-/// The logits of one plane, [pictures, 3 classes, height, width], out of those of all.
+/// The logits of one plane, [images, 3 classes, height, width], from those of all.
 pub fn one_plane(logits: &Tensor, plane: usize) -> Result<Tensor, Error> {
     let &[pictures, PLANES, CLASSES, height, width] = logits.shape() else {
         return Err(Error::Input(format!(
@@ -139,18 +138,18 @@ pub fn one_plane(logits: &Tensor, plane: usize) -> Result<Tensor, Error> {
     Ok(Tensor::from_vec(&[pictures, CLASSES, height, width], data).expect("the part of one plane"))
 }
 
-/// How well a prediction does on labelled pixels.
+/// The quality of a prediction on labelled pixels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
-    /// Share of all pixels with the right class.
+    /// Share of all pixels with the correct class.
     pub accuracy: f64,
-    /// The same for pixels that are not background; none when all are.
+    /// The same for non-background pixels; none if there are none.
     pub non_background_accuracy: Option<f64>,
-    /// Intersection over union by class; none where neither side has the class.
+    /// Intersection over union by class; none if neither has the class.
     pub iou: [Option<f64>; CLASSES],
 }
 
-/// Scores logits [pictures, 3 planes, 3 classes, height, width] by labels [pictures, 3 planes, height, width].
+/// Scores logits [images, 3 planes, 3 classes, height, width] by labels [images, 3 planes, height, width].
 pub fn scores(logits: &Tensor, labels: &Tensor) -> Result<Scores, Error> {
     let predicted = classes(logits)?;
     if predicted.len() != labels.data().len() {

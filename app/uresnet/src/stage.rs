@@ -1,4 +1,4 @@
-//! What a module of the network gave, on the way.
+//! Outputs of the network's modules.
 
 use crate::network::PLANES;
 use crate::tensor::Tensor;
@@ -8,14 +8,14 @@ use crate::tensor::Tensor;
 pub struct Stage<'a> {
     /// The module's path in PyTorch.
     pub path: &'a str,
-    /// Which plane; none where the planes lie side by side in the channels.
+    /// Its plane; none if the planes are joined in the channels.
     pub plane: Option<usize>,
-    /// [pictures, channels, height, width].
+    /// [images, channels, height, width].
     pub output: &'a Tensor,
 }
 
 impl Stage<'_> {
-    /// The name that files have for it: `PATH.plane0` to `PATH.plane2`, or `PATH.all` where the planes are joined.
+    /// Its name in files: `PATH.plane0` to `PATH.plane2`, or `PATH.all` if the planes are joined.
     pub fn name(&self) -> String {
         match self.plane {
             Some(plane) => format!("{}.plane{plane}", self.path),
@@ -25,7 +25,7 @@ impl Stage<'_> {
 }
 
 /// Shows a module's output plane by plane. `maps` are [images, channels, height, width], where image `b * 3 + p` is
-/// plane `p` of picture `b`; where the planes are `joined` there is one image a picture.
+/// plane `p` of picture `b`; if the planes are `joined` there is one image per picture.
 pub(crate) fn show(observe: &mut dyn FnMut(Stage), path: &str, maps: &Tensor, joined: bool) {
     if joined {
         return observe(Stage { path, plane: None, output: maps });

@@ -1,14 +1,14 @@
 /// Workers that run one function at the same time.
 ///
-/// The crate brings [`Alone`] and [`Threads`]; a page brings its own workers.
+/// The crate provides [`Alone`] and [`Threads`]; a page provides its own workers.
 pub trait Team: Sync {
-    /// How many workers there are.
+    /// The number of workers.
     fn size(&self) -> usize;
 
-    /// Calls `work(0)`, `work(1)`, ... `work(size - 1)`, each on a worker of its own, and returns when all have.
+    /// Calls `work(0)`, `work(1)`, ... `work(size - 1)`, each on its own worker, and returns when all have returned.
     ///
-    /// The calls wait for one another, so they must all be under way at once: a team that runs them one after the
-    /// other never finishes.
+    /// The calls wait for each other, so they must all run concurrently: a team that runs them one after the other
+    /// never finishes.
     fn run(&self, work: &(dyn Fn(usize) + Sync));
 }
 
@@ -26,11 +26,11 @@ impl Team for Alone {
     }
 }
 
-/// Threads of the operating system, the caller's among them, started for each run. On wasm32 there are none without the
-/// feature `threads`, and the caller's works alone.
+/// Threads of the operating system, including the caller's, started for each run. On wasm32 there are none without the
+/// feature `threads`, and only the caller's works.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(
-    /// How many; zero counts as one.
+    /// Their number; zero counts as one.
     pub usize,
 );
 

@@ -1,6 +1,6 @@
 use crate::error::Error;
 
-/// Numbers with a shape: f32, row-major; pictures and maps are NCHW (image, channel, row, column).
+/// Values with a shape: f32, row-major; images and maps are NCHW (image, channel, row, column).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     shape: Vec<usize>,
@@ -13,7 +13,7 @@ impl Tensor {
         Tensor { shape: shape.to_vec(), data: vec![0.0; shape.iter().product()] }
     }
 
-    /// A tensor from its numbers in row-major order; `None` when their count is not the shape's.
+    /// A tensor from its values in row-major order; `None` if their number does not match the shape.
     pub fn from_vec(shape: &[usize], data: Vec<f32>) -> Option<Tensor> {
         let count = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
         (count == Some(data.len())).then(|| Tensor { shape: shape.to_vec(), data })
@@ -24,12 +24,12 @@ impl Tensor {
         &self.shape
     }
 
-    /// The numbers in row-major order.
+    /// The values in row-major order.
     pub fn data(&self) -> &[f32] {
         &self.data
     }
 
-    /// The numbers in row-major order, to be written.
+    /// The values in row-major order, mutable.
     pub fn data_mut(&mut self) -> &mut [f32] {
         &mut self.data
     }
@@ -39,10 +39,10 @@ impl Tensor {
         self.data
     }
 
-    /// The same numbers under another shape of the same count.
+    /// The same values with a different shape of the same size.
     ///
     /// # Panics
-    /// When the counts differ.
+    /// If the sizes differ.
     pub fn reshaped(mut self, shape: &[usize]) -> Tensor {
         assert_eq!(self.data.len(), shape.iter().product::<usize>(), "{:?} as {shape:?}", self.shape);
         self.shape = shape.to_vec();
@@ -52,12 +52,12 @@ impl Tensor {
     /// The four dimensions of a map.
     ///
     /// # Panics
-    /// When the tensor has another number of dimensions.
+    /// If the tensor does not have four dimensions.
     pub fn nchw(&self) -> [usize; 4] {
         self.shape.as_slice().try_into().expect("a map has four dimensions")
     }
 
-    /// Refuses NaN and infinities, naming the tensor and the place of the first one.
+    /// Rejects NaN and infinities, with the tensor's name and the position of the first one.
     pub fn check_finite(&self, key: &str) -> Result<(), Error> {
         match self.data.iter().position(|v| !v.is_finite()) {
             Some(index) => Err(Error::NotFinite { key: key.to_string(), index }),

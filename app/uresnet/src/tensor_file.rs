@@ -1,4 +1,4 @@
-//! safetensors files, read into and written from named f32 tensors.
+//! safetensors files, read and written as named f32 tensors.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::number::Number;
 use crate::tensor::Tensor;
 
-/// Reads a safetensors file. Floats of any width and integers become f32; other types are refused by name.
+/// Reads a safetensors file. Floats of any width and integers are converted to f32; other types are rejected by name.
 pub fn read_safetensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error> {
     let file = SafeTensors::deserialize(bytes)
         .map_err(|e| Error::File(format!("incomplete or damaged safetensors file: {e}")))?;
@@ -25,13 +25,13 @@ pub fn read_safetensors(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, Error>
     Ok(tensors)
 }
 
-/// Writes named tensors as a safetensors file, the same bytes for the same tensors.
+/// Writes named tensors as a safetensors file; the bytes are the same for the same tensors.
 pub fn write_safetensors<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, Error> {
     let tensors = tensors.into_iter().map(|(name, tensor)| (name, Written(tensor)));
     serialize(tensors, None).map_err(|e| Error::File(format!("can't be written: {e}")))
 }
 
-/// A tensor that becomes bytes when it is written, not all of a file's before.
+/// A tensor that is converted to bytes when it is written, rather than the whole file before.
 struct Written<'a>(&'a Tensor);
 
 impl View for Written<'_> {

@@ -5,34 +5,34 @@ use crate::error::Error;
 use crate::network::{Network, Parameter};
 use crate::tensor::Tensor;
 
-/// The parameters and buffers of a network, by their PyTorch names, complete and of the right shapes.
+/// The parameters and buffers of a network, by their PyTorch names, complete and with the correct shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
     tensors: BTreeMap<String, Tensor>,
 }
 
-/// Where a plan takes the numbers of a network's parameters from.
+/// The source of a network's parameters for a plan.
 pub trait Parameters {
-    /// The numbers of a parameter and buffer by its PyTorch name, row-major, as many as its shape holds. Asked for once
-    /// or a few times, each when it is packed.
+    /// The values of a parameter or buffer by its PyTorch name, row-major, as many as its shape requires. Requested
+    /// once or a few times each, when it is packed.
     fn numbers(&self, name: &str, count: usize) -> Cow<'_, [f32]>;
 }
 
 impl Parameters for Weights {
     /// # Panics
-    /// When the network these weights were made for has no such parameter.
+    /// If the network for which these weights were made has no such parameter.
     fn numbers(&self, name: &str, _: usize) -> Cow<'_, [f32]> {
         Cow::Borrowed(self.get(name).data())
     }
 }
 
 impl Weights {
-    /// Takes what the network needs out of named tensors, with or without something in front of the names, such as the
-    /// `module.` of a network that was trained by several processes.
+    /// Selects the network's parameters from named tensors, with or without a prefix, such as the `module.` of a
+    /// network that was trained by several processes.
     ///
-    /// A missing tensor, a wrong shape, a number that is not finite, and a weight the configuration has no place for
-    /// are errors: each would compute another network than the file's. Tensors that belong to no module of the
-    /// network (`input`, `output.plane0`) and `num_batches_tracked` are left alone.
+    /// A missing tensor, a wrong shape, a value that is not finite, and a weight that is not in the configuration are
+    /// errors: each would compute a network other than the file's. Tensors that belong to no module of the network
+    /// (`input`, `output.plane0`) and `num_batches_tracked` are ignored.
     pub fn from_tensors(network: &Network, mut tensors: BTreeMap<String, Tensor>) -> Result<Weights, Error> {
         let first = format!("{}.weight", network.initial.conv_path);
         let fronts = tensors.keys().filter_map(|name| name.strip_suffix(&first).map(str::to_string));
@@ -63,9 +63,9 @@ impl Weights {
         }
     }
 
-    /// Weights made from a number, the same on every machine; fit for tests and timing, not for physics.
+    /// Weights generated from a seed, the same on every machine; for tests and timing, not for physics.
     ///
-    /// Each value depends on the seed, the tensor's name and its position alone. Weights are spread so that the maps
+    /// Each value depends only on the seed, the tensor's name and its position. Weights are scaled so that the maps
     /// neither vanish nor overflow, and running statistics, scales and biases are all different from their defaults.
     pub fn seeded(network: &Network, seed: u64) -> Weights {
         let tensor = |p: &Parameter| {
@@ -79,7 +79,7 @@ impl Weights {
         Weights { tensors }
     }
 
-    /// Tensors that no network has asked for, for tests of single layers.
+    /// Tensors that no network requires, for tests of single layers.
     #[cfg(test)]
     pub(crate) fn unchecked(tensors: BTreeMap<String, Tensor>) -> Weights {
         Weights { tensors }
@@ -88,7 +88,7 @@ impl Weights {
     /// One tensor by its PyTorch name.
     ///
     /// # Panics
-    /// When the network these weights were made for has no such parameter.
+    /// If the network for which these weights were made has no such parameter.
     pub fn get(&self, name: &str) -> &Tensor {
         self.tensors.get(name).unwrap_or_else(|| panic!("{name} is not a parameter of this network"))
     }

@@ -1,9 +1,9 @@
-//! What a pickle says, without doing it.
+//! Reads a pickle without executing it.
 //!
 //! A pickle is a program for a small machine (<https://docs.python.org/3/library/pickletools.html>), and one of its
-//! instructions calls any function of Python by name. This machine has no Python to call: it builds a tree of plain
-//! values, knows the handful of calls that make tensors and containers, leaves a mark where an optimizer's other objects would be,
-//! and stops with the name of anything else.
+//! instructions calls any Python function by name. This interpreter has no Python to call: it builds a tree of plain
+//! values, supports the few calls that create tensors and containers, inserts a placeholder for an optimizer's other
+//! objects, and stops with the name of anything else.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Id(usize);
 
-/// The values a pickle is made of.
+/// The values in a pickle.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// Numbers that are not whole, bytes, None: nothing that a tensor's place or shape depends on.
+    /// Numbers that are not integers, bytes, None: nothing that determines a tensor's location or shape.
     Plain,
     Int(i64),
     Text(String),
@@ -25,41 +25,41 @@ pub(crate) enum Value {
     Dict(Vec<(Id, Id)>),
     /// A class or function by its module and name.
     Global(String),
-    /// The numbers behind tensors: class, key in the archive.
+    /// The values of tensors: class, key in the archive.
     Storage(String, String),
     Tensor(Stored),
-    /// What a call would have made, by the name of what is called.
+    /// A placeholder for the result of a call, with the function's name.
     Object(String),
 }
 
-/// A tensor's place in its storage.
+/// A tensor's location in its storage.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stored {
-    /// The class of the storage, which says the type of its numbers.
+    /// The class of the storage, which determines its number type.
     pub(crate) class: String,
     /// Its key in the archive.
     pub(crate) key: String,
-    /// In numbers, as are the strides.
+    /// In elements, like the strides.
     pub(crate) offset: usize,
     pub(crate) shape: Vec<usize>,
     pub(crate) strides: Vec<usize>,
 }
 
 impl Stored {
-    /// How many numbers it shows; none where no machine counts so far.
+    /// Its number of elements; none on overflow.
     pub(crate) fn count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1usize, |count, &length| count.checked_mul(length))
     }
 }
 
-/// A pickle read to its end.
+/// A completely read pickle.
 pub(crate) struct Pickle {
     values: Vec<Value>,
     root: Id,
 }
 
 impl Pickle {
-    /// Follows the instructions of a pickle.
+    /// Interprets the instructions of a pickle.
     pub(crate) fn read(bytes: &[u8]) -> Result<Pickle, Error> {
         Machine { rest: bytes, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: BTreeMap::new() }.run()
     }
@@ -73,8 +73,8 @@ impl Pickle {
     }
 }
 
-/// Calls that leave a mark: what optimizers, schedulers and NumPy's numbers are made with. A name that ends with a dot
-/// stands for all that is in the module.
+/// Calls that become placeholders: those that create optimizers, schedulers and NumPy numbers. A name that ends with a
+/// dot matches everything in the module.
 const HARMLESS: [&str; 14] = [
     "collections.",
     "datetime.",
@@ -119,7 +119,7 @@ impl Machine<'_> {
 
     fn step(&mut self, code: u8) -> Result<(), Error> {
         match code {
-            // The protocol's number and the frames say nothing that is needed.
+            // The protocol version and the frames are not needed.
             0x80 => drop(self.take::<1>()?),
             0x95 => drop(self.take::<8>()?),
             b'(' => self.marks.push(self.stack.len()),
@@ -206,7 +206,7 @@ impl Machine<'_> {
                 let (_, arguments, callable) = (self.pop()?, self.pop()?, self.pop()?);
                 self.call(callable, arguments)?;
             }
-            // An object's state: nothing here has one.
+            // The state of an object: no supported object has one.
             b'b' => drop(self.pop()?),
             b'i' => return Err(Error::Callable(format!("{}.{}", self.line()?, self.line()?))),
             _ => return Err(fault(format!("unsupported instruction {code:#04x}"))),
@@ -214,7 +214,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Makes what a call would make, if it is one of the few that are known.
+    /// Performs a call, if it is one of the few that are supported.
     fn call(&mut self, callable: Id, arguments: Id) -> Result<(), Error> {
         let Value::Global(name) = self.value(callable) else {
             return Err(fault("it calls something that is not a function"));
@@ -241,7 +241,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The entries of a dictionary that is made of a list of pairs, as `OrderedDict` once was.
+    /// The entries of a dictionary that is created from a list of pairs, as in old versions of `OrderedDict`.
     fn ordered(&self, arguments: &[Id]) -> Vec<(Id, Id)> {
         let list = |id: &Id| match self.value(*id) {
             Value::List(items) => items.as_slice(),
@@ -268,7 +268,7 @@ impl Machine<'_> {
         Ok(Value::Tensor(Stored { class: class.clone(), key: key.clone(), offset, shape, strides }))
     }
 
-    /// A storage is the only thing that a checkpoint names without writing it into the pickle.
+    /// Storages are the only objects that a checkpoint refers to without containing them in the pickle.
     fn storage(&mut self) -> Result<(), Error> {
         let id = self.pop()?;
         let Value::List(parts) = self.value(id) else { return Err(fault("a storage without a key")) };
@@ -316,7 +316,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A whole number of any length; one that 64 bits can't hold is nothing's size.
+    /// An integer of any length; one that does not fit into 64 bits can't be a size.
     fn long<const N: usize>(&mut self) -> Result<(), Error> {
         let length = self.length::<N>()?;
         let bytes = self.take_slice(length)?;

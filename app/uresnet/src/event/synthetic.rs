@@ -1,4 +1,4 @@
-//! Synthetic events. Only sums, products, quotients and roots are used, so that every machine draws the same ones.
+//! Synthetic events. Only sums, products, quotients and roots are used, so that every machine generates the same ones.
 
 use super::Event;
 use crate::network::PLANES;
@@ -11,7 +11,7 @@ const NEUTRINO: f32 = 2.0;
 /// Drift time, height and depth; the detector is the unit cube.
 type Point = [f64; 3];
 
-/// How a plane's wires see height and depth: the sum of both with these factors is the column.
+/// The direction of a plane's wires: the column is the sum of height and depth with these factors.
 const WIRES: [(f64, f64); PLANES] = [(0.634, 0.366), (-0.634, 0.366), (0.0, 1.0)];
 
 pub(super) fn event(seed: u64, height: usize, width: usize) -> Event {
@@ -49,7 +49,7 @@ impl Dice {
         low + (high - low) * self.throw()
     }
 
-    /// A direction of length one, all equally likely: a point of the ball, pushed out to its surface.
+    /// A unit vector, all directions equally likely: a point in the ball, projected to its surface.
     fn direction(&mut self) -> Point {
         loop {
             let point = [(); 3].map(|()| self.between(-1.0, 1.0));
@@ -69,7 +69,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// Weak single pixels that belong to nothing, one in about five hundred.
+    /// Weak isolated pixels of noise, one in about five hundred.
     fn noise(&mut self) {
         let pixels = PLANES * self.height * self.width;
         for _ in 0..pixels / 500 {
@@ -78,7 +78,7 @@ impl Canvas {
         }
     }
 
-    /// A muon from above that leaves below, with some electrons knocked out on its way.
+    /// A muon that enters from above and leaves below, with some knock-on electrons.
     fn cosmic(&mut self) {
         let from = [self.dice.between(-0.2, 1.2), 1.0, self.dice.throw()];
         let to = [from[0] + self.dice.between(-0.6, 0.6), 0.0, from[2] + self.dice.between(-0.5, 0.5)];
@@ -101,7 +101,7 @@ impl Canvas {
         let axis = self.dice.direction();
         let start = along(vertex, axis, self.dice.between(0.01, 0.06));
         for _ in 0..60 {
-            // Many short pieces, further from the axis and weaker the later they come.
+            // Many short segments, further from the axis and weaker the later they are.
             let depth = self.dice.throw() * self.dice.between(0.05, 0.25);
             let piece = along(along(start, axis, depth), self.dice.direction(), depth * 0.2);
             let way = self.dice.direction();
@@ -110,7 +110,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a straight line into all planes. A pixel keeps the largest charge and the largest label it gets.
+    /// Draws a straight line into all planes. A pixel keeps the largest charge and the largest label that it receives.
     fn line(&mut self, from: Point, to: Point, charge: f64, label: f32) {
         for (plane, (up, deep)) in WIRES.into_iter().enumerate() {
             let shift = if up < 0.0 { -up } else { 0.0 };
@@ -122,7 +122,7 @@ impl Canvas {
                 let charge = charge * self.dice.between(0.6, 1.4);
                 let (y, x) = (y0 + (y1 - y0) * at, x0 + (x1 - x0) * at);
                 self.dot(plane, y, x, charge, label);
-                // Charge spreads a little in time while it drifts.
+                // Charge spreads slightly in time while it drifts.
                 self.dot(plane, y + 1.0, x, charge * 0.5, label);
             }
         }

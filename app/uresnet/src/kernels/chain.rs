@@ -1,28 +1,28 @@
-//! 3x3 convolutions one after the other, a few rows of each at a time.
+//! Consecutive 3x3 convolutions, a few rows of each at a time.
 //!
-//! On large maps a convolution of few channels waits for memory: its inputs and outputs are read and written once,
-//! and there is little to compute on each. A chain keeps what lies between its convolutions in rings of three rows
-//! of tiles, narrow enough to stay in the cache, so that only its ends are whole maps.
+//! On large maps a convolution with few channels is limited by memory: its inputs and outputs are read and written
+//! once, and there is little computation on each. A chain keeps the intermediate results in rings of three rows of
+//! tiles, narrow enough to stay in the cache, so that only its ends are whole maps.
 //!
-//! A task is a part of the output. Each link computes its part and, for every link behind it, one more tile all round,
-//! so that every tile is made of whole inputs and has the same bits whichever task makes it.
+//! A task is a part of the output. Each link computes its part and, for every link after it, one more tile on each
+//! side, so that every tile is computed from whole inputs and has the same bits in every task.
 
 use super::{Kernels, Map, Packed, Rows, Winograd};
 
-/// Rows of tiles in a ring: link `i` takes tile row `u`, of which it reads `u - 1` to `u + 1`, one step after link
-/// `i - 1` has made `u + 1`; link `i + 1`, a step later, adds tile row `u - 1` of the same ring as its residual.
+/// Rows of tiles in a ring: link `i` computes tile row `u`, for which it reads `u - 1` to `u + 1`, one step after link
+/// `i - 1` has computed `u + 1`; link `i + 1`, a step later, adds tile row `u - 1` of the same ring as its residual.
 const RING: usize = 3;
 
-/// Convolutions one after the other, from one map to another of the same size.
+/// Consecutive convolutions, from one map to another of the same size.
 pub(crate) struct Chain {
     pub(crate) from: Map,
     /// Output rows and columns of a tile.
     pub(crate) size: usize,
     /// Tiles of a batch.
     pub(crate) batch: usize,
-    /// Columns of tiles a task makes.
+    /// Columns of tiles per task.
     pub(crate) stripe: usize,
-    /// Rows of tiles a task makes.
+    /// Rows of tiles per task.
     pub(crate) chunk: usize,
     pub(crate) links: Vec<Link>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Chain {
 /// One convolution of a chain.
 pub(crate) struct Link {
     pub(crate) packed: Packed,
-    /// The input of the link before is added before activation.
+    /// The input of the previous link is added before activation.
     pub(crate) residual: bool,
     /// As in [`super::Dense`].
     pub(crate) slope: f32,
@@ -41,7 +41,7 @@ impl Chain {
         (self.from.height.div_ceil(self.size), self.from.width.div_ceil(self.size))
     }
 
-    /// Numbers of a ring: its rows are as long as the widest link's part.
+    /// Elements of a ring: its rows are as long as the widest link's part.
     fn ring(&self) -> usize {
         RING * self.size * self.ring_row()
     }
@@ -51,7 +51,7 @@ impl Chain {
         columns.min(self.tiles().1) * self.size * self.from.channels
     }
 
-    /// Numbers of scratch that a worker needs.
+    /// Elements of scratch memory for a worker.
     pub(crate) fn scratch(&self) -> usize {
         self.batch_scratch() + self.links.len() * self.memory() + (self.links.len() - 1) * self.ring()
     }
@@ -71,8 +71,8 @@ impl Chain {
     }
 
     /// # Safety
-    /// `from` and `to` are the job's maps, `weights` finds what the links have packed, `scratch` is good for
-    /// [`Chain::scratch`] numbers, and no one else runs the task.
+    /// `from` and `to` are the job's maps, `weights` returns what the links have packed, `scratch` has room for
+    /// [`Chain::scratch`] elements, and nothing else runs the task.
     pub(crate) unsafe fn run(
         &self,
         task: usize,
@@ -92,14 +92,14 @@ impl Chain {
         let to = Rows { base: to.base.wrapping_add(image * to.image_step), ..to };
         let first_column = left.saturating_sub(last) * self.size;
         let ring_rows = RING * self.size;
-        // Behind the batch lie the links' memories of flat tiles, and then the rings.
+        // After the batch come the links' memories of flat tiles, and then the rings.
         let memories = self.batch_scratch();
         let rings = memories + self.links.len() * self.memory();
         for link in 0..self.links.len() {
             // SAFETY: within `Chain::scratch`.
             unsafe { *scratch.add(memories + link * self.memory()) = 0.0 };
         }
-        // What lies in front of link `i`, where tile row `row` is the one to make.
+        // The input of link `i`, for computing tile row `row`.
         let input = |i: usize, row: usize| {
             if i == 0 {
                 return from;
@@ -140,8 +140,8 @@ impl Chain {
                     scratch,
                     memory: scratch.wrapping_add(memories + i * self.memory()),
                 };
-                // SAFETY: the links before have made every row and column that this one reads, as the rings' lengths
-                // and the widening of the parts provide for; only this task writes this part of `to`.
+                // SAFETY: the previous links have computed every row and column that this one reads, as ensured by the
+                // rings' lengths and the widening of the parts; only this task writes this part of `to`.
                 unsafe { kernels.winograd.run(&job) };
             }
         }

@@ -1,30 +1,30 @@
-//! A row of outputs as sums over stretches of inputs: 1x1 and 5x5 convolutions, strides, several sources at once.
+//! A row of outputs as sums over contiguous inputs: 1x1 and 5x5 convolutions, strides, several sources at once.
 
 use super::simd::Simd;
 
-/// A stretch of inputs that lie side by side for each pixel: a kernel row of a convolution, or the channels of a map.
+/// Inputs that are contiguous for each pixel: a kernel row of a convolution, or the channels of a map.
 #[derive(Clone, Copy)]
 pub(crate) struct Segment {
     /// The first input of pixel 0.
     pub(crate) from: *const f32,
-    /// Numbers from one output pixel's inputs to the next one's.
+    /// Elements from one output pixel's inputs to the next one's.
     pub(crate) step: usize,
-    /// Inputs in the stretch.
+    /// Inputs in the segment.
     pub(crate) length: usize,
-    /// Place of the first input in the packed weights.
+    /// Offset of the first input in the packed weights.
     pub(crate) weight: usize,
 }
 
 /// `pixels` outputs of a row, all channels.
 ///
-/// For each pixel `x` and segment `s`, `s.from + x * s.step` must be good for `s.length` numbers; `to` and `residual`
+/// For each pixel `x` and segment `s`, `s.from + x * s.step` must be valid for `s.length` elements; `to` and `residual`
 /// for `vectors` vectors at each multiple of their steps; `weights` for `vectors * inputs` vectors.
 pub(crate) struct Dense<'a> {
     pub(crate) segments: &'a [Segment],
     pub(crate) pixels: usize,
     /// `[vector][input][lane]`.
     pub(crate) weights: *const f32,
-    /// Inputs in the weights of one vector.
+    /// Inputs per vector of the weights.
     pub(crate) inputs: usize,
     /// Vectors of output channels.
     pub(crate) vectors: usize,
@@ -34,18 +34,18 @@ pub(crate) struct Dense<'a> {
     /// Added before activation; null for none. May be `to` itself.
     pub(crate) residual: *const f32,
     pub(crate) residual_step: usize,
-    /// What negative numbers are multiplied with; 1 for no activation.
+    /// The factor for negative values; 1 for no activation.
     pub(crate) slope: f32,
 }
 
 /// # Safety
-/// The processor has `S`'s instructions, and the job's pointers are as [`Dense`] says.
+/// The processor supports `S`'s instructions, and the job's pointers satisfy [`Dense`]'s contract.
 #[inline(always)]
 pub(crate) unsafe fn dense<S: Simd>(job: &Dense) {
     let mut first = 0;
     while first < job.vectors {
-        // Three vectors of outputs share one load of an input; four are two pairs.
-        // SAFETY: the vectors taken are within `job.vectors`.
+        // Three vectors of outputs share one load of an input; four are two pairs. SAFETY: the vectors are within
+        // `job.vectors`.
         unsafe {
             match (job.vectors - first, S::WIDE) {
                 (1, _) => {
@@ -103,7 +103,7 @@ unsafe fn columns<S: Simd, const N: usize, const P: usize>(job: &Dense, first: u
 
 #[inline(always)]
 unsafe fn block<S: Simd, const N: usize, const P: usize>(job: &Dense, first: usize, x: usize) {
-    // SAFETY: offsets are those that `Dense` promises to be good for pixels `x..x + P` and vectors `first..first + N`.
+    // SAFETY: `Dense` guarantees that the offsets are valid for pixels `x..x + P` and vectors `first..first + N`.
     unsafe {
         let mut start = [S::splat(0.0); N];
         for n in 0..N {

@@ -1,7 +1,7 @@
-//! Runs a list of jobs with a team, one job after the other, the rows of a job shared out among the workers.
+//! Runs a list of jobs with a team, one job after the other, with the rows of a job distributed among the workers.
 //!
-//! [`execute`] is a safe function. It first checks that every map lies within its memory and that no job writes what
-//! it reads elsewhere; the tasks of a job write different rows, and a barrier lies between jobs.
+//! [`execute`] is a safe function. It first checks that every map is within its memory and that no job writes what it
+//! reads elsewhere; the tasks of a job write different rows, and there is a barrier between jobs.
 
 use std::ops::ControlFlow;
 use std::sync::Barrier;
@@ -33,21 +33,21 @@ pub(crate) enum Work {
         packed: Packed,
         residual: Option<Map>,
     },
-    /// A 3x3 convolution by Winograd's method.
+    /// A 3x3 convolution with Winograd's method.
     Winograd { from: Map, size: usize, batch: usize, packed: Packed, residual: Option<Map> },
-    /// Several such convolutions one after the other.
+    /// Several consecutive convolutions of this kind.
     Chain(Chain),
-    /// A 1x1 convolution over the channels of several sources; the number is the real channels of each.
+    /// A 1x1 convolution over the channels of several sources, with the number of real channels of each.
     Pointwise { sources: Vec<(Source, usize)>, packed: Packed },
-    /// A transposed 2x2 convolution with stride 2; one weight for each place in the 2x2.
+    /// A transposed 2x2 convolution with stride 2; one weight for each position in the 2x2.
     Doubling { from: Map, real_inputs: usize, packed: [Packed; 4] },
-    /// The sum of two maps, or the first alone.
+    /// The sum of two maps, or only the first.
     Sum { from: Source, other: Option<Map> },
-    /// The last 1x1 convolution, whose outputs lie class by class.
+    /// The last 1x1 convolution, whose outputs are stored class by class.
     Logits { from: Map, real_inputs: usize, packed: Packed },
 }
 
-/// Rows a task takes; enough tasks to share out, few enough to be worth it.
+/// Rows per task: enough tasks to distribute, but not too small.
 const TASKS_PER_JOB: usize = 48;
 
 impl Job {
@@ -73,8 +73,8 @@ impl Job {
         (self.tiles(size).div_ceil(batch) / TASKS_PER_JOB).max(1)
     }
 
-    /// Maps read, with whether they may be the very map that is written, because each pixel is read before it is written
-    /// and by nobody else.
+    /// Maps that are read, with whether they may be the map that is written, because each pixel is read before it is
+    /// written and by nothing else.
     fn reads(&self) -> Vec<(Map, bool)> {
         match &self.work {
             Work::Convolution { from, residual, .. } | Work::Winograd { from, residual, .. } => {
@@ -102,7 +102,7 @@ impl Job {
         }
     }
 
-    /// Panics unless the job stays within its memories. A plan that fails here is a mistake in the plan, not in the input.
+    /// Panics unless the job stays within its memories. A failure here is a bug in the plan, not in the input.
     fn check(&self, spaces: [usize; 3], weights: usize) {
         let lanes = self.kernels.lanes;
         let size_of = |space| {
@@ -178,7 +178,7 @@ impl Job {
     }
 }
 
-/// Numbers of scratch a worker needs for a job.
+/// Elements of scratch memory for a worker.
 pub(crate) fn scratch_of(job: &Job) -> usize {
     match &job.work {
         Work::Convolution { .. } | Work::Doubling { .. } => 0,
@@ -196,7 +196,7 @@ pub(crate) fn scratch_of(job: &Job) -> usize {
     }
 }
 
-/// The memories a run works on.
+/// The memories of a run.
 pub(crate) struct Memories<'a> {
     pub(crate) input: &'a [f32],
     pub(crate) arena: &'a mut [f32],
@@ -212,12 +212,12 @@ struct Pointers {
     weights: *const f32,
 }
 
-// SAFETY: workers share the pointers, but within a job they write different rows and read what no one writes, as
-// `Job::check` has asserted; between jobs they meet at a barrier.
+// SAFETY: workers share the pointers, but within a job they write different rows and read what is not written, as
+// asserted by `Job::check`; there is a barrier between jobs.
 unsafe impl Sync for Pointers {}
 
 /// Runs the jobs in order. `before` is called with the number of each job as it begins, on one worker, and at the end
-/// with the number of jobs; when it breaks, the run stops within two jobs and `false` comes back.
+/// with the number of jobs; if it breaks, the run stops within two jobs and the result is `false`.
 pub(crate) fn execute(
     jobs: &[Job],
     memories: Memories,
@@ -247,7 +247,7 @@ pub(crate) fn execute(
             if stop_at.load(Ordering::Acquire) <= i {
                 return;
             }
-            // Stopping at the next job, never at this one: others may be past the check already.
+            // Stop at the next job, never at this one: others may already be past the check.
             if worker == 0 && before(i).is_break() {
                 stop_at.store(i + 1, Ordering::Release);
             }
@@ -265,7 +265,7 @@ pub(crate) fn execute(
     });
     let done = stop_at.into_inner() == usize::MAX;
     if done {
-        // Nothing is left to stop.
+        // There is nothing left to stop.
         let _ = before(jobs.len());
     }
     done
@@ -280,14 +280,14 @@ impl Pointers {
             Space::Arena => self.arena,
             Space::Output => self.output,
         };
-        // SAFETY: within the memory, by the caller.
+        // SAFETY: within the memory, as the caller guarantees.
         unsafe { base.add(map.offset + image * map.image_step + row * map.row()) }
     }
 
     /// # Safety
     /// The map was checked.
     unsafe fn rows(&self, map: &Map) -> Rows {
-        // SAFETY: the first row is the map's, or the map has no images and no row is asked for.
+        // SAFETY: the first row is the map's, or the map has no images and no row is requested.
         let base = unsafe { self.row(map, 0, 0) };
         let (image_step, row_step) = (map.image_step, map.row());
         Rows { base, image_step, row_step, shift: 0, ring: usize::MAX, first_column: 0 }
@@ -296,14 +296,14 @@ impl Pointers {
     /// # Safety
     /// The offset was checked.
     unsafe fn weights(&self, offset: usize) -> *const f32 {
-        // SAFETY: within the memory, by the caller.
+        // SAFETY: within the memory, as the caller guarantees.
         unsafe { self.weights.add(offset) }
     }
 }
 
 /// # Safety
-/// The job was checked against the memories behind `pointers`, no other worker runs the task, and `scratch` is good for
-/// `scratch_of(job)` numbers.
+/// The job was checked against the memories behind `pointers`, no other worker runs the task, and `scratch` has room
+/// for `scratch_of(job)` elements.
 unsafe fn run_task(job: &Job, task: usize, pointers: &Pointers, scratch: *mut f32) {
     // SAFETY: `Job::check` has compared every extent used here with its memory.
     unsafe {
@@ -376,7 +376,7 @@ unsafe fn run_row(job: &Job, image: usize, row: usize, pointers: &Pointers, scra
             Work::Winograd { .. } | Work::Chain(_) => unreachable!("tiles, not rows"),
             Work::Convolution { from, real_inputs, kernel, stride, padding, packed, residual } => {
                 let width = job.to.width;
-                // Outputs whose kernel lies within the row; the others are taken one by one.
+                // Outputs whose kernel is within the row; the others are computed one by one.
                 let left = padding.div_ceil(*stride).min(width);
                 let inner_end =
                     (from.width + padding).checked_sub(*kernel).map_or(0, |n| n / stride + 1).clamp(left, width);
@@ -476,7 +476,7 @@ unsafe fn run_row(job: &Job, image: usize, row: usize, pointers: &Pointers, scra
 /// Writes a row of a source in its form to `to`.
 ///
 /// # Safety
-/// As for [`run_row`]; `to` is good for the row.
+/// As for [`run_row`]; `to` has room for the row.
 unsafe fn form_row(job: &Job, source: &Source, image: usize, row: usize, pointers: &Pointers, to: *mut f32) {
     let Map { height, width, channels, .. } = source.map;
     let (first, second, share) = match source.form {

@@ -1,9 +1,9 @@
-//! Maps: where they lie, and what is done to them as they are read.
+//! Maps: where they are stored, and the operations applied when they are read.
 
-/// Which memory a map lies in.
+/// The memory that contains a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
-    /// The caller's pictures, read only; one number a pixel.
+    /// The caller's images, read only; one element per pixel.
     Input,
     /// Between the layers.
     Arena,
@@ -15,14 +15,14 @@ pub(crate) enum Space {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Map {
     pub(crate) space: Space,
-    /// The first number of the first image.
+    /// The first element of the first image.
     pub(crate) offset: usize,
-    /// Numbers from an image to the next.
+    /// Elements from one image to the next.
     pub(crate) image_step: usize,
     pub(crate) images: usize,
     pub(crate) height: usize,
     pub(crate) width: usize,
-    /// Numbers of a pixel, padding included.
+    /// Elements per pixel, including padding.
     pub(crate) channels: usize,
 }
 
@@ -56,26 +56,26 @@ impl Map {
     }
 }
 
-/// What a job reads, and what is done to it on the way in.
+/// An input of a job, and the operation applied when it is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub(crate) map: Map,
     pub(crate) form: Form,
 }
 
-/// What is done to a map on the way in.
+/// The operation applied when a map is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form {
     /// Nothing.
     Plain,
-    /// The largest of each 2x2.
+    /// The maximum of each 2x2.
     Pooled,
-    /// Twice the size, linear in between, then leaky ReLU with this slope.
+    /// Twice the size, with linear interpolation, then leaky ReLU with this slope.
     Upsampled(f32),
 }
 
 impl Source {
-    /// Height and width after the form.
+    /// Height and width after the operation.
     pub(super) fn size(&self) -> (usize, usize) {
         match self.form {
             Form::Plain => (self.map.height, self.map.width),
@@ -85,12 +85,12 @@ impl Source {
     }
 }
 
-/// Weights and bias of a job: where they begin in the packed weights.
+/// Weights and bias of a job: their offsets in the packed weights.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed {
     pub(crate) weights: usize,
     pub(crate) bias: usize,
-    /// Inputs of one vector's weights.
+    /// Inputs per vector of the weights.
     pub(crate) inputs: usize,
     /// Vectors of outputs.
     pub(crate) vectors: usize,

@@ -1,6 +1,6 @@
-//! Memory that begins at a cache line, so that no vector lies across two.
+//! Memory aligned to a cache line, so that no vector crosses a boundary.
 
-/// Zeroed f32 numbers, the first at a multiple of 64 bytes.
+/// Zeroed f32 values, the first at a multiple of 64 bytes.
 pub(crate) struct Aligned {
     lines: Vec<Line>,
 }
@@ -10,7 +10,7 @@ pub(crate) struct Aligned {
 struct Line([f32; 16]);
 
 impl Aligned {
-    /// At least `length` zeros; `None` when the machine has no memory for them.
+    /// At least `length` zeros; `None` if the machine does not have enough memory.
     pub(crate) fn zeros(length: usize) -> Option<Aligned> {
         let mut lines = Vec::new();
         let count = length.div_ceil(16);
@@ -19,15 +19,15 @@ impl Aligned {
         Some(Aligned { lines })
     }
 
-    /// No numbers yet, but room for about `length`.
+    /// Empty, with room for about `length` values.
     pub(crate) fn with_room(length: usize) -> Aligned {
         let mut lines = Vec::new();
-        // Without the room the numbers still come in, a reallocation at a time.
+        // Without the room the values are still added, with reallocations.
         let _ = lines.try_reserve_exact(length.div_ceil(16));
         Aligned { lines }
     }
 
-    /// Puts numbers at the end, from the next cache line on; returns the place of the first.
+    /// Appends values, starting at the next cache line; returns the offset of the first.
     pub(crate) fn push(&mut self, numbers: &[f32]) -> usize {
         let start = self.lines.len() * 16;
         self.lines.extend(numbers.chunks(16).map(|chunk| {

@@ -1,15 +1,15 @@
-//! The most that a set of instructions can multiply and add: what the kernels' speed is held against.
+//! The peak multiply-add rate of an instruction set, with which the kernels' speed is compared.
 
 use super::simd::Simd;
 
-/// Multiplies and adds in registers, in as many sums as hide the latency; returns the operations and a number that
-/// depends on all of them.
+/// Multiplies and adds in registers, in enough sums to hide the latency; returns the number of operations and a value
+/// that depends on all of them.
 ///
 /// # Safety
-/// The processor has `S`'s instructions.
+/// The processor supports `S`'s instructions.
 #[inline(always)]
 pub(crate) unsafe fn peak<S: Simd>(rounds: usize) -> (u64, f32) {
-    // SAFETY: the caller vouches for the instructions; the store has an array of sixteen numbers, the longest vector.
+    // SAFETY: the caller guarantees the instructions; the store has an array of sixteen elements, the longest vector.
     unsafe { if S::WIDE { sums::<S, 24>(rounds) } else { sums::<S, 10>(rounds) } }
 }
 
@@ -17,8 +17,8 @@ pub(crate) unsafe fn peak<S: Simd>(rounds: usize) -> (u64, f32) {
 unsafe fn sums<S: Simd, const N: usize>(rounds: usize) -> (u64, f32) {
     // SAFETY: as for [`peak`].
     unsafe {
-        // Each sum is multiplied, so that where the two operations are two instructions neither leaves the loop. They
-        // settle near one, far from denormal numbers.
+        // Each sum is multiplied, so that if the two operations are two instructions, neither is moved out of the loop.
+        // The sums converge near one, far from denormal numbers.
         let (factor, term) = (S::splat(0.75), S::splat(0.25));
         let mut sums = [S::splat(0.5); N];
         for _ in 0..rounds {

@@ -1,25 +1,25 @@
-//! Rows made of rows: pooling, interpolation, sums.
+//! Rows computed from rows: pooling, interpolation, sums.
 
 use super::simd::Simd;
 
-/// One output row made of two rows of a map.
+/// One output row computed from two rows of a map.
 ///
-/// `upper` and `lower` are good for `from_width` pixels of `channels` numbers, `to` for all output pixels.
+/// `upper` and `lower` are valid for `from_width` pixels of `channels` elements, `to` for all output pixels.
 pub(crate) struct Blend {
     pub(crate) upper: *const f32,
     pub(crate) lower: *const f32,
     /// Pixels of the two rows.
     pub(crate) from_width: usize,
-    /// Numbers of a pixel, a multiple of the lanes.
+    /// Elements per pixel, a multiple of the lanes.
     pub(crate) channels: usize,
-    /// Share of the lower row, when interpolating.
+    /// Weight of the lower row, when interpolating.
     pub(crate) share: f32,
     pub(crate) to: *mut f32,
     /// As in [`super::Dense`], when interpolating.
     pub(crate) slope: f32,
 }
 
-/// `to = from + other`, `length` numbers, a multiple of the lanes; `other` is null for a copy. May be in place.
+/// `to = from + other`, `length` elements, a multiple of the lanes; `other` is null for a copy. May be in place.
 pub(crate) struct Sum {
     pub(crate) from: *const f32,
     pub(crate) other: *const f32,
@@ -27,10 +27,10 @@ pub(crate) struct Sum {
     pub(crate) length: usize,
 }
 
-/// The largest of each 2x2.
+/// The maximum of each 2x2.
 ///
 /// # Safety
-/// The processor has `S`'s instructions, and the job's pointers are as [`Blend`] says.
+/// The processor supports `S`'s instructions, and the job's pointers satisfy [`Blend`]'s contract.
 #[inline(always)]
 pub(crate) unsafe fn pool<S: Simd>(job: &Blend) {
     for x in 0..job.from_width / 2 {
@@ -46,10 +46,10 @@ pub(crate) unsafe fn pool<S: Simd>(job: &Blend) {
     }
 }
 
-/// Twice the pixels, linear between the rows and between the columns, the pixels being areas.
+/// Twice the pixels, with linear interpolation between rows and columns, where pixels are areas.
 ///
 /// # Safety
-/// The processor has `S`'s instructions, and the job's pointers are as [`Blend`] says.
+/// The processor supports `S`'s instructions, and the job's pointers satisfy [`Blend`]'s contract.
 #[inline(always)]
 pub(crate) unsafe fn upsample<S: Simd>(job: &Blend) {
     // SAFETY: columns are clamped to `from_width`, outputs are below its double.
@@ -71,18 +71,18 @@ pub(crate) unsafe fn upsample<S: Simd>(job: &Blend) {
     }
 }
 
-/// The vector at a place of both rows, linear between them.
+/// The vector at a position of both rows, with linear interpolation.
 ///
 /// # Safety
-/// As for [`upsample`]; the place is within the rows.
+/// As for [`upsample`]; the position is within the rows.
 #[inline(always)]
 unsafe fn between<S: Simd>(job: &Blend, at: usize, share: S::V, rest: S::V) -> S::V {
-    // SAFETY: the caller's place is within the rows.
+    // SAFETY: the caller's position is within the rows.
     unsafe { S::mul_add(S::load(job.upper.add(at)), rest, S::mul(S::load(job.lower.add(at)), share)) }
 }
 
 /// # Safety
-/// The processor has `S`'s instructions, and the job's pointers are as [`Sum`] says.
+/// The processor supports `S`'s instructions, and the job's pointers satisfy [`Sum`]'s contract.
 #[inline(always)]
 pub(crate) unsafe fn sum<S: Simd>(job: &Sum) {
     for i in (0..job.length).step_by(S::LANES) {

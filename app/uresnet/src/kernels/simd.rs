@@ -1,18 +1,18 @@
-//! The few vector operations the kernels are written in, and their form without SIMD.
+//! The few vector operations that the kernels use, and their implementation without SIMD.
 
-/// A set of vector instructions.
+/// A vector instruction set.
 ///
 /// # Safety
-/// Every method asks that the processor has the set's instructions; a pointer must be good for `LANES` numbers, or one
-/// for `splat_from`.
+/// Every method requires that the processor supports the instructions; a pointer must be valid for `LANES` elements, or
+/// one for `splat_from`.
 pub(crate) trait Simd: Copy {
-    /// `LANES` numbers.
+    /// `LANES` elements.
     type V: Copy;
-    /// Numbers in a vector.
+    /// Elements of a vector.
     const LANES: usize;
-    /// There are 32 registers, not 16, so blocks may hold twice as many sums.
+    /// There are 32 registers, not 16, so blocks may have twice as many sums.
     const WIDE: bool;
-    /// The compiler behind this one allocates registers less well, so blocks of sums must leave some over.
+    /// The code generator allocates registers less well, so blocks of sums must leave some free.
     const SPARE: bool = false;
     /// `mul_add` is one instruction.
     const FUSED: bool;
@@ -24,27 +24,27 @@ pub(crate) trait Simd: Copy {
     unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
-    /// Every lane of one equals that of the other.
+    /// All lanes of one are equal to those of the other.
     unsafe fn equal(a: Self::V, b: Self::V) -> bool;
-    /// `a * b + c`, rounded once where the processor can.
+    /// `a * b + c`, rounded once if the processor can.
     unsafe fn mul_add(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
 
-    /// One number in every lane.
+    /// One value in every lane.
     #[inline(always)]
     unsafe fn splat_from(from: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is good for one number.
+        // SAFETY: the caller's pointer is valid for one element.
         unsafe { Self::splat(*from) }
     }
 
-    /// Leaky ReLU: the slope is below one, so the larger of the number and its share is the answer.
+    /// Leaky ReLU: the slope is below one, so the result is the larger of the value and its product with the slope.
     #[inline(always)]
     unsafe fn leaky(a: Self::V, slope: Self::V) -> Self::V {
-        // SAFETY: the caller vouches for the instructions.
+        // SAFETY: the caller guarantees the instructions.
         unsafe { Self::max(a, Self::mul(a, slope)) }
     }
 }
 
-/// Arrays that the compiler may vectorise as it can; runs everywhere.
+/// Arrays that the compiler may vectorise; runs everywhere.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -60,7 +60,7 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is good for four numbers; no alignment is assumed.
+        // SAFETY: the caller's pointer is valid for four elements; no alignment is assumed.
         unsafe { from.cast::<[f32; 4]>().read_unaligned() }
     }
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! SIMD128, and relaxed SIMD with its fused multiply-add.
 //!
-//! A module can't ask what its browser knows: one that holds an unknown instruction is refused as a whole. So the
-//! choice is made by the crate's features `simd128` and `relaxed-simd` when the module is built, and the page loads the
-//! module its browser takes.
+//! A module can't detect what its browser supports: one that contains an unknown instruction is rejected as a whole. So
+//! the choice is made by the crate's features `simd128` and `relaxed-simd` when the module is built, and the page loads
+//! the module that its browser accepts.
 
 use std::arch::wasm32::*;
 

@@ -1,16 +1,16 @@
 //! 3x3 convolutions with stride 1 by Winograd's method.
 //!
-//! A tile of 4x4 outputs needs 6x6 inputs. Both are looked at as values of polynomials: the inputs are transformed to
-//! 36 numbers a channel, each of which is multiplied with one transformed weight per pair of channels, and the sums
-//! are transformed back. That is 36 products for 16 outputs where the definition has 144. The price is rounding: the
-//! transforms add numbers of different size. Tiles of 2x2 outputs need 16 products for 36 and round less.
+//! A tile of 4x4 outputs needs 6x6 inputs. Both are treated as values of polynomials: the inputs are transformed to 36
+//! values per channel, each of which is multiplied by one transformed weight per pair of channels, and the sums are
+//! transformed back. That is 36 products for 16 outputs, compared with 144 by the definition. The cost is rounding: the
+//! transforms add values of different magnitude. Tiles of 2x2 outputs need 16 products instead of 36 and round less.
 //!
-//! The kernel takes a batch of tiles through all three stages while their numbers stay in the cache.
+//! The kernel takes a batch of tiles through all three stages while their values stay in the cache.
 //!
-//! Most of a picture is background, and behind the first layers most tiles of it still are: every pixel of their inputs
-//! is the same. The outputs of such a tile are all the same too but for rounding, so one is computed and taken for all,
-//! which leaves the tile flat for the next layer; and it is remembered, so that the next tile with these inputs gets it
-//! without any of the three stages. Which tiles come first changes no bit.
+//! Most of an image is background, and after the first layers most tiles of it still are: all pixels of their inputs
+//! are the same. The outputs of such a tile are all the same too except for rounding, so one is computed and used for
+//! all, which keeps the tile flat for the next layer; and it is cached, so that the next tile with these inputs skips
+//! all three stages. The order of the tiles does not change any bit.
 
 mod flat;
 mod points;
@@ -22,20 +22,20 @@ pub(crate) use points::transform_weights;
 use points::{input_points, output_points};
 use sums::multiply_all;
 
-/// Rows of pixels: a map, or a ring that holds the latest rows of one.
+/// Rows of pixels: a map, or a ring that contains the latest rows of one.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
-    /// The first number of the first image; null for no rows at all.
+    /// The first element of the first image; null if there are no rows.
     pub(crate) base: *mut f32,
-    /// Numbers from an image to the next.
+    /// Elements from one image to the next.
     pub(crate) image_step: usize,
-    /// Numbers from a row to the next.
+    /// Elements from one row to the next.
     pub(crate) row_step: usize,
-    /// Added to a row's number, wrapping, before it is looked up.
+    /// Added to a row's number, with wrapping, before it is looked up.
     pub(crate) shift: usize,
-    /// Rows there are; the one behind the last is the first again.
+    /// Number of rows; the one after the last is the first again.
     pub(crate) ring: usize,
-    /// The column that lies first in a row.
+    /// The column that is stored first in a row.
     pub(crate) first_column: usize,
 }
 
@@ -45,12 +45,12 @@ impl Rows {
         Rows { base: std::ptr::null_mut(), image_step: 0, row_step: 0, shift: 0, ring: 0, first_column: 0 };
 
     /// # Safety
-    /// The pixel is one of those held.
+    /// The pixel is one of those stored.
     #[inline(always)]
     unsafe fn pixel(&self, image: usize, row: usize, column: usize, channels: usize) -> *mut f32 {
         let row = row.wrapping_add(self.shift);
         let row = if row >= self.ring { row - self.ring } else { row };
-        // SAFETY: the caller's pixel is held, so the place is within the memory.
+        // SAFETY: the caller's pixel is stored, so the offset is within the memory.
         unsafe {
             self.base.add(image * self.image_step + row * self.row_step + (column - self.first_column) * channels)
         }
@@ -59,14 +59,14 @@ impl Rows {
 
 /// Tiles `first..end` of maps of `height x width` pixels, counted image by image and row by row.
 ///
-/// `from` holds every pixel of the tiles' inputs that is in the map, `to` and `residual` those of their outputs. Pixels
-/// of `from` have `inputs` numbers, a multiple of the lanes; the others `vectors * LANES`. `weights` is what
-/// [`transform_weights`] makes. `scratch` is good for [`Winograd::scratch`] numbers.
+/// `from` contains every pixel of the tiles' inputs that is in the map, `to` and `residual` those of their outputs.
+/// Pixels of `from` have `inputs` elements, a multiple of the lanes; the others `vectors * LANES`. `weights` is the
+/// result of [`transform_weights`]. `scratch` has room for [`Winograd::scratch`] elements.
 pub(crate) struct Winograd {
     pub(crate) from: Rows,
     pub(crate) height: usize,
     pub(crate) width: usize,
-    /// Numbers of an input pixel.
+    /// Elements of an input pixel.
     pub(crate) inputs: usize,
     /// `[frequency][vector][input][lane]`.
     pub(crate) weights: *const f32,
@@ -85,8 +85,8 @@ pub(crate) struct Winograd {
     /// Tiles of a batch, a multiple of the kernels' `tiles`.
     pub(crate) batch: usize,
     pub(crate) scratch: *mut f32,
-    /// The output of the last tile whose inputs were all the same: good for [`Winograd::memory`] numbers, the first of
-    /// them zero while there is none. It belongs to one set of weights.
+    /// The output of the last tile whose inputs were all the same: it has room for [`Winograd::memory`] elements, and
+    /// the first of them is zero as long as there is no output. It belongs to one set of weights.
     pub(crate) memory: *mut f32,
 }
 
@@ -97,26 +97,27 @@ impl Winograd {
     /// The largest batch.
     pub(crate) const BATCH: usize = u32::BITS as usize;
 
-    /// Numbers that remember one tile.
+    /// Elements for caching one tile.
     pub(crate) fn memory(inputs: usize, outputs: usize) -> usize {
         (FLAG + inputs + outputs).next_multiple_of(16)
     }
 
-    /// Numbers of scratch that a batch needs: its inputs and outputs at every frequency, and one half-transformed tile.
+    /// Elements of scratch memory for a batch: its inputs and outputs at every frequency, and one half-transformed
+    /// tile.
     pub(crate) fn scratch(size: usize, batch: usize, inputs: usize, outputs: usize) -> usize {
         let frequencies = (size + 2) * (size + 2);
         // A tile's vector has at most sixteen lanes.
         frequencies * (input_step(inputs, batch) + output_step(outputs, batch) + 16)
     }
 
-    /// Where the half-transformed tile lies.
+    /// The location of the half-transformed tile.
     ///
     /// # Safety
-    /// The job is as [`Winograd`] says, for vectors of `lanes` numbers.
+    /// The job satisfies [`Winograd`]'s contract, for vectors of `lanes` elements.
     #[inline(always)]
     unsafe fn half(&self, lanes: usize) -> *mut f32 {
         let frequencies = (self.size + 2) * (self.size + 2);
-        // SAFETY: `scratch` counts it in, behind the inputs and outputs.
+        // SAFETY: `scratch` includes it, after the inputs and outputs.
         unsafe {
             self.scratch.add(
                 frequencies * (input_step(self.inputs, self.batch) + output_step(self.vectors * lanes, self.batch)),
@@ -125,7 +126,7 @@ impl Winograd {
     }
 }
 
-/// Numbers from one frequency to the next, a cache line more than needed so that they fall into different sets.
+/// Elements from one frequency to the next, a cache line more than needed so that they are in different sets.
 fn input_step(inputs: usize, batch: usize) -> usize {
     inputs * batch + 16
 }
@@ -134,18 +135,18 @@ fn output_step(outputs: usize, batch: usize) -> usize {
     outputs * batch + 16
 }
 
-/// The tiles under way.
+/// The tiles being computed.
 pub(crate) struct Batch {
-    /// The next tile to take.
+    /// The next tile.
     next: usize,
-    /// Tiles taken.
+    /// Tiles in the batch.
     count: usize,
     places: [Place; Winograd::BATCH],
-    /// Those of them, a bit each, that are flat.
+    /// Those that are flat, as a bit each.
     flat: u32,
 }
 
-/// The three stages, each compiled by itself: in one function they are more than a browser's compiler handles well.
+/// The three stages, each compiled separately: a single function would be more than a browser's compiler handles well.
 #[derive(Clone, Copy)]
 pub(crate) struct Stages {
     pub(crate) inputs: unsafe fn(&Winograd, &mut Batch),
@@ -155,7 +156,7 @@ pub(crate) struct Stages {
 
 impl Stages {
     /// # Safety
-    /// The processor has the stages' instructions, and the job's pointers are as [`Winograd`] says.
+    /// The processor supports the stages' instructions, and the job's pointers satisfy [`Winograd`]'s contract.
     pub(crate) unsafe fn run(&self, job: &Winograd) {
         let mut batch = Batch { next: job.first, count: 0, places: [(0, 0, 0); Winograd::BATCH], flat: 0 };
         while batch.next < job.end {
@@ -171,10 +172,10 @@ impl Stages {
     }
 }
 
-/// Takes the next tiles that have to be computed, up to a batch.
+/// Collects the next tiles that have to be computed, up to a batch.
 ///
 /// # Safety
-/// The processor has `S`'s instructions, and the job's pointers are as [`Winograd`] says; likewise below.
+/// The processor supports `S`'s instructions, and the job's pointers satisfy [`Winograd`]'s contract; likewise below.
 #[inline(always)]
 pub(crate) unsafe fn inputs<S: Simd>(job: &Winograd, batch: &mut Batch) {
     // SAFETY: the caller's contract is passed on; likewise below.
@@ -210,7 +211,7 @@ pub(crate) unsafe fn products<S: Simd>(job: &Winograd, batch: &Batch) {
     }
 }
 
-/// Transforms back, and remembers a flat tile.
+/// Transforms back, and caches a flat tile.
 #[inline(always)]
 pub(crate) unsafe fn outputs<S: Simd>(job: &Winograd, batch: &Batch) {
     unsafe {
@@ -229,7 +230,7 @@ unsafe fn take<S: Simd, const N: usize>(job: &Winograd, batch: &mut Batch) {
         batch.next += 1;
         let (_, row, column) = place;
         let inside = row >= 1 && column >= 1 && row + N - 1 <= job.height && column + N - 1 <= job.width;
-        // SAFETY: the tile is below `job.end`, and its place in the batch below the batch's length.
+        // SAFETY: the tile is below `job.end`, and its index in the batch below the batch's length.
         unsafe {
             if inside && is_flat::<S, N>(job, place) {
                 if is_remembered::<S>(job, place) {
@@ -266,7 +267,7 @@ fn place(job: &Winograd, tile: usize) -> Place {
     (tile / (rows * columns), tile / columns % rows * job.size, tile % columns * job.size)
 }
 
-/// Scratch gets `[frequency][input vector][tile][lane]`.
+/// Fills scratch with `[frequency][input vector][tile][lane]`.
 #[inline(always)]
 unsafe fn transform_inputs<S: Simd, const N: usize>(
     job: &Winograd,
@@ -275,7 +276,7 @@ unsafe fn transform_inputs<S: Simd, const N: usize>(
     slot: usize,
 ) {
     for vector in 0..job.inputs / S::LANES {
-        // SAFETY: the tile is one of the map's; the scratch holds all tiles of a batch.
+        // SAFETY: the tile is one of the map's; the scratch has room for all tiles of a batch.
         unsafe {
             let to = job.scratch.add((vector * job.batch + slot) * S::LANES);
             if inside {
@@ -333,13 +334,13 @@ unsafe fn transform_tile<S: Simd, const N: usize, const INSIDE: bool>(
     }
 }
 
-/// Whether a position, counted from one row of padding, lies in the map.
+/// Whether a position, counted from one row of padding, is in the map.
 #[inline(always)]
 fn within(padded: usize, length: usize) -> bool {
     padded >= 1 && padded <= length
 }
 
-/// From sums to outputs; of a flat tile the first output is remembered, before residual and activation.
+/// From sums to outputs; for a flat tile the first output is cached, before residual and activation.
 #[inline(always)]
 unsafe fn transform_back<S: Simd, const N: usize, const FLAT: bool>(
     job: &Winograd,
@@ -395,7 +396,7 @@ unsafe fn transform_back<S: Simd, const N: usize, const FLAT: bool>(
         }
     }
     if FLAT {
-        // SAFETY: a flat tile lies inside, and the memory has room for a pixel of its inputs.
+        // SAFETY: a flat tile is inside, and the memory has room for a pixel of its inputs.
         unsafe {
             let from = job.from.pixel(image, row, column, job.inputs);
             for vector in 0..job.inputs / S::LANES {

@@ -5,12 +5,12 @@ use std::arch::x86_64::*;
 use super::simd::Simd;
 use super::{Kernels, kernel_table};
 
-/// The kernels of 8 lanes, where the processor has AVX2 and FMA.
+/// The kernels with 8 lanes, if the processor has AVX2 and FMA.
 pub(crate) fn avx2() -> Option<Kernels> {
     (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(AVX2)
 }
 
-/// The kernels of 16 lanes, where the processor has AVX-512.
+/// The kernels with 16 lanes, if the processor has AVX-512.
 pub(crate) fn avx512() -> Option<Kernels> {
     is_x86_feature_detected!("avx512f").then_some(AVX512)
 }
@@ -21,8 +21,8 @@ macro_rules! intrinsics {
         #[derive(Clone, Copy)]
         struct $name;
 
-        // SAFETY of every block: the trait's contract is the intrinsics' own: the instructions are there and the
-        // pointers are good for a vector; unaligned forms are used.
+        // SAFETY of every block: the trait's contract is that of the intrinsics: the instructions are supported and the
+        // pointers are valid for a vector; unaligned forms are used.
         impl Simd for $name {
             type V = $vector;
             const LANES: usize = $lanes;

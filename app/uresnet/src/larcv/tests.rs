@@ -1,7 +1,7 @@
 use super::*;
 use hdf5_pure::{CompoundTypeBuilder, FileBuilder};
 
-/// Rows of two pictures: per event, per plane, (id, value).
+/// Rows of two images: per event, per plane, (id, value).
 type Events<'a> = &'a [&'a [&'a [(u64, f32)]]];
 
 fn records(group: &mut hdf5_pure::GroupBuilder, name: &str, datatype: Datatype, rows: Vec<Vec<u8>>) {
@@ -9,7 +9,7 @@ fn records(group: &mut hdf5_pure::GroupBuilder, name: &str, datatype: Datatype, 
     group.create_dataset(name).with_compound_data(datatype, rows.concat(), count);
 }
 
-/// A file as larcv 3 writes it, with producers of pictures of 10 columns and `image_rows` rows.
+/// A file as written by larcv 3, with producers of images of 10 columns and `image_rows` rows.
 fn file(producers: &[(&str, Events<'_>)], image_rows: u64) -> File {
     let mut builder = FileBuilder::new();
     let mut data = builder.create_group("Data");
@@ -106,7 +106,7 @@ fn data_that_would_be_longer_than_the_file_are_refused() {
     let parts = file.dataset("Data/sparse2d_sbndwire_group/voxels").unwrap().chunks().unwrap();
     let size = (parts[0].storage_size as u32).to_le_bytes();
     let places = (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(&size));
-    // A gigabyte and more in the place of each number that may be the size of the part: one of them is.
+    // More than a gigabyte in place of each number that may be the size of the part: one of them is.
     let said = places.filter_map(|at| {
         let longer = [&bytes[..at], &0x7000_0000_u32.to_le_bytes(), &bytes[at + 4..]].concat();
         larcv_event(longer, 0).err()

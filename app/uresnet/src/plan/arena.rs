@@ -1,20 +1,20 @@
-/// Places in one memory, given out and taken back while a plan is made.
+/// Ranges of one memory, allocated and freed while a plan is made.
 ///
-/// The first free stretch that is long enough is taken, so what is freed together is found together again.
+/// The first free range that is long enough is used, so that ranges freed together are found together again.
 #[derive(Default)]
 pub(crate) struct Arena {
-    /// Free stretches (start, length) below `length`, in order, no two touching.
+    /// Free ranges (start, length) below `length`, in order, no two adjacent.
     free: Vec<(usize, usize)>,
     length: usize,
 }
 
 impl Arena {
-    /// Numbers the memory must hold.
+    /// The required size of the memory, in elements.
     pub(crate) fn length(&self) -> usize {
         self.length
     }
 
-    /// A place for `count` numbers, at a cache line.
+    /// A range for `count` elements, aligned to a cache line.
     pub(crate) fn take(&mut self, count: usize) -> usize {
         let count = count.next_multiple_of(16);
         if let Some(i) = self.free.iter().position(|&(_, length)| length >= count) {
@@ -26,7 +26,7 @@ impl Arena {
             }
             return start;
         }
-        // A free stretch at the end grows instead of lying idle.
+        // A free range at the end is extended instead of staying unused.
         let start = match self.free.last() {
             Some(&(start, length)) if start + length == self.length => {
                 self.free.pop();
@@ -38,7 +38,7 @@ impl Arena {
         start
     }
 
-    /// Gives a place of [`Arena::take`] back.
+    /// Frees a range of [`Arena::take`].
     pub(crate) fn give_back(&mut self, start: usize, count: usize) {
         let count = count.next_multiple_of(16);
         let at = self.free.partition_point(|&(s, _)| s < start);

@@ -1,4 +1,4 @@
-//! Series of blocks, where they are large as chains.
+//! Series of blocks, as chains if they are large.
 
 use crate::kernels::{BLOCK, Chain, Job, Link, Work};
 use crate::network::{Block, Series, Unit};
@@ -8,27 +8,27 @@ use super::layer::Layer;
 use super::planner::Planner;
 use super::steps::macs_of;
 
-/// Convolutions on images of this many bytes run as chains.
+/// Convolutions on images of at least this many bytes run as chains.
 const CHAINED: usize = 1 << 20;
 
-/// At most so many convolutions in a chain: each costs the ones before it a margin of tiles.
+/// The maximum number of convolutions in a chain: each adds a margin of tiles to those before it.
 const LINKS: usize = 4;
 
-/// Columns of tiles a chain takes at a time.
+/// Columns of tiles that a chain processes at a time.
 const STRIPE: usize = 64;
 
-/// Tasks a chain is cut into, about.
+/// The approximate number of tasks of a chain.
 const TASKS: usize = 12;
 
-/// Rows of tiles of a task for each row that its links compute beyond it.
+/// Rows of tiles of a task for each additional row that its links compute.
 const MARGIN: usize = 16;
 
-/// Weights and rings of a chain should lie in a cache of this many bytes.
+/// Weights and rings of a chain should fit into a cache of this many bytes.
 const NEAR_CACHE: usize = 768 << 10;
 
 impl Planner<'_> {
-    /// Blocks one after the other; the last one writes to `to` where that is given. The input is overwritten unless it
-    /// is to be kept. What comes back is `to`, the input itself, or a map of its own.
+    /// Consecutive blocks; the last one writes to `to` if there is one. The input is overwritten unless it has to be
+    /// kept. The result is `to`, the input itself, or a map of its own.
     pub(super) fn series(&mut self, series: &Series, input: Layer, keep: bool, to: Option<Layer>) -> Layer {
         let mut x = input;
         let mut spare: Option<Layer> = None;
@@ -63,7 +63,7 @@ impl Planner<'_> {
         x
     }
 
-    /// How many blocks run as one step, and whether as a chain.
+    /// The number of blocks that run as one step, and whether as a chain.
     fn blocks_together(&self, series: &Series, input: &Layer) -> (usize, bool) {
         let Some(size) = self.tile() else { return (1, false) };
         if series.blocks.iter().any(|block| self.shows_within(block)) {
@@ -116,7 +116,7 @@ impl Planner<'_> {
         self.push_step(blocks[0].path(), &format!("3x3 winograd{size}"), macs, job);
     }
 
-    /// A map for a block's output: the spare one where it has the size.
+    /// A map for a block's output: the spare one if it has the size.
     fn take_for(&mut self, block: &Block, x: Layer, spare: Option<Layer>) -> Layer {
         let unit = match block {
             Block::Plain(unit) => unit,

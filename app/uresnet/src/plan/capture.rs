@@ -1,8 +1,8 @@
 //! Stages of a plan: which maps to show, and after which job.
 //!
-//! A plan overwrites its maps as soon as it can and fuses what it can, so a stage must be asked for while planning.
-//! The jobs are run up to the next capture, and its map is read before the others go on; a plan without captures is
-//! run in one go.
+//! A plan overwrites its maps as soon as possible and fuses what it can, so a stage must be requested while planning.
+//! The jobs are run up to the next capture, and its map is read before the others continue; a plan without captures
+//! runs without interruption.
 
 use crate::kernels::{Map, Space};
 use crate::network::PLANES;
@@ -13,7 +13,7 @@ use super::layer::{Layer, Planes};
 
 /// A map to show.
 pub(crate) struct Capture {
-    /// It is there when so many jobs are done.
+    /// The number of jobs after which it is available.
     pub(crate) after: usize,
     pub(crate) path: String,
     pub(crate) layer: Layer,
@@ -21,7 +21,7 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Shows the map, which lies in the arena or is the logits.
+    /// Shows the map, which is in the arena or is the logits.
     pub(crate) fn show(&self, arena: &[f32], logits: &[f32], observe: &mut dyn FnMut(Stage)) {
         let maps = match self.layer.map.space {
             Space::Output => copied(&self.layer.map, logits),
@@ -40,7 +40,7 @@ impl Capture {
     }
 }
 
-/// NHWC with padding becomes NCHW without.
+/// Converts NHWC with padding to NCHW without.
 fn unpacked(map: &Map, channels: usize, arena: &[f32]) -> Tensor {
     let area = map.height * map.width;
     let mut tensor = Tensor::zeros(&[map.images, channels, map.height, map.width]);
@@ -55,7 +55,7 @@ fn unpacked(map: &Map, channels: usize, arena: &[f32]) -> Tensor {
     tensor
 }
 
-/// The logits lie class by class already.
+/// The logits are already stored class by class.
 fn copied(map: &Map, logits: &[f32]) -> Tensor {
     let length = map.channels * map.height * map.width;
     let image = |i: usize| &logits[map.offset + i * map.image_step..][..length];

@@ -2,11 +2,11 @@ use crate::network::Unit;
 use crate::reference::EPSILON;
 use crate::weights::Parameters;
 
-/// A unit's convolution with its normalisation multiplied in, in f64 until it is packed.
+/// A unit's convolution with its normalisation folded in, in f64 until it is packed.
 pub(crate) struct Folded {
     /// `[output][input][row][column]`, also for a transposed unit.
     pub(crate) weight: Vec<f64>,
-    /// One an output.
+    /// One per output.
     pub(crate) bias: Vec<f64>,
     pub(crate) outputs: usize,
     pub(crate) inputs: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    /// Reads a unit's weights and folds its normalisation in.
+    /// Reads a unit's weights and folds in its normalisation.
     pub(crate) fn new(unit: &Unit, weights: &dyn Parameters) -> Folded {
         let (outputs, inputs, taps) = (unit.outputs, unit.inputs, unit.kernel * unit.kernel);
         let raw = weights.numbers(&format!("{}.weight", unit.conv_path), outputs * inputs * taps);
@@ -42,7 +42,7 @@ impl Folded {
         Folded { weight, bias, outputs, inputs, taps }
     }
 
-    /// The outputs `first..first + count` alone.
+    /// Only the outputs `first..first + count`.
     pub(crate) fn outputs(&self, first: usize, count: usize) -> Folded {
         let size = self.inputs * self.taps;
         Folded {
@@ -53,7 +53,7 @@ impl Folded {
         }
     }
 
-    /// One tap alone, as a 1x1 convolution.
+    /// A single tap, as a 1x1 convolution.
     pub(crate) fn tap(&self, tap: usize) -> Folded {
         let weight = self.weight.iter().skip(tap).step_by(self.taps).copied().collect();
         Folded { weight, bias: self.bias.clone(), taps: 1, ..*self }

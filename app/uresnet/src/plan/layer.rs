@@ -1,9 +1,9 @@
-//! Maps of a plan: which images, which channels.
+//! Maps of a plan: their images and channels.
 
 use crate::kernels::Map;
 use crate::network::PLANES;
 
-/// A map and its real channels; `channels` of the map counts the padding too.
+/// A map and its real channels; `channels` of the map includes the padding.
 #[derive(Clone, Copy)]
 pub(crate) struct Layer {
     pub(crate) map: Map,
@@ -18,7 +18,7 @@ impl Layer {
         Layer { map: Map { offset, images: group.images, image_step, ..self.map }, ..*self }
     }
 
-    /// One plane of every picture.
+    /// One plane of every image.
     pub(super) fn plane(&self, plane: usize) -> Layer {
         self.group(&Group::plane(plane, self.map.images / PLANES))
     }
@@ -32,20 +32,20 @@ impl Layer {
     }
 }
 
-/// Which planes a map holds.
+/// The planes in a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Planes {
-    /// All, an image each, picture by picture.
+    /// All, as separate images, picture by picture.
     All,
-    /// One, an image a picture.
+    /// One, one image per picture.
     One(usize),
-    /// All, joined in the channels, an image a picture.
+    /// All, joined in the channels, one image per picture.
     Joined,
-    /// All, an image each, of a module that has them joined.
+    /// All, as separate images, of a module that has them joined.
     Joining,
 }
 
-/// Images that take their way through a level together.
+/// Images that are processed together in a level.
 #[derive(Clone, Copy)]
 pub(super) struct Group {
     pub(super) first: usize,

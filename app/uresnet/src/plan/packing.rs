@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use crate::kernels::Aligned;
 
-/// Weights side by side, each once: planes that go through a level one by one ask for the same ones again.
+/// Contiguous weights, each stored once: planes that are processed one by one in a level request the same ones again.
 pub(crate) struct Packing {
     numbers: Aligned,
-    /// By their hash, where numbers begin and how many they are.
+    /// By their hash, the offset and number of values.
     places: HashMap<u64, Vec<(usize, usize)>>,
 }
 
 impl Packing {
-    /// Nothing yet, but room for about `length` numbers.
+    /// Empty, with room for about `length` values.
     pub(crate) fn with_room(length: usize) -> Packing {
         Packing { numbers: Aligned::with_room(length), places: HashMap::new() }
     }
 
-    /// Where the numbers lie, put there if they are new.
+    /// The offset of the values, appended if they are new.
     pub(crate) fn place(&mut self, numbers: &[f32]) -> usize {
         let known = self.places.entry(hash(numbers)).or_default();
         let same = |&&(start, length): &&(usize, usize)| self.numbers.as_slice()[start..][..length] == *numbers;
@@ -41,7 +41,7 @@ impl Packing {
     }
 }
 
-/// Of some of the numbers: whether all are the same is looked at anyway.
+/// A hash of some of the values: equality of all is checked anyway.
 fn hash(numbers: &[f32]) -> u64 {
     let some = numbers.iter().step_by(numbers.len() / 64 + 1);
     some.fold(numbers.len() as u64, |sum, value| {

@@ -1,4 +1,4 @@
-//! The network's way down and up again, as steps: which maps there are, and when each is given up.
+//! Both paths of the network as steps: which maps there are, and when each is freed.
 
 use crate::kernels::{BLOCK, Form, Job, Kernels, Map, Space, Work};
 use crate::network::{Block, CLASSES, Connection, Level, Network, PLANES};
@@ -12,10 +12,10 @@ use super::layer::{Group, Layer, Planes};
 use super::packing::Packing;
 use super::{Method, Step};
 
-/// A map of this many bytes no longer stays in the caches, so its planes go one by one.
+/// A map of this many bytes no longer fits into the caches, so its planes are processed one by one.
 const LARGE: usize = 4 << 20;
 
-/// A plan while it is made.
+/// A plan under construction.
 pub(super) struct Planner<'a> {
     pub(super) weights: &'a dyn Parameters,
     pub(super) kernels: Vec<Kernels>,
@@ -29,7 +29,7 @@ pub(super) struct Planner<'a> {
     /// Something is shown.
     pub(super) plane_by_plane: bool,
     pub(super) captures: Vec<Capture>,
-    /// Which planes the maps hold that are being planned.
+    /// The planes in the maps that are being planned.
     pub(super) planes: Planes,
     /// Images of the whole input.
     pub(super) images: usize,
@@ -80,7 +80,7 @@ impl<'a> Planner<'a> {
         let last = self.core(network, 0, first);
         for group in self.groups(&last) {
             self.planes = group.planes;
-            // The planes share no memory from here on, so each goes to the end before the next begins.
+            // The planes share no memory from here on, so each is processed to the end before the next begins.
             let x = last.group(&group);
             let y = self.series(&network.final_blocks, x, false, None);
             let size = CLASSES * out.0 * out.1;
@@ -106,7 +106,7 @@ impl<'a> Planner<'a> {
         self.give_back(last);
     }
 
-    /// Everything below the input of a level, which is given up; the result has the level's width and size.
+    /// Everything below the input of a level, which is freed; the result has the level's width and size.
     fn core(&mut self, network: &Network, depth: usize, input: Layer) -> Layer {
         let Some(level) = network.levels.get(depth) else {
             return self.deepest(network, input);
@@ -146,7 +146,8 @@ impl<'a> Planner<'a> {
         output
     }
 
-    /// Doubles `deeper`, takes in `skip`, and runs the level's blocks. The result lies where `skip` lay, if it fits.
+    /// Doubles `deeper`, connects `skip`, and runs the level's blocks. The result is stored in place of `skip`, if it
+    /// fits.
     fn up(&mut self, level: &Level, skip: Layer, deeper: Layer) -> Layer {
         let (height, width) = deeper.size();
         let size = (2 * height, 2 * width);
@@ -192,7 +193,7 @@ impl<'a> Planner<'a> {
         output
     }
 
-    /// Interpolates for the eye: the layers behind read the small map.
+    /// Interpolates only for display: the following layers read the small map.
     fn show_interpolated(&mut self, level: &Level, low: Layer) {
         let path = format!("{}.upsample", level.path);
         if (self.shows)(&path) || (self.shows)(&level.up.path) {
@@ -254,8 +255,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The images of a map one by one where they are large, or all together. A picture's planes are shown one by one
-    /// but its pictures together, so where anything is shown a plane's images stay together.
+    /// The images of a map one by one if they are large, or all together. A picture's planes are shown one by one but
+    /// its pictures together, so if anything is shown a plane's images stay together.
     fn groups(&self, layer: &Layer) -> Vec<Group> {
         let images = layer.map.images;
         if layer.map.image_step * size_of::<f32>() * images <= LARGE {

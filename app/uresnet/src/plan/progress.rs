@@ -1,10 +1,10 @@
-//! How far a run is.
+//! The progress of a run.
 
 use crate::kernels::{Job, Work};
 
 use super::Plan;
 
-/// How far a run is when a step begins.
+/// The progress of a run when a step begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress<'a> {
     /// Number of the step that begins; `count` at the end.
@@ -13,21 +13,21 @@ pub struct Progress<'a> {
     pub count: usize,
     /// Module path of the step that begins; empty at the end.
     pub path: &'a str,
-    /// Share of the work that is done, from 0 to 1. An estimate: steps differ in how fast they run.
+    /// The completed share of the work, from 0 to 1. An estimate: steps differ in speed.
     pub share: f64,
 }
 
 impl Progress<'_> {
-    /// Seconds left when the work done so far has taken this many; none before anything is done.
+    /// Seconds left, given the time for the completed work; none before anything is completed.
     pub fn left(&self, seconds: f64) -> Option<f64> {
         (self.share > 0.0).then(|| seconds * (1.0 - self.share) / self.share)
     }
 }
 
 impl Plan {
-    /// How far a run is when it calls back with the number of a step.
+    /// The progress of a run when it calls back with the number of a step.
     pub fn progress(&self, step: usize) -> Progress<'_> {
-        // Not `sum`, whose nothing is -0.
+        // Not `sum`, whose empty value is -0.
         let sum = |steps: usize| self.costs.iter().take(steps).fold(0.0, |sum, cost| sum + cost);
         let (done, whole) = (sum(step), sum(usize::MAX));
         Progress {
@@ -39,10 +39,10 @@ impl Plan {
     }
 }
 
-/// Multiplications that take as long as writing one number to memory.
+/// Multiplications that take as long as writing one element to memory.
 const WRITE: f64 = 16.0;
 
-/// What a job takes, in multiplications of the kernels: Winograd's method has fewer than the definition.
+/// The cost of a job, in multiplications of the kernels: Winograd's method has fewer than the definition.
 pub(crate) fn cost(job: &Job, macs: u64) -> f64 {
     let products = |size: usize| ((size + 2) * (size + 2)) as f64 / (9 * size * size) as f64;
     let saved = match &job.work {

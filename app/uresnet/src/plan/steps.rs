@@ -1,4 +1,4 @@
-//! Single layers as jobs for the kernels: which kernels, which weights, packed how.
+//! Single layers as jobs for the kernels: the kernel, the weights and their packing.
 
 use crate::kernels::{BLOCK, Chain, Form, Job, Kernels, Map, Packed, Source, Work, transform_weights};
 use crate::network::Unit;
@@ -90,7 +90,7 @@ impl Planner<'_> {
         Packed { weights, bias, inputs: folded.inputs * folded.taps, vectors }
     }
 
-    /// Numbers that a unit's packed weights take, or a little more.
+    /// The size of a unit's packed weights, in elements, or a little more.
     pub(super) fn room(&self, unit: &Unit) -> usize {
         let taps = match self.tile() {
             Some(size) if unit.kernel == 3 => (size + 2) * (size + 2),

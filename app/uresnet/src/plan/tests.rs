@@ -1,4 +1,4 @@
-//! Every kernel of every instruction set against the definition, over random shapes.
+//! Every kernel of every instruction set is compared with the definition, over random shapes.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,15 +13,15 @@ use crate::team::Alone;
 use crate::team::Threads;
 use crate::weights::unit_interval;
 
-/// Every kind of team there is here.
+/// Every available kind of team.
 const TEAMS: &[&dyn Team] = &[&Alone, &Threads(2)];
 
-/// How many shapes are tried.
+/// The number of shapes to try.
 const fn tried(shapes: u64) -> u64 {
     if cfg!(miri) { shapes / 10 + 1 } else { shapes }
 }
 
-/// Numbers that look random and are the same on every machine.
+/// Pseudorandom numbers, the same on every machine.
 struct Random(u64, usize);
 
 impl Random {
@@ -30,7 +30,7 @@ impl Random {
         unit_interval(self.0, self.1)
     }
 
-    /// One of `first..=last`; of fewer under Miri, which takes a thousand times as long.
+    /// One of `first..=last`; of fewer under Miri, which is a thousand times slower.
     fn pick(&mut self, first: usize, last: usize) -> usize {
         let last = if cfg!(miri) { last.min(first + 9) } else { last };
         first + (self.unit() * (last - first + 1) as f64) as usize
@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// A map that is empty but for a few pixels, as an event is: most tiles of it are flat.
+/// A map that is empty except for a few pixels, like an event: most of its tiles are flat.
 fn sparse(random: &mut Random, shape: &[usize]) -> Tensor {
     let mut tensor = Tensor::zeros(shape);
     let area = shape[2] * shape[3];
@@ -79,7 +79,7 @@ fn weights_of(units: &[&Unit], random: &mut Random) -> Weights {
     Weights::unchecked(parameters.map(|p| (p.name, random.tensor(&p.shape))).collect::<BTreeMap<_, _>>())
 }
 
-/// What a unit computes by the definition, without its activation.
+/// The result of a unit by the definition, without its activation.
 fn defined(unit: &Unit, weights: &Weights, x: &Tensor) -> Tensor {
     let weight = weights.get(&format!("{}.weight", unit.conv_path));
     let bias = Some(weights.get(&format!("{}.bias", unit.conv_path)).data());
@@ -99,7 +99,7 @@ fn added(mut a: Tensor, b: &Tensor) -> Tensor {
     a
 }
 
-/// Plans with every instruction set and method, runs alone and in a team, and compares; padding must stay zero.
+/// Plans with every instruction set and method, runs on one thread and in a team, and compares; padding must stay zero.
 fn check(
     case: &str,
     weights: &Weights,
@@ -140,7 +140,7 @@ fn check(
     }
 }
 
-/// Every number of a map, with its place in the tensor; padding has none.
+/// Every element of a map, with its position in the tensor; none for padding.
 fn each(layer: &Layer, mut visit: impl FnMut(usize, Option<usize>)) {
     let map = layer.map;
     for (image, y, x) in (0..map.images * map.height * map.width)

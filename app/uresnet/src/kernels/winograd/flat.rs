@@ -1,9 +1,9 @@
-//! Tiles whose inputs are all alike: finding them, and writing an output that is known.
+//! Tiles whose inputs are all the same: detecting them, and writing a known output.
 
 use super::{Place, Winograd};
 use crate::kernels::simd::Simd;
 
-/// Numbers in front of the remembered inputs: whether there are any.
+/// The element before the cached inputs: whether there are any.
 pub(super) const FLAG: usize = 16;
 
 /// Whether all pixels of an inside tile's inputs are the same.
@@ -11,7 +11,7 @@ pub(super) const FLAG: usize = 16;
 pub(super) unsafe fn is_flat<S: Simd, const N: usize>(job: &Winograd, (image, row, column): Place) -> bool {
     // SAFETY: an inside tile has all its inputs within the map.
     unsafe {
-        // The middle first: where a track runs through, it is the likeliest to differ.
+        // The middle first: if there is a track, it is the most likely to differ.
         let first = job.from.pixel(image, row - 1, column - 1, job.inputs);
         let middle = job.from.pixel(image, row + 1, column + 1, job.inputs);
         if !S::equal(S::load(first), S::load(middle)) {
@@ -32,10 +32,10 @@ pub(super) unsafe fn is_flat<S: Simd, const N: usize>(job: &Winograd, (image, ro
     true
 }
 
-/// Whether a flat tile's inputs are those of the remembered one.
+/// Whether a flat tile's inputs are the cached ones.
 #[inline(always)]
 pub(super) unsafe fn is_remembered<S: Simd>(job: &Winograd, (image, row, column): Place) -> bool {
-    // SAFETY: the tile lies inside, and the memory holds the inputs behind the flag.
+    // SAFETY: the tile is inside, and the memory contains the inputs after the flag.
     unsafe {
         let from = job.from.pixel(image, row, column, job.inputs);
         let mut same = *job.memory != 0.0;
@@ -47,7 +47,7 @@ pub(super) unsafe fn is_remembered<S: Simd>(job: &Winograd, (image, row, column)
     }
 }
 
-/// Writes the remembered output everywhere.
+/// Writes the cached output everywhere.
 #[inline(always)]
 pub(super) unsafe fn repeat<S: Simd, const N: usize>(job: &Winograd, (image, row, column): Place) {
     let channels = job.vectors * S::LANES;

@@ -1,10 +1,10 @@
-//! Winograd's transforms: numbers as values of polynomials at a few points, and back.
+//! Winograd's transforms: to values of polynomials at a few points, and back.
 
 use crate::kernels::simd::Simd;
 
-/// The points the 6-point transforms evaluate at, beside zero and infinity: these and their negatives.
+/// The points at which the 6-point transforms evaluate, in addition to zero and infinity: these and their negatives.
 ///
-/// Six pairs were tried on five networks. On three of them this one came closest to PyTorch, two to three times as close
+/// Six pairs were tried on five networks. On three of them this one was closest to PyTorch, two to three times as close
 /// as the usual 1 and 2; on the other two those were about as good.
 const NEAR: f64 = 0.625;
 const FAR: f64 = 1.5;
@@ -12,7 +12,7 @@ const FAR: f64 = 1.5;
 /// The inputs of a row or column as values at the points.
 #[inline(always)]
 pub(super) unsafe fn input_points<S: Simd, const N: usize>(x: [S::V; N]) -> [S::V; N] {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let mut y = x;
         if N == 4 {
@@ -39,7 +39,7 @@ pub(super) unsafe fn input_points<S: Simd, const N: usize>(x: [S::V; N]) -> [S::
 /// `even + factor * odd` and `even - factor * odd`: the values at a point and its negative.
 #[inline(always)]
 unsafe fn both<S: Simd>(even: S::V, odd: S::V, factor: f32) -> (S::V, S::V) {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         if S::FUSED {
             (S::mul_add(odd, S::splat(factor), even), S::mul_add(odd, S::splat(-factor), even))
@@ -53,7 +53,7 @@ unsafe fn both<S: Simd>(even: S::V, odd: S::V, factor: f32) -> (S::V, S::V) {
 /// From values at the points back to the outputs of a row or column: the first `N - 2` of the result.
 #[inline(always)]
 pub(super) unsafe fn output_points<S: Simd, const N: usize>(x: [S::V; N]) -> [S::V; 4] {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let (sum, difference) = (S::add(x[1], x[2]), S::sub(x[1], x[2]));
         if N == 4 {
@@ -72,9 +72,9 @@ pub(super) unsafe fn output_points<S: Simd, const N: usize>(x: [S::V; N]) -> [S:
     }
 }
 
-/// One 3x3 kernel at the frequencies of a tile of `size` outputs: `(size + 2)^2` numbers.
+/// One 3x3 kernel at the frequencies of a tile of `size` outputs: `(size + 2)^2` values.
 fn transform_kernel(kernel: &[f64], size: usize) -> Vec<f64> {
-    // The points, and the weight of each: one over the product of its distances from the others.
+    // The points, and the weight of each: the inverse of the product of its distances from the others.
     let points: &[(f64, f64)] = if size == 2 {
         &[(0.0, -1.0), (1.0, 0.5), (-1.0, 0.5)]
     } else {

@@ -13,8 +13,8 @@ pub(super) unsafe fn multiply_all<S: Simd, const V: usize, const P: usize, const
 ) -> usize {
     let (from_step, to_step) = (input_step(job.inputs, job.batch), output_step(job.vectors * S::LANES, job.batch));
     let frequencies = (job.size + 2) * (job.size + 2);
-    // SAFETY: the scratch holds every frequency of a batch's inputs and then of its outputs; the batch is a multiple of
-    // P, so the last block's tiles beyond `count` are there too, computed and not used.
+    // SAFETY: the scratch contains every frequency of a batch's inputs and then of its outputs; the batch is a multiple
+    // of P, so the last block's tiles beyond `count` exist too, and are computed but not used.
     unsafe {
         let weights = job.weights.add((frequency * job.vectors + vector) * job.inputs * S::LANES);
         let from = job.scratch.add(frequency * from_step);
@@ -43,7 +43,8 @@ unsafe fn multiply<S: Simd, const V: usize, const P: usize>(
     weights: *const f32,
     to: *mut f32,
 ) -> usize {
-    // SAFETY: `from` holds `[input vector][tile][lane]`, `weights` `[vector][input][lane]`, `to` `[tile][vector][lane]`.
+    // SAFETY: `from` contains `[input vector][tile][lane]`, `weights` `[vector][input][lane]`, `to`
+    // `[tile][vector][lane]`.
     unsafe {
         let mut sums = [[S::splat(0.0); V]; P];
         for vector in 0..job.inputs / S::LANES {
