@@ -124,16 +124,16 @@ fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -
 /// Plain names in the code that were imported from a module.
 fn imported_members(view: &FileView<'_>, module: &str) -> Vec<Id> {
     let k = kinds();
-    let of_module = |qualified: &str| {
-        qualified.strip_prefix(module).and_then(|rest| rest.strip_prefix('.')).is_some_and(|name| !name.contains('.'))
-    };
-    let imported = view.names.bindings.iter().filter(|binding| of_module(&binding.qualified));
-    let names: std::collections::BTreeSet<&str> = imported.map(|binding| &*binding.local).collect();
     let used = |id: &Id| {
         let parent = view.index.parent(*id).map(|p| view.index.kind(p));
         !view.index.is_label(*id) && parent != Some(k.dotted_name) && parent != Some(k.aliased_import)
     };
-    names.into_iter().flat_map(|name| view.identifiers(name).iter().copied()).filter(used).collect()
+    view.names
+        .members(module)
+        .into_iter()
+        .flat_map(|name| view.identifiers(name).iter().copied())
+        .filter(used)
+        .collect()
 }
 
 fn statements_in(block: &Block) -> Vec<&Statement> {

@@ -225,11 +225,17 @@ impl Names {
             return index.field(id, f.attribute).filter(|_| of_module);
         }
         let qualified = (index.kind(id) == k.identifier).then(|| self.qualify(index, id))??;
-        let name = qualified.strip_prefix(module)?.strip_prefix('.').filter(|name| !name.contains('.'))?;
+        let name = name_in(&qualified, module)?;
         let binding = self.bindings.iter().find(|b| b.local == index.text_of(id) && b.qualified == qualified)?;
         let part = binding.part;
         let named = if index.kind(part) == k.aliased_import { index.field(part, f.name)? } else { part };
         (index.text_of(named) == name).then_some(named)
+    }
+
+    /// Local names that an import binds to something of a module.
+    pub fn members(&self, module: &str) -> BTreeSet<&str> {
+        let of_module = self.bindings.iter().filter(|b| name_in(&b.qualified, module).is_some());
+        of_module.map(|b| &*b.local).collect()
     }
 
     /// Whether an identifier or a dotted chain can refer to a qualified name.
@@ -332,6 +338,12 @@ const OF_LIGHTNING: [&str; 7] =
 pub fn has_several_homes(qualified: &str) -> bool {
     matches!(qualified.split('.').next(), Some("lightning" | "pytorch_lightning" | "tensorflow" | "keras"))
         || qualified == "torch.amp.GradScaler"
+}
+
+/// What a qualified name is called in a module, if it is directly in it.
+fn name_in<'n>(qualified: &'n str, module: &str) -> Option<&'n str> {
+    let (parent, name) = qualified.rsplit_once('.')?;
+    (canonical(parent) == canonical(module)).then_some(name)
 }
 
 /// The documented module of something that is imported from the file that defines it: `torch.utils.data.dataloader`.

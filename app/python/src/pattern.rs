@@ -180,7 +180,9 @@ impl Build<'_, '_> {
             return self.hidden(Constraint::Qualified(name));
         }
         if let Some((module, variable)) = self.member(node) {
-            self.words.extend(module.split('.').map(str::to_owned));
+            if !crate::names::has_several_homes(&module) {
+                self.words.extend(module.split('.').map(str::to_owned));
+            }
             return self.hidden(Constraint::Member { module, variable });
         }
         if node.kind_id() == k.string
@@ -239,8 +241,11 @@ impl Build<'_, '_> {
         else {
             return None;
         };
-        let module = self.qualified(node.child_by_field_id(fields().object)?)?;
-        (!crate::names::has_several_homes(&module)).then_some((module, variable))
+        let object = node.child_by_field_id(fields().object)?;
+        let plain = (object.kind_id() == kinds().identifier).then(|| self.text(object).to_owned());
+        let module =
+            self.qualified(object).or_else(|| plain.filter(|name| name != "self" && !name.contains(EXPANDO)))?;
+        Some((module, variable))
     }
 
     fn called(&self, node: TsNode<'_>) -> Option<Called> {
