@@ -1,4 +1,4 @@
-//! Bakes the rehearsal kit into the command: the files of `rehearsal/`, without its tests.
+//! Embeds the rehearsal kit in the command: the files of `rehearsal/`, without its tests.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn main() {
     std::fs::write(&out, table).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
 }
 
-/// Every file below a folder, as paths with `/`. Hidden ones, tests and what Python leaves behind stay out.
+/// Every file below a folder, as paths with `/`. Hidden files, tests and Python's caches are skipped.
 fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for entry in entries.flatten() {

@@ -1,4 +1,4 @@
-//! The words of the command line.
+//! The command line.
 
 mod launch;
 mod rehearse;

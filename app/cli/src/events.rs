@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use uresnet::{Event, Tensor, write_safetensors};
 
-/// Draws or reads the events and writes their pixels.
+/// Generates or reads the events and writes their pixels.
 pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
     let columns = match &args.input {
         Some(path) if !larcv::is_hdf5(path).with_context(|| path.display().to_string())? => {

@@ -1,4 +1,4 @@
-//! `portolan forward`: the reference's logits for an event, and how far another run's are from them.
+//! `portolan forward`: the reference's logits for an event, and their differences from another run's.
 
 mod files;
 mod report;
@@ -19,13 +19,13 @@ use uresnet::{
     check_script, one_plane, scores, write_safetensors,
 };
 
-/// Size of a synthetic event that nobody gave a size.
+/// Default size of a synthetic event.
 pub(crate) const SYNTHETIC: (usize, usize) = (320, 512);
 
-/// Size of the pictures behind the sparse events of CosmicTagger's data.
+/// Image size of the sparse events in CosmicTagger's data.
 const WHOLE: (usize, usize) = (1280, 2048);
 
-/// Runs the network, writes and compares what is asked for. Says whether the comparison, if any, agrees.
+/// Runs the network, writes and compares as requested. Returns whether the comparison, if any, agrees.
 pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     if args.format == Format::Sarif {
         return Err(usage("forward supports the formats text and json").into());
@@ -78,8 +78,8 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     Ok(agrees)
 }
 
-/// What another run is held against rounds no more than a direct convolution does; the fastest method rounds twice as
-/// much, which a network that amplifies rounding shows.
+/// The reference of a comparison rounds no more than a direct convolution; the fastest method rounds twice as much,
+/// which is visible if a network amplifies rounding.
 fn options(args: &ForwardArgs) -> Options {
     let held_against = args.out.is_some() || args.compare.is_some();
     let method = if held_against { Method::Winograd2 } else { Method::default() };
@@ -120,7 +120,7 @@ fn event(args: &ForwardArgs) -> Result<Event> {
     }
 }
 
-/// The logits, and the seconds of each step. On a terminal stderr tells how far it is.
+/// The logits, and the seconds of each step. On a terminal, stderr shows the progress.
 fn pass(plan: &Plan, picture: &Tensor, threads: usize) -> Result<(Tensor, Vec<f64>)> {
     let clock = Mutex::new(Vec::new());
     let shown = std::io::stderr().is_terminal();
@@ -145,17 +145,17 @@ fn pass(plan: &Plan, picture: &Tensor, threads: usize) -> Result<(Tensor, Vec<f6
     Ok((logits?, clock.windows(2).map(|at| (at[1] - at[0]).as_secs_f64()).collect()))
 }
 
-/// What modules gave on the way.
+/// Outputs of modules.
 #[derive(Default)]
 struct Stages {
-    /// As they go into a file; only when they are to be written.
+    /// As they are written to a file; only if they are to be written.
     outputs: BTreeMap<String, Tensor>,
-    /// How far the other run's are off.
+    /// Differences from the other run's.
     apart: Vec<StageDistance>,
 }
 
-/// Runs once more and shows the modules that are to be written or that the other run has. The first run was timed, and showing
-/// takes time.
+/// Runs again and shows the modules that are to be written or that the other run has. The first run was timed, and
+/// showing takes time.
 fn stages(
     args: &ForwardArgs,
     network: &Network,
@@ -196,7 +196,7 @@ fn stages(
     }
 }
 
-/// The logits as the ported project has them: one tensor [pictures, 3 classes, height, width] a plane.
+/// The logits in the ported project's form: one tensor [images, 3 classes, height, width] per plane.
 fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>> {
     let named = (0..uresnet::PLANES).map(|plane| Ok((format!("output.plane{plane}"), one_plane(logits, plane)?)));
     named.collect()

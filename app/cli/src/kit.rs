@@ -1,4 +1,4 @@
-//! The rehearsal kit that the command has built in.
+//! The rehearsal kit embedded in the command.
 
 use anyhow::{Context, Result};
 use std::fs;

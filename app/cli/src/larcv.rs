@@ -1,4 +1,4 @@
-//! larcv's HDF5 files, of which only the events asked for are read: whole ones have many GiB.
+//! larcv's HDF5 files, of which only the requested events are read: whole files have many GiB.
 
 use anyhow::{Context, Result};
 use hdf5_pure::File;
@@ -8,19 +8,19 @@ use std::ops::Range;
 use std::path::Path;
 use uresnet::{Tensor, count_larcv, read_larcv};
 
-/// Whether a file begins as HDF5 does.
+/// Whether a file begins like HDF5.
 pub(crate) fn is_hdf5(path: &Path) -> Result<bool> {
     let mut start = Vec::new();
     std::fs::File::open(path)?.take(8).read_to_end(&mut start)?;
     Ok(start == *b"\x89HDF\r\n\x1a\n")
 }
 
-/// The pixels of events, counted from 0, as the network's other files have them.
+/// The pixels of events, counted from 0, in the form of the network's other files.
 pub(crate) fn events(path: &Path, events: Range<u64>) -> Result<BTreeMap<String, Tensor>> {
     with_file(path, |file| Ok(read_larcv(file, events)?))
 }
 
-/// How many events a file has.
+/// The number of events in a file.
 pub(crate) fn count(path: &Path) -> Result<u64> {
     with_file(path, |file| Ok(count_larcv(file)?))
 }

@@ -1,9 +1,9 @@
-//! The fields of `--set`: what is said of one that is none, or has no value.
+//! The fields of `--set`: messages about unknown ones and missing values.
 
 use launch::form::{FieldKind, FormField, field_of};
 use launch::{COMMON, Field, Kind, OPTIONS, Problem, Request, Site};
 
-/// Problems as lines, each with its word of the command line; those of `--set` with what the field takes.
+/// Problems as lines, each with its command-line option; those of `--set` with the field's allowed values.
 pub(crate) fn lines(problems: &[Problem], request: &Request, site: &Site) -> Vec<String> {
     let fields: Vec<&Field> = site.field.iter().chain(request.target.fields()).collect();
     let field = |name: &str| fields.iter().copied().find(|field| field.name == name);
@@ -20,7 +20,7 @@ pub(crate) fn lines(problems: &[Problem], request: &Request, site: &Site) -> Vec
             (None, _) if !OPTIONS.contains(&&**name) => known(name, request, site),
             _ => String::new(),
         };
-        // As for an option: what is said of the field goes on its sentence.
+        // As for an option: a message about the field continues its sentence.
         let said = Problem { field: format!("{name}=…"), message: message.clone() };
         format!("--set {said}{more}")
     };
@@ -31,7 +31,7 @@ pub(crate) fn lines(problems: &[Problem], request: &Request, site: &Site) -> Vec
     lines
 }
 
-/// Which fields there are, and which one was meant.
+/// The existing fields, and the one that was probably meant.
 fn known(name: &str, request: &Request, site: &Site) -> String {
     let names = |fields: &[Field]| {
         let names = fields.iter().map(|field| field.name.clone());
@@ -54,12 +54,12 @@ fn known(name: &str, request: &Request, site: &Site) -> String {
     format!("{meant}; {}", lists.join("; "))
 }
 
-/// What a field of a site or a target takes, in words.
+/// The allowed values of a site's or a target's field, as text.
 fn what(field: &Field) -> String {
     in_words(field.kind == Kind::Switch, &field.label, &field.help)
 }
 
-/// What a field that every launch has takes, in the words of the form.
+/// The allowed values of a common field, as described in the form.
 fn described(field: &FormField) -> String {
     in_words(field.kind == FieldKind::Switch, &field.label, &field.help)
 }

@@ -1,5 +1,5 @@
-//! What a start needs to know and the command line leaves open: it is read out of the project, for `portolan launch --project`
-//! and for a rehearsal.
+//! Values for a launch that are not on the command line: they are detected in the project, for
+//! `portolan launch --project` and for a rehearsal.
 
 use crate::messages::{OnDisk, message};
 use crate::project::Project;
@@ -15,19 +15,19 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use training::{FileView, JoinedBy, Program, RunFacts, RunRole, run_facts, run_facts_of_views};
 
-/// What a program of the project says, by the words of the command line.
+/// Facts about a program of the project, by command-line option.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     fields: Vec<(&'static str, String)>,
 }
 
 impl Read {
-    /// What the program says for a word.
+    /// The program's value for an option.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The arguments with what the project wants for the target before them, unless they speak of it themselves.
+    /// The arguments, preceded by those that the project needs for the target unless they are already set.
     pub(crate) fn args(&self, own: Vec<String>) -> Vec<String> {
         let wanted = self.get("args").and_then(launch::split_words).unwrap_or_default();
         let key = wanted.first().map(|first| first.split('=').next().unwrap_or(first));
@@ -37,13 +37,13 @@ impl Read {
         wanted.into_iter().chain(own).collect()
     }
 
-    /// The same as a number; one that is none is as good as not said.
+    /// The same as a number; an invalid one counts as missing.
     pub(crate) fn number(&self, name: &str) -> Option<u32> {
         self.get(name)?.parse().ok()
     }
 }
 
-/// Reads a folder, says on stderr what was found and where, and gives it.
+/// Reads a folder, lists on stderr what was found and where, and returns it.
 pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result<Read> {
     if !folder.is_dir() {
         return Err(usage(format!("--project {}: folder not found", folder.display())).into());
@@ -69,7 +69,7 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
     Ok(Read { fields })
 }
 
-/// Of a program without its project: whether its own file has a training step that is not ported.
+/// For a program without its project: whether its own file has a training step that is not ported.
 pub(crate) fn read_entry(entry: Option<&str>, target: Target) -> Read {
     let text = entry.filter(|path| python::is_python(path)).and_then(|path| std::fs::read_to_string(path).ok());
     let Some((path, text)) = entry.zip(text) else { return Read::default() };
@@ -77,7 +77,8 @@ pub(crate) fn read_entry(entry: Option<&str>, target: Target) -> Read {
     Read { fields: unported(&files, &[path.to_owned()], target, &RecipeSet::embedded()).into_iter().collect() }
 }
 
-/// The field that says where a program's training step is left as it was: a port changes nothing of one that is ported.
+/// The field that reports where a program's training step was not ported; none for an already ported project, which a
+/// port does not change.
 fn unported(
     files: &[SourceFile],
     reached: &[String],
@@ -90,14 +91,15 @@ fn unported(
     Some(("unported", format!("{}:{}", ported.files[file].path, stop.original.line)))
 }
 
-/// The programs of a port, the likeliest first. Configuration beside it is read with it: it may name the devices.
+/// The programs of a port, the most likely first. Configuration files next to it are read too: they may name the
+/// devices.
 pub(crate) fn programs(project: &Project, views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Program> {
     let views: Vec<&FileView<'_>> = views.after.iter().map(Rc::as_ref).collect();
     let configuration = project.configuration();
     run_facts_of_views(&views, &configuration, &recipes.target_facts(target)).programs
 }
 
-/// What a program says of its start, by the words of the command line.
+/// Facts about the launch of a program, by command-line option.
 pub(crate) fn fields(program: Option<&Program>, target: &str) -> Fields {
     let read =
         program.zip(Target::named(target)).map(|(program, target)| program.launch_fields(&target.program_terms()));
@@ -118,7 +120,7 @@ fn chosen<'f>(facts: &'f RunFacts, entry: Option<&str>, folder: &Path) -> Result
     })?)
 }
 
-/// What was read, each with its place.
+/// The findings, each with its location.
 fn summary(facts: &RunFacts, program: &Program, target: Target) -> String {
     let terms = target.program_terms();
     let mut out = format!("{}: the program", program.place);

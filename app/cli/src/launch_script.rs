@@ -107,7 +107,7 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     Ok(request)
 }
 
-/// Findings to stderr, the patch to stdout; false when there is a finding.
+/// Findings to stderr, the patch to stdout; false if there is a finding.
 fn lint(file: &Path, target: Target) -> Result<bool> {
     let shown = file.display().to_string();
     let script = match text_of(std::fs::read(file).with_context(|| shown.clone())?) {

@@ -1,8 +1,8 @@
 //! The command `portolan`.
 //!
-//! Everything that reads, writes or listens is here; the porting itself is `codemod`'s and the pages are `site`'s, both
-//! of which do no IO. [`args`] holds the words of the command line, [`project`] finds and reads the files, [`port`]
-//! hands them to the engine and [`output`] puts the result where the user wants it.
+//! Everything that reads, writes or listens is here; `codemod` does the porting and `site` the pages, both without IO.
+//! [`args`] defines the command line, [`project`] finds and reads the files, [`port`] passes them to the engine and
+//! [`output`] writes the result to the requested place.
 
 mod args;
 mod events;
@@ -32,8 +32,8 @@ use args::{Cli, Command, RecipesCommand, SiteCommand};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// A port and a build of the site are made of a great many small things on two threads; the allocator of the C library
-/// takes a tenth of the time for them.
+/// A port and a build of the site allocate many small objects on two threads; the allocator of the C library takes a
+/// tenth of the time for them.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

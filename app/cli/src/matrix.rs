@@ -1,4 +1,4 @@
-//! `portolan matrix`: one project, all targets side by side.
+//! `portolan matrix`: one project, compared across all targets.
 
 use crate::args::{ListFormat, MatrixArgs};
 use crate::messages::{OnDisk, message};
@@ -10,10 +10,10 @@ use codemod::{CellState, Matrix, MatrixCell, RecipeSet, Style, matrix};
 use python::SourceFile;
 use std::fmt::Write;
 
-/// Most characters of a line of code that the table shows.
+/// Maximum number of characters shown of a line of code.
 const WIDEST: usize = 56;
 
-/// Prints what every target makes of the project. Says whether every file could be read.
+/// Prints every target's result for the project. Returns whether every file could be read.
 pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
     let project = Project::read(&args.paths, None)?;
     let mut sources = Vec::new();

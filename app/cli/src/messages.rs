@@ -1,14 +1,14 @@
-//! What is said on stderr.
+//! Messages on stderr.
 
 use codemod::{Diagnostic, Overview, Ported, Severity, Span};
 use std::collections::HashSet;
 
-/// The text that lies on the disk under the file's name once the command is done, where people go to a message's line.
+/// The text on disk under the file's name once the command is done, to which the line numbers of messages refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDisk {
     /// The original.
     Original,
-    /// The ported text, written over it.
+    /// The ported text, which replaced it.
     Ported,
 }
 
@@ -31,8 +31,8 @@ pub(crate) fn message(path: &str, diagnostic: &Diagnostic, on_disk: OnDisk) -> S
     format!("{path}:{line}:{column}: {severity}[{recipe}] {message}")
 }
 
-/// The reports of a port, one a line. A remedy of several sentences is written out at its first place; at the next ones its
-/// first sentence stands for it.
+/// The reports of a port, one per line. A remedy of several sentences is printed completely at its first place; after
+/// that only its first sentence.
 pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>, on_disk: OnDisk) -> Vec<String> {
     let mut said: HashSet<(&str, &str)> = HashSet::new();
     let line = |(path, diagnostic): (&'d str, &'d Diagnostic)| {
@@ -46,7 +46,7 @@ pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)
     found.map(line).collect()
 }
 
-/// The severity as the contract spells it.
+/// The severity as spelled in the schema.
 pub(crate) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -56,7 +56,7 @@ pub(crate) fn word(severity: Severity) -> &'static str {
     }
 }
 
-/// What a port without its training step begins with: where the step stops, what is done, what is left.
+/// The first lines of a port without its training step: where the step stops, what was done, what remains.
 pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_disk: OnDisk) -> String {
     let stops = overview.stops.iter().map(|(file, diagnostic)| {
         let place = on_disk.place(diagnostic);
@@ -77,7 +77,7 @@ pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_
     )
 }
 
-/// One line that sums a port up. `changes` as [`codemod::FileDiff::changes`] counts them.
+/// A one-line summary of a port. `changes` as counted by [`codemod::FileDiff::changes`].
 pub(crate) fn summary(ported: &Ported, changes: usize) -> String {
     let changed = ported.files.iter().filter(|file| file.changed).count();
     let all = || ported.files.iter().flat_map(|file| &file.diagnostics);

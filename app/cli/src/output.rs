@@ -1,4 +1,4 @@
-//! Where a port goes: stdout, the files themselves, or another folder.
+//! The destination of a port: stdout, the files themselves, or another folder.
 
 use crate::project::{Project, is_foreign, same};
 use crate::replacement::{New, Replacement};
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Prints to stdout. Nobody listening any more is no error.
+/// Prints to stdout. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -20,8 +20,8 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a patch into a file of its own, so that a port can be taken back. A file that is there already may be the patch of an
-/// earlier port, and is kept.
+/// Writes a patch to a file, so that a port can be reverted. An existing file may be the patch of an earlier port, and
+/// is kept.
 pub(crate) fn keep_patch(patch: &str, file: &Path) -> Result<()> {
     if file.symlink_metadata().is_ok() {
         let why = "it may be needed to revert an earlier port; nothing was written";
@@ -32,10 +32,10 @@ pub(crate) fn keep_patch(patch: &str, file: &Path) -> Result<()> {
     written.with_context(|| format!("{} can't be written; nothing was written", file.display()))
 }
 
-/// Writes every changed file back. Each is replaced as a whole or not at all; one that fails is reported, the others
-/// are still written. All new files are on the disk before the first one takes its place, so that a full disk leaves the
-/// project as it was, and so does an interruption until then. What came from stdin goes to stdout, changed or not. Says
-/// whether all went well.
+/// Writes every changed file back. Each is replaced completely or not at all; a failure is reported, and the others are
+/// still written. All new files are on disk before the first one replaces its original, so that a full disk leaves the
+/// project unchanged, and so does an interruption until then. Text from stdin goes to stdout, changed or not. Returns
+/// whether all succeeded.
 pub(crate) fn write_back(project: &Project, ported: &Ported) -> Result<bool> {
     let mut fine = true;
     let mut ready = Vec::new();
@@ -66,14 +66,14 @@ pub(crate) fn write_back(project: &Project, ported: &Ported) -> Result<bool> {
     Ok(fine)
 }
 
-/// Whether a file can't be written for want of room.
+/// Whether a file can't be written for lack of space.
 fn is_full(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
-/// Writes the ported tree into `out`. When the project is a folder, everything else in it is copied as well, except
-/// other people's code and what tools leave behind. Nothing is written when something is in the way: a file of the
-/// project, or, without `force`, a file that differs from the port.
+/// Writes the ported tree into `out`. If the project is a folder, everything else in it is copied as well, except
+/// third-party code and tools' caches. Nothing is written if there is a conflict: a file of the project, or, without
+/// `force`, a file that differs from the port.
 pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: bool) -> Result<()> {
     let whole_out = std::path::absolute(out).unwrap_or_else(|_| out.to_path_buf());
     let mut files = BTreeMap::new();
@@ -113,7 +113,7 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
     Ok(())
 }
 
-/// Whether something that is no file, or no folder, stands where one of the tree has to be.
+/// Whether the path of a file or folder of the tree is occupied by something else.
 fn has_no_place(out: &Path, path: &Path) -> bool {
     let is_no_folder = |folder: &Path| {
         let folder = out.join(folder);
@@ -122,16 +122,16 @@ fn has_no_place(out: &Path, path: &Path) -> bool {
     out.join(path).is_dir() || path.ancestors().skip(1).any(is_no_folder)
 }
 
-/// What a file of the ported tree is to hold.
+/// The contents of a file of the ported tree.
 enum Content<'a> {
     /// The same as a file of the project.
     Copied(PathBuf),
-    /// The ported text, and the file that it was.
+    /// The ported text, and the original file.
     Ported(&'a str, Option<&'a Path>),
 }
 
 impl Content<'_> {
-    /// Whether a file holds this already. One that can't be read does not.
+    /// Whether a file already has this content. An unreadable one does not.
     fn is_in(&self, file: &Path) -> bool {
         let is_same = || match self {
             Content::Ported(text, _) => {
@@ -173,7 +173,7 @@ impl Content<'_> {
     }
 }
 
-/// Compares two files piece by piece: a project may hold data that memory does not.
+/// Compares two files in chunks: a project may contain data larger than memory.
 fn same_bytes(a: &Path, b: &Path) -> std::io::Result<bool> {
     if fs::metadata(a)?.len() != fs::metadata(b)?.len() {
         return Ok(false);
@@ -193,7 +193,7 @@ fn same_bytes(a: &Path, b: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// More names than these say no more.
+/// The maximum number of names in a message.
 const NAMED: usize = 10;
 
 fn in_the_way(out: &Path, files: &[&Path]) -> String {
@@ -211,7 +211,7 @@ fn in_the_way(out: &Path, files: &[&Path]) -> String {
     )
 }
 
-/// Every file of a folder with its path in it; `out` may lie inside and is no part of it.
+/// Every file of a folder with its path in it; `out` may be inside and is skipped.
 fn list_folder(folder: &Path, below: &Path, out: &Path, files: &mut BTreeMap<PathBuf, Content<'_>>) -> Result<()> {
     let entries = fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))?;
     for path in entries.flatten().map(|entry| entry.path()) {

@@ -12,7 +12,7 @@ use launch::Twin;
 use python::{SourceFile, Trees};
 use training::Program;
 
-/// Ports, prints or writes. Says whether the exit status is 0.
+/// Ports, prints or writes. Returns whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let options = options(&args.choice);
     let recipes = RecipeSet::embedded();
@@ -84,7 +84,7 @@ pub(crate) fn report(port: &Port, recipes: &RecipeSet, options: &Options) -> Str
     codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, options).as_ref())
 }
 
-/// The commands of the port's twin run, where a file of it is a program.
+/// The commands of the port's twin run, if one of its files is a program.
 fn twin(port: &Port, options: &Options) -> Option<TwinCommands> {
     let ported = &port.ported;
     let fields = launch_project::fields(port.programs.first(), &ported.target);
@@ -94,7 +94,7 @@ fn twin(port: &Port, options: &Options) -> Option<TwinCommands> {
     Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
 
-/// What the port does to the samples of a step, where it does something.
+/// The port's effect on the samples of a step, if there is one.
 fn account(ledgers: &[Ledger]) -> String {
     let mut out = String::new();
     for ledger in ledgers.iter().filter(|ledger| !ledger.flags.is_empty()) {
@@ -130,15 +130,15 @@ pub(crate) fn options(args: &PortChoice) -> Options {
     }
 }
 
-/// A port, and what is known of it.
+/// A port, with facts about it.
 pub(crate) struct Port {
     pub(crate) ported: Ported,
     pub(crate) ledgers: Vec<Ledger>,
-    /// The programs of the port, the likeliest to train first.
+    /// The programs of the port, those most likely to train first.
     pub(crate) programs: Vec<Program>,
 }
 
-/// Hands the files that could be read to the engine, and puts the others back among the results with their message.
+/// Passes the readable files to the engine, and adds the others to the result with their messages.
 pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Port {
     let readable = project.inputs.iter().filter_map(|input| {
         let text = input.text.as_ref().ok()?.clone();
@@ -174,7 +174,7 @@ fn patch(project: &Project, ported: &Ported) -> String {
     patch.collect()
 }
 
-/// A misspelt word must not turn something off in silence.
+/// A misspelt word must not silently disable something.
 pub(crate) fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
     let targets = recipes.targets();
     let Some(target) = targets.iter().find(|target| target.id == options.target) else {

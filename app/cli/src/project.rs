@@ -1,4 +1,4 @@
-//! Which files a port is about, and what they are called.
+//! The files of a port, and their names.
 
 use crate::reading::{read_some, refusal, text_of};
 use crate::replacement::left_whole;
@@ -9,22 +9,22 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// What makes Python of notebooks.
+/// The command that converts notebooks to Python.
 pub(crate) const EXPORT: &str = "jupyter nbconvert --to script *.ipynb";
-/// The name of what is read from stdin.
+/// The name of the text from stdin.
 const STDIN: &str = "stdin.py";
 
 /// The files of one run.
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// The folder that every [`Input::path`] is relative to; none when only stdin is read.
+    /// The folder to which every [`Input::path`] is relative; none if only stdin is read.
     pub(crate) root: Option<PathBuf>,
-    /// Whether the user gave one folder, so that the whole of it is the project.
+    /// Whether the user passed one folder, which is then the whole project.
     pub(crate) whole_folder: bool,
     pub(crate) inputs: Vec<Input>,
-    /// Notebooks in the folders given, which are not read.
+    /// Notebooks in the given folders, which are not read.
     pub(crate) notebooks_left_out: usize,
-    /// Links of the folders given that lead to files outside, which are neither read nor written.
+    /// Links in the given folders that lead to files outside, which are neither read nor written.
     pub(crate) links_left_out: Vec<PathBuf>,
 }
 
@@ -33,22 +33,22 @@ pub(crate) struct Project {
 pub(crate) struct Input {
     /// Relative to the root, with `/`.
     pub(crate) path: String,
-    /// As the user can open it from where they are.
+    /// A path that the user can open from the current folder.
     pub(crate) shown: String,
-    /// Where it lies; none for stdin.
+    /// Its path on disk; none for stdin.
     pub(crate) disk: Option<PathBuf>,
-    /// The text, or why there is none.
+    /// The text, or why it can't be read.
     pub(crate) text: Result<String, Diagnostic>,
 }
 
 impl Project {
-    /// Reads what the paths name. A file that can't be read is in the list with its message.
-    /// What lies in `out` is the result of an earlier run, not part of the project.
+    /// Reads the files named by the paths. An unreadable file is in the list with its message. Files in `out` are the
+    /// result of an earlier run, not part of the project.
     pub(crate) fn read(paths: &[PathBuf], out: Option<&Path>) -> Result<Project, Usage> {
         Project::read_those(paths, out, is_source)
     }
 
-    /// The same with the YAML files that a program's configuration is made of.
+    /// The same with the YAML files of programs' configurations.
     pub(crate) fn read_with_configuration(paths: &[PathBuf]) -> Result<Project, Usage> {
         Project::read_those(paths, None, |file| is_source(file) || is_yaml(file))
     }
@@ -76,7 +76,7 @@ impl Project {
                         notebooks += usize::from(is_notebook(&file));
                         files.extend(wanted(&file).then_some(file));
                     }
-                    // What a link of the project leads to has a name of its own there.
+                    // The target of a link in the project has a name of its own there.
                     Found::Link(link) if wanted(&link) => match fs::canonicalize(&link) {
                         Ok(real) => match real.strip_prefix(&within) {
                             Ok(inside) => files.push(path.join(inside)),
@@ -87,7 +87,8 @@ impl Project {
                     Found::Link(_) => {}
                     Found::Unreadable(folder, error) => unread.push((folder, error)),
                 });
-                // By their paths, `net.py` before `net/layer.py`, as the page that ports sorts them: the order shows in the patch.
+                // By path, `net.py` before `net/layer.py`, in the same order as on the Port page: the order is visible
+                // in the patch.
                 files.sort_by_cached_key(|file| slashed(file));
                 for (folder, error) in unread {
                     let message = format!("the folder can't be read: {error}");
@@ -114,7 +115,7 @@ impl Project {
         Ok(project)
     }
 
-    /// The YAML files beside the sources of a folder, where they can be read: a program's configuration may be in them.
+    /// The readable YAML files next to the sources of a folder: they may contain a program's configuration.
     pub(crate) fn configuration(&self) -> Vec<SourceFile> {
         let mut found = Vec::new();
         if let Some(root) = self.root.as_deref().filter(|_| self.whole_folder) {
@@ -137,7 +138,7 @@ impl Project {
         let inside = real.as_ref().ok().and_then(|(real, root)| real.strip_prefix(root).ok());
         let whole = clean(&std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf()));
         let relative = inside.unwrap_or_else(|| whole.strip_prefix(root).unwrap_or(&whole));
-        // A name with a line end in it would write messages of its own.
+        // A name with a line break in it would look like a message of its own.
         let shown = file.strip_prefix("./").unwrap_or(file).display().to_string().replace(['\n', '\r'], "\u{fffd}");
         let path = if relative.as_os_str().is_empty() { shown.clone() } else { slashed(relative) };
         let text = match (file.to_str(), &real) {
@@ -157,7 +158,8 @@ fn slashed(path: &Path) -> String {
     parts.join("/")
 }
 
-/// The one folder given; else the current folder when everything lies in it; else what all paths have in common.
+/// The folder, if only one is given; otherwise the current folder if it contains everything; otherwise the common
+/// parent of all paths.
 fn root_of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Option<PathBuf>, Usage> {
     let whole = |path: &PathBuf| match std::path::absolute(path) {
         Ok(path) => Ok(clean(&path)),
@@ -183,7 +185,7 @@ fn root_of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Option<PathBu
     Ok(Some(common))
 }
 
-/// Resolves `..` by name.
+/// Resolves `..` lexically.
 fn clean(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -196,7 +198,7 @@ fn clean(path: &Path) -> PathBuf {
     out
 }
 
-/// Whether a file found in a folder is one that recipes are about.
+/// Whether a file found in a folder is of a kind that recipes are about.
 fn is_source(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt"))
@@ -206,19 +208,19 @@ fn is_yaml(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
 }
 
-/// Folders with other people's code or a tool's leavings.
+/// Folders with third-party code or tools' caches.
 pub(crate) fn is_foreign(folder: &Path) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or("");
     let tools = [".git", ".hg", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".tox", "__pycache__"];
     tools.contains(&name) || matches!(name, "node_modules" | "site-packages") || folder.join("pyvenv.cfg").is_file()
 }
 
-/// Whether two paths lead to the same place on disk.
+/// Whether two paths are the same place on disk.
 pub(crate) fn same(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// What a walk through a folder comes across.
+/// Entries found while traversing a folder.
 enum Found {
     File(PathBuf),
     /// A link to a file.
@@ -226,8 +228,8 @@ enum Found {
     Unreadable(PathBuf, std::io::Error),
 }
 
-/// Calls `visit` with what is below a folder, in the order of the names. Hidden folders, foreign ones and links to folders
-/// are left out.
+/// Calls `visit` with the contents of a folder, sorted by name. Hidden folders, third-party ones and links to folders
+/// are skipped.
 fn walk(folder: &Path, out: Option<&Path>, visit: &mut dyn FnMut(Found)) {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
     let mut entries = match entries {
@@ -270,7 +272,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
     if named && file.extension().is_some_and(|ending| ending == "zip") {
         return Err(refusal(&[], "engine#input", "this is a zip archive; unpack it and port the folder".into()));
     }
-    // A script may do without an ending; a file with another one is no script.
+    // A script may have no extension; a file with a different one is not a script.
     if named && file.exists() && !is_source(file) && file.extension().is_some() {
         let message = "this is neither Python nor requirements.txt: no recipe mentions such files";
         return Err(refusal(&[], "engine#input", message.into()));
@@ -292,7 +294,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         read_some(fs::File::open(file)?, Some(about.len()))
     };
     match read() {
-        // An empty `__init__.py` is nothing to speak of; an empty file that was asked for is.
+        // An empty `__init__.py` is not reported; an empty file that was named is.
         Ok(bytes) if named => bytes.and_then(text_of).and_then(not_empty),
         Ok(bytes) => bytes.and_then(text_of),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! Bytes to text, or one sentence why not.
+//! Bytes to text, or a message why not.
 
 use codemod::{Diagnostic, Severity, Span};
 use std::io::Read;
@@ -6,7 +6,8 @@ use std::io::Read;
 /// The largest file that is read.
 const LIMIT: usize = 8 * 1024 * 1024;
 
-/// Reads what is no larger than can be ported; more is not taken into memory. `size` is what the file says of itself, where it does.
+/// Reads a file up to the maximum size for a port, without loading more into memory. `size` is the file's own, if
+/// known.
 pub(crate) fn read_some(from: impl Read, size: Option<u64>) -> std::io::Result<Result<Vec<u8>, Diagnostic>> {
     let most = LIMIT as u64 + 1;
     if let Some(size) = size.filter(|size| *size >= most) {
@@ -23,7 +24,7 @@ fn too_large(size: u64) -> Diagnostic {
     refusal(&[], "engine#too-large", message)
 }
 
-/// The text of a file, or the message that stands for it.
+/// The text of a file, or a message that replaces it.
 pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
     if bytes.len() > LIMIT {
         return Err(too_large(bytes.len() as u64));
@@ -46,7 +47,7 @@ pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
     })
 }
 
-/// A message about a file that can't be read, at the place behind `before`.
+/// A message about a file that can't be read, at the position after `before`.
 pub(crate) fn refusal(before: &[u8], id: &str, message: String) -> Diagnostic {
     let before = String::from_utf8_lossy(before);
     let line = before.matches('\n').count() + 1;
@@ -62,7 +63,7 @@ pub(crate) fn refusal(before: &[u8], id: &str, message: String) -> Diagnostic {
     }
 }
 
-/// The encoding that one of the first two lines declares, as Python reads it.
+/// The encoding declared in one of the first two lines, as in Python.
 fn declared_encoding(bytes: &[u8]) -> Option<String> {
     bytes.split(|byte| *byte == b'\n').take(2).find_map(|line| {
         let line = String::from_utf8_lossy(line);

@@ -1,4 +1,4 @@
-//! `portolan recipes`: the guides' examples, run; and what recipes there are.
+//! `portolan recipes`: runs the guides' examples, and lists recipes.
 
 use crate::args::ListFormat;
 use crate::messages::count as count_of;
@@ -13,8 +13,8 @@ use std::fmt::{Display, Write};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Runs every example of the guides in a folder. Says whether all hold. With `UPDATE` in the environment the `after`
-/// fences that are not what the engine writes are written anew first.
+/// Runs every example of the guides in a folder. Returns whether all pass. With `UPDATE` in the environment the `after`
+/// fences that differ from the engine's output are rewritten first.
 pub(crate) fn test(dir: &Path) -> Result<bool> {
     let mut pages = read_guides(dir)?;
     let Some((mut guides, mut recipes)) = compiled(&pages) else { return Ok(false) };
@@ -35,7 +35,7 @@ pub(crate) fn test(dir: &Path) -> Result<bool> {
     Ok(failures.is_empty())
 }
 
-/// Parses and compiles; faults are printed.
+/// Parses and compiles; errors are printed.
 fn compiled(pages: &[(PathBuf, String)]) -> Option<(Vec<Guide>, RecipeSet)> {
     let mut guides = Vec::new();
     let mut sound = true;
@@ -64,7 +64,7 @@ fn report(faults: &[impl Display]) {
     }
 }
 
-/// Writes into the fences what the engine does. Says whether a page changed.
+/// Writes the engine's output into the fences. Returns whether a page changed.
 fn update(pages: &mut [(PathBuf, String)], guides: &[Guide], recipes: &RecipeSet) -> Result<bool> {
     let mut changed = false;
     for ((path, text), guide) in pages.iter_mut().zip(guides) {
@@ -84,7 +84,7 @@ fn update(pages: &mut [(PathBuf, String)], guides: &[Guide], recipes: &RecipeSet
     Ok(changed)
 }
 
-/// Prints what recipes this build has.
+/// Prints the recipes of this build.
 pub(crate) fn list(format: ListFormat) -> Result<bool> {
     let set = RecipeSet::embedded();
     let mut out = String::new();
@@ -126,7 +126,7 @@ pub(crate) fn list(format: ListFormat) -> Result<bool> {
     Ok(true)
 }
 
-/// How many recipes of a target change code, change it on request, and only report.
+/// The number of a target's recipes that change code, change it on request, and only report.
 fn coverage(target: &str, recipes: &[RecipeInfo]) -> Value {
     let of: Vec<&RecipeInfo> = recipes.iter().filter(|recipe| recipe.target == target).collect();
     let reported = of.iter().filter(|recipe| recipe.manual).count();
@@ -140,7 +140,7 @@ fn coverage(target: &str, recipes: &[RecipeInfo]) -> Value {
     })
 }
 
-/// The Markdown files of a folder, in the order of their names.
+/// The Markdown files of a folder, sorted by name.
 pub(crate) fn read_guides(dir: &Path) -> Result<Vec<(PathBuf, String)>> {
     let entries = fs::read_dir(dir).map_err(|error| usage(format!("{}: {error}", dir.display())))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

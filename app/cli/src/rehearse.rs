@@ -1,4 +1,4 @@
-//! `portolan rehearse`: ports a project and has the rehearsal kit run the original and the port side by side.
+//! `portolan rehearse`: ports a project and runs the original and the port side by side with the rehearsal kit.
 
 mod python;
 mod start;
@@ -17,13 +17,13 @@ use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, Stdio};
 
-/// What is in the folder of a rehearsal: the kit, the ported project, the port's report and the result.
+/// The folder of a rehearsal contains the kit, the ported project, the port's report and the result.
 const KIT: &str = "kit";
 const PORT: &str = "port";
 const REPORT: &str = "report.json";
 const RESULT: &str = "twin.json";
 
-/// Says whether the two agree.
+/// Returns whether the two agree.
 pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let options = port::options(&args.choice);
     let recipes = RecipeSet::embedded();
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     compare(args, &python, &root, &words, &folder.path().join(RESULT))
 }
 
-/// A long run is not to end at the file that it writes.
+/// A long run must not fail at the end because of its output file.
 fn check_writable(file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (file.is_dir(), folder.is_dir()) {
@@ -74,7 +74,7 @@ fn check_writable(file: &Path) -> Result<()> {
     }
 }
 
-/// What is run, on stderr: the port in a line, and what the port itself could not read.
+/// The run, on stderr: the port in one line, and the files that it could not read.
 fn tell(project: &Project, ported: &Ported, recipes: &RecipeSet) {
     let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
     if let Some(overview) = codemod::overview(ported, recipes) {
@@ -125,7 +125,7 @@ fn words(args: &RehearseArgs, start: &start::Start, folder: &Path, root: &Path) 
 }
 
 fn compare(args: &RehearseArgs, python: &Path, root: &Path, words: &[OsString], result: &Path) -> Result<bool> {
-    // A path of several parts is one from here; a name alone is looked up.
+    // A path with several components is relative to the current folder; a plain name is searched for on PATH.
     let python = if python.components().count() > 1 { absolute(python)? } else { PathBuf::from(python) };
     let mut command = Command::new(&python);
     command.args(words).current_dir(root).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());

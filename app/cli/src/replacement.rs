@@ -1,4 +1,4 @@
-//! One file in the place of another: no reader ever sees half of it, and nothing but its bytes changes.
+//! Replaces a file: readers never see a partial file, and nothing but its bytes changes.
 
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, SystemTime};
 
-/// What the name of a new file begins with, before where its process runs and the number of that.
+/// The prefix of a new file's name, before the system and number of its process.
 const PREFIX: &str = ".portolan-";
 
-/// A new file beside the one whose place it will take; gone again when it does not come to that.
+/// A new file next to the one that it will replace; deleted if that does not happen.
 pub(crate) struct New {
     path: PathBuf,
 }
 
 impl New {
-    /// An empty file. Its name is short, since that of the other may be as long as names can be.
+    /// An empty file. Its name is short, since that of the other may have the maximum length.
     pub(crate) fn beside(file: &Path) -> Result<New> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         sweep(file.parent().unwrap_or(Path::new("")));
@@ -27,26 +27,26 @@ impl New {
             let path = file.with_file_name(format!("{PREFIX}{place}-{process}-{number}"));
             match File::create_new(&path) {
                 Ok(_) => return Ok(New { path }),
-                // A run that was killed had the same number.
+                // A killed run had the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// The same with what `write` puts into it, on the disk.
+    /// The same with the contents written by `write`, synced to disk.
     pub(crate) fn fill(self, write: impl FnOnce(&Path) -> Result<()>) -> Result<New> {
         write(&self.path)?;
         File::open(&self.path)?.sync_all()?;
         Ok(self)
     }
 
-    /// Takes the place of a file.
+    /// Replaces a file.
     pub(crate) fn rename(self, file: &Path) -> Result<()> {
         fs::rename(&self.path, file)
     }
 
-    /// Stays where it is.
+    /// Keeps the file.
     fn keep(self) -> PathBuf {
         let path = self.path.clone();
         std::mem::forget(self);
@@ -54,8 +54,8 @@ impl New {
     }
 }
 
-/// Where process numbers mean the processes that this run sees: this start of the system, and its container. Zero where the
-/// system does not list processes as files.
+/// Identifies the system in which process numbers are valid: its boot, and its container. Zero if the system does not
+/// list processes as files.
 static PLACE: LazyLock<String> = LazyLock::new(|| {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let place = fs::read_link("/proc/self/ns/pid").map(|container| format!("{boot}{}", container.display()));
@@ -63,11 +63,11 @@ static PLACE: LazyLock<String> = LazyLock::new(|| {
     place.map_or("0".to_owned(), |place| format!("{:x}", place.bytes().fold(0x811c_9dc5, mixed)))
 });
 
-/// No run writes for so long.
+/// No run writes for that long.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Removes the new files of runs that were killed, once a folder: those of processes that are no more, and, where nothing is known
-/// of the process, those of an earlier day.
+/// Removes the new files of killed runs, once per folder: those of processes that no longer exist, and, if nothing is
+/// known about the process, those from an earlier day.
 fn sweep(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(folder.to_path_buf()));
@@ -94,21 +94,21 @@ fn is_left_behind(file: &Path, place: &str) -> bool {
 
 impl Drop for New {
     fn drop(&mut self) {
-        // After a renaming there is nothing left to remove.
+        // After renaming there is nothing left to remove.
         fs::remove_file(&self.path).ok();
     }
 }
 
-/// A file's new contents, on the disk and ready to take its place.
+/// A file's new contents, on disk and ready to replace it.
 pub(crate) struct Replacement {
     file: PathBuf,
     new: New,
-    /// Whether the file has other names, which have to go on meaning the same file.
+    /// Whether the file has other names, which must continue to refer to the same file.
     is_shared: bool,
 }
 
 impl Replacement {
-    /// Writes the contents beside the file, with its permissions and its owner. A read-only file is left alone.
+    /// Writes the contents next to the file, with its permissions and its owner. A read-only file is not changed.
     pub(crate) fn prepare(file: &Path, bytes: &[u8]) -> Result<Replacement> {
         let file = fs::canonicalize(file)?;
         let about = fs::metadata(&file)?;
@@ -121,13 +121,13 @@ impl Replacement {
         Ok(Replacement { file, new, is_shared })
     }
 
-    /// Puts them into the file's place.
+    /// Replaces the file.
     pub(crate) fn put(self) -> Result<()> {
         if !self.is_shared {
             return self.new.rename(&self.file);
         }
-        // The file itself has to stay, so its bytes are replaced. One that is killed while it does so leaves the new file there
-        // under a name that no later run removes, and that the next one looks for.
+        // The file itself has to be kept, so its bytes are overwritten. If the process is killed meanwhile, the new
+        // file remains under a name that no later run removes, and that the next one searches for.
         let bytes = fs::read(&self.new.path)?;
         let mut file = OpenOptions::new().write(true).open(&self.file)?;
         let whole = New { path: whole_beside(&self.file, &file.metadata()?) };
@@ -137,15 +137,16 @@ impl Replacement {
     }
 }
 
-/// Removes the whole text once the file has it. Otherwise the file may have some of it, and the error says where all of it is.
+/// Removes the copy of the whole text once the file has it. Otherwise the file may be incomplete, and the error names
+/// the copy.
 fn unless_it_fails(whole: New, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let Err(error) = write() else { return Ok(()) };
     let message = format!("{error}; it may be half written, and its whole new text is in {}", whole.keep().display());
     Err(Error::new(error.kind(), message))
 }
 
-/// Writes what reaches beyond the old end first, which alone needs room on the disk: where there is none, the file stays as it was.
-/// Gives where the rest ends.
+/// Writes the part beyond the old end first, the only one that needs space on the disk: if there is none, the file is
+/// unchanged. Returns where that part ends.
 fn lengthen(file: &mut File, bytes: &[u8]) -> Result<usize> {
     let end = file.metadata()?.len();
     let within = bytes.len().min(usize::try_from(end).unwrap_or(usize::MAX));
@@ -164,14 +165,14 @@ fn overwrite(file: &mut File, bytes: &[u8], length: u64) -> Result<()> {
     file.sync_all()
 }
 
-/// The whole new text of a file whose bytes a run was replacing when it was killed: what the file has may be half of it.
+/// The whole new text of a file whose bytes were being overwritten when a run was killed: the file may be incomplete.
 pub(crate) fn left_whole(file: &Path, about: &Metadata) -> Option<PathBuf> {
     let file = fs::canonicalize(file).ok()?;
     Some(whole_beside(&file, about)).filter(|whole| whole.exists())
 }
 
-/// Where the new text of a file is as long as its bytes are being replaced: named by the number that the system gives it, since its
-/// own name may be as long as names can be.
+/// The path of a file's new text while its bytes are being overwritten: named by the system's number for the file,
+/// since its own name may have the maximum length.
 #[cfg(unix)]
 fn whole_beside(file: &Path, about: &Metadata) -> PathBuf {
     use std::os::unix::fs::MetadataExt;
@@ -194,7 +195,7 @@ fn has_other_names(_: &Metadata) -> bool {
     false
 }
 
-/// Gives a file the owner and the group of another. Says whether it has them.
+/// Sets the owner and the group of a file to those of another. Returns whether it has them.
 #[cfg(unix)]
 fn keep_owner(file: &Path, about: &Metadata) -> bool {
     use std::os::unix::fs::{MetadataExt, chown};
@@ -228,7 +229,7 @@ mod tests {
         // In another container the same number is another process.
         check(&format!("{PREFIX}decade-{ended}-0"), 0, "c0ffee", false);
         check(&format!("{PREFIX}decade-{own}-0"), 48, "c0ffee", true);
-        // Where no process can be asked for, the day tells.
+        // If processes can't be queried, the day decides.
         check(&format!("{PREFIX}0-{ended}-7"), 0, "0", false);
         check(&format!("{PREFIX}0-{ended}-7"), 48, "0", true);
         for name in ["-1.whole", "notes", "c0ffee-1", "c0ffee-1-x", "c0ffee--1", "c0ffee-1-2-3"] {

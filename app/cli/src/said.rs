@@ -1,5 +1,5 @@
-//! What is said on stderr. A message that nobody can read, because stderr is closed or on a full disk, stops nothing: the work goes
-//! on, and the exit status tells.
+//! Output on stderr. A message that can't be written, because stderr is closed or on a full disk, stops nothing: the
+//! work continues, and the exit status reports it.
 
 use std::fmt::Arguments;
 use std::io::Write;
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Writes to stderr; [`say!`] and [`say_line!`] are the usual ways here. Names of files and lines of code stand in messages: what of
-/// them would move a terminal's cursor or turn its text around is written out.
+/// Writes to stderr, usually through [`say!`] and [`say_line!`]. Messages contain names of files and lines of code:
+/// characters that would move a terminal's cursor or change the text direction are escaped.
 pub(crate) fn write(text: Arguments<'_>) {
     let text = text.to_string();
     let mut plain = String::with_capacity(text.len());
@@ -30,12 +30,12 @@ pub(crate) fn lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }
 
-/// `eprint!` that ends no work.
+/// `eprint!` that never panics.
 macro_rules! say {
     ($($text:tt)*) => { $crate::said::write(format_args!($($text)*)) };
 }
 
-/// `eprintln!` that ends no work.
+/// `eprintln!` that never panics.
 macro_rules! say_line {
     ($($text:tt)*) => { $crate::said::write(format_args!("{}\n", format_args!($($text)*))) };
 }

@@ -1,6 +1,6 @@
 //! The messages of a port as SARIF 2.1.0, the format that code-scanning services read.
 //!
-//! Places are those of the text on the disk, as in the messages.
+//! Locations refer to the text on disk, as in the messages.
 
 use crate::messages::OnDisk;
 use codemod::{Ported, Severity};

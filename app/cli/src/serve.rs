@@ -1,4 +1,4 @@
-//! `portolan site serve`: a built site on this machine. For looking at it, not for the open internet.
+//! `portolan site serve`: serves a built site locally. It is for previews, not for the open internet.
 
 mod live;
 
@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use live::Live;
 
-/// A request's first line and headers are longer than this only by mistake.
+/// The maximum length of a request's first line and headers.
 const LONGEST_HEAD: u64 = 64 * 1024;
 
-/// Browsers open connections that they never use.
+/// The timeout of connections that browsers open but never use.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Serves a folder until the process is ended.
+/// Serves a folder until the process is terminated.
 ///
 /// Every connection has a thread and answers one request: a browser opens several connections at once and keeps some
-/// idle, and none of them may keep another waiting.
+/// idle, and none of them may block another.
 pub(crate) fn run(args: ServeArgs) -> Result<bool> {
     let live = args.watch.then(Live::default);
     if args.watch {
@@ -42,18 +42,18 @@ pub(crate) fn run(args: ServeArgs) -> Result<bool> {
             scope.spawn(|| live.watch(&args));
         }
         for stream in listener.incoming().flatten() {
-            // A browser that went away is its own business.
+            // Errors of a disconnected browser are ignored.
             scope.spawn(|| answer(stream, &dir, live.as_ref()).ok());
         }
     });
     Ok(true)
 }
 
-/// What a path leads to.
+/// The result of resolving a path.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     File(PathBuf),
-    /// A folder named without its closing slash: relative links in its page would lead astray.
+    /// A folder without its trailing slash: relative links in its page would be wrong.
     Folder,
     Nothing,
 }
@@ -62,7 +62,7 @@ fn answer(mut stream: TcpStream, dir: &Path, live: Option<&Live>) -> io::Result<
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut lines = BufReader::new((&stream).take(LONGEST_HEAD)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
-    // The headers have no say here, but a connection that is closed with something unread is torn, not closed.
+    // The headers are not used, but closing a connection with unread data resets it.
     for line in lines {
         if line?.is_empty() {
             break;
@@ -88,7 +88,7 @@ fn answer(mut stream: TcpStream, dir: &Path, live: Option<&Live>) -> io::Result<
     stream.flush()
 }
 
-/// An answer before it is sent.
+/// A response before it is sent.
 struct Response {
     status: &'static str,
     headers: Vec<(&'static str, String)>,
@@ -103,7 +103,7 @@ impl Response {
     fn head(&self) -> String {
         let mut head =
             format!("HTTP/1.1 {}\r\nContent-Length: {}\r\nConnection: close\r\n", self.status, self.body.len());
-        // The site is rebuilt while it is looked at.
+        // The site is rebuilt while it is viewed.
         head += "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n";
         for (name, value) in &self.headers {
             head += &format!("{name}: {value}\r\n");
@@ -136,8 +136,8 @@ fn send(status: &'static str, file: &Path) -> Response {
     }
 }
 
-/// What isolates the pages that use threads, as the site's service worker does where a server sends nothing. A worker's
-/// script has to agree.
+/// Headers that isolate the pages with threads, as the site's service worker adds them if a server does not. A worker's
+/// script needs them too.
 fn isolation(path: &Path) -> Vec<(&'static str, String)> {
     let has = |extension: &str| path.extension().is_some_and(|found| found == extension);
     let page = has("html") && THREADED.iter().any(|folder| path.starts_with(folder));
@@ -156,7 +156,7 @@ fn plain(status: &'static str, text: &str) -> Response {
     Response::new(status, vec![("Content-Type", "text/plain; charset=utf-8".to_string())], text)
 }
 
-/// The file that a URL's path names. Nothing outside the folder is ever found, whatever the path or a link says.
+/// The file named by a URL's path. Nothing outside the folder is ever served, whatever the path or a link contains.
 fn find(dir: &Path, url: &str) -> Found {
     let Some(path) = decoded(url) else { return Found::Nothing };
     let mut file = dir.to_path_buf();
@@ -180,7 +180,7 @@ fn find(dir: &Path, url: &str) -> Found {
     }
 }
 
-/// Undoes `%20` and the like; none when it is not UTF-8 then.
+/// Decodes `%20` and the like; none if the result is not UTF-8.
 fn decoded(url: &str) -> Option<String> {
     let mut out = Vec::new();
     let mut bytes = url.bytes();
@@ -197,7 +197,7 @@ fn decoded(url: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// The media type by the file's ending. WebAssembly has to have the right one to be compiled while it arrives.
+/// The media type by the file's extension. WebAssembly needs the correct one to be compiled while it is downloaded.
 fn media_type(file: &Path) -> &'static str {
     match file.extension().and_then(|extension| extension.to_str()).unwrap_or("") {
         "html" => "text/html; charset=utf-8",

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
-/// Copies `public/` and writes the pages. Faults in guides are printed, all of them, and nothing is written then.
+/// Copies `public/` and writes the pages. Errors in guides are all printed, and then nothing is written.
 pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
     match write_pages(args)? {
         Ok(written) => {
@@ -27,15 +27,15 @@ pub(crate) fn build(args: &BuildArgs) -> Result<bool> {
     }
 }
 
-/// What a build did.
+/// The result of a build.
 pub(crate) struct Written {
     /// Pages and copied files.
     all: usize,
-    /// Those that were not there already as they are.
+    /// Those that were new or different.
     pub(crate) changed: usize,
 }
 
-/// The build itself: what was written, or the faults, a line each.
+/// The build itself: what was written, or the errors, one per line.
 pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     let as_page = |(path, text): (std::path::PathBuf, String)| Page { path: path.display().to_string(), text };
     let PageSources { guides, public, kit, base, edit } = &args.sources;
@@ -50,7 +50,7 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
         list(public, "", &mut assets)?;
     }
     let kit = read_kit(kit)?;
-    // It has its answer by the time that the first page asks for it.
+    // It is finished by the time that the first page needs it.
     let days = LazyLock::new(|| log.map(|log| last_changes(guides, &pages, log)).unwrap_or_default());
     let input = Input {
         guides: &pages,
@@ -60,7 +60,7 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
         base,
         changed: &|path| days.get(path).cloned(),
         edit: edit.as_deref(),
-        // Pages that are written again stand beside the file of the whole build.
+        // Pages that are rewritten are next to the file of the full build.
         one_file: args.single_file.as_ref().is_some_and(|file| *file == args.out.join(ONE_FILE))
             || args.out.join(ONE_FILE).is_file(),
     };
@@ -92,7 +92,7 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     Ok(Ok(written))
 }
 
-/// Starts git, which knows when guides were changed, where there is one.
+/// Starts git, if it is installed, to find when guides were changed.
 fn ask_for_changes(guides: &Path) -> Option<Child> {
     let mut git = Command::new("git");
     git.arg("-C")
@@ -104,8 +104,8 @@ fn ask_for_changes(guides: &Path) -> Option<Child> {
     git.spawn().ok()
 }
 
-/// The day of each guide's last change, by its path; empty where there is no history. What is older than the last change
-/// of every guide is not waited for: a history can be long.
+/// The day of each guide's last change, by its path; empty if there is no history. The output is not read further once
+/// every guide has a date: a history can be long.
 fn last_changes(folder: &Path, guides: &[Page], mut log: Child) -> BTreeMap<String, String> {
     let mut days = BTreeMap::new();
     let mut day = String::new();
@@ -123,16 +123,16 @@ fn last_changes(folder: &Path, guides: &[Page], mut log: Child) -> BTreeMap<Stri
             break;
         }
     }
-    // It may have come to its end by itself.
+    // It may have finished by itself.
     let _ = log.kill();
     let _ = log.wait();
     days
 }
 
-/// Folders whose pages use threads that share memory, which browsers allow on pages that are isolated from all others.
+/// Folders whose pages use threads with shared memory, which browsers allow on isolated pages.
 pub(crate) const THREADED: [&str; 1] = ["check/"];
 
-/// Every file of the finished site, Trunk's among them.
+/// Every file of the finished site, including Trunk's.
 fn finished(out: &Path) -> Result<Files> {
     let mut paths = BTreeSet::new();
     list(out, "", &mut paths)?;
@@ -147,7 +147,7 @@ fn read_all(folder: &Path, paths: impl Iterator<Item = String>) -> Result<Files>
     paths.map(read).collect()
 }
 
-/// The files of the rehearsal kit, without what Python leaves behind.
+/// The files of the rehearsal kit, without Python's caches.
 fn read_kit(folder: &Path) -> Result<Kit> {
     let mut paths = BTreeSet::new();
     if folder.is_dir() {
@@ -156,7 +156,7 @@ fn read_kit(folder: &Path) -> Result<Kit> {
     read_all(folder, paths.into_iter().filter(|path| !path.contains("__pycache__/")))
 }
 
-/// Every file below a folder, as paths with `/`. Hidden ones stay out.
+/// Every file below a folder, as paths with `/`. Hidden files are skipped.
 fn list(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))? {
         let entry = entry?;
@@ -174,7 +174,7 @@ fn list(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) -> Result<()>
     Ok(())
 }
 
-/// Writes a file unless it is there as it should be; says whether it wrote.
+/// Writes a file unless it already has this content; returns whether it was written.
 fn write(file: &Path, bytes: &[u8]) -> Result<bool> {
     if fs::metadata(file).is_ok_and(|data| data.len() == bytes.len() as u64)
         && fs::read(file).is_ok_and(|old| old == bytes)

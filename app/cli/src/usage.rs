@@ -1,8 +1,8 @@
-//! Mistakes in how the command was called: exit status 2.
+//! Usage errors: exit status 2.
 
 use std::fmt;
 
-/// A sentence about what was wrong with the call.
+/// A message about a usage error.
 #[derive(Debug)]
 pub(crate) struct Usage(String);
 

@@ -1,4 +1,4 @@
-//! What the patches promise: the real `git apply` takes them and the files are then the ported ones, byte for byte.
+//! The contract of patches: the real `git apply` accepts them, and the files are then the ported ones, byte for byte.
 
 use std::fs;
 use std::path::Path;

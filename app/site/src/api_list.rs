@@ -1,4 +1,4 @@
-//! The look-up page: every API name that a recipe speaks of, and what becomes of it on each target.
+//! The API lookup page: every API name in a recipe, and what happens to it on each target.
 
 use crate::dotted_names::names;
 use crate::example_names;
@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A target as the page shows it.
 struct Column<'a> {
     target: &'a str,
-    /// What it is called.
+    /// Its name.
     name: String,
-    /// The guides whose recipes it has, those of the target it extends first.
+    /// The guides whose recipes apply to it, those of the target it extends first.
     guides: Vec<&'a Guide>,
 }
 
-/// What a recipe does with a name, as the words and the link of a cell.
+/// A recipe's effect on a name, as the text and the link of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Fate {
     text: String,
@@ -27,10 +27,10 @@ struct Fate {
     is_code: bool,
 }
 
-/// Names, each with what becomes of it by target.
+/// Names, each with its result by target.
 type Rows<'a> = BTreeMap<String, BTreeMap<&'a str, BTreeSet<Fate>>>;
 
-/// Every name that the recipes of the targets look for. Links lead from a page one folder deep.
+/// Every name that the targets' recipes match. Links are relative to a page one folder deep.
 fn rows<'a>(columns: &[Column<'a>]) -> Rows<'a> {
     let mut rows: Rows<'a> = BTreeMap::new();
     for column in columns {
@@ -46,7 +46,7 @@ fn rows<'a>(columns: &[Column<'a>]) -> Rows<'a> {
             }
         }
     }
-    // What a recipe gives other arguments is told of names that some recipe makes something else of.
+    // A recipe that only changes arguments is listed for names that some recipe replaces.
     for column in columns {
         for guide in &column.guides {
             for section in &guide.sections {
@@ -73,7 +73,7 @@ fn columns<'a>(guides: &'a [Guide], targets: &[&'a str]) -> Vec<Column<'a>> {
     targets.iter().map(column).collect()
 }
 
-/// The names for the search, each with what becomes of it.
+/// The names for the search, each with its results.
 fn entries(columns: &[Column<'_>], rows: Rows<'_>) -> Vec<Entry> {
     let fate_on = |(target, fates): (&&str, &BTreeSet<Fate>)| {
         let mut words: Vec<&str> = fates.iter().map(|fate| &*fate.text).collect();
@@ -92,7 +92,7 @@ fn entries(columns: &[Column<'_>], rows: Rows<'_>) -> Vec<Entry> {
         .collect()
 }
 
-/// The page at `apis/`, and what the search finds in it. `targets` are the targets that the port offers.
+/// The page at `apis/`, and its search entries. `targets` are those offered by the port.
 pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) {
     let columns = columns(guides, targets);
     let rows = rows(&columns);
@@ -124,7 +124,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
     (page, entries(&columns, rows))
 }
 
-/// A target's id and what it is called.
+/// A target's id and name.
 pub(crate) fn named(guides: &[Guide], target: &str) -> (String, String) {
     (target.to_string(), FrontMatter::target_name(target, guides.iter().map(|guide| &guide.front)))
 }
@@ -163,17 +163,17 @@ fn table(columns: &[Column<'_>], rows: &Rows<'_>) -> String {
     html + "</tbody></table></div>\n"
 }
 
-/// A long name breaks where it is read in parts.
+/// A long name is broken between its parts.
 fn breakable(name: &str) -> String {
     let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
     escape(first) + &escape(rest).replace('.', "<wbr>.").replace('_', "_<wbr>")
 }
 
-/// What becomes of a name on one target. What several recipes do alike is said once, with a link to each.
+/// The result for a name on one target. Identical results of several recipes are shown once, with a link to each.
 fn cell(fates: &BTreeSet<Fate>) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut before: Option<(&str, usize)> = None;
-    // In order of their texts.
+    // Sorted by text.
     for fate in fates {
         match (&mut before, lines.last_mut()) {
             (Some((text, times)), Some(line)) if *text == fate.text => {
@@ -195,7 +195,7 @@ fn cell(fates: &BTreeSet<Fate>) -> String {
     lines.join("<br>")
 }
 
-/// A line of a rule as code that is read: `$X.to($$$ARGS)` as `x.to(…)`.
+/// A line of a rule as readable code: `$X.to($$$ARGS)` as `x.to(…)`.
 fn as_code(line: &str) -> String {
     let mut code = String::new();
     let mut rest = line;
@@ -220,16 +220,16 @@ fn anchor(name: &str) -> String {
     }
 }
 
-/// The names that the rules of a section look for.
+/// The names that the rules of a section match.
 pub(crate) fn looked_for(section: &Section) -> BTreeSet<String> {
     let used = example_names::before(section);
     let patches = section.rules.iter().flat_map(|rule| spelled_out(rule, &used));
     patches.flat_map(|patch| looked_for_by(&patch)).collect()
 }
 
-/// A rule's patch for each name of the lists that its conditions narrow a member to: `torch.cuda.$NAME` with
-/// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`. A member that may be any is spelled out by
-/// those that the section's examples use.
+/// A rule's patch for each name in its conditions' lists for a member: `torch.cuda.$NAME` with
+/// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`. An unrestricted member is replaced by
+/// those in the section's examples.
 fn spelled_out(rule: &Rule, used: &BTreeSet<String>) -> Vec<String> {
     let mut patches = vec![rule.patch.clone()];
     for condition in &rule.conditions {
@@ -262,7 +262,8 @@ fn spelled_out(rule: &Rule, used: &BTreeSet<String>) -> Vec<String> {
     patches.into_iter().chain(shown).collect()
 }
 
-/// Members of modules that a patch leaves open: `torch.backends.cudnn` and `$FLAG` of `torch.backends.cudnn.$FLAG`.
+/// Members of modules with a metavariable in a patch: `torch.backends.cudnn` and `$FLAG` of
+/// `torch.backends.cudnn.$FLAG`.
 fn open_members(patch: &str) -> BTreeSet<(&str, &str)> {
     let words = patch.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));
     let open = words.filter_map(|word| word.rsplit_once('.')).filter(|(module, variable)| {
@@ -282,7 +283,7 @@ fn looked_for_by(patch: &str) -> BTreeSet<String> {
     }
 }
 
-/// The names that a rule looks for, each with what becomes of it.
+/// The names that a rule matches, each with its result.
 fn fates(rule: &Rule, used: &BTreeSet<String>, link: &str) -> Vec<(String, Fate)> {
     spelled_out(rule, used).iter().flat_map(|patch| fates_by(rule, patch, link)).collect()
 }
@@ -313,7 +314,7 @@ fn fates_by(rule: &Rule, patch: &str, link: &str) -> Vec<(String, Fate)> {
         .collect()
 }
 
-/// The name of a call that a rule gives other arguments, and the call as it becomes.
+/// The name of a call whose arguments a rule changes, and the resulting call.
 fn kept(rule: &Rule, link: &str) -> Option<(String, Fate)> {
     let mut lines = rule.patch.lines().filter(|line| !line.starts_with("+ import "));
     let (old, new) = (lines.next()?.strip_prefix("- ")?, lines.next()?.strip_prefix("+ ")?);
@@ -324,7 +325,7 @@ fn kept(rule: &Rule, link: &str) -> Option<(String, Fate)> {
     is_one.then(|| (name.to_string(), Fate { text: chosen(rule, new), link: link.to_string(), is_code: true }))
 }
 
-/// A line that a rule writes, with the choice under which it does.
+/// A line that a rule writes, with the option under which it does.
 fn chosen(rule: &Rule, line: &str) -> String {
     let choice = rule.option.as_ref().map(|choice| format!("  # {choice}"));
     as_code(line) + &choice.unwrap_or_default()
@@ -352,10 +353,10 @@ mod tests {
         check("  torch.jit.script($$$A)\n", &[("torch.jit.script", "manual")]);
         check("- a.b($X)\n+ if $X:\n+     c.d()\n", &[("a.b", "rewritten")]);
         check("- a.b($$$A, $X)\n+ c.d($X, $$$A, k=$X_1)\n", &[("a.b", "c.d(x, …, k=x_1)")]);
-        // A name that stays is not what the rule is about.
+        // A name that is kept is not the subject of the rule.
         check("- a.b($X)\n+ a.b($X, c=1)\n", &[]);
         check("", &[]);
-        // A method that a condition names is no name of the rule's.
+        // A method in a condition is not a name of the rule.
         check("- $M.$RUN($X)\n+ $X\n", &[]);
     }
 
@@ -387,7 +388,7 @@ mod tests {
             ["torch.cuda.Event: torch.xpu.Event", "torch.cuda.Stream: torch.xpu.Stream"]
         );
         assert_eq!(of("  a.$NAME()\n", "$NAME is one of seed"), ["a.seed: manual"]);
-        // What is no member, is longer than the variable or is turned round says no name.
+        // An entry that is not a member, is longer than the variable or is negated gives no name.
         assert!(of("- $M.$NAMES\n+ $M.b\n", "$NAME is one of seed").is_empty());
         assert!(of("- a.$NAME\n+ a.b\n", "not $NAME is one of seed").is_empty());
         assert!(of("- a.$NAME\n+ a.b\n", "$NAME is one of @seeds").is_empty());

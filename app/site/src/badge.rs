@@ -1,4 +1,4 @@
-//! The small words below a recipe's heading: how far it can be trusted and when it holds.
+//! The badges below a recipe's heading: how safe it is and to which versions it applies.
 
 use guide::html::escape;
 use guide::{Rule, Section};
@@ -32,7 +32,7 @@ pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
     badges
 }
 
-/// What the rules of a recipe do, as the class of their badges: `safe`, `unsafe`, `manual`.
+/// The kind of a recipe's rules, as the class of their badges: `safe`, `unsafe`, `manual`.
 pub(crate) fn kinds(section: &Section) -> Vec<&'static str> {
     let mut kinds: Vec<&'static str> =
         section.rules.iter().filter_map(|rule| of_rule(rule).first().map(|(class, _)| *class)).collect();
@@ -41,7 +41,7 @@ pub(crate) fn kinds(section: &Section) -> Vec<&'static str> {
     kinds
 }
 
-/// A recipe's badges as a list: how far each of its rules goes, and what all of them ask for.
+/// A recipe's badges as a list: how safe each of its rules is, and what all of them require.
 pub(crate) fn of_section(section: &Section) -> String {
     let rules: Vec<_> = section.rules.iter().map(of_rule).collect();
     let mut badges: Vec<(&str, String)> = Vec::new();
@@ -80,7 +80,7 @@ fn is_report(rule: &Rule) -> bool {
     rule.handler.is_none() && !rule.patch.lines().any(|line| line.starts_with(['+', '-']))
 }
 
-/// `>=1.8,<1.20` in words that are read aloud rightly: `1.8 or newer, older than 1.20`.
+/// `>=1.8,<1.20` in words for screen readers: `1.8 or newer, older than 1.20`.
 fn range(sdk: &str) -> String {
     let words = |comparison: &str| {
         let (operator, version) = comparison.split_at(comparison.find(|c: char| c.is_ascii_digit()).unwrap_or(0));

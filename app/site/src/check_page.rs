@@ -1,4 +1,4 @@
-//! The page that checks a port, in the site's frame. What it says is there without JavaScript; the form is not.
+//! The page that checks a port, in the site's frame. Its text is available without JavaScript, the form is not.
 
 use crate::shell::{Frame, shell};
 use crate::theme;
@@ -21,7 +21,7 @@ pub(crate) fn write(targets: &[&str]) -> String {
     })
 }
 
-/// `{target}` is one that the port offers.
+/// `{target}` is one of the port's targets.
 const MAIN: &str = r#"<div class="wrap band check">
 <h1>Check a port</h1>
 <p class="lead">For CosmicTagger’s 2D UResNet: run the network here, on your CPU, and compare your port’s outputs with it.

@@ -1,10 +1,10 @@
-//! What a guide defines by name, as a reader of the page sees it.
+//! A guide's named definitions, as shown on the page.
 
 use crate::figure;
 use guide::html::escape;
 use guide::{Condition, Defined, Definition};
 
-/// A definition in the place of its fence. Signatures of one fence come together.
+/// A definition in place of its fence. Signatures of one fence are shown together.
 pub(crate) fn html(definitions: &[&Definition]) -> String {
     let Some(first) = definitions.first() else { return String::new() };
     let name = escape(&first.name);
@@ -40,7 +40,7 @@ pub(crate) fn html(definitions: &[&Definition]) -> String {
     }
 }
 
-/// Conditions as a list; what stands below `any of:` as a list in it.
+/// Conditions as a list; those below `any of:` as a nested list.
 pub(crate) fn conditions(conditions: &[Condition]) -> String {
     let items = conditions.iter().map(|condition| {
         let inner = if condition.any_of.is_empty() {
@@ -57,7 +57,7 @@ fn folded(summary: &str, body: &str) -> String {
     format!("<details class=\"rule\"><summary>{summary}</summary>\n{body}</details>\n")
 }
 
-/// A message with its code and its slots marked.
+/// A message with its code and its slots highlighted.
 fn sentence(text: &str) -> String {
     let marked = |words: &str| words.replace("{{", "<var>").replace("}}", "</var>");
     let parts = text.split('`').enumerate().map(|(n, part)| match n % 2 {

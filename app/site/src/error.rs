@@ -1,32 +1,32 @@
-//! What stops a build.
+//! Errors that stop a build.
 
 use codemod::RecipeError;
 use guide::GuideError;
 use std::fmt;
 
-/// A fault of the site.
+/// An error in the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SiteError {
-    /// A guide's: it does not parse, or a link leads nowhere.
+    /// In a guide: it can't be parsed, or a link is broken.
     Guide(GuideError),
-    /// A recipe's: the engine does not understand it.
+    /// In a recipe: the engine can't compile it.
     Recipe(RecipeError),
-    /// Two guides would become the same page.
+    /// Two guides would be written to the same page.
     SameName {
         /// The later one's path.
         path: String,
-        /// The name both have.
+        /// Their common name.
         name: String,
     },
-    /// The page that ports, as Trunk wrote it, lacks something.
+    /// The Port page, as Trunk wrote it, lacks something.
     PortPage(&'static str),
-    /// What the search looks through could not be written down.
+    /// The search data could not be serialised.
     Index(String),
-    /// The site can't become one file; why.
+    /// The site can't be written as a single file, with the reason.
     OneFile(String),
-    /// The rehearsal kit can't be packed; why.
+    /// The rehearsal kit can't be packed, with the reason.
     Kit(String),
-    /// The list of licences can't be read; why.
+    /// The list of licences can't be read, with the reason.
     Licences(String),
 }
 

@@ -1,11 +1,11 @@
-//! A section's examples as figures: what the engine makes of each, and where that depends on the SDK, of each version.
+//! A section's examples as figures: the engine's result for each and, if it depends on the SDK, for each version.
 
 use crate::{badge, figure};
 use codemod::{Example, PortedFile, RecipeSet, TargetInfo, port};
 use guide::html::escape;
 use guide::{Case, Guide, Section};
 
-/// What examples are shown with.
+/// The context in which examples are shown.
 pub(crate) struct Examples<'a> {
     guide: &'a Guide,
     recipes: &'a RecipeSet,
@@ -14,23 +14,23 @@ pub(crate) struct Examples<'a> {
     sdks: Vec<String>,
 }
 
-/// An example's port, and the versions that give it.
+/// An example's port, and the versions with this result.
 struct Variant<'a> {
     sdks: Vec<&'a str>,
     file: PortedFile,
 }
 
 impl<'a> Examples<'a> {
-    /// The examples of a guide. `targets` are those that a program can be ported to.
+    /// The examples of a guide. `targets` are those of the port.
     pub(crate) fn new(guide: &'a Guide, recipes: &'a RecipeSet, targets: &[TargetInfo]) -> Examples<'a> {
         let target = guide.front.target.as_ref().unwrap_or(&guide.name);
         let sdks = targets.iter().find(|offered| offered.id == *target).map(|offered| offered.sdks.clone());
         Examples { guide, recipes, target, sdks: sdks.unwrap_or_default() }
     }
 
-    /// The figure of each example, with the line of the fence that it stands for.
+    /// The figure of each example, with the line of the fence that it replaces.
     pub(crate) fn of_section(&self, section: &Section) -> Vec<(usize, String)> {
-        // What one example's tabs show already is not shown again.
+        // Results that are already in one example's tabs are not repeated.
         let mut shown: Vec<Case<'_>> = Vec::new();
         let mut figures = Vec::new();
         for (index, case) in section.cases().into_iter().enumerate() {
@@ -59,7 +59,7 @@ impl<'a> Examples<'a> {
         port(&[file], self.recipes, &options).files.into_iter().next()
     }
 
-    /// An example's ports by the versions that give them; none where this section's recipe treats all versions alike.
+    /// An example's ports by version; none if this section's recipe treats all versions alike.
     fn variants(&self, section: &Section, case: &Case<'_>) -> Vec<Variant<'_>> {
         let told_apart = section.rules.iter().any(|rule| rule.sdk.is_some()) || case.sdk.is_some();
         if !told_apart || case.after.is_none() {
@@ -86,7 +86,7 @@ impl<'a> Examples<'a> {
         if does.len() > 1 { variants } else { Vec::new() }
     }
 
-    /// One tab a version. Which is open in the beginning is the example's own choice, else the newest.
+    /// One tab per version. The initial one is the example's own version, otherwise the newest.
     fn tabs(&self, place: &Place<'_>, case: &Case<'_>, variants: &[Variant<'_>]) -> String {
         let own = case.sdk.or(self.sdks.last().map(String::as_str)).unwrap_or_default();
         let mut html = format!("<div data-tabs=\"sdk-{}\">\n", self.target);
@@ -105,7 +105,7 @@ impl<'a> Examples<'a> {
     fn alone(&self, place: &Place<'_>, case: &Case<'_>) -> String {
         let Some(file) = self.port(case, None) else { return figure::code(&case.input.language, &case.input.text) };
         if !file.changed && self.remarks(place.section, &file).is_empty() {
-            // Code that a recipe leaves alone and says nothing of is a test more than it is reading.
+            // Code that a recipe neither changes nor reports is more useful as a test than to readers.
             let attempt = place.attempt(self.guide);
             return format!("<p class=\"source\"><a {attempt}>Unchanged: example {}</a></p>\n", place.number);
         }
@@ -113,7 +113,7 @@ impl<'a> Examples<'a> {
         self.figure(place, case, &file, &sdk, true)
     }
 
-    /// An example's port; `is_first` says that no other figure has shown the example before.
+    /// An example's port; `is_first` means that no other figure has shown the example before.
     fn figure(&self, place: &Place<'_>, case: &Case<'_>, file: &PortedFile, sdk: &str, is_first: bool) -> String {
         let (language, text) = (&case.input.language, &case.input.text);
         let mut words = vec![escape(&file.path)];
@@ -127,7 +127,7 @@ impl<'a> Examples<'a> {
             true => figure::difference(language, text, &file.text, None),
             false => {
                 words.push("stays as it is".to_string());
-                // The first tab shows the code already.
+                // The first tab already shows the code.
                 if is_first { figure::code(language, text) } else { String::new() }
             }
         };
@@ -142,7 +142,7 @@ impl<'a> Examples<'a> {
         )
     }
 
-    /// What the section's own recipe says of a port.
+    /// The messages of the section's own recipe about a port.
     fn remarks(&self, section: &Section, file: &PortedFile) -> String {
         let own = self.recipe(section);
         figure::remarks(file.diagnostics.iter().filter(|found| found.recipe == own), &section.reason)
@@ -160,13 +160,13 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The link that opens it on the page that ports.
+    /// The link that opens it on the Port page.
     fn attempt(&self, guide: &Guide) -> String {
         format!("href=\"../../port/#example={}/{}/{}\"", guide.name, self.section.id, self.number)
     }
 }
 
-/// Whether two examples differ in the SDK alone.
+/// Whether two examples differ only in the SDK.
 fn is_of_another_version(case: &Case<'_>, other: &Case<'_>) -> bool {
     let of = |case: &Case<'_>| {
         let [file, style, option] = [case.file, case.style, case.option].map(|word| word.map(str::to_string));

@@ -1,11 +1,11 @@
-//! The names that a recipe's examples use, where its rules don't spell them out. Which of them a recipe without a pattern
-//! takes away: a handler's rule says nothing of them, but its examples show it.
+//! The names in a recipe's examples, if its rules don't contain them. A handler's rule does not show which of them it
+//! removes, but its examples do.
 
 use crate::dotted_names::names;
 use guide::{ExampleKind, Section};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that the `before` examples of a section have and the `after` ones have no more, when a handler makes the difference.
+/// Names in the `before` examples of a section that are missing in the `after` ones, if a handler makes the difference.
 pub(crate) fn gone(section: &Section) -> BTreeSet<String> {
     if !section.rules.iter().any(|rule| rule.handler.is_some() && !rule.manual) {
         return BTreeSet::new();
@@ -23,7 +23,7 @@ fn of(section: &Section, kind: ExampleKind) -> BTreeSet<String> {
     section.examples.iter().filter(|example| example.kind == kind).flat_map(|example| used(&example.text)).collect()
 }
 
-/// The names that a script uses, imports resolved; what hangs on no import is a method, `.backward()`.
+/// The names that a script uses, with imports resolved; a name that is not imported is a method, `.backward()`.
 fn used(script: &str) -> BTreeSet<String> {
     let imported = imported(script);
     let is_import = |line: &&str| line.starts_with("import ") || line.starts_with("from ");
@@ -44,7 +44,7 @@ fn used(script: &str) -> BTreeSet<String> {
     used
 }
 
-/// What the names that a script imports stand for.
+/// The meanings of the names that a script imports.
 fn imported(script: &str) -> BTreeMap<&str, String> {
     let mut names = BTreeMap::new();
     for line in script.lines().map(str::trim) {

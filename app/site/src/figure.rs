@@ -1,13 +1,13 @@
-//! Code on a page: in colour, and as a difference with signs.
+//! Code on a page: with syntax colours, and as a diff with signs.
 
 use codemod::{Diagnostic, Severity, diff_texts};
 use guide::html::escape;
 use python::{Highlight, TokenClass, html_line};
 
-/// Unchanged lines kept around a change; longer runs are folded to a line that counts them.
+/// Unchanged lines kept around a change; longer runs are folded to a line with their number.
 const CONTEXT: usize = 4;
 
-/// Code to look at.
+/// Code for display.
 pub(crate) fn code(language: &str, text: &str) -> String {
     format!("<pre><code>{}</code></pre>\n", lines(language, text).join("\n"))
 }
@@ -23,7 +23,7 @@ fn lines(language: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// A text's colours, without those the theme gives no colour of its own.
+/// A text's colours, without those for which the theme has no colour.
 struct Colours(Highlight);
 
 impl Colours {
@@ -38,7 +38,7 @@ impl Colours {
     }
 }
 
-/// Marks a line's indentation, so that a narrow page can break the line behind it but not right after it.
+/// Marks a line's indentation, so that a narrow page can break the line later but not right after it.
 fn indented(html: &str) -> String {
     let (indent, code) = html.split_at(html.len() - html.trim_start().len());
     match (indent, code) {
@@ -47,7 +47,7 @@ fn indented(html: &str) -> String {
     }
 }
 
-/// What the engine made of `old`, as one table. `name` is for those who cannot see it, where no caption says it.
+/// The engine's result for `old`, as one table. `name` is for screen readers, if there is no caption.
 pub(crate) fn difference(language: &str, old: &str, new: &str, name: Option<&str>) -> String {
     let (old_colours, new_colours) = (Colours::of(language, old), Colours::of(language, new));
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
@@ -79,13 +79,13 @@ pub(crate) fn difference(language: &str, old: &str, new: &str, name: Option<&str
     table.finish()
 }
 
-/// Whether so much of a line changed that marks in it would tell nothing.
+/// Whether so much of a line changed that highlighting the changes would be useless.
 fn is_mostly(line: &str, marks: &[(u32, u32)]) -> bool {
     let marked: u32 = marks.iter().map(|(start, end)| end - start).sum();
     5 * marked as usize > 2 * line.trim().len()
 }
 
-/// A patch as a guide writes it: marker, blank, code.
+/// A patch as written in a guide: marker, space, code.
 pub(crate) fn patch(text: &str) -> String {
     let stripped: String = text.lines().map(|line| format!("{}\n", line.get(2..).unwrap_or(""))).collect();
     let mut table = Table::new(None);
@@ -99,8 +99,8 @@ pub(crate) fn patch(text: &str) -> String {
     table.finish()
 }
 
-/// What the engine says of a port, below its figure: each message once, with its lines. `reason` stands on the page
-/// already, so a message that repeats it is only named by its lines.
+/// The engine's messages about a port, below its figure: each message once, with its lines. `reason` is already on the
+/// page, so a message that repeats it only shows its lines.
 pub(crate) fn remarks<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>, reason: &str) -> String {
     let mut remarks: Vec<(Severity, &str, Vec<usize>)> = Vec::new();
     for diagnostic in diagnostics {
@@ -137,11 +137,11 @@ impl Table {
 
     fn row(&mut self, class: &str, sign: &str, html: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class={class}") };
-        // HTML closes cells and rows by itself, and a long guide has thousands.
+        // In HTML, end tags of cells and rows are optional, and a long guide has thousands.
         self.0 += &format!("<tr{class}><td>{sign}<td>{}", indented(html));
     }
 
-    /// Lines that stay, folded in the middle. At the edge of the file there is context on one side only.
+    /// Unchanged lines, folded in the middle. At the start and end of the file there is context on one side only.
     fn unchanged(&mut self, lines: Vec<String>, first: bool, last: bool) {
         let head = if first { 0 } else { CONTEXT.min(lines.len()) };
         let tail = lines.len() - if last { 0 } else { CONTEXT.min(lines.len()) };

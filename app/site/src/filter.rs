@@ -1,11 +1,11 @@
-//! The form above a long list, which narrows it as one types. Without JavaScript no form is shown and the list is whole. With
-//! it, the form is there from the first picture on, as high as it stays: what came later would move the list.
+//! The filter form above a long list. Without JavaScript no form is shown and the list is complete. With it, the form
+//! has its final height from the first paint on: if it came later it would move the list.
 
 use crate::theme;
 use guide::html::escape;
 
-/// A choice of the form: its name is the `data-` attribute of the items, which hold the values they fit, with spaces
-/// between them.
+/// A select of the form: its name is the `data-` attribute of the items, which contains their values, separated by
+/// spaces.
 pub(crate) struct Choice<'a> {
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
@@ -13,16 +13,16 @@ pub(crate) struct Choice<'a> {
     pub(crate) values: Vec<(String, String)>,
 }
 
-/// What is narrowed, and by what.
+/// The list that is filtered, and the criteria.
 pub(crate) struct Filter<'a> {
     /// CSS selector of the items. Each has `data-words`, the text that is searched.
     pub(crate) items: &'a str,
-    /// One item and several, in words.
+    /// The words for one item and for several.
     pub(crate) noun: (&'a str, &'a str),
     pub(crate) choices: Vec<Choice<'a>>,
 }
 
-/// The form above so many items.
+/// The form above this many items.
 pub(crate) fn form(filter: &Filter<'_>, items: usize) -> String {
     let (one, many) = filter.noun;
     let mut html = format!(
@@ -43,7 +43,7 @@ pub(crate) fn form(filter: &Filter<'_>, items: usize) -> String {
     html + &format!("<p role=\"status\">{items} of {items} {many}</p>\n</form>\n")
 }
 
-/// The tags that load the list's style and the form's script; `up` leads to the site's root.
+/// The tags that load the list's style and the form's script; `up` is the path to the site's root.
 pub(crate) fn script(up: &str) -> String {
     let names = theme::names();
     format!("<link rel=\"stylesheet\" href=\"{up}{}\">\n<script src=\"{up}{}\"></script>\n", names.parts, names.filter)

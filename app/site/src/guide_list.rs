@@ -25,7 +25,7 @@ pub(crate) fn write(guides: &[Guide]) -> String {
     })
 }
 
-/// The guides as cards. `to` leads from the page to `/guides/`.
+/// The guides as cards. `to` is the path from the page to `/guides/`.
 pub(crate) fn cards(guides: &[Guide], to: &str) -> String {
     let mut html = String::from("<ul class=\"cards\">\n");
     for guide in guides {

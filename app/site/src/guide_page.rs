@@ -1,4 +1,4 @@
-//! A guide as a page: its prose, and in the place of its fences what the engine does with them.
+//! A guide as a page: its prose, with the engine's results in place of its fences.
 
 use crate::example_figure::Examples;
 use crate::kit::{self, Kit};
@@ -16,7 +16,7 @@ pub(crate) struct Source<'a> {
     pub(crate) text: &'a str,
 }
 
-/// What a guide's page has besides the guide.
+/// The parts of a guide's page that are not in the guide.
 #[derive(Default)]
 pub(crate) struct Around<'a> {
     pub(crate) before: Option<&'a Guide>,
@@ -33,16 +33,16 @@ pub(crate) struct Body<'a> {
     pub(crate) html: String,
 }
 
-/// A guide's page, and what others make of the guide.
+/// A guide's page, and its parts for other pages.
 pub(crate) struct Written {
     pub(crate) html: String,
     /// The prose alone.
     pub(crate) body: String,
     /// Links to other sites, each with the anchor of its section.
     pub(crate) sources: Vec<(String, Link)>,
-    /// What the search finds in it.
+    /// Its search entries.
     pub(crate) entries: Vec<Entry>,
-    /// Links that lead nowhere.
+    /// Broken links.
     pub(crate) faults: Vec<GuideError>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn write(
     Written { html, body, sources, entries, faults }
 }
 
-/// What a guide's card and head say of it in badges.
+/// The badges in a guide's card and header.
 pub(crate) fn facts(guide: &Guide) -> Vec<(&'static str, String)> {
     let recipes = guide.sections.iter().filter(|section| !section.rules.is_empty()).count();
     let mut facts = Vec::new();
@@ -103,7 +103,7 @@ pub(crate) fn facts(guide: &Guide) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Where to go from here, and how the page came about.
+/// The end of the page: further links, and how it was generated.
 fn foot(guide: &Guide, around: &Around<'_>) -> String {
     let mut facts = Vec::new();
     if let Some(day) = &around.changed {
@@ -138,7 +138,7 @@ fn lead(guide: &Guide) -> String {
     }
 }
 
-/// The list of sections: beside the text where there is room, folded above it where there is not.
+/// The list of sections: next to the text if there is space, otherwise folded above it.
 fn contents(guide: &Guide) -> String {
     if guide.sections.is_empty() {
         return String::new();
@@ -148,7 +148,7 @@ fn contents(guide: &Guide) -> String {
     );
     let mut inner = false;
     for (index, section) in guide.sections.iter().enumerate() {
-        // A level-3 section before any level-2 one stands in the outer list.
+        // A level-3 section before any level-2 one is in the outer list.
         let deep = section.level == 3 && index > 0;
         match (inner, deep) {
             (false, true) => html += "<ol>\n",
@@ -158,18 +158,18 @@ fn contents(guide: &Guide) -> String {
         inner = deep;
         html += &format!("<li><a href=\"#{}\">{}</a>", section.id, escape(&section.title));
     }
-    // HTML closes items by itself.
+    // In HTML, end tags of items are optional.
     html += if inner { "</ol>\n" } else { "" };
     html + "</ol></details></nav>\n"
 }
 
-/// What stands for each fence, by the line of its first body line.
+/// The replacement of each fence, by the line of its first body line.
 struct Fences<'a> {
-    /// A section's rules, which are shown together where the first stands.
+    /// A section's rules, which are shown together in place of the first.
     rules: BTreeMap<usize, &'a [Rule]>,
-    /// The figure of the example that a fence closes: an `after` or an `unchanged`.
+    /// The figure of the example that ends with this fence: an `after` or an `unchanged`.
     cases: BTreeMap<usize, String>,
-    /// What a fence defines.
+    /// The definitions in a fence.
     definitions: BTreeMap<usize, Vec<&'a Definition>>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> Fences<'a> {
         for section in &guide.sections {
             fences.rules.extend(section.rules.first().map(|rule| (rule.line, &*section.rules)));
             for definition in &section.definitions {
-                // Signatures know their own lines; the fence's is that of the first.
+                // Signatures have their own lines; the fence's is that of the first.
                 let line = match definition.what {
                     Defined::Signature(_) => definition.line,
                     _ => definition.line + 1,

@@ -1,4 +1,4 @@
-//! The home page: what Portolan does, with one real port.
+//! The home page: what Portolan does, with a real port.
 
 use crate::api_list::named;
 use crate::figure;
@@ -12,7 +12,7 @@ use guide::{Guide, Section};
 use python::SourceFile;
 use std::f64::consts::PI;
 
-/// The script shown: the smallest that looks like one.
+/// The example script: small, but realistic.
 const SCRIPT: &str = include_str!("home/train.py");
 
 pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet, one_file: bool) -> String {
@@ -69,13 +69,13 @@ fn takeaway() -> String {
     )
 }
 
-/// The script ported to every target that has something to do with it, as tabs; nothing when none has.
+/// The script ported to every target that changes it, as tabs; empty if there is none.
 fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {
     let mut seen: Vec<&str> = Vec::new();
     let mut panels = String::new();
     for guide in guides {
         let Some(target) = guide.front.target.as_deref().filter(|target| !seen.contains(target)) else { continue };
-        // A tutorial is no machine, and offers no mode of its own to a project.
+        // The tutorial is not a machine, and has no compute mode.
         if !recipes.targets().iter().any(|offered| *offered.id == *target) {
             continue;
         }
@@ -91,7 +91,7 @@ fn example(guides: &[Guide], recipes: &RecipeSet) -> Option<String> {
     })
 }
 
-/// The script ported to one target, beside the reasons; `first` marks the one that is open in the beginning.
+/// The script ported to one target, next to the reasons; `first` marks the one that is open initially.
 fn panel(guides: &[Guide], guide: &Guide, target: &str, recipes: &RecipeSet, first: &str) -> Option<String> {
     let file = SourceFile { path: "train.py".to_string(), text: SCRIPT.to_string() };
     let options = Options {
@@ -146,7 +146,7 @@ fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
 }
 
-/// The lines of a portolan chart: sixteen points of a circle, each joined with those that are not its neighbours.
+/// The lines of a portolan chart: sixteen points of a circle, each connected with those that are not its neighbours.
 fn chart() -> String {
     let point = |index: usize| {
         let angle = PI * index as f64 / 8.0;

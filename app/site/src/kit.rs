@@ -1,4 +1,4 @@
-//! The rehearsal kit: `rehearsal/` as an archive to take away, and which guides it is for.
+//! The rehearsal kit: `rehearsal/` as a downloadable archive, and the guides to which it applies.
 
 use crate::SiteError;
 use rawzip::time::UtcDateTime;
@@ -6,22 +6,22 @@ use rawzip::{CompressionMethod, ZipArchiveWriter};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Where the archive lies, from the site's root. The page that ports and the guides link to it.
+/// The path of the archive, from the site's root. The Port page and the guides link to it.
 pub(crate) const ARCHIVE: &str = "portolan-rehearsal.zip";
-/// The program of the kit; its table of targets says what the kit covers.
+/// The program of the kit; its table of targets lists what the kit covers.
 const PROGRAM: &str = "rehearse.py";
 
 /// Files of the kit: paths from its folder with `/`, and contents.
 pub type Kit = BTreeMap<String, Vec<u8>>;
 
-/// Packs the kit into a folder `rehearsal/`. In the order of the paths, stored as they are and all of one date, so that the
-/// same kit is the same archive on every machine.
+/// Packs the kit into a folder `rehearsal/`. Sorted by path, uncompressed and with a fixed date, so that the same kit
+/// is the same archive on every machine.
 pub(crate) fn pack(kit: &Kit) -> Result<Vec<u8>, SiteError> {
     write(kit).map_err(|error| SiteError::Kit(error.to_string()))
 }
 
 fn write(kit: &Kit) -> Result<Vec<u8>, rawzip::Error> {
-    // The first moment that an archive can name.
+    // The earliest date that an archive can contain.
     let date = UtcDateTime::from_components(1980, 1, 1, 0, 0, 0, 0).expect("it is a date");
     let mut archive = ZipArchiveWriter::new(Vec::new());
     for (path, bytes) in kit {
@@ -36,7 +36,7 @@ fn write(kit: &Kit) -> Result<Vec<u8>, rawzip::Error> {
     archive.finish()
 }
 
-/// Targets of the kit's program, as it names them in its table.
+/// Targets of the kit's program, as named in its table.
 pub(crate) fn targets(kit: &Kit) -> Vec<String> {
     let program = kit.get(PROGRAM).map(|bytes| String::from_utf8_lossy(bytes)).unwrap_or_default();
     let table = program.lines().skip_while(|line| !line.starts_with("TARGETS = {")).skip(1);
@@ -47,12 +47,12 @@ pub(crate) fn targets(kit: &Kit) -> Vec<String> {
         .collect()
 }
 
-/// What a guide's page says of the kit: where to get it, and the command. `name` is the guide's.
+/// The text about the kit on a guide's page: where to get it, and the command. `name` is the guide's.
 pub(crate) fn offer(kit: &Kit, name: &str) -> String {
     if !targets(kit).iter().any(|target| target == name) {
         return String::new();
     }
-    // Of a script of TensorFlow the kit follows the calls alone.
+    // For a TensorFlow script the kit only follows the calls.
     let needs = if name.starts_with("tensorflow") { "Python alone" } else { "Python with PyTorch" };
     format!(
         "<aside class=\"kit\"><p>Rehearse a port on a laptop, without the accelerator: unpack \

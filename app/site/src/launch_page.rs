@@ -1,5 +1,5 @@
-//! The page that writes launch scripts, as it is before its program has arrived: what it does, its places, and the way
-//! to the same script without JavaScript.
+//! The page that writes launch scripts, before its program is loaded: its purpose, its layout, and how to get the same
+//! script without JavaScript.
 
 use crate::shell::{Frame, shell};
 use crate::theme;
@@ -22,7 +22,7 @@ pub(crate) fn write(targets: &[&str]) -> String {
     })
 }
 
-/// `{target}` is one that the port offers.
+/// `{target}` is one of the port's targets.
 const MAIN: &str = r#"<div class="launch" id="launch">
 <div class="launch-head">
 <h1>Launch scripts</h1>

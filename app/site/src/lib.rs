@@ -1,13 +1,13 @@
 //! The static site: guides in, pages out, as paths and bytes. Nothing here reads or writes a file.
 //!
-//! Every page is whole without a script: text, navigation, code in colour, and each recipe's example as a difference that
-//! the engine computed during this very build ([`figure`]). So a page can't show a port that the engine does not make.
-//! Links are relative, which lets the site live under any path; only the page for missing addresses has to be told where
-//! it is ([`Input::base`]). Links, anchors and images of the guides are checked ([`links`]), and one that leads nowhere
-//! fails the build with the guide's line.
+//! Every page is complete without a script: text, navigation, coloured code, and each recipe's example as a diff that
+//! the engine computed during this build ([`figure`]). So a page can't show a port that differs from the engine's.
+//! Links are relative, so the site can be hosted under any path; only the page for missing addresses needs to know its
+//! own ([`Input::base`]). Links, anchors and images of the guides are checked ([`links`]), and a broken one fails the
+//! build with the guide's line.
 //!
-//! [`build`] makes all pages, and [`single_file`] one page of a whole finished site; [`shell`] is the frame they share, and [`wrap_port`] puts it around the page that ports.
-//! The look is one file, `theme/portolan.css`.
+//! [`build`] makes all pages, and [`single_file`] one page from a finished site; [`shell`] is their common frame, and
+//! [`wrap_port`] adds it to the Port page. All styles are in one file, `theme/portolan.css`.
 
 mod api_list;
 mod badge;

@@ -1,16 +1,16 @@
-//! The page of licences: what the site is made of besides itself, and under which terms.
+//! The page of licences: the site's third-party components and their terms.
 
 use crate::shell::{Frame, shell};
 use guide::html::escape;
 use serde::Deserialize;
 
-/// Written and held to the lock file by `tests/licences.rs`.
+/// Written and checked against the lock file by `tests/licences.rs`.
 const LIST: &str = include_str!("texts/licences.json");
 
-/// Packages that share the text of their licence.
+/// Packages with the same licence text.
 #[derive(Deserialize)]
 struct Group {
-    /// A paragraph a line; nothing where the packages hold no text.
+    /// One paragraph per line; empty if the packages contain no text.
     text: String,
     packages: Vec<Package>,
 }
@@ -24,7 +24,7 @@ struct Package {
     authors: String,
 }
 
-/// The page at `licences/`; an error says why the list can't be read.
+/// The page at `licences/`; an error explains why the list can't be read.
 pub(crate) fn write() -> Result<String, String> {
     let groups: Vec<Group> = serde_json::from_str(LIST).map_err(|error| error.to_string())?;
     let count: usize = groups.iter().map(|group| group.packages.len()).sum();

@@ -1,17 +1,17 @@
-//! Where the links of guides lead, and whether something is there.
+//! The targets of guides' links, and whether they exist.
 
 use guide::Guide;
 use guide::html::Link;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a guide can link to.
+/// The possible targets of links in guides.
 pub(crate) struct Map<'a> {
     /// Anchors by guide.
     guides: BTreeMap<&'a str, BTreeSet<&'a str>>,
     assets: &'a BTreeSet<String>,
 }
 
-/// Pages that are not guides, as guides write them.
+/// Pages that are not guides, as written in guides.
 const PLACES: [&str; 10] = [
     "/",
     "/port/",
@@ -31,7 +31,7 @@ impl<'a> Map<'a> {
         Map { guides: guides.map(|guide| (guide.name.as_str(), anchors(guide))).collect(), assets }
     }
 
-    /// The address of a link of the guide `from`, as seen from its page.
+    /// The address of a link of the guide `from`, relative to its page.
     pub(crate) fn resolve(&self, from: &str, link: &Link) -> Result<String, String> {
         let to = link.to.as_str();
         if link.text.trim().is_empty() {
@@ -76,14 +76,14 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// What could have been meant, where that is a short list.
+    /// The candidates, if the list is short.
     fn all(&self) -> String {
         let names: Vec<String> = self.guides.keys().map(|name| format!("{name}.md")).collect();
         if names.len() > 20 { String::new() } else { format!("; there are {}", names.join(", ")) }
     }
 }
 
-/// A hint at the anchor that was probably meant: the one that shares most words.
+/// A suggestion for the intended anchor: the one with the most words in common.
 fn near(wanted: &str, anchors: &BTreeSet<&str>) -> String {
     let shared = |anchor: &str| wanted.split('-').filter(|word| anchor.split('-').any(|other| other == *word)).count();
     match anchors.iter().map(|anchor| (shared(anchor), *anchor)).max_by_key(|(count, _)| *count) {

@@ -1,12 +1,12 @@
-//! The web app manifest: what makes the site installable, and what it takes from other apps.
+//! The web app manifest: it makes the site installable, and registers what it accepts from other apps.
 
 use serde_json::json;
 
-/// Name of the file, from the site's root.
+/// Name of the file, relative to the site's root.
 pub(crate) const FILE: &str = "manifest.webmanifest";
 
-/// The manifest's text. Addresses in it are relative to it, so that the site lives under any path; only `id` has to be told
-/// where it is.
+/// The manifest's text. Addresses in it are relative to it, so that the site can be hosted under any path; only `id`
+/// needs the site's address.
 pub(crate) fn write(base: &str) -> String {
     let icon = |file: &str, sizes: &str, purpose: &str| json!({ "src": format!("icons/{file}"), "sizes": sizes, "type": "image/png", "purpose": purpose });
     let screenshot = |file: &str, sizes: &str, form: &str, label: &str| json!({ "src": format!("screenshots/{file}"), "sizes": sizes, "type": "image/png", "form_factor": form, "label": label });

@@ -1,5 +1,5 @@
-//! The page for addresses that lead nowhere. Where there is no network, the service worker has it say what stands in
-//! `data-offline` instead: it can't know whether there is such a page.
+//! The page for missing addresses. If there is no network, the service worker shows the text in `data-offline` instead:
+//! it can't know whether there is such a page.
 
 use crate::shell::{Frame, shell};
 

@@ -1,9 +1,10 @@
-//! The whole site as one HTML file that opens from a disk: every page a part of it, the engine inside, nothing loaded.
+//! The whole site as one HTML file that opens from disk: every page is a part of it, the engine is included, nothing is
+//! loaded.
 //!
-//! It is made of the finished site's files. A page becomes a *leaf*, an element whose id is the page's address; which leaf
-//! is seen follows from the address alone (`theme/one-file.css`), so that reading needs no script. Programs, samples,
-//! examples and the search's list lie packed in data blocks, and `theme/one-file.js` starts them when somebody comes to need
-//! them.
+//! It is generated from the finished site's files. A page becomes a *leaf*, an element whose id is the page's address;
+//! the visible leaf depends on the address alone (`theme/one-file.css`), so that reading needs no script. Programs,
+//! samples, examples and search data are packed in data blocks, and `theme/one-file.js` starts them when they are
+//! needed.
 
 mod address;
 mod programs;
@@ -23,20 +24,20 @@ use std::io::Write;
 /// Files of a finished site: paths from its root with `/`, and contents.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// Where a site offers itself as one file, from its root.
+/// Where the site offers the single file, relative to its root.
 pub const ONE_FILE: &str = "portolan.html";
 
 const SCRIPT: &str = include_str!("../theme/one-file.js");
 const STYLE: &str = include_str!("../theme/one-file.css");
 const LEFT_OUT: &str = include_str!("one_file/left_out.html");
 
-/// Pages that need what a single file lacks, or that are there already in another form.
+/// Pages that need something that a single file lacks, or that it already contains in another form.
 const WITHOUT: [&str; 2] = ["check/", "print/"];
 
-/// What stands in the navigation for the view that is left out: its address leads to the leaf that speaks of it.
+/// The navigation entry for the omitted view: it links to the leaf that explains this.
 const ON_THE_SITE: (&str, &str) = ("check/", "Check a port");
 
-/// The page. An error when the files are not those of a whole built site.
+/// The page. An error if the files are not those of a complete site.
 pub fn single_file(files: &Files) -> Result<String, SiteError> {
     let text = |path: &str| -> Result<&str, SiteError> {
         let bytes = files.get(path).ok_or_else(|| lacks(path))?;
@@ -89,7 +90,7 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
         scripts.push(("", text(name)?.to_string()));
     }
     scripts.push(("", SCRIPT.to_string()));
-    // It makes tabs of what is there when it runs.
+    // It creates tabs from the elements that exist when it runs.
     scripts.push((" type=\"module\"", text(&theme.tabs)?.to_string()));
     scripts.push((" type=\"module\"", carried_program(text(program)?, "portolanPage")?));
     scripts.push((" type=\"module\"", carried_program(text("launch.js")?, "portolanLaunch")?));
@@ -124,7 +125,7 @@ fn lacks(what: &str) -> SiteError {
     SiteError::OneFile(format!("the built site lacks {what}; build it first: cargo xtask build"))
 }
 
-/// What stands in `<head>`.
+/// The contents of `<head>`.
 struct Head<'a> {
     style: &'a str,
     /// Further attributes of the tag, and the text.
@@ -133,7 +134,7 @@ struct Head<'a> {
 
 fn whole(head: &Head<'_>, leaf: &Leaf<'_>, main: &str, blocks: &str) -> String {
     let hashes: Vec<String> = head.scripts.iter().map(|(_, text)| policy::hash(text)).collect();
-    // Nothing is loaded, from nowhere; a worker comes out of the page itself.
+    // Nothing is loaded; a worker is created from the page itself.
     let policy = format!(
         "default-src 'none'; script-src 'wasm-unsafe-eval' {}; worker-src blob:; style-src {}; style-src-attr 'unsafe-inline'; \
          img-src data: blob:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types default",
@@ -166,7 +167,7 @@ fn whole(head: &Head<'_>, leaf: &Leaf<'_>, main: &str, blocks: &str) -> String {
     )
 }
 
-/// A file in a data block: packed, because pages of megabytes travel by mail and by scp.
+/// A file in a data block: compressed, because pages of megabytes are sent by mail and scp.
 fn block(name: &str, bytes: &[u8]) -> String {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     let packed = packer.write_all(bytes).and_then(|()| packer.finish());
@@ -174,7 +175,7 @@ fn block(name: &str, bytes: &[u8]) -> String {
     format!("<script type=\"application/octet-stream\" data-carried=\"{name}\">{text}</script>\n")
 }
 
-/// What a page's links of one kind lead to, from the site's root; the page lies one folder deep.
+/// The targets of a page's links of one kind, relative to the site's root; the page is one folder deep.
 fn linked<'a>(html: &'a str, kind: &str) -> Vec<&'a str> {
     let rel = format!("rel=\"{kind}\"");
     let tags = html.split('<').filter(|tag| tag.starts_with("link ") && tag.contains(&rel));

@@ -20,23 +20,23 @@ pub struct Page {
     pub text: String,
 }
 
-/// What the site is made of.
+/// The sources of the site.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
     /// The guides, in any order.
     pub guides: &'a [Page],
     /// `app/web/index.html` as Trunk built it; without it there is no `port/index.html`.
     pub port_page: Option<&'a str>,
-    /// Files of `public/`, which guides may show; as paths from the site's root.
+    /// Files of `public/`, which guides may use; as paths from the site's root.
     pub assets: &'a BTreeSet<String>,
     /// Files of `rehearsal/`; none for a site without the kit.
     pub kit: &'a Kit,
-    /// Where the site will live, with `/` at both ends. `404.html` needs it, because it is shown for any address, and the
-    /// manifest, because an installed app is known by it.
+    /// The path under which the site will be hosted, with `/` at both ends. `404.html` needs it, because it is shown
+    /// for any address, and the manifest, because it identifies an installed app.
     pub base: &'a str,
-    /// Day of a guide's last change, by its path; guides without one show none. Asked for once pages are being written.
+    /// Day of a guide's last change, by its path; guides without one show none. Called while pages are being written.
     pub changed: &'a LastChanges<'a>,
-    /// Address below which `guides/NAME.md` can be edited; without it no page offers that.
+    /// Address below which `guides/NAME.md` can be edited; without it no page has a link.
     pub edit: Option<&'a str>,
     /// Whether the site will offer itself as one file, [`crate::ONE_FILE`].
     pub one_file: bool,
@@ -45,10 +45,10 @@ pub struct Input<'a> {
 /// From a guide's path to the day of its last change.
 pub type LastChanges<'a> = dyn Fn(&str) -> Option<String> + Sync + 'a;
 
-/// More guides than this nobody prints at once, and no browser lays them out on one page.
+/// The maximum number of guides on one page: nobody prints more at once, and browsers can't lay them out.
 const PRINTED: usize = 100;
 
-/// Builds every page: paths from the site's root with `/`, and contents. The same input gives the same bytes.
+/// Builds every page: paths from the site's root with `/`, and contents. The same input produces the same bytes.
 pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteError>> {
     let mut faults: Vec<SiteError> = Vec::new();
     let mut sources: Vec<Source<'_>> = Vec::new();
@@ -100,7 +100,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     pages.insert("sources/index.html".to_string(), source_list::write(&uses).into_bytes());
     faults.extend(others.faults);
     entries.extend(others.entries);
-    // The recipes are so many small things that giving them back takes as long as a page.
+    // The recipes consist of so many small allocations that freeing them takes as long as a page.
     let printed = || (bodies.len() <= PRINTED).then(|| print_page::write(&bodies).into_bytes());
     let (printed, searched) = parallel::both(printed, move || {
         drop(recipes);
@@ -115,7 +115,7 @@ pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteErr
     if faults.is_empty() { Ok(pages) } else { Err(faults) }
 }
 
-/// What needs no guide's page: lists, the home page, pages with a program, and files.
+/// Everything that does not depend on guides' pages: lists, the home page, pages with a program, and files.
 #[derive(Default)]
 struct Others {
     pages: BTreeMap<String, Vec<u8>>,

@@ -1,9 +1,9 @@
-//! Work by as many threads as the machine has.
+//! Work distributed among as many threads as the machine has.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What `work` makes of each item and its number, in the items' order.
+/// The results of `work` for each item and its number, in the items' order.
 pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let some = || {
@@ -29,7 +29,7 @@ pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R 
     made.into_iter().map(|(_, made)| made).collect()
 }
 
-/// Two things at a time.
+/// Two functions in parallel.
 pub(crate) fn both<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
     thread::scope(|scope| {
         let other = scope.spawn(other);

@@ -1,4 +1,4 @@
-//! What a page may load and do. A static host sets no headers, so each page carries its policy as its first tag.
+//! What a page may load and do. A static host sets no headers, so the first tag of each page is its policy.
 
 use crate::theme;
 use base64::Engine;
@@ -6,14 +6,14 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// The policy as a tag for `<head>`. Everything comes from the site itself, and nothing is sent elsewhere.
+/// The policy as a tag for `<head>`. Everything is loaded from the site itself, and nothing is sent elsewhere.
 ///
-/// - The one script that is written into pages, [`theme::head_script`], is known by its hash.
+/// - The only inline script, [`theme::head_script`], is allowed by its hash.
 /// - `'wasm-unsafe-eval'` compiles WebAssembly; it does not allow `eval`.
-/// - Attributes may set a style, because the heights of rows and the widths of columns are computed; style sheets and
-///   `<style>` may not be written into a page.
-/// - Where the browser knows Trusted Types, a string becomes markup or a script's address only through the one policy of
-///   `portolan.js`.
+/// - Style attributes are allowed, because the heights of rows and the widths of columns are computed; inline style
+///   sheets and `<style>` are not.
+/// - If the browser supports Trusted Types, a string becomes markup or a script's address only through the single
+///   policy of `portolan.js`.
 pub(crate) fn tag() -> &'static str {
     static TAG: LazyLock<String> = LazyLock::new(|| {
         format!(
@@ -28,7 +28,7 @@ pub(crate) fn tag() -> &'static str {
     &TAG
 }
 
-/// What a policy calls a script or a style sheet that is written into the page.
+/// The name of an inline script or style sheet in a policy.
 pub(crate) fn hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }

@@ -1,24 +1,24 @@
-//! The page that ports, in the site's frame.
+//! The Port page, in the site's frame.
 
 use crate::SiteError;
 use crate::shell::{Frame, shell};
 use crate::theme;
 
-/// The page and what has to lie beside it.
+/// The page and its separate files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortPage {
     /// `port/index.html`.
     pub html: String,
-    /// Scripts that stood in the page: names from the site's root, and contents.
+    /// Inline scripts of the page: names from the site's root, and contents.
     pub scripts: Vec<(String, String)>,
 }
 
-/// Puts the site's frame around `app/web/index.html` as Trunk built it. Trunk has to be told `public_url = "../"`, because
-/// the page moves into `port/` and what it loads stays in the root.
+/// Adds the site's frame to `app/web/index.html` as built by Trunk. Trunk needs `public_url = "../"`, because the page
+/// is moved into `port/` and its files stay in the root.
 ///
-/// Tags that load something go into `<head>`, and the rest of `<body>` goes into `<main>`; but the module of the program is
-/// left to the program, because what is fetched ahead of the first picture holds it up. A script written into the page
-/// becomes a file beside it, so that the policy of every page allows the same scripts.
+/// Tags that load something are moved into `<head>`, and the rest of `<body>` into `<main>`; the module of the program
+/// is loaded by the program, because fetching it before the first paint delays that. An inline script becomes a
+/// separate file, so that the policy of every page allows the same scripts.
 pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
     let mut head = inside(built, "head").ok_or(SiteError::PortPage("has no <head>"))?.to_string();
     let mut main = inside(built, "body").ok_or(SiteError::PortPage("has no <body>"))?.to_string();
@@ -47,10 +47,10 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
     Ok(PortPage { html, scripts })
 }
 
-/// What a program waits for; `portolan.js` says when that is.
+/// The event that a program waits for; `portolan.js` decides when it occurs.
 const PAINTED: &str = "await window.portolanPainted;\n";
 
-/// Turns a script that is written out into one that is loaded.
+/// Converts an inline script into a loaded one.
 fn put_aside(tag: String, scripts: &mut Vec<(String, String)>) -> String {
     let Some((open, rest)) =
         tag.split_once('>').filter(|(open, _)| open.starts_with("<script") && !open.contains(" src="))
@@ -71,7 +71,7 @@ fn inside<'a>(html: &'a str, tag: &str) -> Option<&'a str> {
     Some(&html[start..end])
 }
 
-/// The tags that load something: links, scripts and styles with what is in them. The frame has its own title and metas.
+/// The tags that load something: links, scripts and styles with their contents. The frame has its own title and metas.
 fn tags(html: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let mut rest = html;

@@ -1,4 +1,4 @@
-//! All guides on one page, to print or to keep as one PDF.
+//! All guides on one page, for printing or saving as a PDF.
 
 use crate::guide_page::Body;
 use crate::shell::{Frame, shell};
@@ -7,7 +7,7 @@ use guide::Guide;
 use guide::html::escape;
 use std::collections::BTreeSet;
 
-/// The page at `print/`. Anchors carry the guide's name, and links between guides lead to places of this page.
+/// The page at `print/`. Anchors include the guide's name, and links between guides lead to places on this page.
 pub(crate) fn write(bodies: &[Body<'_>]) -> String {
     let names: BTreeSet<&str> = bodies.iter().map(|body| &*body.guide.name).collect();
     let mut contents = String::new();
@@ -42,7 +42,7 @@ pub(crate) fn write(bodies: &[Body<'_>]) -> String {
     })
 }
 
-/// A guide's HTML for this page. Quotes in text are escaped, so an attribute's beginning stands for an attribute.
+/// A guide's HTML for this page. Quotes in text are escaped, so the start of an attribute is unambiguous.
 fn onto_one_page(guide: &Guide, html: &str, names: &BTreeSet<&str>) -> String {
     let name = &guide.name;
     let html = html

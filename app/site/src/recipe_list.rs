@@ -1,4 +1,4 @@
-//! The index of all recipes, by guide: what each does, how far it may be trusted, and what the guide leaves to a person.
+//! The index of all recipes, by guide: what each does, how safe it is, and what the guide leaves as manual work.
 
 use crate::api_list::{looked_for, named};
 use crate::badge;
@@ -7,7 +7,7 @@ use crate::shell::{Frame, shell};
 use guide::html::escape;
 use guide::{Guide, Section};
 
-/// The page at `recipes/`, over the guides of the targets that the port offers.
+/// The page at `recipes/`, for the guides of the port's targets.
 pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
     let offered = |guide: &&Guide| guide.front.target.as_deref().is_some_and(|target| targets.contains(&target));
     let mut count = 0;
@@ -79,7 +79,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
     })
 }
 
-/// The targets that have a guide's recipes: its own, and those that extend it.
+/// The targets to which a guide's recipes apply: its own, and those that extend it.
 fn targets_of<'a>(guide: &Guide, guides: &[Guide], targets: &[&'a str]) -> Vec<&'a str> {
     let own = guide.front.target.as_deref();
     let extends = |target: &str| {
@@ -88,14 +88,14 @@ fn targets_of<'a>(guide: &Guide, guides: &[Guide], targets: &[&'a str]) -> Vec<&
     targets.iter().copied().filter(|target| own == Some(*target) || extends(target)).collect()
 }
 
-/// What a recipe is found by: its heading, its reason, and the names that its rules look for.
+/// The search text of a recipe: its heading, its reason, and the names that its rules match.
 fn words(section: &Section) -> String {
     let names = looked_for(section);
     let names: Vec<String> = names.into_iter().collect();
     format!("{} {} {}", section.title, section.reason, names.join(" "))
 }
 
-/// The guide's SDK versions for which a rule of the recipe holds.
+/// The guide's SDK versions to which a rule of the recipe applies.
 fn versions(guide: &Guide, section: &Section) -> Vec<String> {
     let holds = |sdk: &&String| {
         section.rules.iter().any(|rule| guide::sdk::sdk_admits(rule.sdk.as_deref().unwrap_or_default(), sdk))
@@ -104,7 +104,7 @@ fn versions(guide: &Guide, section: &Section) -> Vec<String> {
     guide.front.sdks.iter().filter(holds).map(|sdk| version(target, sdk)).collect()
 }
 
-/// A version with the target whose SDK it is.
+/// A version with the target of its SDK.
 fn version(target: &str, sdk: &str) -> String {
     format!("{target}-{sdk}")
 }

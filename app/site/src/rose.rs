@@ -7,7 +7,7 @@ const POINTS: [&str; 3] = [
     "M16 1.5l3.2 11.3L16 16l-3.2-3.2z",
 ];
 
-/// In the text's colour, the north in its own.
+/// In the text's colour, with the north in its own.
 pub(crate) fn inline() -> String {
     let [long, short, north] = POINTS;
     format!(
@@ -16,8 +16,8 @@ pub(crate) fn inline() -> String {
     )
 }
 
-/// The icon as an address that holds it all, so that a first visit asks for one file less. The points are those of the
-/// mark, which the page has anyway, and cost next to nothing when it is packed.
+/// The icon as a data URL, so that a first visit requests one file less. The points are those of the mark, which the
+/// page has anyway, so they compress to almost nothing.
 pub(crate) fn icon() -> String {
     let [long, short, north] = POINTS;
     let svg = format!(
@@ -25,7 +25,7 @@ pub(crate) fn icon() -> String {
          @media(prefers-color-scheme:dark){{path{{fill:#86cfe0}}.n{{fill:#f2a488}}}}</style>\
          <path d='{long}'/><path d='{short}'/><path class='n' d='{north}'/></svg>"
     );
-    // What would end the address or the attribute, or look like a tag of the page.
+    // Characters that would end the address or the attribute, or look like a tag of the page.
     let escaped = svg.replace('%', "%25").replace('#', "%23").replace('<', "%3C").replace('>', "%3E");
     format!("data:image/svg+xml,{escaped}")
 }

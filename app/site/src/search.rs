@@ -1,30 +1,30 @@
-//! What the search looks through: sections of guides, API names and pages, as one JSON file that the browser asks for when
-//! somebody searches for the first time. The index itself is made there, by MiniSearch (`vendor/`).
+//! The search data: sections of guides, API names and pages, as one JSON file that the browser requests at the first
+//! search. MiniSearch (`vendor/`) builds the index there.
 
 use crate::SiteError;
 use guide::Guide;
 use guide::html::Document;
 use serde::Serialize;
 
-/// Name of the file, from the site's root.
+/// Name of the file, relative to the site's root.
 pub(crate) const FILE: &str = "search.json";
 
-/// One thing that can be found.
+/// A search entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Entry {
-    /// What it is, which is the heading it is listed under.
+    /// Its kind, which is the heading under which it is listed.
     pub(crate) group: &'static str,
     /// Address from the site's root.
     pub(crate) to: String,
     /// Its name.
     pub(crate) title: String,
-    /// Where it stands, as people read it.
+    /// Its location, for display.
     pub(crate) place: String,
-    /// Its text, one block a line.
+    /// Its text, one block per line.
     pub(crate) text: String,
 }
 
-/// The sections of a guide; those that are recipes are a group of their own.
+/// The sections of a guide; recipes are a separate group.
 pub(crate) fn of_guide(guide: &Guide, document: &Document) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (id, blocks) in document.passages() {

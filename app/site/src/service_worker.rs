@@ -1,20 +1,21 @@
-//! The service worker, made after everything else: it holds the name and a revision of every file of the finished site.
-//! Revisions come from contents, never from names, because not every name of the build changes with its content.
+//! The service worker, generated last: it contains the name and a revision of every file of the finished site.
+//! Revisions are computed from contents, never from names, because not every name in the build changes with its
+//! content.
 
 use crate::one_file::{Files, ONE_FILE};
 use crate::parallel;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-/// Name of the file, from the site's root.
+/// Name of the file, relative to the site's root.
 pub const SERVICE_WORKER: &str = "sw.js";
 
 const TEXT: &str = include_str!("../theme/service_worker.js");
 
-/// From this size on a file that is not a program is fetched only when somebody asks for it.
+/// From this size on a file that is not a program is fetched only when it is requested.
 const HEAVY: usize = 1 << 19;
 
-/// So are the programs in this folder, whatever their size: others do the same more slowly.
+/// The same applies to the programs in this folder, whatever their size: others do the same, more slowly.
 const FASTER: &str = "threads/";
 
 /// A file of the finished site.
@@ -43,7 +44,7 @@ impl SiteFile {
         self.path.starts_with(FASTER) || self.size >= HEAVY && !is_program
     }
 
-    /// What only a shop window shows, what is there a second time, and what the worker is itself.
+    /// Excludes screenshots for app listings, the single-file copy of the site, and the worker itself.
     fn is_kept(&self) -> bool {
         self.path != SERVICE_WORKER && self.path != ONE_FILE && !self.path.starts_with("screenshots/")
     }

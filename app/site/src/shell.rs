@@ -3,12 +3,12 @@
 use crate::{policy, rose, theme};
 use guide::html::escape;
 
-/// What differs from page to page.
+/// The parts that differ from page to page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame<'a> {
     /// The page's address from the site's root, with `/` at its end: `guides/hpu/`; empty for the home page.
     pub path: &'a str,
-    /// The site's root as seen from the page; `None` works it out of [`Frame::path`].
+    /// The site's root relative to the page; `None` derives it from [`Frame::path`].
     pub root: Option<&'a str>,
     /// Title, without the site's name.
     pub title: &'a str,
@@ -16,9 +16,9 @@ pub struct Frame<'a> {
     pub description: &'a str,
     /// More tags for `<head>`.
     pub head: &'a str,
-    /// Whether head and foot take the whole width, as the page's own content does.
+    /// Whether header and footer have the full width, like the page's own content.
     pub wide: bool,
-    /// What stands in `<main>`, as HTML.
+    /// The contents of `<main>`, as HTML.
     pub main: &'a str,
 }
 
@@ -33,7 +33,7 @@ pub(crate) const PLACES: [(&str, &str); 7] = [
     ("glossary/", "Glossary"),
 ];
 
-/// What the footer leads to.
+/// The links in the footer.
 pub(crate) const MORE: [(&str, &str); 4] = [
     ("sources/", "Sources"),
     ("changelog/", "Changelog"),
@@ -79,7 +79,7 @@ pub fn shell(frame: &Frame<'_>) -> String {
     )
 }
 
-/// The skip link and the bar on top. `here` is the page's own address, `places` are addresses from the root and names.
+/// The skip link and the header. `here` is the page's own address, `places` are addresses from the root and names.
 pub(crate) fn masthead(root: &str, here: &str, places: &[(&str, &str)]) -> String {
     let mut nav = String::new();
     for (path, name) in places {
@@ -101,7 +101,7 @@ pub(crate) fn masthead(root: &str, here: &str, places: &[(&str, &str)]) -> Strin
     )
 }
 
-/// The foot, with what `more` leads to: addresses from the root and names.
+/// The footer, with the links in `more`: addresses from the root and names.
 pub(crate) fn foot(root: &str, more: &[(&str, &str)]) -> String {
     let more: String = more.iter().map(|(path, name)| format!("<a href=\"{root}{path}\">{name}</a>")).collect();
     format!(
@@ -115,7 +115,7 @@ pub(crate) fn foot(root: &str, more: &[(&str, &str)]) -> String {
     )
 }
 
-/// The way from a page back to the root.
+/// The path from a page back to the root.
 pub(crate) fn up(path: &str) -> String {
     match path.matches('/').count() {
         0 => "./".to_string(),

@@ -1,4 +1,4 @@
-//! The list of sources: every page of another site that a guide refers to, and where.
+//! The list of sources: every external page to which a guide refers, and where.
 
 use crate::shell::{Frame, shell};
 use guide::Guide;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A link of a guide to another site: guide, anchor of the section, link.
 pub(crate) type Use<'a> = (&'a Guide, String, Link);
 
-/// A page of another site: what links to it are named, and the sections they stand in, as HTML.
+/// An external page: the texts of its links, and the sections that contain them, as HTML.
 #[derive(Default)]
 struct Cited<'a> {
     texts: BTreeSet<&'a str>,

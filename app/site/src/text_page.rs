@@ -1,4 +1,4 @@
-//! Pages that are text and nothing else: the glossary and the changelog.
+//! Pages with only text: the glossary and the changelog.
 
 use crate::SiteError;
 use crate::links::Map;
@@ -7,14 +7,14 @@ use crate::shell::{Frame, shell};
 use guide::Guide;
 use guide::html::{Document, escape};
 
-/// Folder of the page and its text, with a front matter as guides have it.
+/// Folder of the page and its text, with front matter like a guide's.
 const PAGES: [(&str, &str); 2] =
     [("glossary/", include_str!("texts/glossary.md")), ("changelog/", include_str!("texts/changelog.md"))];
 
 /// A page's folder and its HTML.
 pub(crate) type Written = (&'static str, String);
 
-/// The pages, and what the search finds in them.
+/// The pages, and their search entries.
 pub(crate) fn write(map: &Map<'_>) -> Result<(Vec<Written>, Vec<Entry>), Vec<SiteError>> {
     let (mut pages, mut entries, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     for (folder, text) in PAGES {
@@ -27,7 +27,7 @@ pub(crate) fn write(map: &Map<'_>) -> Result<(Vec<Written>, Vec<Entry>), Vec<Sit
             }
         };
         let mut document = Document::new(&guide, text);
-        // These pages lie one folder higher than guides.
+        // These pages are one folder higher than guides.
         let found = document.resolve_links(|link| map.resolve(&guide.name, link).map(|to| raise(&to)));
         faults.extend(found.into_iter().map(SiteError::Guide));
         for (id, blocks) in document.passages() {
@@ -58,7 +58,7 @@ pub(crate) fn write(map: &Map<'_>) -> Result<(Vec<Written>, Vec<Entry>), Vec<Sit
     if faults.is_empty() { Ok((pages, entries)) } else { Err(faults) }
 }
 
-/// An address as seen from a guide's page, as seen from a folder above.
+/// An address relative to a guide's page, converted to one relative to a folder above.
 fn raise(to: &str) -> String {
     match (to.strip_prefix("../../"), to.strip_prefix("../")) {
         (Some(rest), _) => format!("../{rest}"),

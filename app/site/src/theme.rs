@@ -1,5 +1,5 @@
-//! Styles and scripts. Their names carry a hash of what is in them, so that a new release is never mixed with an old
-//! one out of a cache.
+//! Styles and scripts. Their names contain a hash of their contents, so that a new release is never mixed with a cached
+//! old one.
 
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ const FILES: [(&str, &str, &str); 12] = [
         ),
     ),
     ("tabs", "js", include_str!("../theme/tabs.js")),
-    // No module: its names would be everybody's.
+    // Not a module: its names must be global.
     (
         "keep",
         "js",
@@ -36,41 +36,41 @@ const FILES: [(&str, &str, &str); 12] = [
     ("parts", "css", include_str!("../theme/parts.css")),
 ];
 
-/// Files whose names say their version already: what others wrote, with its licence.
+/// Third-party files, with their licences, whose names contain their version.
 const VENDORED: [(&str, &str); 2] =
     [VENDORED_SEARCH, ("minisearch-LICENSE.txt", include_str!("../vendor/minisearch-LICENSE.txt"))];
 
-/// The engine of the search, whole in one module.
+/// The search engine, complete in one module.
 pub(crate) const VENDORED_SEARCH: (&str, &str) = ("minisearch-7.2.0.js", include_str!("../vendor/minisearch-7.2.0.js"));
 
 /// Names of the theme's files, relative to the site's root.
 pub(crate) struct Names {
     pub(crate) style: String,
-    /// Only on pages with a list to narrow; see `filter.rs`.
+    /// Only on pages with a list to filter; see `filter.rs`.
     pub(crate) filter: String,
-    /// Of the page that writes launch scripts.
+    /// For the Launch page.
     pub(crate) launch_style: String,
     /// Loads that page's program.
     pub(crate) launch_start: String,
-    /// Of the page that checks a port.
+    /// For the Check page.
     pub(crate) check_style: String,
     /// Loads that page's program.
     pub(crate) check_start: String,
-    /// Asked for by the first search.
+    /// Requested by the first search.
     pub(crate) search: String,
-    /// Asked for once a page is painted: the controls that every page has, and what keeps the site for offline use.
+    /// Requested once a page is painted: the controls on every page, and the offline cache.
     pub(crate) painted: String,
-    /// Where tabs are among what is seen first; elsewhere they come with what is asked for once a page is painted.
+    /// Loaded early where tabs are visible at first; elsewhere with the files requested once a page is painted.
     pub(crate) tabs: String,
-    /// On the page that ports.
+    /// On the Port page.
     pub(crate) keep: String,
-    /// Comes with the search.
+    /// Loaded with the search.
     pub(crate) search_style: String,
-    /// Of the home page and of lists that are narrowed.
+    /// For the home page and filtered lists.
     pub(crate) parts: String,
 }
 
-/// The names, hashed once: every page asks for them.
+/// The names, hashed once: every page uses them.
 pub(crate) fn names() -> &'static Names {
     static NAMES: LazyLock<Names> = LazyLock::new(|| {
         let [
@@ -105,14 +105,14 @@ pub(crate) fn names() -> &'static Names {
     &NAMES
 }
 
-/// The script that stands in the head of every page: theme, palette and the way to the search have to be there before
-/// anything is painted, and a file of its own would hold the first picture up by a request.
+/// The script in the head of every page: theme, palette and the link to the search must be set before the first paint,
+/// and a separate file would delay that by a request.
 pub(crate) fn head_script() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| script_without_remarks(include_str!("../theme/portolan.js")));
     &TEXT
 }
 
-/// The controls that every page has, alone: in a page that is a file there is nothing to keep.
+/// Only the controls on every page: in a single-file page there is nothing to cache.
 pub(crate) fn controls() -> String {
     script_without_remarks(include_str!("../theme/controls.js"))
 }
@@ -131,7 +131,7 @@ pub(crate) fn files() -> impl Iterator<Item = (String, String)> {
     own.chain(vendored)
 }
 
-/// A script without the lines that are remarks, and without indentation.
+/// A script without comment lines and indentation.
 fn script_without_remarks(script: &str) -> String {
     let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.fold(String::new(), |text, line| text + line + "\n")

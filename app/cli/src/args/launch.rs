@@ -1,4 +1,4 @@
-//! The words of `portolan launch`.
+//! The command line of `portolan launch`.
 
 use super::name_and_value;
 use clap::{Args, ValueEnum};

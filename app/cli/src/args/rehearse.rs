@@ -1,4 +1,4 @@
-//! The words of `portolan rehearse`.
+//! The command line of `portolan rehearse`.
 
 use super::{ListFormat, PortChoice};
 use clap::{Args, ValueEnum};

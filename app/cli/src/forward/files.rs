@@ -6,13 +6,13 @@ use std::io::Read;
 use std::path::Path;
 use uresnet::{Tensor, read_tensors};
 
-/// In GiB: no checkpoint or event that the network takes is larger.
+/// In GiB: no checkpoint or event for the network is larger.
 const INPUT: u64 = 1;
 
-/// In GiB: outputs with those of all modules, of the largest picture.
+/// In GiB: outputs including those of all modules, for the largest image.
 const OUTPUTS: u64 = 16;
 
-/// Weights that were trained on synthetic events; `app/uresnet/sample` says how.
+/// Weights that were trained on synthetic events, as described in `app/uresnet/sample`.
 const SAMPLE: &[u8] = include_bytes!("../../../../public/check/sample.safetensors");
 
 /// Reads weights: the sample by its name, or a file.
@@ -20,12 +20,12 @@ pub(crate) fn weights(path: &Path) -> Result<BTreeMap<String, Tensor>> {
     if path == Path::new("sample") { Ok(read_tensors(SAMPLE)?) } else { tensors(path) }
 }
 
-/// Reads a file of any format that the network's weights and events come in.
+/// Reads a file in any format supported for weights and events.
 pub(crate) fn tensors(path: &Path) -> Result<BTreeMap<String, Tensor>> {
     read(path, INPUT).with_context(|| path.display().to_string())
 }
 
-/// The same for what another run has written, which may be larger.
+/// The same for another run's output, which may be larger.
 pub(crate) fn outputs(path: &Path) -> Result<BTreeMap<String, Tensor>> {
     read(path, OUTPUTS).with_context(|| path.display().to_string())
 }

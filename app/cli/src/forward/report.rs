@@ -1,4 +1,4 @@
-//! What `portolan forward` tells about a run.
+//! The output of `portolan forward`.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use uresnet::{CLASSES, Network, Plan, Report, Scores, Tensor, classes};
 
 const NAMES: [&str; CLASSES] = ["background", "cosmic", "neutrino"];
 
-/// A run to tell about.
+/// A run to report.
 pub(crate) struct Told<'a> {
     pub(crate) network: &'a Network,
     pub(crate) plan: &'a Plan,
@@ -39,7 +39,7 @@ impl Told<'_> {
     }
 }
 
-/// One object: the run, the scores where labels are known, the comparison where one was asked for.
+/// One object: the run, the scores if labels are known, the comparison if one was requested.
 pub(crate) fn json(told: &Told, scored: Option<&Scores>, comparison: Option<&Report>) -> Result<Value> {
     let (macs, seconds) = told.whole();
     let steps = told.plan.steps().iter().zip(told.seconds);
@@ -71,7 +71,7 @@ fn count(parameter: &uresnet::Parameter) -> usize {
     parameter.shape.iter().product()
 }
 
-/// The same for people.
+/// The same as text.
 pub(crate) fn text(told: &Told, scored: Option<&Scores>, comparison: Option<&Report>) -> Result<String> {
     let mut out = String::new();
     let (macs, seconds) = told.whole();
@@ -139,10 +139,10 @@ fn compared(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out, "{}", if report.agrees { "the outputs agree" } else { "the outputs do not agree" })
 }
 
-/// The histogram of distances in a line: what share of the numbers is off by how much.
+/// The histogram of differences in one line: the share of values with each difference.
 fn units_of_the_last_place(ulps: &[u64]) -> String {
     let all = ulps.iter().sum::<u64>().max(1) as f64;
-    // Count `b` of the histogram has the distances of `b` binary digits.
+    // Count `b` of the histogram is that of distances with `b` binary digits.
     let parts =
         [("0", 0..1), ("1", 1..2), ("2 to 15", 2..5), ("16 to 255", 5..9), ("256 to 4095", 9..13), ("more", 13..33)];
     let share = |range: std::ops::Range<usize>| 100.0 * ulps[range].iter().sum::<u64>() as f64 / all;

@@ -1,18 +1,18 @@
-//! The Python that a rehearsal runs on.
+//! The Python for a rehearsal.
 
 use crate::usage::{Usage, usage};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Prints the version, and whether PyTorch or TensorFlow is there; an old Python understands it as well. Which of the two a program needs, the
-/// kit says.
+/// Prints the version, and whether PyTorch or TensorFlow is installed; old Python versions can run it, too. The kit
+/// determines which of the two a program needs.
 const QUESTION: &str = "import sys, importlib.util as u\nprint('%d.%d' % sys.version_info[:2], \
     any(u.find_spec(name) is not None for name in ('torch', 'tensorflow')))";
 
-/// The oldest that the kit runs on.
+/// The oldest version supported by the kit.
 const OLDEST: (u32, u32) = (3, 8);
 
-/// The one that was named, or `python3` on PATH; a sentence where it can't be used.
+/// The selected one, or `python3` on PATH; a message if it can't be used.
 pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Usage> {
     let python =
         named.map_or_else(|| PathBuf::from(if cfg!(windows) { "python" } else { "python3" }), Path::to_path_buf);

@@ -1,4 +1,4 @@
-//! Which program of the project is run, and what the original and the port are told.
+//! The project's program to run, and the arguments of the original and the port.
 
 use crate::args::RehearseArgs;
 use crate::launch_project;
@@ -12,15 +12,15 @@ use training::Program;
 /// How the two are started.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Start {
-    /// The program, from the project's root.
+    /// The program, relative to the project's root.
     pub(super) entry: String,
-    /// The kit's words for what the port alone is told.
+    /// The kit's options for the port's own arguments.
     pub(super) options: Vec<String>,
-    /// What both are told; or the command of a launch script.
+    /// The common arguments; or the command of a launch script.
     pub(super) words: Vec<String>,
 }
 
-/// The start that the command line asks for, as far as it does; the rest is read off the port.
+/// The start according to the command line, as far as it is specified; the rest is detected in the port.
 pub(super) fn of(args: &RehearseArgs, project: &Project, port: &Port) -> Result<Start, Usage> {
     let program = chosen(args, project, &port.programs)?;
     let target = &port.ported.target;
@@ -39,7 +39,7 @@ pub(super) fn of(args: &RehearseArgs, project: &Project, port: &Port) -> Result<
 
 struct Chosen<'p> {
     entry: String,
-    /// What is known of it, where it does something when Python runs it.
+    /// Facts about the program, if it does anything when Python runs it.
     known: Option<&'p Program>,
 }
 
@@ -72,7 +72,7 @@ fn chosen<'p>(args: &RehearseArgs, project: &Project, programs: &'p [Program]) -
     Ok(Chosen { entry: first.place.path.clone(), known: Some(first) })
 }
 
-/// The program of a launch script's command: the first Python file behind Python itself, or behind a launcher.
+/// The program of a launch script's command: the first Python file after Python itself, or after a launcher.
 fn started_by(words: &[String]) -> Option<&str> {
     let name = |word: &str| word.rsplit('/').next().unwrap_or(word).trim_end_matches(".py").to_string();
     let is_launcher = |word: &str| Target::all().flat_map(Target::launchers).any(|known| known == name(word));
@@ -82,8 +82,8 @@ fn started_by(words: &[String]) -> Option<&str> {
     Some(files.find(|word| !is_launcher(word))?.trim_start_matches("./"))
 }
 
-/// What the port alone is told may stand among the words that both are told: in a launch script's command it does. It is
-/// taken out there. Words that speak of the same with another value are the user's own choice.
+/// Arguments for the port alone may be among those for both, as in a launch script's command. They are removed there.
+/// Arguments with the same key and a different value are the user's own choice.
 fn told_once(port: &mut Vec<String>, words: &mut Vec<String>) {
     if port.is_empty() {
         return;

@@ -1,6 +1,6 @@
-//! The ported project as a folder to run: what the port read is written, all else are links.
+//! The ported project as a folder to run: files that the port read are written, all others are links.
 //!
-//! Python looks for a program's modules beside the file that a link leads to, so no link may stand for a source.
+//! Python searches for a program's modules next to the target of a link, so sources can't be links.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What one folder of the tree holds, by name.
+/// The contents of one folder of the tree, by name.
 #[derive(Default)]
 struct Folder<'t> {
     texts: BTreeMap<&'t str, &'t str>,
     folders: BTreeMap<&'t str, Folder<'t>>,
 }
 
-/// Writes texts, by their paths with `/`, into `out`; beside them links to everything else that is in `root`.
+/// Writes texts, by their paths with `/`, into `out`, and links to everything else in `root`.
 pub(super) fn write<'t>(texts: impl Iterator<Item = (&'t str, &'t str)>, root: &Path, out: &Path) -> Result<()> {
     let mut tree = Folder::default();
     for (path, text) in texts {

@@ -1,7 +1,7 @@
-//! Watching: the pages are written again when a source changes, and open pages are told.
+//! Watch mode: the pages are rewritten when a source changes, and open pages are notified.
 //!
-//! Looking at the times of files costs milliseconds, so there is no need for the operating system's notifications and a
-//! library per system.
+//! Checking file times costs milliseconds, so there is no need for the operating system's notifications and a library
+//! per system.
 
 use super::Response;
 use crate::args::{BuildArgs, ServeArgs};
@@ -16,18 +16,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// What tells pages of a change, as server-sent events.
+/// The address of the notifications, as server-sent events.
 pub(super) const EVENTS: &str = "/.portolan/events";
-/// What listens to it, and its address.
+/// The script that receives them, and its address.
 pub(super) const SCRIPT: &str = "/.portolan/live.js";
 pub(super) const TEXT: &str = include_str!("live.js");
 
-/// How often files are looked at.
+/// How often files are checked.
 const PAUSE: Duration = Duration::from_millis(150);
-/// A page that went away is noticed by writing to it.
+/// How often a page is written to, which detects that it was closed.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// What open pages are told.
+/// The state sent to open pages.
 #[derive(Default)]
 pub(super) struct Live {
     news: Mutex<News>,
@@ -36,13 +36,13 @@ pub(super) struct Live {
 
 #[derive(Clone, Default, PartialEq, Eq)]
 struct News {
-    /// Counts what became another site.
+    /// Counts changes of the site.
     version: u64,
-    /// What keeps the site from being built; empty when nothing does.
+    /// The errors that prevent a build of the site; empty if there are none.
     faults: String,
 }
 
-/// Writes the pages, and prints what came of it. The folder may hold a whole built site already, and keeps it.
+/// Writes the pages, and prints the result. The folder may already contain a built site, which is kept.
 pub(super) fn build(args: &ServeArgs) -> Result<String> {
     let start = Instant::now();
     let sources =
@@ -60,7 +60,7 @@ pub(super) fn build(args: &ServeArgs) -> Result<String> {
 }
 
 impl Live {
-    /// Builds and tells for as long as the server lives.
+    /// Builds and notifies as long as the server runs.
     pub(super) fn watch(&self, args: &ServeArgs) {
         let look_at_sources = || {
             let folders = [&args.sources.guides, &args.sources.public, &args.sources.kit];
@@ -73,10 +73,10 @@ impl Live {
             let mut faults = None;
             if now != sources {
                 sources = now;
-                // What can't be read now, because an editor is putting it there, is a change again a moment later.
+                // A file that can't be read now, because an editor is writing it, changes again a moment later.
                 faults = Some(build(args).unwrap_or_else(|error| format!("{error:#}\n")));
             }
-            // Others may write there too, whole builds for one.
+            // Others may write there too, such as a full build.
             let now = look([args.dir.as_path()]);
             let other = now != site;
             site = now;
@@ -90,7 +90,7 @@ impl Live {
         }
     }
 
-    /// Tells one page until it goes away.
+    /// Notifies one page until it is closed.
     pub(super) fn tell(&self, mut stream: TcpStream) -> io::Result<()> {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n")?;
         let mut told: Option<News> = None;
@@ -110,7 +110,7 @@ impl Live {
     }
 }
 
-/// A page that listens. It is not kept for later, or the next visit would show this one.
+/// A page with the script. It must not be cached, or the next visit would show this one.
 pub(super) fn listening(mut response: Response) -> Response {
     let is_page = response.headers.iter().any(|(name, kind)| *name == "Content-Type" && kind.starts_with("text/html"));
     if is_page {
@@ -132,7 +132,7 @@ fn look<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Times {
     times
 }
 
-/// Unreadable entries are left out: editors rename files under a watcher's feet.
+/// Unreadable entries are skipped: editors rename files while they are being read.
 fn collect(path: &Path, times: &mut Times) {
     if let Ok(entries) = fs::read_dir(path) {
         for entry in entries.flatten() {

@@ -1,9 +1,9 @@
-//! Mistakes in files and in the call: one clear sentence each, and the right exit status.
+//! Errors in files and in arguments: one clear message each, and the correct exit status.
 
 use crate::{TRAINER, folder, portolan, portolan_with, read};
 use std::fs;
 
-/// Ports one file with these bytes; expects exit status 1 and one message with this place and these words.
+/// Ports one file with these bytes; expects exit status 1 and one message with this location and text.
 #[track_caller]
 fn check(bytes: &[u8], place: &str, words: &str) {
     let home = folder(&[("good.py", TRAINER)]);
@@ -16,7 +16,7 @@ fn check(bytes: &[u8], place: &str, words: &str) {
     assert!(about[0].contains(words), "{ran:?}");
     assert!(ran.out.contains("+++ b/good.py\n"), "the other file is ported all the same: {ran:?}");
     assert!(!ran.out.contains("bad.py"), "{ran:?}");
-    // The same file alone, from stdin, and written: never touched.
+    // The same file alone, from stdin, and with --write: never changed.
     let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "bad.py"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert_eq!(fs::read(home.path().join("bad.py")).unwrap(), bytes);

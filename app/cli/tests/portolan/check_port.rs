@@ -1,5 +1,5 @@
-//! The script for the ported project, run beside one with the rehearsal's machines: they compute with PyTorch, so the outputs agree
-//! with ours within what the precision allows.
+//! The script for the ported project, run with one on the rehearsal kit's machines: they compute with PyTorch, so the
+//! outputs agree with ours within the precision.
 
 use crate::{folder, portolan};
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 const SMALL: &str = r#"{ "depth": 2, "n_initial_filters": 4, "bottleneck_deepest": 8, "connections": "sum" }"#;
 
-/// A project with enums of its own, a network that wants them, and names that could be taken for the network's.
+/// A project with its own enums, a network that needs them, and names that could be mistaken for the network's.
 const PROJECT: [(&str, &str); 6] = [
     ("small.json", SMALL),
     ("ported/src/config/__init__.py", ""),
@@ -47,7 +47,7 @@ fn bundle_and_project() -> tempfile::TempDir {
     home
 }
 
-/// A Python with PyTorch: `PORTOLAN_PYTHON` where it is set, else the one that `cargo xtask setup` made.
+/// A Python with PyTorch: `PORTOLAN_PYTHON` if it is set, otherwise the one created by `cargo xtask setup`.
 pub(crate) fn python() -> Command {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(std::path::PathBuf::from);
     let made = || Some(set("HOME")?.join(".cache/portolan/python/newest/bin/python"));
@@ -56,7 +56,7 @@ pub(crate) fn python() -> Command {
     Command::new(python)
 }
 
-/// Runs the script with the stand-ins of a target; gives what it said.
+/// Runs the script with the stand-ins of a target; returns its output.
 fn rehearse(home: &Path, target: &str, words: &[&str]) -> String {
     let kit = repository().join("rehearsal/rehearse.py");
     let mut python = python();

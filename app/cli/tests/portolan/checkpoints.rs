@@ -1,4 +1,4 @@
-//! Weights as `torch.save` writes them, through `portolan forward`.
+//! Weights in `torch.save` files, through `portolan forward`.
 
 use crate::{folder, portolan};
 use std::fs;
@@ -7,7 +7,8 @@ use std::process::Command;
 
 const SMALL: &str = r#"{ "depth": 1, "n_initial_filters": 2, "bottleneck_deepest": 4, "blocks_final": 1 }"#;
 
-/// A folder with `weights.safetensors`, which holds an event and its outputs too, and checkpoints of the same weights.
+/// A folder with `weights.safetensors`, which also contains an event and its outputs, and checkpoints of the same
+/// weights.
 fn checkpoints() -> tempfile::TempDir {
     let home = folder(&[("small.json", SMALL)]);
     let words = ["forward", "--config", "small.json", "--size", "16x24", "--out", "weights.safetensors", "--bundle"];
@@ -28,7 +29,7 @@ fn forward(home: &Path, words: &[&str]) -> crate::Ran {
 #[test]
 fn a_checkpoint_computes_what_its_weights_compute() {
     let home = checkpoints();
-    // How far the logits may be off, in shares of the largest: nothing, or what the storage's numbers round away.
+    // The allowed difference of the logits, relative to the largest: none, or the rounding of the storage's type.
     for (name, allowed) in [
         ("trainer.ckpt", 0.0),
         ("bare.pt", 0.0),

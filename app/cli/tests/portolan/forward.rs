@@ -1,4 +1,4 @@
-//! `portolan forward`: a bundle goes out, comes back in, and agrees; what can't be used is named.
+//! `portolan forward`: a bundle is written, read again, and agrees; unusable input is named.
 
 use crate::schema::check_forward;
 use crate::{folder, portolan};
@@ -86,12 +86,12 @@ fn the_sample_weights_tell_the_classes_apart() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../public/check");
     let path = |name: &str| sample.join(name).to_str().unwrap().to_string();
     assert!(fs::metadata(path("sample.safetensors")).unwrap().len() <= 2 << 20);
-    // Of the events that the training has not seen.
+    // On events that were not used in the training.
     let home = folder(&[]);
     let words = ["forward", "--config", "small", "--weights", "sample", "--event", "1"];
     let ran = portolan(home.path(), &[&words[..], &["--format", "json", "--out", "named.safetensors"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
-    // The same by the files that the page loads.
+    // The same with the files that the page loads.
     let files = ["--config", &path("sample.json"), "--weights", &path("sample.safetensors"), "--event", "1"];
     let same = portolan(home.path(), &[&["forward", "--compare", "named.safetensors"], &files[..]].concat());
     assert!(same.code == 0 && same.out.contains("compared: max difference 0.000e0"), "{same:?}");
@@ -103,7 +103,7 @@ fn the_sample_weights_tell_the_classes_apart() {
     assert!(scores["iou"].as_array().unwrap().iter().all(|iou| iou.as_f64().unwrap() > 0.75), "{scores}");
 }
 
-/// What PyTorch gave, by the command: every golden case at its own configuration.
+/// PyTorch's outputs, through the command: every golden case with its own configuration.
 #[test]
 fn pytorchs_outputs_agree() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/uresnet");
@@ -145,7 +145,7 @@ fn events_are_written_and_read() {
 fn events_of_larcv_are_read() {
     let home = folder(&[("small.json", SMALL), ("words.h5", "no HDF5")]);
     let home = home.path();
-    // Written by write_larcv.py, which says what it holds.
+    // Written by write_larcv.py, which documents the contents.
     let whole = include_bytes!("larcv.h5");
     fs::write(home.join("larcv.h5"), whole).unwrap();
     fs::write(home.join("cut.h5"), &whole[..whole.len() / 2]).unwrap();

@@ -1,4 +1,5 @@
-//! A port that is killed, or finds the disk full: each file is whole, the old one or the new, and the way back is open.
+//! A port that is killed, or runs out of disk space: each file is completely old or completely new, and the port can be
+//! reverted.
 
 use crate::{TRAINER, folder, ported_trainer, read};
 use std::fs;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// A project large enough that a run can be met in the middle.
+/// A project large enough to interrupt a run in the middle.
 const FILES: usize = 400;
 
 fn project() -> TempDir {
@@ -30,14 +31,14 @@ fn start(home: &Path, more: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// What stands beside the project's own files.
+/// The files next to the project's own.
 fn left_behind(home: &Path) -> Vec<PathBuf> {
     let folders = fs::read_dir(home.join("p")).unwrap().map(|entry| entry.unwrap().path());
     let entries = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
     entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('.')).collect()
 }
 
-/// How many files are ported; every one has to be as it was or ported.
+/// The number of ported files; every one has to be unchanged or ported.
 fn ported(home: &Path, new: &str) -> usize {
     let is_new = |number: usize| {
         let text = read(home, &path(number));
@@ -50,7 +51,7 @@ fn ported(home: &Path, new: &str) -> usize {
 #[test]
 fn a_run_that_is_killed_leaves_every_file_whole() {
     let (home, new) = (project(), ported_trainer());
-    // While the new files are written none takes its place.
+    // While the new files are being written, none replaces its original.
     let mut run = start(home.path(), &[]);
     while left_behind(home.path()).len() < 20 {
         assert!(run.try_wait().unwrap().is_none(), "the run was over before it could be killed");
@@ -60,7 +61,7 @@ fn a_run_that_is_killed_leaves_every_file_whole() {
     assert_eq!(ported(home.path(), &new), 0);
     assert!(left_behind(home.path()).len() >= 20);
 
-    // While they take their places.
+    // While they replace the originals.
     let mut run = start(home.path(), &["--patch", "port.patch"]);
     while read(home.path(), &path(0)) == TRAINER {
         assert!(run.try_wait().unwrap().is_none(), "the run was over before it could be killed");
@@ -70,7 +71,7 @@ fn a_run_that_is_killed_leaves_every_file_whole() {
     let some = ported(home.path(), &new);
     assert!((1..=FILES).contains(&some), "{some}");
 
-    // The same again goes on where the other ended, and takes away what both have left.
+    // Running it again completes the port, and removes what both have left.
     assert!(start(home.path(), &[]).wait().unwrap().success());
     assert_eq!(ported(home.path(), &new), FILES);
     if Path::new("/proc/self").exists() {
@@ -81,8 +82,8 @@ fn a_run_that_is_killed_leaves_every_file_whole() {
     assert_eq!(ported(home.path(), &new), 0);
 }
 
-/// A folder on a disk of so many KiB, and what runs a command that sees it. A disk of one's own needs the right to mount one, or a
-/// user namespace.
+/// A folder on a disk of this many KiB, and a prefix for commands that see it. Mounting one requires the right to do
+/// so, or a user namespace.
 fn small_disk(kib: usize, script: &str) -> Option<std::process::Output> {
     let home = TempDir::new().unwrap();
     let mount = format!("mount -t tmpfs -o size={kib}k portolan '{}' && cd '{0}' && ", home.path().display());
@@ -96,7 +97,7 @@ fn small_disk(kib: usize, script: &str) -> Option<std::process::Output> {
 
 #[test]
 fn a_full_disk_changes_nothing() {
-    // Where no disk can be mounted, a limit on the size of files stops the writing in the middle just so.
+    // If no disk can be mounted, a limit on the file size interrupts writing in the same way.
     let long = format!("{TRAINER}{}", "x = 1\n".repeat(2000));
     let home = folder(&[("p/a.py", TRAINER), ("p/b.py", &long), ("p/c.py", TRAINER)]);
     let limited =
@@ -110,7 +111,7 @@ fn a_full_disk_changes_nothing() {
     }
     assert_eq!(fs::read_dir(home.path().join("p")).unwrap().count(), 3, "nothing is left beside the files");
 
-    // 64 KiB: a file of 20 KiB, one with two names of 20, and room for neither beside the other two.
+    // 64 KiB: a file of 20 KiB, one with two names of 20, and no space for a second copy of either.
     let script = "
         mkdir p && { echo 'import torch'; yes 'x = torch.rand(4).cuda()' | head -c 20000; } > p/a.py && cp p/a.py p/b.py
         ln p/b.py two.py && sha256sum p/a.py p/b.py two.py > sums
@@ -137,7 +138,7 @@ fn a_full_disk_changes_nothing() {
 
 #[test]
 fn a_file_with_two_names_stays_whole_on_a_full_disk() {
-    // The new file has room, and what it is longer than the old has none a second time.
+    // There is space for the new file, but not a second time for the part by which it is longer.
     let script = "
         mkdir p && { echo 'import torch'; yes 'x = torch.rand(4).cuda()' | head -c 20000; } > p/a.py && ln p/a.py two.py
         sha256sum p/a.py two.py > sums && head -c 4096 /dev/zero > fill
@@ -152,7 +153,7 @@ fn a_file_with_two_names_stays_whole_on_a_full_disk() {
         assert!(!out.contains(".portolan-"), "{kib} KiB: {out}\n{said}");
         outcomes.push((written, said.contains("the file can't be written")));
     }
-    // No room for the new file, room for it but not for the end of the old one, room for both.
+    // No space for the new file, space for it but not for the end of the old one, space for both.
     for outcome in [(false, false), (false, true), (true, false)] {
         assert!(outcomes.contains(&outcome), "{outcomes:?}");
     }

@@ -13,7 +13,7 @@ fn command_of(script: &str) -> String {
     script[at + 5..].replace("\\\n", "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A project that was ported is started with the keys that its own configuration has.
+/// A ported project is started with the keys of its own configuration.
 #[test]
 fn what_is_left_open_is_read_out_of_the_ported_project() {
     let home = folder(&[]);
@@ -41,7 +41,7 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     let ran = launch(&["run.id=x", "--accumulation", "4"]);
     assert!(command_of(&ran.out).ends_with(" run.batch=2 mode.optimizer.accumulate=4"), "{}", ran.out);
 
-    // What the arguments say is what runs.
+    // The arguments determine what is run.
     let ran = launch(&["run.id=x run.batch=16 mode.optimizer.accumulate=4"]);
     assert!(ran.out.contains("# 16 samples × 4 micro-batches × 1 card = 64 samples per step"), "{ran:?}");
     assert_eq!(ran.out.matches("run.batch=").count(), 1, "{}", ran.out);
@@ -50,13 +50,13 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("--batch is 8 here, but run.batch is `16` in the arguments"), "{ran:?}");
 
-    // A value that only the user knows is asked for by its name.
+    // A value that only the user knows is requested by its name.
     let ran = launch(&["mode=train"]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("--args: the program requires `run.id`: add run.id=…"), "{ran:?}");
 }
 
-/// A configuration that the program loads itself says its batch; the command line has no key for it.
+/// A configuration that the program loads itself sets its batch; the command line has no key for it.
 #[test]
 fn a_configuration_file_that_the_program_names_is_read() {
     let train = "import torch\nimport yaml\n\nwith open('config.yaml') as file:\n    cfg = yaml.safe_load(file)\n\n\n\
@@ -93,7 +93,7 @@ fn eight_trainings_in_place_of_one_are_refused() {
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
     assert!(ran.err.contains("--instances: the program has no distributed training"), "{ran:?}");
     assert_eq!(launch("1").code, 0);
-    // A batch that processes share has to be shareable.
+    // A batch shared by processes has to be divisible.
     let shared = "import argparse, os\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n\
         p.add_argument('--batch-size', type=int, default=100)\nargs = p.parse_args()\n\
         size = args.batch_size // dist.get_world_size()\nrank = os.environ['RANK']\nnet(size).backward()\n";
@@ -107,11 +107,11 @@ fn eight_trainings_in_place_of_one_are_refused() {
     let ran = portolan(home.path(), &words);
     assert!(ran.out.contains("# 64 samples ÷ 8 cards = 8 each (train.py:6); × 1 micro-batch = 64"), "{ran:?}");
     assert!(command_of(&ran.out).ends_with("train.py --batch-size=64"), "{ran:?}");
-    // Its processes look for what torchrun sets.
+    // Its processes read the variables that torchrun sets.
     assert!(command_of(&ran.out).starts_with("torchrun "), "{ran:?}");
 }
 
-/// A program that reads its launcher's variables stops without them, be it alone.
+/// A program that reads its launcher's variables fails without them, even as a single process.
 #[test]
 fn one_process_has_the_launcher_that_its_program_needs() {
     let script = "import os\nimport torch.distributed as dist\n\nrank = int(os.environ['LOCAL_RANK'])\n\
@@ -132,7 +132,7 @@ fn one_process_has_the_launcher_that_its_program_needs() {
     check(&["--project", "a", "--instances", "1"], torchrun);
     check(&["--project", "b"], "mpirun -n 1 ");
     check(&["--project", "c"], "python3 -u ");
-    // What the user chooses goes before what the project says.
+    // The user's choice overrides what was detected in the project.
     check(&["--project", "a", "--launcher", "mpirun"], "mpirun -n 1 ");
     check(&["--entry", "main.py", "--launcher", "torchrun"], torchrun);
     check(&["--entry", "main.py"], "python3 -u ");
@@ -148,7 +148,7 @@ fn a_project_that_says_nothing() {
     assert_eq!((ran.code, ran.err.contains("contains no program")), (2, true), "{ran:?}");
     let ran = launch(&["--project", ".", "--entry", "lib.py"]);
     assert_eq!((ran.code, ran.err.contains("--entry lib.py: not a program")), (2, true), "{ran:?}");
-    // A file's name is no more than a name.
+    // A file name is treated as a name only.
     let words = ["--project", "evil", "--set", "poplar=/p", "--set", "popart=/p", "--set", "cache=/c"];
     let ran = launch(&words);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -158,12 +158,12 @@ fn a_project_that_says_nothing() {
     assert!(String::from_utf8_lossy(&dry.stderr).contains(r#"$'$(id) "\'\n.py'"#), "{dry:?}");
 }
 
-/// What stands between backticks.
+/// The text between backticks.
 fn code_of(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// The guide's table of published command lines: the words in a row give the lines that stand behind them.
+/// The guide's table of published command lines: the options in a row produce the lines next to them.
 #[test]
 fn published_command_lines_come_out_of_the_choices() {
     let guide = std::fs::read_to_string(root().join("guides/launching.md")).expect("the guide is there");
@@ -191,7 +191,7 @@ fn published_command_lines_come_out_of_the_choices() {
     assert!(seen > 25, "{seen} rows");
 }
 
-/// What the page shows as its command, typed into a shell, writes the page's script.
+/// The command shown on the page, run in a shell, writes the page's script.
 #[test]
 fn the_pages_command_writes_the_pages_script() {
     let home = folder(&[]);
@@ -262,7 +262,7 @@ fn the_pages_command_writes_the_pages_script() {
     check(&[("script", "collect"), ("target", "rdu"), ("results", hostile), ("archive", "mine")]);
 }
 
-/// A wrong `--set` says what the field takes, or which fields there are, and where they are listed.
+/// An invalid `--set` is answered with the allowed values, or the existing fields, and where they are listed.
 #[test]
 fn values_of_set() {
     let home = folder(&[]);
@@ -284,7 +284,8 @@ fn values_of_set() {
     says("novalue", &["expected FIELD=VALUE"]);
 }
 
-/// A training step that the port refuses is said to be started as it is: with and without the project, in the script too.
+/// A training step that the port refuses is reported as being started unchanged: with and without the project, and in
+/// the script.
 #[test]
 fn a_step_that_is_not_ported_is_said_above_the_script() {
     let step = |call: &str| {
@@ -310,7 +311,7 @@ fn a_step_that_is_not_ported_is_said_above_the_script() {
             let head: String = ran.out.lines().take(4).collect();
             assert!(head.contains("# Warning: ") && head.contains(warning), "{}", ran.out);
         }
-        // One that is ported, and a program that is not here.
+        // One that is ported, and a program that does not exist here.
         let ported = portolan(home.path(), &["port", "--target", target, "--out", target, "q"]);
         assert_eq!(ported.code, 0, "{ported:?}");
         for words in [&["--project", target][..], &["--entry", "elsewhere/train.py"]] {

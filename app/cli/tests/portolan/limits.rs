@@ -1,4 +1,4 @@
-//! More than the command takes: what is said, and that it is said before memory or patience are used up.
+//! Input beyond the command's limits: the messages, and that they come before memory or time is exhausted.
 
 use crate::{TRAINER, folder, portolan, portolan_with, read};
 use std::fs;
@@ -25,7 +25,7 @@ fn deep_nesting_is_reported_or_ported() {
 #[test]
 fn folders_deeper_than_paths_are_long() {
     let home = folder(&[("p/a.py", TRAINER)]);
-    // 5,400 bytes, where a path may have 4,096; no shell goes there.
+    // 5,400 bytes, whereas a path may have 4,096; no shell can enter it.
     let dig =
         "import os\nfor n in range(600): os.mkdir('folder_9'); os.chdir('folder_9')\nopen('deep.py', 'w').close()";
     let dug = Command::new("python3").current_dir(home.path().join("p")).args(["-c", dig]).status();

@@ -1,4 +1,4 @@
-//! The command as a user meets it: the real binary, real folders.
+//! The command as used in practice: the real binary, real folders.
 
 mod bad_input;
 mod check_port;
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A script that every target has something to change in.
+/// A script in which every target has something to change.
 const TRAINER: &str = "\
 import torch
 
@@ -30,7 +30,7 @@ net = torch.nn.Linear(4, 2).cuda()
 print(net(torch.rand(1, 4).cuda()))
 ";
 
-/// What a run left behind.
+/// The results of a run.
 #[derive(Debug)]
 struct Ran {
     code: i32,
@@ -48,7 +48,7 @@ fn portolan_with(folder: &Path, words: &[&str], stdin: &[u8], environment: &[(&s
     command.current_dir(folder).args(words).env_remove("UPDATE").envs(environment.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A command that reads nothing may be gone before it is all written.
+    // A command that reads nothing may exit before everything is written.
     child.stdin.take().unwrap().write_all(stdin).ok();
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).expect("the command speaks UTF-8");
@@ -70,7 +70,7 @@ fn read(folder: &Path, path: &str) -> String {
     fs::read_to_string(folder.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The trainer after the port, by the command itself.
+/// The trainer after the port, as written by the command.
 fn ported_trainer() -> String {
     let ran = portolan_with(Path::new("."), &["port", "--target", "hpu", "--write", "-"], TRAINER.as_bytes(), &[]);
     assert_eq!(ran.code, 0, "{ran:?}");

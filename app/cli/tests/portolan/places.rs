@@ -1,4 +1,4 @@
-//! Where files come from and where the port goes.
+//! Sources of files and destinations of the port.
 
 use crate::{TRAINER, folder, ported_trainer, portolan, portolan_with, read};
 use std::fs;
@@ -173,7 +173,7 @@ fn out_replaces_no_other_file_unless_told_to() {
     assert_eq!(read(home.path(), "out/conf/run.yaml"), "device: cuda\n");
     assert_eq!(read(home.path(), "out/other.py"), mine, "what the port has no file for stays");
 
-    // The same again finds what it would write; what a person changed since then is not lost.
+    // Running it again finds the same files; a user's changes since then are not lost.
     assert_eq!(port(&["--out", "out", "p"]).code, 0);
     fs::write(home.path().join("out/trainer.py"), mine).unwrap();
     let ran = port(&["--out", "out", "p/trainer.py"]);
@@ -182,7 +182,7 @@ fn out_replaces_no_other_file_unless_told_to() {
     assert_eq!((ran.code, read(home.path(), "out/trainer.py").as_str()), (2, mine), "{ran:?}");
     assert!(ran.err.contains("1 file in it differs"), "{ran:?}");
 
-    // What is no file can't be replaced, and half of a tree is worse than none.
+    // Something that is not a file can't be replaced, and a partial tree is not acceptable.
     fs::create_dir_all(home.path().join("taken/trainer.py")).unwrap();
     fs::create_dir_all(home.path().join("blocked")).unwrap();
     fs::write(home.path().join("blocked/conf"), mine).unwrap();
@@ -193,7 +193,7 @@ fn out_replaces_no_other_file_unless_told_to() {
         assert_eq!(files, 1, "nothing is written to {out}");
     }
 
-    // With nothing to write to there is nothing to replace.
+    // If nothing is to be written, nothing is replaced.
     assert_eq!(port(&["--force", "p"]).code, 2);
     assert_eq!(port(&["--write", "--force", "p"]).code, 2);
 }
@@ -241,7 +241,7 @@ fn links_are_not_followed_out_of_the_project() {
     assert_eq!(read(&p, "again.py"), ported_trainer());
     assert!(p.join("again.py").is_symlink(), "a link stays a link");
     assert_eq!(read(home.path(), "outside.py"), TRAINER);
-    // A link that is named is no way out either; the message names the file.
+    // A link named directly is not followed either; the message names the file.
     let ran = portolan(&p, &["port", "--target", "hpu", "--write", "shared.py"]);
     assert!(ran.code == 1 && ran.err.contains("outside.py directly"), "{ran:?}");
     assert_eq!(read(home.path(), "outside.py"), TRAINER);
@@ -274,7 +274,7 @@ fn a_file_that_may_be_half_written_is_left_alone() {
     let home = folder(&[("p/one.py", TRAINER), ("p/other.py", TRAINER)]);
     let p = home.path().join("p");
     fs::hard_link(p.join("one.py"), home.path().join("two.py")).unwrap();
-    // What a run leaves behind that is killed while it replaces the bytes of a file with two names.
+    // The files left by a run that is killed while it overwrites a file with two names.
     let whole = format!(".portolan-{}.whole", fs::metadata(p.join("one.py")).unwrap().ino());
     fs::write(p.join(&whole), ported_trainer()).unwrap();
     let port = || portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
@@ -283,7 +283,7 @@ fn a_file_that_may_be_half_written_is_left_alone() {
     assert!(ran.err.contains("p/one.py:1:1: error[engine#input] a run was stopped while") && ran.err.contains(&whole));
     assert_eq!((read(&p, "one.py"), read(&p, &whole)), (TRAINER.to_owned(), ported_trainer()));
     assert_eq!(read(&p, "other.py"), ported_trainer());
-    // Once the file is whole and the other one is gone, it is ported like any file.
+    // Once the file is complete and the other one is deleted, it is ported like any file.
     fs::remove_file(p.join(&whole)).unwrap();
     assert_eq!(port().code, 0);
     assert_eq!(read(home.path(), "two.py"), ported_trainer());
@@ -299,7 +299,7 @@ fn what_can_not_be_read_is_said() {
     let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
     assert!(ran.code == 1 && ran.err.contains("the file's name is not UTF-8; rename it"), "{ran:?}");
     assert!(ran.out.contains("+++ b/a.py\n"), "{ran:?}");
-    // A pipe, which would never end, and a file that says it is larger than memory.
+    // A pipe, which would never end, and a file whose stated size exceeds memory.
     assert!(Command::new("mkfifo").arg(home.path().join("pipe.py")).status().unwrap().success());
     fs::File::create(home.path().join("huge.py")).unwrap().set_len(1 << 40).unwrap();
     let ran = portolan(home.path(), &["port", "--target", "hpu", "pipe.py", "huge.py"]);
@@ -327,7 +327,7 @@ fn a_name_moves_no_cursor_and_writes_no_message() {
     let ran = portolan(home.path(), &["port", "--target", "hpu", "p"]);
     assert!(ran.err.contains("a\\u{1b}[2J\\u{202e}\u{fffd}portolan: nothing is left\\u{9b}.py:"), "{ran:?}");
     assert!(!ran.err.contains(['\u{1b}', '\u{202e}', '\u{9b}']) && !ran.err.contains("\nportolan: nothing"), "{ran:?}");
-    // Git reads the name as it is.
+    // Git reads the name unchanged.
     git_apply(&home.path().join("p"), &ran.out);
     assert!(read(home.path(), &format!("p/{name}")).contains(".to(\"hpu\")"));
 }

@@ -1,4 +1,4 @@
-//! `portolan recipes`, on guides made up here.
+//! `portolan recipes`, on guides written for the test.
 
 use crate::{folder, portolan, portolan_with, read};
 use serde_json::Value;

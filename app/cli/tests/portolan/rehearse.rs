@@ -1,4 +1,4 @@
-//! A port run beside its original: by the command, on the PyTorch that tests have.
+//! A port run next to its original: through the command, on the tests' PyTorch.
 
 use crate::check_port::python;
 use crate::{TRAINER, folder, portolan, read, schema};
@@ -52,7 +52,7 @@ fn a_project_is_run_beside_its_port() {
     let files: Vec<&String> = result["files"].as_object().unwrap().keys().collect();
     assert_eq!(files, ["main.py", "parts/__init__.py", "parts/net.py"]);
 
-    // What was run is the port that the command makes, and the page knows it by these sums.
+    // The run used the port that the command writes, and the page recognises it by these hashes.
     let ran = portolan(home.path(), &["port", "--target", "hpu", "--format", "json", "project"]);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     let sums = &report["certificate"]["files"]["parts/net.py"];

@@ -1,4 +1,4 @@
-//! JSON and SARIF, and the switches that change what is ported.
+//! JSON and SARIF, and the options that change what is ported.
 
 use crate::{TRAINER, folder, ported_trainer, portolan, read, schema};
 use serde_json::Value;
@@ -127,7 +127,7 @@ fn messages_name_path_line_column_and_recipe() {
 
 #[test]
 fn places_are_those_of_the_file_on_the_disk() {
-    // The port puts lines in front of the place that needs a person.
+    // The port inserts lines before the place with manual work.
     let old =
         "import torch\n\nnet = torch.nn.Linear(4, 2).cuda()\n\n\ndef save(net):\n    é = 1; torch.jit.script(net)\n";
     let home = folder(&[("p/more.py", old)]);

@@ -1,10 +1,10 @@
 //! Checks values against the schemas in `schema/`.
 //!
-//! Only the keywords that they use are known; an unknown one fails, so that nothing in them is decoration.
+//! Only the keywords that they use are supported; an unknown one fails, so that none is silently ignored.
 
 use serde_json::Value;
 
-/// The report of a port. Panics with the place of the first difference.
+/// The report of a port. Panics with the location of the first difference.
 pub(crate) fn check(value: &Value) {
     check_by(include_str!("../../../../schema/ported.schema.json"), value);
 }
@@ -27,7 +27,7 @@ fn check_by(text: &str, value: &Value) {
 
 fn valid(root: &Value, schema: &Value, value: &Value, at: &str) {
     let Some(keywords) = schema.as_object() else { panic!("{at}: a schema is an object") };
-    // Null is all that a value which may be missing has to be.
+    // Null is only allowed for a value that may be missing.
     if value.is_null() && schema["type"].as_array().is_some_and(|types| types.contains(&"null".into())) {
         return;
     }

@@ -15,7 +15,7 @@ fn build_writes_the_pages_of_the_guides() {
     for page in ["index.html", "guides/hpu/index.html", "404.html", "portolan-rehearsal.zip"] {
         assert!(home.path().join(page).is_file(), "{page}");
     }
-    // Every guide that the kit covers says how to use it, and the archive unpacks to a program that runs.
+    // Every guide that the kit covers explains how to use it, and the archive contains a working program.
     for (guide, offered) in [("hpu", true), ("ipu", true), ("tensorflow-ipu", true), ("writing-a-recipe", false)] {
         let page = crate::read(home.path(), &format!("guides/{guide}/index.html"));
         assert_eq!(page.contains("href=\"../../portolan-rehearsal.zip\""), offered, "{guide}");
@@ -37,7 +37,7 @@ fn build_with_a_faulty_guide_writes_nothing() {
     assert!(!home.path().join("dist").exists());
 }
 
-/// A guide with this body is refused with this message, and nothing is written.
+/// A guide with this body is rejected with this message, and nothing is written.
 #[track_caller]
 fn check(body: &str, message: &str) {
     check_guide(&format!("+++\ntitle = \"T\"\n+++\n{body}"), message);
@@ -191,7 +191,7 @@ fn serve_answers_like_a_static_host() {
     check(&serving, "POST /", "405", "Allow: GET, HEAD", "");
 }
 
-/// Browsers keep connections open that they do not use.
+/// Browsers keep unused connections open.
 #[test]
 fn idle_connections_keep_nobody_waiting() {
     let home = folder(&[("index.html", "<p>home</p>")]);
@@ -201,7 +201,7 @@ fn idle_connections_keep_nobody_waiting() {
     drop(idle);
 }
 
-/// Events up to the first with this text; the test fails by its time limit when none comes.
+/// Events up to the first with this text; the test fails by its time limit if there is none.
 fn event(events: &mut impl BufRead, text: &str) -> Vec<String> {
     let mut seen = Vec::new();
     while !seen.last().is_some_and(|line: &String| line.contains(text)) {

@@ -6,19 +6,20 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use guide::html::escape;
 
-/// The leaf that speaks of what is left out. Links to that end there.
+/// The leaf that explains what is omitted. Links to those pages point there.
 pub(super) const ELSEWHERE: &str = "elsewhere/";
-/// Address of the page that ports. Its ids are its program's and stay as they are; it is reached by the one around its view.
+/// Address of the Port page. Its ids belong to its program and are unchanged; its own id is on the element around its
+/// view.
 const PORT: &str = "port/";
-/// Address of the page that writes launch scripts, with ids of its program too.
+/// Address of the Launch page, whose ids also belong to its program.
 const LAUNCH: &str = "launch/";
 
-/// Address of the page that checks a port, which is not in the file.
+/// Address of the Check page, which is not in the file.
 const CHECK: &str = "check/";
-/// What a link to that page is marked with: the style sheet says behind it that the page is not in the file.
+/// The mark of links to that page: the style sheet adds a note after them that the page is not in the file.
 const LEFT_OUT: &str = "data-left-out";
 
-/// A page, and what is around it.
+/// A page, and its context.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf<'a> {
     /// The page's address from the root: `guides/hpu/`, empty for the home page.
@@ -51,8 +52,8 @@ impl Leaf<'_> {
         self.pages.contains(&path)
     }
 
-    /// HTML of this page with ids and links of the single file. Quotes in text are escaped, so `name="` is an attribute's
-    /// beginning wherever it stands.
+    /// HTML of this page with ids and links of the single file. Quotes in text are escaped, so every `name="` is an
+    /// attribute.
     pub(super) fn rewritten(&self, html: &str) -> String {
         let mut out = String::with_capacity(html.len() + html.len() / 8);
         let mut rest = html;
@@ -75,7 +76,7 @@ impl Leaf<'_> {
             rest = &value[end..];
         }
         out += rest;
-        // A place of the file is gone to; what is kept there has a link of its own.
+        // These links lead to a place in the file; downloads have links of their own.
         out.replace(&format!("\"#{ELSEWHERE}\" download"), &format!("\"#{ELSEWHERE}\""))
     }
 
@@ -111,7 +112,7 @@ impl Leaf<'_> {
         }
     }
 
-    /// A picture of the site as data.
+    /// An image of the site as a data URL.
     fn picture(&self, to: &str) -> String {
         let path = from_root(self.path, to);
         let Some(bytes) = self.files.get(&path) else { return to.to_string() };
@@ -129,7 +130,7 @@ fn own_id(path: &str) -> &str {
     if path.is_empty() { "home/" } else { path }
 }
 
-/// A relative address of a page, from the root.
+/// A relative address on a page, from the root.
 fn from_root(page: &str, to: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();

@@ -1,22 +1,22 @@
-//! Modules that other files import, made into text that stands in a page or starts a worker.
+//! Modules that other files import, converted to text for a page or a worker.
 
 use crate::SiteError;
 
-/// What stands between two words of a text, the first time.
+/// The text between two strings, at the first occurrence.
 pub(super) fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let start = text.find(open)? + open.len();
     text[start..].find(close).map(|end| &text[start..start + end])
 }
 
-/// A program as wasm-bindgen wrote it, without its exports, so that it is a module's text and an old script's alike: its
-/// start is put into the global scope under `name`, where others find it.
+/// A wasm-bindgen program without its exports, so that the text works as a module and as a classic script: its start
+/// function is assigned to `name` in the global scope, where others find it.
 pub(super) fn carried_program(text: &str, name: &str) -> Result<String, SiteError> {
     let fault = |why: &str| SiteError::OneFile(format!("the program that should become {name} {why}"));
     let (body, exports) = text.rsplit_once("\nexport {").ok_or_else(|| fault("has no start"))?;
     let (exports, rest) = exports.split_once("};").ok_or_else(|| fault("has no start"))?;
     let start = exports.split(',').find_map(|name| name.trim().strip_suffix(" as default"));
     let start = start.ok_or_else(|| fault("has no start"))?;
-    // Where the module would be, if it were a file of its own; it is told where it is.
+    // Where the module would be, if it were a separate file; it receives its location as an argument.
     let body = body.replace("import.meta", "({ url: location.href })");
     let mut text = String::new();
     for line in body.lines() {
@@ -41,7 +41,7 @@ pub(super) fn search_module(search: &str, engine: &str) -> Result<String, SiteEr
     in_a_tag(format!("{engine}{import}{search}\nwindow.portolanOneFile.search = open;\n"))
 }
 
-/// A script may stand in a page unless it ends its own tag.
+/// A script can be embedded in a page unless it ends its own tag.
 fn in_a_tag(text: String) -> Result<String, SiteError> {
     match text.to_ascii_lowercase().contains("</script") {
         true => Err(SiteError::OneFile("a program holds the end of a script tag".to_string())),

@@ -2,7 +2,7 @@ use super::{Files, single_file};
 use crate::{shell, theme};
 use std::collections::BTreeMap;
 
-/// A site as small as it can be.
+/// A minimal site.
 fn site() -> Files {
     let page = |path, main| shell(&shell::Frame { path, title: path, main, ..shell::Frame::default() });
     let port = page("port/", "<div id=\"port\"></div>")

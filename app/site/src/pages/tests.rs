@@ -132,7 +132,7 @@ fn home_shows_a_port_and_the_guides_in_order() {
     assert!(pages["404.html"].contains("href=\"/sub/guides/\""), "{}", pages["404.html"]);
 }
 
-/// The file that an address leads to, as seen from a page.
+/// The file at an address, relative to a page.
 fn target(page: &str, to: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
@@ -149,7 +149,8 @@ fn target(page: &str, to: &str) -> String {
     if file.is_empty() || file.ends_with('/') { file + "index.html" } else { file }
 }
 
-/// Every `href` and `src` of every page leads to a page, an anchor or a file that is there; `port/` and the programs are made elsewhere.
+/// Every `href` and `src` of every page leads to an existing page, anchor or file; `port/` and the programs are built
+/// elsewhere.
 #[test]
 fn nothing_leads_nowhere() {
     let pages = pages();
