@@ -565,3 +565,36 @@ fn a_data_generator_with_a_configuration_is_no_program_for_the_card() {
     ];
     assert_eq!(ported("hpu", &files).0[0], files[0].1);
 }
+
+#[test]
+fn a_configuration_for_lightning_cli_needs_more_than_an_accelerator() {
+    let cli = "from lightning.pytorch.cli import LightningCLI\n\nLightningCLI(Net)\n";
+    check_said("hpu", cli, "accelerator=hpu, strategy=auto and precision=bf16-mixed for a LightningCLI");
+    check_said("xpu", cli, "`class_path: xpu_lightning.XPUAccelerator` as `accelerator`");
+}
+
+#[test]
+fn apex_is_told_once() {
+    let uses = "from apex import amp\n\nnet, opt = amp.initialize(net, opt)\nwith amp.scale_loss(loss, opt) as scaled:\n    \
+        scaled.backward()\n";
+    for target in ["hpu", "xpu"] {
+        let said = ported(target, &[("a.py", uses), ("b.py", uses)]).1;
+        assert_eq!(said.matches("Replace Apex").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn float64_that_stays_on_the_host_is_not_told() {
+    let table = |end: &str| {
+        format!(
+            "import torch\n\n\ndef betas(n):\n    b = torch.linspace(0, 1, n, dtype=torch.float64)\n    return {end}\n"
+        )
+    };
+    check_silent("hpu", &table("b.numpy()"));
+    check_silent("hpu", &table("b.to(torch.float32)"));
+    check_said("hpu", &table("b"), "5: Check the data types");
+    check_said("hpu", &table("b.to(torch.float32)").replace("n, ", "n, device='cuda', "), "5: Check the data types");
+    let step = "for x in loader:\n    loss = net(x.to(torch.float32)).to(torch.float64).sum()\n    loss.backward()\n    \
+        optimizer.step()\n";
+    check_said("hpu", &format!("import torch\n\n{step}"), "4: Check the data types");
+}
