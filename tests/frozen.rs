@@ -1,5 +1,5 @@
-//! What older versions wrote keeps opening: shared links, work that a browser keeps, ids of recipes. `tests/frozen/README.md` says
-//! what lies there.
+//! Data written by older versions can still be read: shared links, work stored in a browser, ids of recipes.
+//! `tests/frozen/README.md` describes it.
 
 use codemod::{Example, RecipeSet, SourceFile, pack_examples, port};
 use flate2::read::DeflateDecoder;
@@ -31,7 +31,7 @@ fn frozen() -> BTreeMap<String, Value> {
     files_of("work")
 }
 
-/// The links of a page, with where each comes from, and what it carries.
+/// The links of a page, each with its origin and its contents.
 fn links_of(page: &str, carries: &str) -> Vec<(String, BTreeMap<String, String>)> {
     let files = files_of(page);
     assert!(files.len() >= 2, "{page}");
@@ -126,7 +126,7 @@ fn kept_work_comes_back_with_all_that_was_kept_beside_it() {
 #[test]
 fn old_links_of_launches_open() {
     for (link, mut fields) in links_of("launch", "fields") {
-        // What the field is called now.
+        // The field's current name.
         if let Some(devices) = fields.remove("ipus-per-replica") {
             fields.insert("devices-per-replica".to_owned(), devices);
         }
@@ -140,7 +140,7 @@ fn old_links_of_launches_open() {
         let lost: Vec<_> = fields.keys().filter(|name| !form.contains(name)).collect();
         assert!(lost.is_empty(), "{link}: no field of today's form takes {lost:?}");
         let problems = state.written().err().unwrap_or_default();
-        // A site file has a format of its own: what is not in it any more is named.
+        // A site file has its own format: keys that no longer exist are named.
         let is_named = |problem: &launch::Problem| problem.message.starts_with("line 15: unknown field `mpirun`");
         let is_right =
             if fields.contains_key("site-file") { problems.iter().all(is_named) } else { problems.is_empty() };
@@ -154,7 +154,7 @@ fn old_links_of_checks_open() {
         let (choice, faults) = web::check::state::choice::Choice::from_fragment(&link);
         assert_eq!(faults, Vec::<String>::new(), "{link}");
         for (key, value) in &values {
-            // The one thing that changed: see README.md.
+            // The only change: see README.md.
             let is_first = link == "#height=128&seed=11";
             let value = if is_first && key == "weights" { "sample" } else { value };
             assert_eq!(choice.get(key).as_deref(), Some(value), "{link}: {key}");
@@ -162,7 +162,7 @@ fn old_links_of_checks_open() {
     }
 }
 
-/// Ids of recipes, and what is said of those that are gone.
+/// Ids of recipes, and the notes about removed ones.
 fn ids(list: &str) -> Vec<(&str, Option<&str>)> {
     let lines = list.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     lines.map(|line| line.split_once(" gone: ").map_or((line, None), |(id, instead)| (id, Some(instead)))).collect()

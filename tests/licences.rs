@@ -1,7 +1,7 @@
-//! What the project is made of, besides itself: where each package comes from, under which licence, and what of it is delivered with
-//! the site, with the texts of the licences (`app/site/src/texts/licences.json`, which the site shows).
+//! The project's third-party components: where each package comes from, its licence, and which of them are delivered
+//! with the site, with the texts of the licences (`app/site/src/texts/licences.json`, which the site shows).
 //!
-//! `UPDATE=1 cargo test -p tests --test licences` writes the list anew; read the diff before committing it.
+//! `UPDATE=1 cargo test -p tests --test licences` rewrites the list; review the diff before committing it.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Licences that may be combined with the project's own in one program: what `deny.toml` allows.
+/// Licences that may be combined with the project's own in one program: those allowed in `deny.toml`.
 fn allowed() -> BTreeSet<String> {
     let text = std::fs::read_to_string(root().join("deny.toml")).expect("deny.toml is there");
     let settings: toml::Table = text.parse().expect("deny.toml is TOML");
@@ -73,7 +73,7 @@ fn packages_come_from_one_registry_under_licences_that_fit() {
     assert_eq!(unsummed, [""; 0], "every package is known by its hash");
 }
 
-/// The packages that are compiled into what the site delivers.
+/// The packages that are compiled into the site's files.
 fn delivered() -> Vec<Value> {
     let metadata = metadata(&["--filter-platform", "wasm32-unknown-unknown"]);
     let packages: BTreeMap<&str, &Value> = list(&metadata["packages"]).iter().map(|p| (text(&p["id"]), p)).collect();
@@ -86,7 +86,7 @@ fn delivered() -> Vec<Value> {
     let mut open: Vec<&str> = packages.iter().filter(|(_, p)| is_ours(text(&p["name"]))).map(|(id, _)| *id).collect();
     let mut seen = BTreeSet::new();
     while let Some(id) = open.pop() {
-        // What a macro is made of works while the compiler does, and is delivered to nobody.
+        // A macro's dependencies run in the compiler, and are not delivered.
         if is_macro(packages[id]) || !seen.insert(id) {
             continue;
         }
@@ -96,7 +96,7 @@ fn delivered() -> Vec<Value> {
     seen.into_iter().map(|id| packages[id].clone()).filter(|package| !package["source"].is_null()).collect()
 }
 
-/// The text of a package's licence; of several the shortest to meet. Nothing where the package holds none.
+/// The text of a package's licence; of several the shortest that is sufficient. Empty if the package contains none.
 fn licence_text(package: &Value) -> String {
     let folder = Path::new(text(&package["manifest_path"])).parent().map(Path::to_path_buf).unwrap_or_default();
     let mut names: Vec<PathBuf> =
@@ -112,7 +112,7 @@ fn licence_text(package: &Value) -> String {
     texts.iter().find(is_short).or(texts.first()).cloned().unwrap_or_default()
 }
 
-/// A text with its paragraphs in lines, and nothing else of how it was set.
+/// A text with one line per paragraph, and without other formatting.
 fn paragraphs(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -1,4 +1,4 @@
-//! The rooms of ARCHITECTURE.md, held by what cargo itself knows of the workspace.
+//! Checks the rooms of ARCHITECTURE.md against cargo's own data about the workspace.
 //!
 //! A rule is a line in one of the tables below. A new crate that is in no table fails the test, so that somebody
 //! decides where it belongs.
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Which room may use which. Dependencies point one way; what is not listed is not allowed.
+/// Which room may use which. Dependencies point one way; those that are not listed are not allowed.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("guide", &[]),
     ("uresnet", &[]),
@@ -33,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates from outside that one room alone may name (a trailing `*` stands for any rest), and that room.
+/// External crates that only one room may depend on (a trailing `*` matches any suffix), and that room.
 const OWNED: &[(&str, &[&str])] = &[
     ("pulldown-cmark*", &["guide"]),
     ("tree-sitter*", &["python"]),
@@ -50,7 +50,7 @@ const OWNED: &[(&str, &[&str])] = &[
 /// Rooms of pure functions: no file, socket, process, environment, clock or terminal, and nothing of the browser.
 const PURE: &[&str] = &["guide", "python", "training", "codemod", "tables", "launch", "uresnet", "forward"];
 
-/// What a pure room's source does not say. Build scripts and tests may.
+/// Forbidden in a pure room's source, except in build scripts and tests.
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::net",
@@ -64,21 +64,21 @@ const IMPURE: &[&str] = &[
     "todo!(",
 ];
 
-/// Crates that mean a browser.
+/// Crates that depend on a browser.
 const BROWSER: &[&str] = &["web-sys", "js-sys", "wasm-bindgen"];
 
-/// What the rules look at: who names whom, and the sources of the pure rooms.
+/// The data for the rules: dependencies, and the sources of the pure rooms.
 #[derive(Default)]
 struct Workspace {
-    /// Member → the crates it names as ordinary or build dependencies.
+    /// Member → its ordinary and build dependencies.
     names: BTreeMap<String, BTreeSet<String>>,
-    /// Any crate → the crates it is compiled with for wasm32.
+    /// Any crate → the crates with which it is compiled for wasm32.
     reaches: BTreeMap<String, BTreeSet<String>>,
     /// Member, path, text.
     sources: Vec<(String, PathBuf, String)>,
 }
 
-/// Every broken rule, as a sentence.
+/// All violations, as sentences.
 fn broken_rules(workspace: &Workspace) -> Vec<String> {
     let mut broken = Vec::new();
     let members: BTreeSet<&String> = workspace.names.keys().collect();
@@ -214,8 +214,8 @@ fn the_workspace_is_really_looked_at() {
     }
 }
 
-/// The library and the tool that writes its JavaScript must have the same version to the last number; the setup
-/// command installs the one of the lock file, so the manifest may not leave it open.
+/// The library and the tool that writes its JavaScript must have exactly the same version; setup installs the one in
+/// the lock file, so the manifest must pin it.
 #[test]
 fn wasm_bindgen_is_pinned_to_the_locked_version() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the root manifest is there");
@@ -277,7 +277,7 @@ fn a_crate_without_a_room_is_named() {
     assert_eq!(made_up(&[("attic", &[])], &[], &[]), ["attic is not in the table of rooms"]);
 }
 
-/// The sources of a member as Rust, by module; the root has no name. A program of its own in `bin/` belongs to no module.
+/// The sources of a member as Rust, by module; the root has no name. A separate program in `bin/` belongs to no module.
 fn modules_of(member: &str) -> BTreeMap<Vec<String>, syn::File> {
     let mut sources = Vec::new();
     let folder = root().join("app").join(member).join("src");
@@ -310,8 +310,8 @@ fn no_modules_use_one_another_in_a_circle() {
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
 
-/// Pages of `web`, and what each is made of: plain data between its programs, what it knows, what carries between that and
-/// the browser, what shows it. Each knows those before it.
+/// Pages of `web`, and their layers: plain data between programs, state, the connection to the browser, the view. Each
+/// may use those before it.
 const PAGES: &[&str] = &["port", "launch", "check"];
 const LAYERS: &[&str] = &["protocol", "state", "work", "view"];
 
@@ -339,7 +339,7 @@ fn pages_keep_to_their_layers() {
     assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
 }
 
-/// Where `unsafe` may stand, each with what needs it. Everywhere else the workspace's lint denies it.
+/// Where `unsafe` is allowed, each with its reason. Everywhere else the workspace's lint denies it.
 const UNSAFE: &[(&str, &str)] = &[
     ("app/uresnet/src/kernels.rs", "instructions of processors, and memory that threads share"),
     ("app/forward/src/main.rs", "the interface of the modules to JavaScript"),
@@ -358,7 +358,7 @@ fn unsafe_stands_in_the_kernels_and_at_the_border_alone() {
             collect(&root().join(folder), member, &mut sources);
         }
     }
-    // The tests' own sources; this file has the word itself.
+    // The tests' own sources; this file contains the word itself.
     for entry in std::fs::read_dir(root().join("tests")).expect("tests/ is there").flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() && !["browser", "fixtures"].iter().any(|other| name == *other) {

@@ -1,10 +1,10 @@
-//! General code names no vendor. The words are taken from the guides' front matter, so a new target brings its own.
+//! General code names no vendor. The words are read from the guides' front matter, so a new target adds its own.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Rooms whose sources are general as a whole.
+/// Rooms whose sources are entirely general.
 const GENERAL: &[&str] = &[
     "app/python/src",
     "app/training/src",
@@ -17,7 +17,7 @@ const GENERAL: &[&str] = &[
     "app/web/src",
 ];
 
-/// Names that stand in a target's table and are nobody's.
+/// Names in a target's table that are not vendor-specific.
 const COMMON: &[&str] = &[
     "CCL_WORKER_COUNT",
     "JOB_HOSTS",
@@ -39,7 +39,7 @@ const COMMON: &[&str] = &[
     "processes",
     "python",
     "torch",
-    // A framework of several vendors, and a page that is no vendor's.
+    // A framework of several vendors, and a page that is not a vendor's.
     "lightning",
     "tutorial",
 ];
@@ -48,7 +48,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The words of a guide that are its vendor's.
+/// The vendor-specific words of a guide.
 fn words(front: &Table) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut add = |text: &str| {
@@ -116,9 +116,9 @@ fn general_code_names_no_vendor() {
         sources(&root().join(room), &mut files);
         for file in files {
             let text = std::fs::read_to_string(&file).expect("UTF-8");
-            // What a file says in its own tests is not general.
+            // A file's own tests are not general.
             let general = text.split("#[cfg(test)]").next().unwrap_or_default();
-            // A comment may take a vendor as its example.
+            // A comment may use a vendor as an example.
             let code = general.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
             for (at, line) in code {
                 let own = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_lowercase);

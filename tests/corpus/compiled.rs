@@ -66,7 +66,7 @@ fn assertions(target: &str, mode: &str, left_to_a_person: &[&str]) {
     let (before, after) = cristae(target);
     let (program, start) =
         ("bin/segment.py", ["run.id=test", "run.iterations=6", "run.val_every=2", "mode.checkpoint_every=3"]);
-    // SambaFlow is told the batch size and the shape of a tile, which the configuration says too.
+    // SambaFlow receives the batch size and the shape of a tile as arguments, which are also in the configuration.
     let command: &[&str] = match target {
         "rdu" => &["COMMAND", "-b", "2", "--image-shape", "2", "32", "32", "--"],
         _ => &[],
@@ -93,7 +93,7 @@ fn cristae_holds_the_assertions_for_ipu() {
     assertions("ipu", "run.compute=IPU", &[]);
 }
 
-/// The project has a reader of its own, which nothing divides among instances.
+/// The project has its own reader, which is not divided among instances.
 #[test]
 fn cristae_holds_the_assertions_for_popdist() {
     assertions("popdist", "run.compute=IPU", &["P6"]);

@@ -1,8 +1,8 @@
-//! Examples of the guides as twin runs: what a `before` computes, and what its port computes.
+//! Examples of the guides as twin runs: the results of a `before` and of its port.
 //!
-//! An example is a fragment. `examples.py` puts in front of it what it takes from elsewhere and calls what it defines; the whole is
-//! ported as the example is, and both are run. `tests/fixtures/twins/examples.toml` says of each what comes out or why it does not run; `UPDATE=1`
-//! writes it, and whoever runs that reads the difference.
+//! An example is a fragment. `examples.py` prepends the objects that it uses and calls the functions that it defines;
+//! the whole is ported with the example's options, and both are run. `tests/fixtures/twins/examples.toml` has the
+//! result of each or why it does not run; `UPDATE=1` writes it, and the diff has to be reviewed.
 
 use crate::server;
 use crate::sound::{RECIPES, folder, here, write_tree};
@@ -17,10 +17,10 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-/// Guides whose examples are PyTorch's.
+/// Guides with PyTorch examples.
 const GUIDES: [&str; 5] = ["hpu", "ipu", "popdist", "rdu", "xpu"];
 
-/// The examples with a change, by the id of their section and their number there.
+/// The examples with a change, by the id of their section and their number in it.
 fn examples() -> BTreeMap<String, (String, Example)> {
     let mut found = BTreeMap::new();
     for guide in embedded_guides().iter().filter(|guide| GUIDES.contains(&&*guide.name)) {
@@ -40,7 +40,7 @@ fn examples() -> BTreeMap<String, (String, Example)> {
     found
 }
 
-/// What the examples are as programs, or why they can't be.
+/// The examples as programs, or why they can't be.
 fn completed(examples: &BTreeMap<String, (String, Example)>) -> BTreeMap<String, Result<String, String>> {
     let mut completer = std::process::Command::new(server::python())
         .arg(here().join("corpus/examples.py"))
@@ -64,7 +64,7 @@ fn completed(examples: &BTreeMap<String, (String, Example)>) -> BTreeMap<String,
         .collect()
 }
 
-/// Why the port of a whole example is nothing to run, where it is not.
+/// Why the port of a complete example can't be run, if so.
 fn no_twin(recipe: &str, ported: &Ported) -> Option<&'static str> {
     let file = &ported.files[0];
     if file.diagnostics.iter().any(|one| one.stops_step) {
@@ -74,7 +74,7 @@ fn no_twin(recipe: &str, ported: &Ported) -> Option<&'static str> {
         .then_some("its recipe has nothing to do in the whole program")
 }
 
-/// How the port of an example is started: under its release, and, where the port asks for it, with shapes and the size of a batch.
+/// How the port of an example is started: with its release, and, if the port requires it, with shapes and a batch size.
 fn start(example: &Example, program: &str, ported: &str) -> Start {
     let Options { target, sdk, .. } = &example.options;
     let mut told = Vec::new();
@@ -93,10 +93,10 @@ fn start(example: &Example, program: &str, ported: &str) -> Start {
     Start { options: told, ..Start::default() }
 }
 
-/// Features of a sample in the completed programs, where the example does not say how many.
+/// Features of a sample in the completed programs, if the example does not specify them.
 const WIDTH: usize = 8;
 
-/// What is said of a twin run in the table.
+/// The text about a twin run in the table.
 fn told(twin: &Twin, result: &Value, explained: &toml::Table) -> String {
     let failed = result["failed"].as_str().unwrap_or_default();
     if let Some(how) = failed.strip_prefix(twin.original.to_str().unwrap()) {
@@ -108,7 +108,7 @@ fn told(twin: &Twin, result: &Value, explained: &toml::Table) -> String {
     }
 }
 
-/// Differences that a recipe announces, and what its users read of them.
+/// Differences that a recipe announces, with the text that its users read.
 fn explained() -> toml::Table {
     fs::read_to_string(here().join("fixtures/twins/examples_explained.toml")).unwrap().parse().unwrap()
 }
@@ -179,7 +179,7 @@ fn table(found: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// Holds what was found against the table, or writes it.
+/// Compares the results with the table, or writes it.
 fn compare(found: &BTreeMap<String, String>, faults: &mut String) {
     let path = here().join("fixtures/twins/examples.toml");
     if std::env::var_os("UPDATE").is_some() {

@@ -1,6 +1,6 @@
-//! Faults put back into ports that are right: the twin run has to find every one.
+//! Faults injected into correct ports: the twin run has to detect every one.
 //!
-//! `tests/fixtures/twins/faults.toml` says what each is, where it goes, and what is to be found.
+//! `tests/fixtures/twins/faults.toml` lists each with its place and the expected finding.
 
 use crate::sound::{here, texts, write_tree};
 use crate::twins::{Fixture, run_all, start_of, whole};

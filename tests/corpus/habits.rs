@@ -1,4 +1,4 @@
-//! Habits seen in the wild, each cut down to what went wrong once.
+//! Patterns from real programs, each reduced to something that once failed.
 
 use crate::sound::{assert_sound, to_hpu};
 use codemod::Ported;

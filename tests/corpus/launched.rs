@@ -1,10 +1,10 @@
-//! From a port to its launch script to a run: what the script itself starts trains.
+//! From a port to its launch script to a run: the script's own commands train.
 //!
-//! Each fixture is ported, what a launch needs is read out of the port, and a script is written for each launcher of the
-//! target: with one process and with several, by hand, under Slurm and under PBS, on one machine and on two. The script runs
-//! with recorders in the place of the site's commands. What stands in front of Python has to start as many processes as
-//! were asked for and to tell them where they meet and who they are; the words that Python is given are then run against
-//! the stand-ins.
+//! Each fixture is ported, the launch settings are detected in the port, and a script is written for each launcher of
+//! the target: with one process and with several, without a scheduler, under Slurm and under PBS, on one machine and on
+//! two. The script runs with recorders in place of the site's commands. The launcher has to start as many processes as
+//! requested and to pass them their rendezvous address and ranks; Python's arguments are then run against the
+//! stand-ins.
 
 use crate::machine::{Machine, run_in};
 use crate::sound::{RECIPES, folder, here, read_tree, texts, to, write_tree};
@@ -20,14 +20,14 @@ use std::process::Command;
 
 const COMMANDS: [&str; 8] = ["mpirun", "mpiexec", "torchrun", "srun", "poprun", "python", "python3", "module"];
 
-/// Writes down its words and what the script has set.
+/// Records its arguments and the variables set by the script.
 const RECORDER: &str =
     "#!/bin/bash\n{ printf '%s\\0' \"${0##*/}\" \"$@\"; printf '\\1'; env -0; printf '\\2'; } >> \"$RECORD\"\n";
 
-/// A command that a script ran: its words, and the variables around it.
+/// A command run by a script: its arguments, and its environment.
 type Ran = (Vec<String>, Vec<(String, String)>);
 
-/// Runs a script in a folder with recorders and gives what it ran.
+/// Runs a script in a folder with recorders and returns the commands that it ran.
 fn recorded(script: &str) -> Vec<Ran> {
     let home = folder("launch");
     let bin = home.join("bin");
@@ -38,7 +38,7 @@ fn recorded(script: &str) -> Vec<Ran> {
     for name in COMMANDS {
         symlink(&recorder, bin.join(name)).unwrap();
     }
-    // Slurm's command and PBS's file that name the job's machines.
+    // Slurm's command and PBS's file with the names of the job's machines.
     fs::write(bin.join("scontrol"), "#!/bin/bash\nprintf 'h0\\nh1\\n'\n").unwrap();
     fs::set_permissions(bin.join("scontrol"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(home.join("nodes"), "h0\nh0\nh1\nh1\n").unwrap();
@@ -66,7 +66,7 @@ fn recorded(script: &str) -> Vec<Ran> {
     ran.collect()
 }
 
-/// What the fixtures of a target say of their start: the program, its arguments, and the batch where the target is told.
+/// The start of a target's fixtures: the program, its arguments, and the batch if the target receives it.
 struct Start {
     name: String,
     files: Vec<python::SourceFile>,
@@ -81,7 +81,7 @@ fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(|word| word.as_str().map(str::to_string)).collect()
 }
 
-/// Words that the launch writes itself are left out of what a fixture gives by hand; so is the division.
+/// Arguments that the launch writes itself are removed from a fixture's; so is the separator.
 fn given(step: &[String]) -> (Vec<String>, Option<String>) {
     let (mut args, mut batch, mut at) = (Vec::new(), None, 0);
     while let Some(word) = step.get(at) {
@@ -151,7 +151,7 @@ fn starts(target: &str) -> Vec<Start> {
     found
 }
 
-/// Scripts of `fixtures/scripts`, and the arguments with which each runs on devices that PyTorch itself knows.
+/// Scripts of `fixtures/scripts`, and the arguments with which each runs on devices that PyTorch itself supports.
 const SCRIPTS: [(&str, &[&str]); 13] = [
     ("accelerator_style", &[]),
     ("cell_ddp", &[]),
@@ -168,7 +168,7 @@ const SCRIPTS: [(&str, &[&str]); 13] = [
     ("wafer_aliases", &[]),
 ];
 
-/// The fields of a launch for a port: what is read out of it, and what only a user knows.
+/// The fields of a launch for a port: those detected in it, and those that only a user knows.
 fn fields(start: &Start, ported: &Ported, target: Target) -> Fields {
     let files: Vec<python::SourceFile> = ported
         .files
@@ -194,12 +194,12 @@ fn fields(start: &Start, ported: &Ported, target: Target) -> Fields {
     fields
 }
 
-/// Variables that say to the processes where they meet and how many they are; the stand-ins are one process, whoever
-/// starts them.
+/// Variables with the rendezvous address and the number of processes; the stand-ins are one process, whatever starts
+/// it.
 const OF_THE_LAUNCHER: [&str; 7] =
     ["MASTER_ADDR", "MASTER_PORT", "PATH", "PYTHONPATH", "WORLD_SIZE", "JOB_HOSTS", "SRUN_CPUS_PER_TASK"];
 
-/// What the script starts, as words of the program, with the variables that it sets; and all that was in front of them.
+/// The program's command in the script, as arguments, with the variables that it sets; and everything before them.
 fn started(script: &str, program: &str) -> (Vec<Ran>, Vec<Ran>) {
     let exported: BTreeSet<String> = script
         .lines()
@@ -219,7 +219,7 @@ fn started(script: &str, program: &str) -> (Vec<Ran>, Vec<Ran>) {
     (found, before)
 }
 
-/// How many processes a command starts, by the words of the launcher's own documentation; none where the program starts
+/// The number of processes that a command starts, according to the launcher's documentation; none if the program starts
 /// them itself.
 fn processes(words: &[String], script: &str) -> Option<u32> {
     let value = |flags: &[&str]| {
@@ -257,7 +257,7 @@ fn lacking(way: &Way, script: &str, (words, env): &Ran) -> Option<String> {
     if by_mpirun_of_pbs && !words.windows(2).any(|pair| pair == ["-H", "h0:2,h1:2"]) {
         return Some(format!("mpirun is not told the job's machines: {words:?}"));
     }
-    // A shell in front of Python gives what the launcher says the names that PyTorch looks for.
+    // A shell before Python copies the launcher's variables to the names that PyTorch reads.
     let at = words.iter().position(|word| word == "bash")?;
     let told = [("SLURM_PROCID", "3"), ("SLURM_LOCALID", "1"), ("SLURM_NTASKS", "4"), ("PMI_RANK", "3")];
     let told = told.into_iter().chain([("MPI_LOCALRANKID", "1"), ("PMIX_RANK", "3"), ("PALS_LOCAL_RANKID", "1")]);
@@ -299,7 +299,7 @@ fn trains(target: &str, name: &str) -> bool {
     }
 }
 
-/// Runs what a script starts, one command behind the other in one folder.
+/// Runs the commands of a script, one after the other in one folder.
 fn run_started(start: &Start, root: &Path, target: &str, commands: &[Ran]) -> Result<(), String> {
     let cwd = folder("launched");
     let mut calls = Vec::new();
@@ -355,7 +355,8 @@ fn every_launch(name: &str, ways: &[(&str, &str)]) {
                     fields.insert(name.into(), value.into());
                 }
             }
-            // What can't be written is refused with a reason; one process by the usual launcher always can.
+            // A combination that can't be written is refused with a reason; one process with the default launcher
+            // always can.
             let written = match write(&fields, &launch::read_site) {
                 Ok(written) => written,
                 Err(problems) if launcher.is_empty() && way.instances == "1" => {
@@ -372,7 +373,7 @@ fn every_launch(name: &str, ways: &[(&str, &str)]) {
                 faults += &format!("{says}: starts nothing\n{}\n", written.script);
                 continue;
             }
-            // What compiles is started once, whatever trains.
+            // The compile command is started once, whatever starts the training.
             if let Some(fault) = before.last().and_then(|ran| lacking(&way, &written.script, ran)) {
                 faults += &format!("{says}: {fault}\n");
             }
@@ -388,7 +389,7 @@ fn every_launch(name: &str, ways: &[(&str, &str)]) {
     println!("{name}: {scripts} scripts, {runs} different starts");
     assert!(faults.is_empty(), "\n{faults}");
     assert!(scripts > 0, "no fixture is for {name}");
-    // A way that is refused for every fixture is passed over above, so what there must be is named.
+    // A combination that is refused for every fixture is skipped above, so the required ones are listed.
     for wanted in ways {
         assert!(written_ways.contains(wanted), "{name}: no script for {wanted:?}");
     }

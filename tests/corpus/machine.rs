@@ -1,4 +1,4 @@
-//! Running a program against the stand-ins of `rehearsal/`, and what it then called.
+//! Runs a program against the stand-ins of `rehearsal/`, and returns the recorded calls.
 
 use crate::server;
 use crate::sound::{folder, here};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What the machine of a run has.
+/// The machine of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Machine {
     Cpu,
@@ -20,7 +20,7 @@ pub(crate) enum Machine {
 }
 
 impl Machine {
-    /// The machine that a target's ports are for.
+    /// The machine for a target's ports.
     pub(crate) fn of(target: &str) -> Self {
         match target {
             "hpu" => Self::Hpu,
@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// The accelerator that torch itself knows there.
+    /// The accelerator that torch itself reports there.
     fn accelerator(self) -> &'static str {
         match self {
             Self::Cuda => "cuda",
@@ -54,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// What its launcher says to each process: here the first of two instances with two replicas each.
+    /// The variables that its launcher sets for each process: here the first of two instances with two replicas each.
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Popdist => &[
@@ -70,12 +70,12 @@ impl Machine {
 
 pub(crate) type Calls = Vec<(String, BTreeMap<String, Value>)>;
 
-/// Runs a program in a folder of its own and reads what it called.
+/// Runs a program in a folder of its own and reads its calls.
 pub(crate) fn run(root: &Path, program: &str, args: &[&str], machine: Machine) -> Result<Calls, String> {
     run_with(root, program, args, machine, &[])
 }
 
-/// The same with more of an environment.
+/// The same with additional environment variables.
 pub(crate) fn run_with(
     root: &Path,
     program: &str,
@@ -89,7 +89,7 @@ pub(crate) fn run_with(
     calls
 }
 
-/// The same in a folder that a run before it may have left something in. A broken contract is an error.
+/// The same in a folder in which an earlier run may have left files. A violated contract is an error.
 pub(crate) fn run_in(
     cwd: &Path,
     root: &Path,
@@ -99,7 +99,7 @@ pub(crate) fn run_in(
     env: &[(&str, &str)],
 ) -> Result<Calls, String> {
     let kit = here().join("../rehearsal").canonicalize().unwrap();
-    // TensorFlow is a stand-in with arrays of its own, which do not go with the NumPy that PyTorch's programs have.
+    // TensorFlow is a stand-in with its own arrays, which are incompatible with the NumPy of PyTorch's programs.
     let tensorflow = fs::read_to_string(root.join(program)).is_ok_and(|text| {
         let imports = ["import tensorflow", "from tensorflow", "import keras", "from keras"];
         text.lines().any(|line| imports.iter().any(|import| line.trim_start().starts_with(import)))

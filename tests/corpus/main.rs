@@ -1,11 +1,11 @@
-//! Ports every fixture and runs what came out.
+//! Ports every fixture and runs the result.
 //!
-//! A port is right when the ported program does on its machine what the original did on its own. So each test ports a
-//! fixture, checks what holds for every port (it compiles, a second port changes nothing, bytes outside the edits are
-//! the original's, line endings, tabs and BOM stay), compares the text with the golden file beside the fixture, and runs
-//! original and port against the stand-ins of `rehearsal/`, whose recorded calls must tell the same story.
+//! A port is correct if the ported program does the same on its machine as the original on its own. So each test ports
+//! a fixture, checks the properties of every port (it compiles, a second port changes nothing, bytes outside the edits
+//! are unchanged, line endings, tabs and BOM are kept), compares the text with the golden file next to the fixture, and
+//! runs original and port against the stand-ins of `rehearsal/`, whose recorded calls must match.
 //!
-//! `UPDATE=1 cargo test -p tests --test corpus` writes the golden files anew; read the diff before committing it.
+//! `UPDATE=1 cargo test -p tests --test corpus` rewrites the golden files; review the diff before committing it.
 
 mod compiled;
 mod examples;

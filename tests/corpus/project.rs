@@ -8,7 +8,7 @@ use codemod::{Ported, Style};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The project with compute modes: ported, held to the assertions, and run.
+/// The project with compute modes: ported, checked with the assertions, and run.
 fn cristae(sdk: Option<&str>) -> (PathBuf, PathBuf, Ported) {
     let before = here().join("fixtures/projects/cristae");
     let ported = assert_sound(&read_tree(&before), &to_hpu(sdk));
@@ -57,7 +57,8 @@ fn cristae_keeps_its_modes() {
     for (machine, mode) in [(Machine::Cpu, "run.compute=CPU"), (Machine::Cuda, "run.compute=GPU")] {
         for start in STARTS {
             if machine == Machine::Cpu && start.contains(&"run.precision=mixed") {
-                // float16 images and float32 weights: PyTorch refuses them where no autocast for CUDA is, and the port alike.
+                // float16 images and float32 weights: PyTorch rejects them without autocast for CUDA, and the port does
+                // the same.
                 let [original, ported] = [&before, &after].map(|root| refusal(root, start, mode));
                 assert!(original.starts_with("RuntimeError") && original == ported, "{original} | {ported}");
                 continue;

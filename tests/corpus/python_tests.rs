@@ -1,4 +1,4 @@
-//! The Python that these tests rest on has tests of its own.
+//! Runs the tests of the Python code that these tests use.
 
 use crate::server::Framework;
 use crate::sound::here;

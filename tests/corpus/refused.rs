@@ -1,4 +1,4 @@
-//! Input that is not what it should be: kept to the byte, and told where it hurts.
+//! Invalid input: unchanged to the byte, and reported with its location.
 
 use crate::sound::{RECIPES, assert_sound, folder, here, to, to_hpu, told};
 use codemod::{Severity, port};
@@ -99,7 +99,7 @@ fn invalid_utf8_by_the_command() {
     assert_eq!(fs::read(&file).unwrap(), bad("latin1_undeclared.py"));
 }
 
-/// Python begins a line at a carriage return, and the parser does not.
+/// Python begins a line at a carriage return, but the parser does not.
 #[test]
 fn lines_that_end_in_a_carriage_return() {
     for name in ["cr.py", "cr_in_a_comment.py"] {
@@ -113,7 +113,7 @@ fn lines_that_end_in_a_carriage_return() {
     assert!(ported.files[0].text.contains("\"\"\"a\rb\"\"\"\nnet.to(\"hpu\")\n"), "in a string it is a character");
 }
 
-/// The grammar alone reads neither; `python::tree` helps it.
+/// The grammar alone parses neither; `python::tree` works around it.
 #[test]
 fn lines_left_of_their_block_and_starred_parts() {
     let text = String::from_utf8(bad("outdented.py")).unwrap();
@@ -123,7 +123,7 @@ fn lines_left_of_their_block_and_starred_parts() {
     assert_eq!(losses(&ported.files[0].text), losses(&moved));
 }
 
-/// Python 3 compiles it, and fails when it comes there.
+/// Python 3 compiles it, and fails when it is executed.
 #[test]
 fn a_print_into_a_stream() {
     let text = String::from_utf8(bad("print_into_a_stream.py")).unwrap();

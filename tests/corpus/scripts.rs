@@ -45,21 +45,21 @@ impl Script {
         run(root, &format!("{}.py", self.name), args, machine).unwrap_or_else(|fault| panic!("{fault}"))
     }
 
-    /// On a machine with neither card nor Gaudi software, original and port do the same.
+    /// On a machine with neither GPU nor Gaudi software, original and port do the same.
     fn same_on_cpu(self, args: &[&str]) -> Self {
         let (before, after) = (self.run(&self.before, args, Machine::Cpu), self.run(&self.after, args, Machine::Cpu));
         assert_same_story(self.name, &own_story(&before), &own_story(&after));
         self
     }
 
-    /// In branch style the GPU's path is what it was.
+    /// In branch style the GPU's path is unchanged.
     fn same_on_cuda(self, args: &[&str]) -> Self {
         let (before, after) = (self.run(&self.before, args, Machine::Cuda), self.run(&self.after, args, Machine::Cuda));
         assert_same_story(self.name, &own_story(&before), &own_story(&after));
         self
     }
 
-    /// The port does on Gaudi what the original did on a GPU.
+    /// The port does the same on Gaudi as the original on a GPU.
     fn moves_from_cuda_to_hpu(self, before: &[&str], after: &[&str]) -> Self {
         let before = self.run(&self.before, before, Machine::Cuda);
         let after = self.run(&self.after, after, Machine::Hpu);
@@ -145,7 +145,7 @@ fn tabs_crlf_bom_lazily() {
     Script::with_sdk("tabs_crlf_bom", Style::InPlace, Some("1.19")).golden().moves_from_cuda_to_hpu(&[], &[]);
 }
 
-/// A program whose mode is an option goes by the environment.
+/// If a program's mode is an option, an environment variable is used.
 #[test]
 fn mode_chain_lazily() {
     let script = Script::new("mode_chain", Style::Branch);

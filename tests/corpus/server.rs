@@ -1,4 +1,5 @@
-//! The Python that has PyTorch, and one process of it that all programs are forked from: an import takes seconds. The same of TensorFlow.
+//! The Python with PyTorch, and a process of it from which all programs are forked: an import takes seconds. The same
+//! for TensorFlow.
 
 use crate::sound::here;
 use serde_json::Value;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// What programs compute with.
+/// The framework of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Framework {
     #[default]
@@ -16,13 +17,13 @@ pub(crate) enum Framework {
     TensorFlow,
 }
 
-/// The Python that has PyTorch.
+/// The Python with PyTorch.
 pub(crate) fn python() -> PathBuf {
     Framework::PyTorch.python()
 }
 
 impl Framework {
-    /// `PORTOLAN_PYTHON` or `PORTOLAN_TENSORFLOW` where it is set, else the Python that `cargo xtask setup` made.
+    /// `PORTOLAN_PYTHON` or `PORTOLAN_TENSORFLOW` if it is set, otherwise the Python created by `cargo xtask setup`.
     fn python(self) -> PathBuf {
         let (variable, folder) = match self {
             Framework::PyTorch => ("PORTOLAN_PYTHON", "newest"),
@@ -41,7 +42,7 @@ impl Framework {
         python
     }
 
-    /// What its server imports.
+    /// The imports of its server.
     fn modules(self) -> &'static [&'static str] {
         match self {
             Framework::PyTorch => &["torch", "torchvision", "matplotlib.pyplot", "hydra", "tensorboardX"],
@@ -49,7 +50,7 @@ impl Framework {
         }
     }
 
-    /// A Python with the recorder's server beside it, for Python tests.
+    /// A Python with the path of the recorder's server, for Python tests.
     pub(crate) fn command(self) -> Command {
         let mut command = Command::new(self.python());
         command.env("STAND_IN_SERVER", socket(self)).env("OMP_NUM_THREADS", "1");
@@ -57,12 +58,12 @@ impl Framework {
     }
 }
 
-/// A Python with the recorder's server beside it, for Python tests.
+/// A Python with the path of the recorder's server, for Python tests.
 pub(crate) fn command() -> Command {
     Framework::PyTorch.command()
 }
 
-/// Runs a program as `rehearsal/server.py` says; whether it ended well.
+/// Runs a program as described in `rehearsal/server.py`; returns whether it succeeded.
 pub(crate) fn run(request: &Value) -> bool {
     let mut connection = UnixStream::connect(socket(Framework::PyTorch)).unwrap();
     writeln!(connection, "{request}").unwrap();
@@ -72,7 +73,7 @@ pub(crate) fn run(request: &Value) -> bool {
     answer["status"] == 0
 }
 
-/// The same in a process that has imported nothing.
+/// The same in a process without imports.
 pub(crate) fn run_alone(request: &Value) -> bool {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let all = |value: &Value| value.as_array().unwrap().iter().map(text).collect::<Vec<_>>();
@@ -91,11 +92,11 @@ pub(crate) fn run_alone(request: &Value) -> bool {
     status.unwrap().success()
 }
 
-/// Where the server of this test run listens. It ends with the test run, when its standard input does.
+/// The address of this test run's server. It ends with the test run, when its standard input is closed.
 fn socket(framework: Framework) -> &'static PathBuf {
     static SERVERS: [OnceLock<(PathBuf, Child)>; 2] = [const { OnceLock::new() }; 2];
     let (socket, _) = SERVERS[framework as usize].get_or_init(|| {
-        // A socket's path may have a hundred bytes, so no folder of the checkout.
+        // A socket's path is limited to about a hundred bytes, so it can't be in a folder of the checkout.
         let socket =
             std::env::temp_dir().join(format!("portolan-{}-{}.socket", std::process::id(), framework as usize));
         let _ = std::fs::remove_file(&socket);

@@ -1,4 +1,4 @@
-//! What holds for every port of anything, and the files that ports are made of.
+//! The properties of every port, and the files of ports.
 
 use codemod::{Diagnostic, Options, Ported, PortedFile, RecipeSet, Severity, port};
 use python::SourceFile;
@@ -33,7 +33,7 @@ pub(crate) fn to(target: &str) -> Options {
     Options { target: target.into(), ..Options::default() }
 }
 
-/// Every file below a folder that a port is given: Python, requirements and configuration.
+/// Every file below a folder that is passed to a port: Python, requirements and configuration.
 pub(crate) fn read_tree(root: &Path) -> Vec<SourceFile> {
     fn walk(root: &Path, folder: &Path, files: &mut Vec<SourceFile>) {
         let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -71,7 +71,7 @@ pub(crate) fn told(diagnostics: &[Diagnostic]) -> String {
     lines.collect()
 }
 
-/// What holds for every port of anything.
+/// The properties of every port.
 pub(crate) fn assert_sound(files: &[SourceFile], options: &Options) -> Ported {
     let ported = port(files, &RECIPES, options);
     assert_eq!(ported.files.len(), files.len());
@@ -98,7 +98,7 @@ pub(crate) fn assert_sound(files: &[SourceFile], options: &Options) -> Ported {
     ported
 }
 
-/// The original with the edits applied; what lies between them is taken from the original.
+/// The original with the edits applied; the text between them is from the original.
 pub(crate) fn rebuilt(original: &str, file: &PortedFile) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -111,7 +111,7 @@ pub(crate) fn rebuilt(original: &str, file: &PortedFile) -> String {
     text + &original[at..]
 }
 
-/// Line endings, BOM, indentation by tabs and the missing newline at the end are the author's.
+/// Line endings, BOM, indentation by tabs and a missing final newline are the author's.
 pub(crate) fn assert_same_habits(name: &str, before: &str, after: &str) {
     assert_eq!(before.starts_with('\u{feff}'), after.starts_with('\u{feff}'), "{name}: byte order mark");
     assert_eq!(before.ends_with('\n'), after.ends_with('\n'), "{name}: newline at the end");

@@ -1,8 +1,8 @@
-//! Two runs compared: what was called, in words of neither machine or to the letter.
+//! Two runs compared: the calls, either normalised for both machines or exactly.
 
 use crate::machine::Calls;
 
-/// What both machines do, in words of neither: the calls that a right port changes or drops are told alike.
+/// The calls of either machine in a normalised form, without those that a correct port changes or drops.
 pub(crate) fn common_story(calls: &Calls) -> Vec<String> {
     let mut story = Vec::new();
     for (name, details) in calls {
@@ -14,7 +14,7 @@ pub(crate) fn common_story(calls: &Calls) -> Vec<String> {
         }
         let mut words = vec![name.clone()];
         for (key, value) in details {
-            // Validation may run without gradients now; DDP takes no device numbers; memory is pinned for another device.
+            // Validation may run without gradients now; DDP has no device numbers; memory is pinned for another device.
             if matches!(key.as_str(), "grad" | "device_ids" | "pin_memory_device" | "map_location" | "use_cuda") {
                 continue;
             }
@@ -29,7 +29,7 @@ pub(crate) fn common_story(calls: &Calls) -> Vec<String> {
     story
 }
 
-/// The same, to the letter; only gradients in validation may be gone.
+/// The same, exactly; only gradients in validation may be missing.
 pub(crate) fn own_story(calls: &Calls) -> Vec<String> {
     let told = calls.iter().map(|(name, details)| {
         let details: Vec<_> =
@@ -50,7 +50,7 @@ pub(crate) fn assert_same_story(what: &str, before: &[String], after: &[String])
     );
 }
 
-/// No CUDA, and everything that computes computes on the card.
+/// No CUDA, and every computation is on the card.
 pub(crate) fn assert_on_hpu(calls: &Calls) {
     for (name, details) in calls {
         assert!(!name.starts_with("torch.cuda."), "{name} is called on an HPU machine");
@@ -69,7 +69,8 @@ pub(crate) fn assert_on_hpu(calls: &Calls) {
     }
 }
 
-/// In lazy mode a graph ends right behind backward and behind the optimizer's step; in eager mode nobody marks steps.
+/// In lazy mode a graph ends directly after backward and after the optimizer's step; in eager mode steps are not
+/// marked.
 pub(crate) fn assert_marks(calls: &Calls, lazy: bool) {
     for (n, (name, _)) in calls.iter().enumerate() {
         if matches!(name.as_str(), "backward" | "optimizer.step") {

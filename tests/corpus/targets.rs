@@ -1,6 +1,6 @@
-//! Every target: fixtures found by their folders, ported, run where they were at home and run on the target.
+//! Every target: fixtures found by their folders, ported, run on their original machine and on the target.
 //!
-//! A folder with a `fixture.json` is a fixture. That file says how it is started:
+//! A folder with a `fixture.json` is a fixture. That file defines how it is started:
 //!
 //! ```json
 //! {
@@ -11,10 +11,10 @@
 //! }
 //! ```
 //!
-//! `home` are arguments with which original and port do the same on a machine with no vendor's software; without it the
-//! program has no mode but the target's. `on` names the targets, with arguments, several starts after another in one
+//! `home` are arguments with which original and port do the same on a machine without a vendor's software; without it
+//! the program has only the target's mode. `on` contains the targets, with arguments, several consecutive starts in one
 //! folder (`steps`), an environment (`env`) and options of the port (`options`). For a target under `person` the port
-//! must be reported, and is not run.
+//! must report manual work, and is not run.
 
 use crate::machine::{Machine, run, run_in};
 use crate::sound::{RECIPES, assert_golden, assert_sound, folder, here, read_tree, texts, to, told, write_tree};
@@ -45,7 +45,7 @@ fn pairs(value: &Value) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.clone(), value.as_str().expect("a value is text").to_owned())).collect()
 }
 
-/// Ports a fixture and checks what holds for all ports, and the golden files beside it.
+/// Ports a fixture and checks the properties of all ports, and the golden files next to it.
 fn ported(fixture: &Path, target: &str, how: &Value) -> (Ported, PathBuf) {
     let files: Vec<_> = read_tree(fixture).into_iter().filter(|file| file.path != "fixture.json").collect();
     let mut options = to(target);

@@ -1,7 +1,8 @@
-//! Twin runs: programs and their ports from the same weights on the same data, held against each other step by step.
+//! Twin runs: programs and their ports with the same weights and the same data, compared step by step.
 //!
-//! `tests/fixtures/twins/verdicts.toml` states what must come out, for every fixture and script on every target; a verdict is reviewed by
-//! reading. All runs of a test are started by one driver, `rehearsal/twins/many.py`, and forked from one server.
+//! `tests/fixtures/twins/verdicts.toml` has the expected verdict for every fixture and script on every target; verdicts
+//! are reviewed by reading. All runs of a test are started by one driver, `rehearsal/twins/many.py`, and forked from
+//! one server.
 
 use crate::server::Framework;
 use crate::sound::{RECIPES, folder, here, read_tree, texts, to, told, write_tree};
@@ -15,21 +16,21 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::LazyLock;
 
-/// What `rehearse.py` is told beside the two programs.
+/// Arguments of `rehearse.py` in addition to the two programs.
 #[derive(Clone, Default)]
 pub(crate) struct Start {
     /// The port's arguments.
     pub(crate) arguments: String,
     /// The original's.
     pub(crate) original: String,
-    /// Arguments of starts before, in the same folder.
+    /// Arguments of earlier starts, in the same folder.
     pub(crate) first: Vec<String>,
-    /// More of `rehearse.py`'s own, such as `--instances`.
+    /// Further options of `rehearse.py`, such as `--instances`.
     pub(crate) options: Vec<String>,
     pub(crate) framework: Framework,
 }
 
-/// A twin run to be.
+/// A twin run to start.
 pub(crate) struct Twin {
     pub(crate) name: String,
     pub(crate) target: String,
@@ -38,7 +39,7 @@ pub(crate) struct Twin {
     pub(crate) start: Start,
 }
 
-/// What came out of each, by name.
+/// The result of each, by name.
 pub(crate) fn run_all(twins: &[Twin]) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for framework in [Framework::PyTorch, Framework::TensorFlow] {
@@ -78,10 +79,10 @@ fn run_on(framework: Framework, twins: &[&Twin]) -> BTreeMap<String, Value> {
     found.map(|line: Value| (line["name"].as_str().unwrap().to_owned(), line["result"].clone())).collect()
 }
 
-/// Updates of the optimizer that are compared.
+/// The number of optimizer updates that are compared.
 const STEPS: usize = 8;
 
-/// The verdict as it is stated: without the size of what is rounded, which differs among machines.
+/// The verdict as it is stated: without the size of rounding differences, which depends on the machine.
 pub(crate) fn verdict(result: &Value) -> String {
     let word = result["verdict"].as_str().unwrap();
     let reasons = result["reasons"].as_array().into_iter().flatten().map(|reason| {
@@ -94,7 +95,7 @@ pub(crate) fn verdict(result: &Value) -> String {
     if reasons.is_empty() { format!("{word}{broken}") } else { format!("{word} up to {}{broken}", reasons.join(", ")) }
 }
 
-/// Everything that a result says, for a message.
+/// The whole result, for a message.
 pub(crate) fn whole(result: &Value) -> String {
     let mut said =
         format!("{} {}", result["told"].as_str().unwrap_or_default(), result["failed"].as_str().unwrap_or_default());
@@ -118,7 +119,7 @@ pub(crate) struct Fixture {
     files: Vec<SourceFile>,
     /// The file that is started.
     program: String,
-    /// Its `fixture.json`, where it has one.
+    /// Its `fixture.json`, if it has one.
     manifest: Value,
 }
 
@@ -144,7 +145,7 @@ impl Fixture {
         }
     }
 
-    /// Every program there is, by name.
+    /// All programs, by name.
     pub(crate) fn all() -> BTreeMap<String, Self> {
         let at = |path: &str| here().join("fixtures").join(path);
         let entries = |path: &str| fs::read_dir(at(path)).unwrap().map(|entry| entry.unwrap().path());
@@ -166,7 +167,7 @@ impl Fixture {
         found.into_iter().map(|fixture| (fixture.name.clone(), fixture)).collect()
     }
 
-    /// Its port, with the options that its manifest and its case ask for.
+    /// Its port, with the options in its manifest and its case.
     pub(crate) fn ported(&self, target: &str, case: &Case) -> Ported {
         let mut options = Options { sdk: case.sdk.clone(), allow_unsafe: case.allow_unsafe, ..to(target) };
         let given = self.manifest["on"][target]["options"].as_object().into_iter().flatten();
@@ -175,7 +176,7 @@ impl Fixture {
         port(&self.files, &RECIPES, &options)
     }
 
-    /// How its manifest says that it is started on a target.
+    /// How its manifest starts it on a target.
     fn start(&self, target: &str) -> Start {
         let how = &self.manifest["on"][target];
         let words = |value: &Value| {
@@ -192,7 +193,7 @@ impl Fixture {
         Start { arguments, original, first: steps, ..Start::default() }
     }
 
-    /// How many folders the program's file lies below its root, and itself.
+    /// The number of folders between the program's root and its file, and itself.
     pub(crate) fn depth(&self) -> usize {
         self.program.split('/').count()
     }
@@ -210,7 +211,7 @@ impl Fixture {
     }
 }
 
-/// What a case asks of the port: the vendor's release, unsafe edits and options.
+/// A case's options for the port: the vendor's release, unsafe edits and options.
 #[derive(Default)]
 pub(crate) struct Case {
     sdk: Option<String>,
@@ -218,7 +219,7 @@ pub(crate) struct Case {
     options: BTreeMap<String, String>,
 }
 
-/// What a case of `verdicts.toml` says: a verdict alone, or a table with the start beside it.
+/// A case in `verdicts.toml`: only a verdict, or a table that includes the start.
 pub(crate) fn start_of(fixture: &Fixture, target: &str, stated: &toml::Value) -> (Start, Case) {
     let mut start = fixture.start(target);
     let Some(table) = stated.as_table() else { return (start, Case::default()) };
@@ -243,7 +244,7 @@ pub(crate) fn start_of(fixture: &Fixture, target: &str, stated: &toml::Value) ->
     (start, Case { sdk: text("sdk"), allow_unsafe, options })
 }
 
-/// The targets that twin runs know, and the second form of one of them.
+/// The targets of twin runs, and the second form of one of them.
 const TARGETS: [&str; 5] = ["hpu", "ipu", "popdist", "rdu", "xpu"];
 
 /// A program on a target, as `verdicts.toml` states it.
@@ -272,13 +273,13 @@ fn read(file: &str) -> toml::Table {
     fs::read_to_string(here().join("fixtures/twins").join(file)).unwrap().parse().unwrap()
 }
 
-/// All that is stated of programs there are.
+/// All statements about existing programs.
 static STATED: LazyLock<Vec<Stated>> = LazyLock::new(|| {
     let (stated, fixtures) = (verdicts(), Fixture::all());
     let mut found = Vec::new();
     for (name, fixture) in &fixtures {
         for (case, stated) in stated.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
-            // A case may stand beside another for the same target: `popdist.two`.
+            // A case may be in addition to another for the same target: `popdist.two`.
             let target = case.split('.').next().unwrap();
             let target = TARGETS.into_iter().find(|known| *known == target).expect("a target of twin runs");
             let verdict = stated.as_str().or_else(|| stated.get("verdict")?.as_str()).expect("a case has a verdict");
@@ -352,7 +353,7 @@ fn every_program_on_every_target() {
     assert!(faults.is_empty(), "\n{}", faults.join("\n\n"));
 }
 
-/// Why a recipe stands in `unexercised.toml` though twin runs have to do with it.
+/// Why a recipe is in `unexercised.toml` although twin runs involve it.
 const BY_EXAMPLE: &str = "an example of its section is run";
 
 #[test]

@@ -5,7 +5,7 @@ use codemod::{Options, Severity};
 use python::SourceFile;
 use std::fs;
 
-/// Ports a script and compares it with its golden file; the ids of the warnings that are left.
+/// Ports a script and compares it with its golden file; returns the ids of the remaining warnings.
 fn ported(name: &str, sdk: Option<&str>) -> Vec<String> {
     let scripts = here().join("fixtures/scripts");
     let path = format!("{name}.py");
@@ -17,7 +17,7 @@ fn ported(name: &str, sdk: Option<&str>) -> Vec<String> {
     warnings.map(|d| d.recipe.clone()).collect()
 }
 
-/// Nothing is left to a person, and nothing of CUDA's in silence.
+/// Nothing remains as manual work, and no CUDA use is unreported.
 #[test]
 fn scripts_without_a_rest() {
     for name in [
@@ -35,7 +35,7 @@ fn scripts_without_a_rest() {
     ] {
         assert_eq!(ported(name, None), [""; 0], "{name}");
     }
-    // The file with Lightning's accelerator is to be saved.
+    // The file with Lightning's accelerator has to be saved.
     assert_eq!(ported("lightning_cells", None), ["lightning-xpu#file"]);
 }
 
@@ -43,19 +43,19 @@ fn scripts_without_a_rest() {
 #[test]
 fn before_the_device_was_pytorchs_own() {
     assert_eq!(ported("tabs_crlf_bom", Some("2.3")), [""; 0]);
-    // Their checkpoints have the state of a scaler that is switched off now.
+    // Their checkpoints contain the state of a scaler that is now disabled.
     assert_eq!(ported("spectra_trainer", Some("2.3")), ["xpu#grad-scaler"]);
     assert_eq!(ported("cell_ddp", Some("2.3")), ["xpu#sync-batch-norm", "xpu#grad-scaler"]);
 }
 
-/// A port from the time of the extension is brought up to date.
+/// A port that uses the extension is updated.
 #[test]
 fn an_older_port() {
     assert_eq!(ported("glacier_ccl", None), ["xpu#extension"]);
     assert_eq!(ported("glacier_ccl", Some("2.3")), [""; 0]);
 }
 
-/// A script that asks `torch.accelerator` has nothing to change, and one with a mode for the target gets no new branches.
+/// A script that uses `torch.accelerator` needs no change, and one with a mode for the target gets no new branches.
 #[test]
 fn scripts_that_know_more_than_one_machine() {
     assert_eq!(ported("accelerator_style", None), [""; 0]);

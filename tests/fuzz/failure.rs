@@ -1,4 +1,4 @@
-//! Whether an input fails, and what is left of it when all is taken out that the failure does not need.
+//! Whether an input fails, and the smallest part of it that still does.
 
 use crate::shrink;
 use crate::targets::{Mutator, Target, Ways};
@@ -11,7 +11,7 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What an input breaks, with its place in the source; none where all holds.
+/// The property that an input violates, with its place in the source; none if all are satisfied.
 pub(crate) fn of(target: &Target, input: &[u8], ways: Ways) -> Option<String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -27,7 +27,7 @@ pub(crate) fn of(target: &Target, input: &[u8], ways: Ways) -> Option<String> {
     done.is_err().then(|| SAID.take())
 }
 
-/// What tells a failure from others: what was said, without the numbers, names and code of the one input.
+/// The identity of a failure: its message, without the numbers, names and code of the input.
 pub(crate) fn class(said: &str) -> String {
     let words = said.lines().take(2).map(|line| line.split(['`', '"']).next().unwrap_or_default());
     let text = words.collect::<Vec<_>>().join(" ");
@@ -35,10 +35,10 @@ pub(crate) fn class(said: &str) -> String {
     text.take(160).collect()
 }
 
-/// How often a smaller input is tried.
+/// The number of attempts at a smaller input.
 const TRIES: usize = 500;
 
-/// The smallest input found that fails alike.
+/// The smallest input found with the same failure.
 pub(crate) fn small(target: &Target, input: &[u8], said: &str) -> Vec<u8> {
     let wanted = class(said);
     let fails = |input: &[u8]| of(target, input, Ways::Every).is_some_and(|said| class(&said) == wanted);

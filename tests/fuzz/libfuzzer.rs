@@ -1,8 +1,8 @@
-//! The long run of one target: libFuzzer keeps inputs that reach new code and goes on from those. `cargo xtask fuzz` builds and
-//! starts it.
+//! The long run of one target: libFuzzer keeps inputs that reach new code and mutates those. `cargo xtask fuzz` builds
+//! and starts it.
 //!
-//! A failure does not end the run: the first input of each kind is kept in the folder's `failures`. Started a second time with
-//! `PORTOLAN_FUZZ_SHRINK`, the program cuts them down instead.
+//! A failure does not end the run: the first input of each kind is kept in the folder's `failures`. If it is started
+//! again with `PORTOLAN_FUZZ_SHRINK`, the program minimizes them instead.
 
 #![no_main]
 #![allow(unsafe_code, reason = "libFuzzer calls functions by their names, which its macros export")]
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
 use targets::{Mutator, TARGETS, Target, Ways};
 
-/// What runs, and where it keeps what it finds.
+/// The target, and the folder for its findings.
 struct Run {
     target: &'static Target,
     folder: PathBuf,

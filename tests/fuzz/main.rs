@@ -1,9 +1,9 @@
-//! Inputs that nobody wrote, for everything that reads what comes from outside.
+//! Generated inputs for everything that reads external data.
 //!
-//! A target ([`targets`]) is a reader and what has to hold for it; its inputs begin as files of the repository ([`seeds`]) and
-//! are changed ([`mutate`]): programs by their grammar, everything else by its bytes. This test tries every committed seed, which
-//! the failures that were mended have become, and a fixed number of changed ones, always the same. `cargo xtask fuzz` tries them
-//! for as long as it is told and looks for those that reach new code (`libfuzzer.rs`).
+//! A target ([`targets`]) is a reader and its properties; its initial inputs are files of the repository ([`seeds`]),
+//! which are mutated ([`mutate`]): programs by their grammar, everything else as bytes. This test runs every committed
+//! seed, which include fixed failures, and a fixed number of mutations, always the same. `cargo xtask fuzz` runs them
+//! for a given time and searches for inputs that reach new code (`libfuzzer.rs`).
 
 #[allow(dead_code, reason = "the sweep asks more of it")]
 #[path = "../sweep/cpython.rs"]
@@ -26,7 +26,7 @@ mod targets;
 use random::Random;
 use targets::{TARGETS, Target, Ways};
 
-/// Tries what is committed for a target, and inputs made of it.
+/// Runs a target's committed seeds, and mutations of them.
 fn short_run(name: &str) {
     let target = Target::named(name).unwrap_or_else(|| panic!("no target is called {name}"));
     let own = seeds::own(name);

@@ -1,4 +1,4 @@
-//! Makes other inputs of an input.
+//! Generates inputs from an input.
 
 mod bytes;
 mod expressions;
@@ -13,10 +13,11 @@ use std::ops::Range;
 pub(crate) use bytes::bytes;
 pub(crate) use project::project;
 
-/// One way to change a program, which may borrow from another one; none where the program has no place for it.
+/// One way to mutate a program, possibly with parts of another one; none if the program has no place for it.
 type Change = fn(&Index<'_>, &Index<'_>, &mut Random) -> Option<String>;
 
-/// Another program: statements and expressions of it changed, moved, wrapped, laid out otherwise, or taken from `other`.
+/// Another program: statements and expressions of it changed, moved, wrapped, formatted differently, or taken from
+/// `other`.
 pub(crate) fn program(text: &str, other: &str, random: &mut Random) -> String {
     let other = Tree::parse(other);
     let other = other.index();
@@ -29,7 +30,7 @@ pub(crate) fn program(text: &str, other: &str, random: &mut Random) -> String {
             4..8 => expressions::CHANGES,
             _ => layout::CHANGES,
         };
-        // A change that finds no place is none: another is drawn.
+        // A mutation without a place does not count: another is drawn.
         let changed = (0..4).find_map(|_| random.pick(changes).and_then(|change| change(&index, &other, random)));
         if let Some(changed) = changed.filter(|changed| changed.len() < MOST_BYTES) {
             text = changed;
@@ -38,7 +39,7 @@ pub(crate) fn program(text: &str, other: &str, random: &mut Random) -> String {
     text
 }
 
-/// A program that grows without end only gets slower.
+/// A program that grows without limit only gets slower.
 const MOST_BYTES: usize = 24 << 10;
 
 /// The text with a range of it replaced.

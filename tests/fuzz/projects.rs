@@ -1,17 +1,19 @@
-//! Projects of several files as one text, as libFuzzer wants its inputs: before each file stands a line with its path.
+//! Projects of several files as one text, the form of libFuzzer's inputs: each file is preceded by a line with its
+//! path.
 
-/// What the line before a file begins with.
+/// The prefix of the line before a file.
 const MARK: &str = "#=# ";
 
-/// The path of what stands before the first such line.
+/// The path of the text before the first such line.
 const FIRST: &str = "train.py";
 
-/// The files one behind the other. Each gets a newline of its own at its end, so that one without a last newline stays so.
+/// The files one after the other. Each gets an additional newline at its end, so that one without a final newline stays
+/// so.
 pub(crate) fn join(files: &[(String, String)]) -> String {
     files.iter().map(|(path, text)| format!("{MARK}{path}\n{text}\n")).collect()
 }
 
-/// The paths and texts of a project; of two files with one path, the first.
+/// The paths and texts of a project; for two files with one path, the first.
 pub(crate) fn split(text: &str) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = Vec::new();
     for line in text.split_inclusive('\n') {

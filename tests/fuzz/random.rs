@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed on every machine (SplitMix64).
+//! Pseudorandom numbers that are the same for the same seed on every machine (SplitMix64).
 
 /// The state.
 pub(crate) struct Random(u64);
@@ -16,7 +16,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// A number below `end`; 0 if there is none.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
@@ -25,7 +25,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// One of them; none of nothing.
+    /// One of them; none for an empty slice.
     pub(crate) fn pick<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         all.get(self.below(all.len()))
     }

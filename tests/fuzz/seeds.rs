@@ -1,4 +1,4 @@
-//! What inputs are made of: files of the repository, read where they lie, and the few in `seeds/`.
+//! Initial inputs: files of the repository, read in place, and the few in `seeds/`.
 
 use crate::projects;
 use std::fs;
@@ -12,7 +12,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(1).unwrap_or(Path::new(".")).to_path_buf()
 }
 
-/// Files below a folder of the repository whose names end so, in the order of their paths.
+/// Files below a folder of the repository whose names have this suffix, sorted by path.
 pub(crate) fn files(folder: &str, end: &str) -> Vec<Seed> {
     let mut found = Vec::new();
     let mut open = vec![root().join(folder)];
@@ -28,12 +28,12 @@ pub(crate) fn files(folder: &str, end: &str) -> Vec<Seed> {
     found
 }
 
-/// The seeds that are committed for a target; failures that were mended stay among them.
+/// The committed seeds of a target, including fixed failures.
 pub(crate) fn own(target: &str) -> Vec<Seed> {
     files(&format!("tests/fuzz/seeds/{target}"), "")
 }
 
-/// Programs that a port has something to do with: fixtures, and the examples of the guides.
+/// Programs that a port changes: fixtures, and the examples of the guides.
 pub(crate) fn programs() -> Vec<Seed> {
     let mut found: Vec<Seed> = ["scripts", "projects", "targets", "twins", "bad"]
         .iter()

@@ -1,4 +1,4 @@
-//! What is given to which reader, and what has to hold then.
+//! The readers, their inputs and their properties.
 
 mod checkpoint;
 mod guide_page;
@@ -24,15 +24,15 @@ use crate::mutate;
 use crate::random::Random;
 use crate::seeds::Seed;
 
-/// One reader of things that come from outside.
+/// A reader of external data.
 pub(crate) struct Target {
     pub(crate) name: &'static str,
-    /// Panics where something does not hold that has to.
+    /// Panics if a property is violated.
     pub(crate) check: fn(&[u8], Ways),
-    /// What inputs are made of, beside the files in `seeds/NAME`.
+    /// The initial inputs, in addition to the files in `seeds/NAME`.
     pub(crate) seeds: fn() -> Vec<Seed>,
     pub(crate) mutator: Mutator,
-    /// Inputs of the short run.
+    /// Number of inputs in the short run.
     #[cfg_attr(feature = "libfuzzer", allow(dead_code, reason = "a long run goes by the clock"))]
     pub(crate) short: usize,
 }
@@ -42,14 +42,14 @@ pub(crate) struct Target {
 pub(crate) enum Mutator {
     Bytes,
     Program,
-    /// Several files, as [`crate::projects`] writes them down.
+    /// Several files, in the format of [`crate::projects`].
     Project,
 }
 
-/// How much is done with one input.
+/// The amount of work for one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ways {
-    /// One target and style, chosen by the input: enough where there are many inputs.
+    /// One target and style, selected by the input: sufficient if there are many inputs.
     One,
     /// All of them.
     Every,
@@ -92,7 +92,7 @@ impl Target {
     }
 }
 
-/// A number of the input's own, for choices that have to be the same each time (FNV).
+/// A hash of the input (FNV), for choices that have to be reproducible.
 pub(crate) fn number_of(input: &[u8]) -> u64 {
     let mixed = input
         .iter()
@@ -100,7 +100,7 @@ pub(crate) fn number_of(input: &[u8]) -> u64 {
     Random::new(mixed).next()
 }
 
-/// Those of all that one input is tried with.
+/// The ones of all that are tried with one input.
 pub(crate) fn chosen<T: Clone>(all: &[T], input: &[u8], ways: Ways) -> Vec<T> {
     match ways {
         Ways::Every => all.to_vec(),

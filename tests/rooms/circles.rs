@@ -1,5 +1,5 @@
-//! Modules of a crate that use one another in a circle. A module and what it is made of may know each other: a parent names its
-//! children, and a child what its parent holds for all of them.
+//! Cycles between modules of a crate. A module and its children may use each other: a parent names its children, and a
+//! child uses definitions that its parent shares.
 
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::Visit;
@@ -7,7 +7,7 @@ use syn::visit::Visit;
 /// A module's path inside its crate, without the crate: `["step", "host"]`; empty for the crate's root.
 type Module = Vec<String>;
 
-/// Every circle between modules of a crate, each as the modules in it. `files` are the crate's, by module.
+/// Every cycle between modules of a crate, each as the modules in it. `files` are the crate's, by module.
 pub(crate) fn circles(files: &BTreeMap<Module, syn::File>) -> Vec<String> {
     let mut uses = uses(files);
     for (module, others) in &mut uses {
@@ -27,7 +27,7 @@ pub(crate) fn circles(files: &BTreeMap<Module, syn::File>) -> Vec<String> {
     found
 }
 
-/// What each module uses of its crate, behind what modules hand on of one another.
+/// The modules that each module uses, with re-exports resolved.
 fn uses(files: &BTreeMap<Module, syn::File>) -> BTreeMap<&Module, BTreeSet<&Module>> {
     let known: BTreeSet<&Module> = files.keys().collect();
     let handed_on: BTreeMap<&Module, BTreeMap<String, Vec<String>>> =
@@ -42,8 +42,8 @@ fn uses(files: &BTreeMap<Module, syn::File>) -> BTreeMap<&Module, BTreeSet<&Modu
     uses
 }
 
-/// Uses against the order of layers: below each of the folders, a layer may use those named before it and itself. A folder
-/// named in `shared` may be used by all and uses none of them; the folders do not use one another.
+/// Uses that violate the order of layers: below each of the folders, a layer may use those named before it and itself.
+/// A folder named in `shared` may be used by all and uses none of them; the folders do not use one another.
 pub(crate) fn against_layers(
     files: &BTreeMap<Module, syn::File>,
     folders: &[&str],
@@ -74,7 +74,7 @@ fn related(a: &[String], b: &[String]) -> bool {
     a.starts_with(b) || b.starts_with(a)
 }
 
-/// All modules that one leads to.
+/// All modules reachable from one.
 fn reached<'m>(uses: &BTreeMap<&'m Module, BTreeSet<&'m Module>>, from: &Module) -> BTreeSet<&'m Module> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<&Module> = uses.get(from).into_iter().flatten().copied().collect();
@@ -83,11 +83,11 @@ fn reached<'m>(uses: &BTreeMap<&'m Module, BTreeSet<&'m Module>>, from: &Module)
             open.extend(uses.get(module).into_iter().flatten());
         }
     }
-    // What was opened came out of the map's own keys and values.
+    // The inserted values are the map's own keys and values.
     seen.into_iter().filter_map(|module| uses.get_key_value(module).map(|(key, _)| *key)).collect()
 }
 
-/// The module that a path from the root leads into, behind what modules hand on of one another.
+/// The module to which a path from the root leads, with re-exports resolved.
 fn home<'m>(
     path: &[String],
     known: &BTreeSet<&'m Module>,
@@ -103,7 +103,7 @@ fn home<'m>(
     }
 }
 
-/// Names that a module hands on, with where they come from, from the root.
+/// Names that a module re-exports, with their origin, from the root.
 fn reexports(module: &[String], file: &syn::File) -> BTreeMap<String, Vec<String>> {
     let mut out = BTreeMap::new();
     for item in &file.items {
@@ -153,7 +153,7 @@ fn flatten(tree: &syn::UseTree, start: &mut Vec<String>, out: &mut Vec<Vec<Strin
     }
 }
 
-/// Collects the paths of a file that begin in its crate.
+/// Collects the paths in a file that begin in its crate.
 struct Paths<'m> {
     module: &'m [String],
     found: Vec<Vec<String>>,
@@ -161,7 +161,7 @@ struct Paths<'m> {
 
 impl<'ast> Visit<'ast> for Paths<'_> {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        // Tests beside the code may use whatever they test.
+        // Unit tests may use whatever they test.
         if !item.attrs.iter().any(|a| a.path().is_ident("cfg")) {
             syn::visit::visit_item_mod(self, item);
         }
@@ -199,7 +199,7 @@ fn a_circle_is_named() {
     assert_eq!(two, ["a, b"]);
     let three = made_up(&[("", ""), ("a", "use super::b::B;"), ("b", "use super::c::{C, D};"), ("c", "use super::a;")]);
     assert_eq!(three, ["a, b, c"]);
-    // Also behind what the root hands on.
+    // With re-exports of the root resolved.
     let root = "pub use a::A; pub use b::B;";
     assert_eq!(made_up(&[("", root), ("a", "use crate::B;"), ("b", "use crate::A;")]), ["a, b"]);
     let tested = "#[cfg(test)] mod tests { use crate::b::B; }";

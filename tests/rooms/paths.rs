@@ -1,18 +1,18 @@
-//! The two lists of files in ARCHITECTURE.md that a line and a section pass: the files are there, and none uses another against
+//! The two lists of files in ARCHITECTURE.md for a line and a section: the files exist, and none uses another against
 //! the order of its list.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The files of the list below a heading, in its order: the first path in backticks of every numbered line.
+/// The files of the list below a heading, in order: the first path in backticks of every numbered line.
 pub(crate) fn listed<'t>(text: &'t str, heading: &str) -> Vec<&'t str> {
     let section = text.split_once(heading).map_or("", |(_, rest)| rest.split("\n#").next().unwrap_or(rest));
     let numbered = section.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
     numbered.filter_map(|line| line.split('`').nth(1)).collect()
 }
 
-/// Uses against the order: each file of a list with one that it may not use. `texts` are the files; where `down`, a file may use
-/// those below it, else those above.
+/// Uses that violate the order: each file of a list with one that it may not use. `texts` are the files; if `down`, a
+/// file may use those below it, otherwise those above.
 pub(crate) fn against_order(files: &[&str], texts: &BTreeMap<&str, String>, down: bool) -> Vec<String> {
     let mut found = Vec::new();
     for (at, file) in files.iter().enumerate() {
@@ -28,7 +28,7 @@ pub(crate) fn against_order(files: &[&str], texts: &BTreeMap<&str, String>, down
     found
 }
 
-/// Whether the code of a file names the module of another: by `crate::` in its own crate, else by the crate's name.
+/// Whether the code of a file uses the module of another: by `crate::` in its own crate, otherwise by the crate's name.
 fn uses(file: &str, code: &str, other: &str) -> bool {
     let (here, there) = (parts(file), parts(other));
     let head = if here.0 == there.0 { "crate" } else { there.0 };

@@ -1,4 +1,4 @@
-//! What `cargo xtask` says to this program.
+//! The arguments that `cargo xtask` passes to this program.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -6,23 +6,23 @@ use std::path::PathBuf;
 /// `VERB [--NAME VALUE]…`
 pub(crate) struct Arguments {
     pub(crate) verb: String,
-    /// The Python that is asked.
+    /// The Python to query.
     pub(crate) python: String,
     /// Processes.
     pub(crate) jobs: usize,
-    /// A file that names the files to port: what is shown, a tab, the path; a line each.
+    /// A list of the files to port: display name, a tab, the path; one per line.
     pub(crate) list: PathBuf,
-    /// Where faults and small cases are written.
+    /// The folder for faults and small cases.
     pub(crate) out: PathBuf,
-    /// Where the table is written.
+    /// The file for the table.
     pub(crate) table: Option<PathBuf>,
     /// The command that repeats the run, for the table.
     pub(crate) command: String,
-    /// Seconds that one port may take.
+    /// Maximum number of seconds for one port.
     pub(crate) limit: u64,
-    /// How many files of each sort of fault are made small.
+    /// The number of files of each kind of fault that are minimized.
     pub(crate) small: usize,
-    /// Minutes after which no more files are begun.
+    /// Minutes after which no more files are started.
     pub(crate) minutes: Option<f64>,
 }
 

@@ -1,34 +1,34 @@
-//! One CPython that stays open and says of texts what it thinks of them (`look.py`).
+//! A persistent CPython that checks texts (`look.py`).
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The process; it ends with this value, whose end closes its standard input.
+/// The process; it ends with this value, which closes its standard input.
 pub(crate) struct CPython {
     program: String,
     open: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
 }
 
-/// What CPython says of one text.
+/// CPython's answer about one text.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     /// Why it does not compile.
     pub(crate) refused: Option<String>,
-    /// Its comments, sorted; none where nobody asked or where they can't be read.
+    /// Its comments, sorted; none if they were not requested or can't be read.
     pub(crate) comments: Option<Vec<String>>,
-    /// Places that ask for CUDA.
+    /// Places that use CUDA.
     pub(crate) mentions: Vec<Mention>,
 }
 
-/// A place that asks for CUDA.
+/// A place that uses CUDA.
 #[derive(Clone, Debug)]
 pub(crate) struct Mention {
     /// `name`, `call`, `device`, `import`, or `mention` for a string that is not a device there.
     pub(crate) kind: String,
     /// First and last line, from 1.
     pub(crate) lines: (usize, usize),
-    /// The name, or what a string stands in.
+    /// The name, or the context of a string.
     pub(crate) text: String,
 }
 
@@ -37,7 +37,7 @@ impl CPython {
         Self { program: program.to_owned(), open: None }
     }
 
-    /// Asks about a text. A process that ended says nothing, and the next question starts another.
+    /// Sends a text. If the process has died there is no answer, and the next query starts another.
     pub(crate) fn look(&mut self, text: &str, comments: bool) -> Result<Said, String> {
         let answer = self.ask(&json!({ "text": text, "comments": comments }));
         if answer.is_err() {
@@ -110,7 +110,7 @@ mod tests {
             &["1 call .cuda()", "2 name torch.cuda.is_available"],
         );
         check("import torch.cuda.amp\ntorch.cuda.amp.GradScaler(enabled=False)\n", &["1 import torch.cuda.amp"]);
-        // What a function imports is known in that function alone.
+        // A function's imports are only visible in that function.
         check(
             "def f():\n    from torch.cuda import Stream\n    g = lambda: Stream()\ndef g():\n    Stream()\n",
             &["2 import torch.cuda.Stream", "3 name torch.cuda.Stream"],

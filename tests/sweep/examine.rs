@@ -1,4 +1,4 @@
-//! One port of one text, and everything that has to hold for it.
+//! One port of one text, and all its required properties.
 
 use crate::cpython::{CPython, Mention, Said};
 use crate::faults::{Fault, Kind};
@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// A text, and what is known of it and of its ports so far: most targets give the same text, so CPython is asked once for each.
+/// A text, with the results about it and its ports so far: most targets produce the same text, so CPython is queried
+/// once for each.
 pub(crate) struct Subject {
     file: SourceFile,
     pub(crate) original: Said,
@@ -23,13 +24,13 @@ impl Subject {
     }
 }
 
-/// What was seen of one port.
+/// The findings for one port.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// The style that was used, never `auto`.
     pub(crate) style: Style,
     pub(crate) changed: bool,
-    /// Whether the engine read the file and was done with it.
+    /// Whether the engine parsed the file and finished.
     pub(crate) ported: bool,
     pub(crate) milliseconds: f64,
     pub(crate) faults: Vec<Fault>,
@@ -96,7 +97,7 @@ pub(crate) fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Opti
             let recipe = again.files[0].edits.first().map_or("", |edit| edit.recipe.as_str());
             faults.push(Fault::new(Kind::SecondPort, recipe, format!("{recipe} changes the port again")));
         }
-        // What other modes run stays on purpose, and only the engine knows which lines these are.
+        // Code of other modes is kept, and only the engine knows which lines these are.
         if style == Style::InPlace && error.is_none() {
             faults.extend(residue_missed(before, file, &said.mentions));
         }
@@ -106,7 +107,7 @@ pub(crate) fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Opti
     Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults }
 }
 
-/// The edits lead from the original to the port, and what they bring ends its lines as the file does.
+/// Applying the edits to the original gives the port, and new lines have the file's line ending.
 pub(crate) fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
     let lost = |class: &str, detail: String| Some(Fault::new(Kind::LostBytes, class, detail));
     let (mut text, mut at) = (String::new(), 0);
@@ -130,7 +131,7 @@ pub(crate) fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
     if !before.is_empty() && before.ends_with('\n') != file.text.ends_with('\n') {
         return lost("end", "the newline at the end".to_owned());
     }
-    // Of a file with ends of several kinds nobody can say what new lines should have.
+    // For a file with mixed line endings, the correct ending of new lines is unknown.
     let ends = |text: &str| {
         let both = text.matches("\r\n").count();
         (both, text.matches('\n').count() - both, text.matches('\r').count() - both)
@@ -144,7 +145,7 @@ pub(crate) fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
     None
 }
 
-/// A comment of the original that the port lacks.
+/// A comment of the original that is missing from the port.
 pub(crate) fn comment_lost(original: &Said, ported: &Said, removed: &[String]) -> Option<Fault> {
     let (Some(before), Some(after)) = (&original.comments, &ported.comments) else { return None };
     let count = |all: &[String], one: &String| {
@@ -156,7 +157,7 @@ pub(crate) fn comment_lost(original: &Said, ported: &Said, removed: &[String]) -
     Some(Fault::new(Kind::LostComment, "lost", lost.clone()))
 }
 
-/// Places that ask for CUDA on lines that the port neither edited nor reported, one of each class.
+/// Places that use CUDA on lines that the port neither edited nor reported, one of each class.
 fn residue_missed(before: &str, file: &PortedFile, mentions: &[Mention]) -> Vec<Fault> {
     let mut told: Vec<(usize, usize)> = Vec::new();
     let line_at = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
@@ -174,7 +175,7 @@ fn residue_missed(before: &str, file: &PortedFile, mentions: &[Mention]) -> Vec<
         if !file.changed {
             told.push((d.original.line, d.original.end_line));
         }
-        // One note for code that nothing uses: `line 9 (engine#residue), line 12 (…)`, lines of the original.
+        // One note for unused code: `line 9 (engine#residue), line 12 (…)`, lines of the original.
         for line in d.message.split("line ").skip(1).filter(|_| d.recipe == "engine#unused") {
             let Some(line) = line.split(' ').next().and_then(|number| number.parse::<usize>().ok()) else { continue };
             let at: usize = before.split_inclusive('\n').take(line - 1).map(str::len).sum();
@@ -199,7 +200,7 @@ fn residue_missed(before: &str, file: &PortedFile, mentions: &[Mention]) -> Vec<
     faults
 }
 
-/// A message without what differs from file to file.
+/// A message without the parts that differ from file to file.
 fn without_numbers(message: &str) -> String {
     let end = message.find(" (").unwrap_or(message.len());
     message[..end].chars().filter(|c| !c.is_ascii_digit()).collect()

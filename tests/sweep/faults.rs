@@ -1,23 +1,24 @@
-//! The kinds of fault that a port can have, and one such fault.
+//! The kinds of faults of a port, and one such fault.
 
 use serde_json::{Value, json};
 
-/// What a port must not do, in the order of the table.
+/// The kinds of faults, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The engine panicked, or its process died.
     Panic,
-    /// A port took longer than it may.
+    /// A port exceeded its time limit.
     TimeOut,
-    /// CPython compiles the original and not the port.
+    /// CPython compiles the original but not the port.
     DoesNotParse,
     /// A second port changes something.
     SecondPort,
-    /// Bytes outside the edits, line ends or the byte order mark are not the original's.
+    /// Bytes outside the edits, line endings or the byte order mark differ from the original's.
     LostBytes,
-    /// A comment of the original is gone and nothing says so.
+    /// A comment of the original is missing, and this is not reported.
     LostComment,
-    /// `git apply` refuses the patch, or what it gives is not the port; or its reverse is not the original.
+    /// `git apply` rejects the patch or produces a different result, or the reverse patch does not restore the
+    /// original.
     Patch,
     /// CUDA is used on a line that was neither edited nor reported.
     Residue,

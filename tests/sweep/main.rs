@@ -1,10 +1,10 @@
-//! Ports many files of other people in every way and looks at each port: `cargo xtask corpus` starts it.
+//! Ports many third-party files in every way and checks each port: `cargo xtask corpus` starts it.
 //!
-//! A pool of processes does the work, one job at a time each, since a stack that overflows or a port that hangs takes its process
-//! along ([`pool`]). A process ports a text to every target in both styles, checks what has to hold for any port
-//! ([`examine`]), asks CPython ([`cpython`]) and git ([`patches`]), which know nothing of the engine, and answers with the faults it saw. The
-//! faults are sorted by what they are, the smallest file of each sort is cut down to a few lines ([`shrink`]), and a table
-//! says how often what happened ([`table`]).
+//! The work is done by a pool of processes, with one job at a time each, since a stack overflow or a port that hangs
+//! affects its whole process ([`pool`]). A process ports a text to every target in both styles, checks the required
+//! properties ([`examine`]), queries CPython ([`cpython`]) and git ([`patches`]), which are independent of the engine,
+//! and returns the faults that it found. The faults are classified, the smallest file of each class is minimized to a
+//! few lines ([`shrink`]), and a table has the counts ([`table`]).
 //!
 //! It is an example of the package `tests`, so `cargo test` compiles it.
 

@@ -1,4 +1,4 @@
-//! `git apply` on the patches of a file's ports, and its reverse.
+//! `git apply` on the patches of a file's ports, and in reverse.
 
 use crate::faults::{Fault, Kind};
 use std::fs;
@@ -11,7 +11,8 @@ static FOLDERS: AtomicUsize = AtomicUsize::new(0);
 /// Target, style.
 type Port = (String, &'static str);
 
-/// The ports whose patches git does not take. One call of git applies all patches of the file; only where it fails, each is tried.
+/// The ports whose patches git rejects. One call of git applies all patches of the file; only if it fails, each is
+/// tried.
 pub(crate) fn check(
     path: &Path,
     text: &str,
@@ -33,7 +34,7 @@ pub(crate) fn check(
     Ok(found)
 }
 
-/// Why git does not take the patches; none where it does, and gives back the original in reverse.
+/// Why git rejects the patches; none if it accepts them and restores the original in reverse.
 fn applied(path: &Path, text: &str, ports: &[&(String, &'static str, String)]) -> Result<Option<String>, String> {
     let told = |error: std::io::Error| error.to_string();
     let n = FOLDERS.fetch_add(1, Ordering::Relaxed);
@@ -50,7 +51,7 @@ fn applied(path: &Path, text: &str, ports: &[&(String, &'static str, String)]) -
     fs::write(root.join(".patch"), patch).map_err(told)?;
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
-        // Inside a checkout git would leave files alone that the checkout ignores.
+        // Inside a checkout git would skip files that the checkout ignores.
         git.args(["apply", "--whitespace=nowarn"]).args(words).arg(".patch").current_dir(&root);
         git.env("GIT_CEILING_DIRECTORIES", root.parent().unwrap_or(&root)).output().map_err(told)
     };
@@ -85,7 +86,7 @@ mod tests {
         }
     }
 
-    /// The text that the patch is applied to is another than the one it was made from.
+    /// The text to which the patch is applied differs from the one that it was created from.
     #[test]
     fn what_git_makes_is_compared() {
         let port = ("t".to_owned(), "in-place", "a\nb\n".to_owned());

@@ -1,4 +1,4 @@
-//! Processes that do jobs, each watched: one that dies or takes too long is replaced, and what it was at is known.
+//! Worker processes, each monitored: one that dies or exceeds its time is replaced, and its current port is known.
 
 use crate::arguments::Arguments;
 use serde_json::{Value, json};
@@ -11,9 +11,9 @@ use std::time::Duration;
 /// How a job ended.
 pub(crate) enum Outcome {
     Done(Value),
-    /// The process died in a port to a target, in a style.
+    /// The process died during a port to a target, in a style.
     Died([String; 2]),
-    /// It was ended because the port took too long.
+    /// It was killed because the port took too long.
     Late([String; 2]),
 }
 
@@ -34,7 +34,7 @@ impl<'a> Worker<'a> {
         }
         let Some((_, input, lines)) = &mut self.open else { return Err("no process".to_owned()) };
         let mut at = [String::new(), String::new()];
-        // A process that is gone is found by its silence.
+        // A dead process is detected because it sends no answer.
         let _ = writeln!(input, "{job}").and_then(|()| input.flush());
         loop {
             let said = lines.recv_timeout(Duration::from_secs(self.arguments.limit));
@@ -91,7 +91,7 @@ impl Drop for Worker<'_> {
     }
 }
 
-/// Does all jobs on all processes; what came of each is handed to `done`, in the order in which they end.
+/// Runs all jobs on all processes; each result is passed to `done`, in the order of completion.
 pub(crate) fn run_all<J: Send>(
     arguments: &Arguments,
     jobs: impl Iterator<Item = J> + Send,
@@ -119,7 +119,7 @@ pub(crate) fn run_all<J: Send>(
     first_error.into_inner().unwrap_or_default().map_or(Ok(()), Err)
 }
 
-/// A job: a text under a name, in the ports that are wanted (all, where none is named).
+/// A job: a named text, with the requested ports (all by default).
 pub(crate) fn job(path: &str, text: Value, only: Option<(&str, &str)>, patches: bool) -> Value {
     let mut job = json!({ "path": path, "patches": patches });
     if let (Some(job), Some(text)) = (job.as_object_mut(), text.as_object()) {

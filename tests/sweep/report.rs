@@ -1,4 +1,4 @@
-//! What was seen of all ports: numbers for the table, and faults by what they are.
+//! The results of all ports: numbers for the table, and faults by class.
 
 use crate::faults::{Fault, Kind};
 use serde_json::Value;
@@ -8,14 +8,14 @@ use std::path::PathBuf;
 /// A way of porting: target and style.
 pub(crate) type Way = (String, String);
 
-/// Files shorter than this say little of the time for 1,000 lines.
+/// Files shorter than this are not representative for the time per 1,000 lines.
 pub(crate) const LONG_ENOUGH: usize = 100;
 
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) files: usize,
     pub(crate) lines: usize,
-    /// Files that are no Python of the CPython that is asked.
+    /// Files that are not valid Python for the CPython that is used.
     pub(crate) not_python: usize,
     /// Files that could not be read as text.
     pub(crate) skipped: usize,
@@ -24,19 +24,19 @@ pub(crate) struct Report {
     pub(crate) sorts: BTreeMap<(Kind, String), Vec<Case>>,
 }
 
-/// Of one way of porting.
+/// For one way of porting.
 #[derive(Default)]
 pub(crate) struct Numbers {
-    /// Files that the engine read to the end.
+    /// Files that the engine parsed completely.
     pub(crate) ported: usize,
     pub(crate) changed: usize,
     /// Ports with a fault of a kind.
     pub(crate) faults: BTreeMap<Kind, usize>,
-    /// Milliseconds for 1,000 lines, of files that are long enough.
+    /// Milliseconds per 1,000 lines, for files that are long enough.
     pub(crate) times: Vec<f64>,
     /// The longest port, and its file.
     pub(crate) longest: (f64, String),
-    /// The most memory, in MiB, and its file.
+    /// The peak memory, in MiB, and its file.
     pub(crate) most: (u64, String),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Case {
 }
 
 impl Report {
-    /// Adds what a worker says of a file.
+    /// Adds a worker's results for a file.
     pub(crate) fn add(&mut self, shown: &str, file: &std::path::Path, result: &Value) {
         self.files += 1;
         let lines = result["lines"].as_u64().unwrap_or_default() as usize;

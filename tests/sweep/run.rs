@@ -1,4 +1,4 @@
-//! The run over a list of files: all ports, the report, the small cases.
+//! The run over a list of files: all ports, the report, the minimized cases.
 
 use crate::arguments::Arguments;
 use crate::examine::name_of;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Ports every file of the list. Says whether nothing was found.
+/// Ports every file of the list. Returns whether there are no faults.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
     let start = Instant::now();
     let list = fs::read_to_string(&arguments.list).map_err(|e| format!("{}: {e}", arguments.list.display()))?;
@@ -42,13 +42,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(Kind::ALL.into_iter().all(|kind| kind.is_allowed() || report.count(kind) == 0))
 }
 
-/// What stands in the page behind the sweep's own part.
+/// The part of the page after the sweep's own part.
 fn kept(page: &Path) -> String {
     let text = fs::read_to_string(page).unwrap_or_default();
     text.find("\n## Fuzzing").map_or_else(String::new, |at| text[at..].to_owned())
 }
 
-/// A file in every way; a way in which the process dies or hangs is a fault, and the others are tried each alone.
+/// A file in every way; a way in which the process dies or hangs is a fault, and the others are then tried separately.
 fn port(worker: &mut Worker<'_>, shown: &str, file: &str) -> Result<Value, String> {
     let text = json!({ "file": file });
     let broken = match worker.run(&job(shown, text.clone(), None, true))? {
@@ -81,7 +81,7 @@ fn failed(target: &str, style: &str, kind: Kind, at: &[String; 2]) -> Value {
     json!({ "target": target, "style": style, "faults": [fault.to_json()] })
 }
 
-/// Prints the faults by what they are, the smallest file of each cut down, and writes them into the folder.
+/// Prints the faults by class, with the smallest file of each minimized, and writes them into the folder.
 fn list_faults(arguments: &Arguments, report: &Report) -> Result<(), String> {
     let told = |error: std::io::Error| format!("{}: {error}", arguments.out.display());
     let _ = fs::remove_dir_all(&arguments.out);
@@ -128,7 +128,7 @@ fn name(folder: &Path, n: usize, kind: Kind, case: &Case) -> PathBuf {
     }
 }
 
-/// The case cut down. A text that CPython does not compile is no case where the original was one that it compiles.
+/// The minimized case. A text that CPython rejects is not a valid case if it accepts the original.
 fn small(worker: &mut Worker<'_>, kind: Kind, class: &str, case: &Case) -> Result<String, String> {
     let text = fs::read_to_string(&case.file).map_err(|error| error.to_string())?;
     let mut error = None;

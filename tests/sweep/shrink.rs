@@ -1,10 +1,10 @@
-//! A text with a fault, cut down line by line while the fault stays.
+//! A text with a fault, reduced line by line as long as the fault remains.
 
-/// How often a smaller text is tried.
+/// The number of attempts at a smaller text.
 const TRIES: usize = 1500;
 
-/// The smallest text found of which `has_fault` is still true. Chunks of lines go first, then blocks with all that is indented below
-/// their first line, then single lines.
+/// The smallest text found for which `has_fault` is still true. Chunks of lines are removed first, then blocks with
+/// everything indented below their first line, then single lines.
 pub(crate) fn shrink(text: &str, mut has_fault: impl FnMut(&str) -> bool) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut tries = 0;
@@ -36,7 +36,7 @@ pub(crate) fn shrink(text: &str, mut has_fault: impl FnMut(&str) -> bool) -> Str
                 lines = without;
                 continue;
             }
-            // The header goes, and what stands in the block moves to its place.
+            // The header is removed, and the contents of the block are dedented.
             let indent = |line: &str| line.len() - line.trim_start().len();
             let deeper = lines.get(at + 1).map_or(0, |next| indent(next).saturating_sub(indent(lines[at])));
             let inner = lines[at + 1..end].iter();
@@ -54,7 +54,7 @@ pub(crate) fn shrink(text: &str, mut has_fault: impl FnMut(&str) -> bool) -> Str
     }
 }
 
-/// The lines of the block that begins here: the first, and all that are empty or indented further.
+/// The lines of the block that begins here: the first, and all following ones that are empty or indented further.
 fn block(lines: &[&str]) -> usize {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let Some(first) = lines.first() else { return 0 };

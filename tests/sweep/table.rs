@@ -5,7 +5,7 @@ use crate::faults::Kind;
 use crate::report::{LONG_ENOUGH, Numbers, Report};
 use std::fmt::Write;
 
-/// What a run found, in a few lines.
+/// The findings of a run, in a few lines.
 pub(crate) fn summary(report: &Report, seconds: f64) -> String {
     let ports: usize = report.ways.len();
     let mut out = format!(

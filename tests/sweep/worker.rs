@@ -1,6 +1,7 @@
-//! A process that ports texts one after the other: a job a line on standard input, the result a line on standard output.
+//! A process that ports texts one after the other: a job per line on standard input, the result as a line on standard
+//! output.
 //!
-//! Before each port it says which one it begins, so that whoever waits knows what hangs or what it died of.
+//! Before each port it announces which one it begins, so that the parent process knows what it hangs in or died of.
 
 use crate::cpython::CPython;
 use crate::examine::{Seen, Subject, examine, name_of};
@@ -27,11 +28,11 @@ pub(crate) fn work(python: &str) -> Result<(), String> {
 
 fn say(value: &Value) {
     let mut out = std::io::stdout().lock();
-    // Nobody listens any more: the next line of input will not come either.
+    // The output was closed: there will be no more input either.
     let _ = writeln!(out, "{value}").and_then(|()| out.flush());
 }
 
-/// Ports one text as often as the job asks, and looks at what came out.
+/// Performs the requested ports of a text, and checks the results.
 fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPython) -> Result<Value, String> {
     let path = job["path"].as_str().unwrap_or("file.py");
     let bytes = match (job["text"].as_str(), job["file"].as_str()) {
@@ -50,7 +51,8 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
     let only = |name: &str, n: usize| job["only"][n].as_str().is_none_or(|wanted| wanted == name);
     let mut ports = Vec::new();
     for target in targets.iter().filter(|target| only(target, 0)) {
-        // Branch style does nothing where a program has no compute modes, and then the engine's own choice is to port in place.
+        // Branch style changes nothing if a program has no compute modes; the engine's default is then to port in
+        // place.
         let mut styles = vec![Style::Auto];
         if let Some(wanted) = job["only"][1].as_str() {
             styles = [Style::InPlace, Style::Branch].into_iter().filter(|style| name_of(*style) == wanted).collect();

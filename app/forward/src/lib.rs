@@ -1,18 +1,18 @@
-//! The forward pass as somebody else's program asks for it: an [`Order`] in, logits out, [`Planned`] before they come.
+//! The forward pass for another program: an [`Order`] in, logits out, with [`Planned`] before them.
 //!
-//! The page's worker is two programs. What reads files, makes weights and compares outputs is one; this is the other: the
-//! plan of a network and its kernels, nothing else, so that there can be one for each set of instructions and each is a
-//! small download. `main.rs` is its interface for wasm32; [`compute`] is the same without one, for whoever links it.
+//! The page's worker consists of two programs. One reads files, creates weights and compares outputs; this is the
+//! other: the plan of a network and its kernels, nothing else, so that there can be one for each instruction set and
+//! each is a small download. `main.rs` is its interface for wasm32; [`compute`] is the same for Rust programs.
 
 use serde::{Deserialize, Serialize};
 use uresnet::{Config, Error, Method, Network, Options, Parameters, Plan, Stage, Step, Tensor, Threads};
 
-/// What to compute. The picture and the weights are asked for when they are wanted.
+/// A request. The image and the weights are requested when they are needed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// The network.
     pub config: Config,
-    /// Of the input: [pictures, 3, height, width].
+    /// Shape of the input: [images, 3, height, width].
     pub shape: Vec<usize>,
     /// How its 3x3 convolutions are computed.
     pub method: Method,
@@ -20,45 +20,45 @@ pub struct Order {
     pub shows: Vec<String>,
 }
 
-/// What is known before the first step.
+/// Facts that are known before the first step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
-    /// Of the logits: [pictures, 3 planes, 3 classes, height, width].
+    /// Shape of the logits: [images, 3 planes, 3 classes, height, width].
     pub output: Vec<usize>,
     /// The instruction set.
     pub instructions: String,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// The steps in their order.
+    /// The steps in order.
     pub steps: Vec<Step>,
-    /// Share of the work that is done when each step begins, from 0 to 1; one more for the end.
+    /// The completed share of the work when each step begins, from 0 to 1; one more for the end.
     pub shares: Vec<f64>,
     /// Bytes of the maps between the layers.
     pub maps: usize,
-    /// Bytes of the weights as the kernels have them.
+    /// Bytes of the weights as packed for the kernels.
     pub weights: usize,
 }
 
-/// What a shown output is of.
+/// The module of a shown output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// Path of the module.
     pub path: String,
-    /// Which plane; none where they are joined.
+    /// Its plane; none if they are joined.
     pub plane: Option<usize>,
-    /// [pictures, channels, height, width].
+    /// [images, channels, height, width].
     pub shape: Vec<usize>,
 }
 
-/// Who follows a run. Both are called on the thread that asked.
+/// The observer of a run. Both methods are called on the caller's thread.
 pub trait Follow: Sync {
     /// The network is planned.
     fn planned(&self, planned: Planned);
-    /// The step of this number begins; their count means the end.
+    /// The step with this number begins; their count means the end.
     fn before(&self, step: usize);
 }
 
-/// Plans and runs; `see` is shown what the order names.
+/// Plans and runs; `see` receives the outputs that the request names.
 pub fn compute(
     order: &Order,
     weights: &dyn Parameters,

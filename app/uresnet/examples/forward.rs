@@ -60,7 +60,7 @@ fn main() {
     let plan = Plan::new(&network, &weights, input.shape(), &Options { method, instructions }).unwrap();
     let planned = start.elapsed().as_secs_f64();
 
-    // The best of each step over the runs is what the step takes when nothing else wants the processor; likewise the peak.
+    // The best time of each step over the runs is its time on an idle processor; likewise the peak.
     let (mut best, mut flops) = (f64::MAX, 0.0f64);
     let mut busy: Option<f64> = None;
     let mut bests = vec![f64::MAX; plan.steps().len()];
@@ -149,14 +149,13 @@ fn parts(plan: &Plan, seconds: &[f64]) -> BTreeMap<(String, String), (f64, u64)>
     parts
 }
 
-/// Seconds that a processor has worked for this thread, where the system tells them: on a busy machine steadier than a
-/// clock.
+/// Processor seconds of this thread, if the system reports them: on a busy machine they are more stable than a clock.
 fn processor_seconds() -> Option<f64> {
     let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(nanoseconds.split(' ').next()?.parse::<f64>().ok()? / 1e9)
 }
 
-/// The most memory that this program had at once, where the system tells it.
+/// The peak memory of this program, if the system reports it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -175,7 +174,7 @@ fn measured_peak(instructions: &str) -> f64 {
     best
 }
 
-/// A picture in which no two neighbours are the same.
+/// An image in which no two neighbours are the same.
 fn dense(height: usize, width: usize) -> Tensor {
     let data = (0..3 * height * width).map(|i| (i.wrapping_mul(2654435761) >> 7 & 1023) as f32 / 64.0).collect();
     Tensor::from_vec(&[1, 3, height, width], data).expect("the shape has as many numbers")

@@ -1,4 +1,4 @@
-//! The forward pass against outputs of PyTorch: every 2D configuration on small pictures.
+//! The forward pass compared with outputs of PyTorch: every 2D configuration on small images.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -28,7 +28,7 @@ impl Golden {
         Golden { network, weights, tensors, facts }
     }
 
-    /// The logits as PyTorch gave them, planes side by side as the crate returns them.
+    /// PyTorch's logits, with the planes joined as the crate returns them.
     fn output(&self) -> Tensor {
         let planes: Vec<&Tensor> = (0..3).map(|p| &self.tensors[&format!("output.plane{p}")]).collect();
         let [pictures, classes, height, width] = planes[0].nchw();
@@ -37,7 +37,7 @@ impl Golden {
         Tensor::from_vec(&[pictures, 3, classes, height, width], data.copied().collect()).unwrap()
     }
 
-    /// What PyTorch's own rounding allows: ten times its distance from f64, where that was measured.
+    /// The tolerance for PyTorch's own rounding: ten times its difference from f64, where that was measured.
     fn tolerance(&self, output: &Tensor) -> f64 {
         let range = f64::from(output.data().iter().fold(0f32, |m, v| m.max(v.abs())));
         match self.facts["torch_f32_vs_f64_maxabs"].as_f64() {
@@ -91,7 +91,7 @@ fn names_shapes_and_counts_are_pytorchs() {
     }
 }
 
-/// Holds the stages of a pass against PyTorch's; every one that the file has must have come.
+/// Compares the stages of a pass with PyTorch's; all those in the file are required.
 fn check_stages(golden: &Golden, name: &str, found: &BTreeMap<String, Tensor>) {
     let known = golden.tensors.iter().filter_map(|(key, tensor)| Some((key.strip_prefix("stage.")?, tensor)));
     for (key, expected) in known {
@@ -149,7 +149,7 @@ fn every_plan_agrees() {
     }
 }
 
-/// Large maps are taken in stripes and chunks of chained convolutions, which no golden case is large enough for.
+/// Large maps are processed in stripes and chunks of chained convolutions, for which no golden case is large enough.
 #[test]
 fn chains_agree_with_the_definition() {
     for residual in [true, false] {

@@ -1,4 +1,4 @@
-//! What a plan promises beside its numbers.
+//! Properties of a plan other than its results.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ fn maps_take_little_more_than_the_largest_layer_needs() {
         let plan = Plan::new(&network, &Weights::seeded(&network, 0), &shape, &Options::default()).unwrap();
         let (maps, pair) = (plan.map_bytes(), plan.largest_pair_bytes());
         assert!(maps * 2 <= pair * 3, "{name}: {maps} bytes of maps, the largest pair has {pair}");
-        // Each weight lies there once, though the planes of large maps are planned one by one.
+        // Each weight is stored once, although the planes of large maps are planned one by one.
         let small = Plan::new(&network, &Weights::seeded(&network, 0), &[1, 3, 128, 128], &Options::default()).unwrap();
         assert_eq!(plan.weight_bytes(), small.weight_bytes(), "{name}");
         // 3 planes, 16 channels, in and out.
@@ -41,7 +41,7 @@ fn the_work_counted_is_the_networks() {
         let network = Network::new(&Config::preset(name).unwrap()).unwrap();
         let plan = Plan::new(&network, &Weights::seeded(&network, 0), &shape, &Options::default()).unwrap();
         let macs: u64 = plan.steps().iter().map(|step| step.macs).sum();
-        // A 1x1 convolution on the way up runs before the interpolation, on a quarter of the pixels.
+        // A 1x1 convolution in the upsampling path runs before the interpolation, on a quarter of the pixels.
         assert!(macs <= expected && macs * 20 >= expected * 19, "{name}: {macs} of {expected}");
     };
     check("uresnet", [1, 3, 320, 512], 40_374_000_000);
@@ -102,7 +102,8 @@ fn wrong_input_is_named() {
     );
 }
 
-/// What both passes show, on a picture so large that its convolutions are chained and its planes go one by one.
+/// The stages of both passes, on an image so large that its convolutions are chained and its planes processed one by
+/// one.
 #[test]
 fn a_plan_shows_what_the_reference_shows() {
     for (block_concat, downsampling) in [(false, Downsampling::MaxPooling), (true, Downsampling::Convolutional)] {
@@ -146,7 +147,7 @@ fn a_plan_shows_what_the_reference_shows() {
         let apart = distance(&logits.unwrap(), &shown).unwrap();
         assert!(apart.max_relative_to_range < 1e-4, "{apart:?}");
 
-        // A few chosen ones cost little, and one that there is none of costs nothing.
+        // A few selected ones cost little, and one that does not exist costs nothing.
         let chosen = ["net_core.upsample", "net_core.up_blocks.blocks.1.convolution_2", "final_layer"];
         let some = Plan::showing(&network, &weights, &shape, &Options::default(), &|path| chosen.contains(&path));
         let some = some.unwrap();

@@ -1,4 +1,4 @@
-//! `cargo xtask bench …`: starts the benchmarks, which live beside the code they measure.
+//! `cargo xtask bench …`: starts the benchmarks, which are next to the code they measure.
 
 mod forward;
 mod pages;

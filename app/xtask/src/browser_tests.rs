@@ -1,8 +1,8 @@
-//! The tests in a browser, with Node's own test runner.
+//! The browser tests, with Node's own test runner.
 //!
-//! A test here depends on two programs and on the clock, so that one of hundreds can fail for a reason that is not the
-//! site's. Files with a failed test are therefore run once more, one at a time, and only a second failure counts. What
-//! passes the second time is named: a fault of the test or of the page, to be mended like any other.
+//! A test here depends on two programs and on timing, so one of hundreds can fail for reasons other than the site.
+//! Files with a failed test are therefore rerun once, one at a time, and only a second failure counts. Tests that pass
+//! the second time are reported: a bug in the test or the page, to be fixed like any other.
 
 use crate::step::run;
 use crate::{surroundings, workspace};
@@ -13,10 +13,11 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// When more files than these have failures, the site is at fault, and a second run would only take time.
+/// If more files than this have failures, the site has a bug, and a second run would only take time.
 const FILES_TO_REPEAT: usize = 3;
 
-/// Runs `tests/browser/*.test.mjs`, named one by one: what a folder means to `node --test` changed between Node's releases.
+/// Runs `tests/browser/*.test.mjs`, each passed by name: the meaning of a folder for `node --test` changed between
+/// Node's releases.
 pub(crate) fn run_all() -> Result<()> {
     let folder = workspace::root().join("tests").join("browser");
     let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -27,7 +28,7 @@ pub(crate) fn run_all() -> Result<()> {
         bail!("no file is named tests/browser/*.test.mjs");
     }
     let results = workspace::target().join("browser-tests.tap");
-    // Node leaves one processor free, which on two leaves one to a test and its browser by turns.
+    // Node leaves one processor free; with two, a test and its browser then share one.
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let first = run(&mut node(processors.saturating_sub(1).max(2), &results, &files)?);
     let Err(failure) = first else { return Ok(()) };
@@ -44,7 +45,7 @@ pub(crate) fn run_all() -> Result<()> {
     Ok(())
 }
 
-/// Node's test runner: what it says for people on standard output, and as TAP in `results`.
+/// Node's test runner: readable output on standard output, and TAP in `results`.
 fn node(at_once: usize, results: &Path, files: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Command> {
     let mut command = surroundings::command("node")?;
     command.args(["--test", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap"]);
@@ -63,7 +64,7 @@ struct Failed<'a> {
     test: &'a str,
 }
 
-/// The failed tests of Node's TAP; none when Node does not say of each where it stands, as before 20.
+/// The failed tests in Node's TAP; none if Node does not report the location of each, as before 20.
 fn failures(tap: &str) -> Vec<Failed<'_>> {
     let mut failed = Vec::new();
     let mut lines = tap.lines();

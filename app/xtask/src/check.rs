@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check, in the order in which they are quick to fail, in stated [surroundings].
+//! `cargo xtask test`: every check, ordered by how quickly it fails, in defined [surroundings].
 
 use crate::corpus::Part;
 use crate::step::{run, seconds, step};
@@ -29,7 +29,8 @@ pub(crate) fn run_all() -> Result<()> {
     Ok(())
 }
 
-/// What single tests need beside what setup brings. It comes first, since it asks the network with the user's own settings.
+/// Additional requirements of single tests. They are installed first, since this uses the network with the user's own
+/// settings.
 fn bring() -> Result<()> {
     setup::target(WASI)?;
     wasm_python()?;
@@ -48,8 +49,8 @@ fn wasm_folder() -> PathBuf {
     workspace::root().join("tests").join("wasm")
 }
 
-/// The tests of the forward pass under Wasmtime, with SIMD in module and engine and with it in neither. Optimised, or they
-/// would take minutes.
+/// The tests of the forward pass under Wasmtime, with SIMD in module and engine and with it in neither. Optimised,
+/// otherwise they would take minutes.
 fn wasm_tests() -> Result<()> {
     let (target, folder, python) = (WASI, wasm_folder(), wasm_python()?);
     let tests = |features: &str, engine: &str| {
@@ -65,10 +66,10 @@ fn wasm_tests() -> Result<()> {
             "--features",
             features,
         ]);
-        // A list, because words in one string can't hold spaces.
+        // A list, because words in one string can't contain spaces.
         let runner = [python.display().to_string(), folder.join("run.py").display().to_string(), engine.to_string()];
         cargo.arg("--config").arg(format!("target.{target}.runner={}", serde_json::json!(runner)));
-        // Whole-program optimisation is for what is delivered.
+        // Whole-program optimisation is only for releases.
         cargo.envs([("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")]);
         run(&mut cargo)
     };

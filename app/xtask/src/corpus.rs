@@ -1,7 +1,7 @@
-//! `cargo xtask corpus`: the engine on other people's Python.
+//! `cargo xtask corpus`: runs the engine on third-party Python code.
 //!
-//! What ports and looks is the example `sweep` of the package `tests`; here the files are brought and the program is built
-//! and started.
+//! The example `sweep` of the package `tests` ports and checks; this module downloads the files, and builds and starts
+//! the program.
 
 mod packages;
 
@@ -16,7 +16,7 @@ use std::process::Command;
 pub(crate) enum Part {
     /// Every package of `packages.txt` and `bounded.txt`; the result is the page `docs/robustness.md`.
     Whole,
-    /// Those of `bounded.txt`, as the tests have left the program: a check of `cargo xtask test`.
+    /// Those of `bounded.txt`, with the program as built by the tests: a check of `cargo xtask test`.
     Bounded,
 }
 
@@ -29,7 +29,7 @@ impl Part {
         }
     }
 
-    /// What the program is built as. An optimised build takes minutes, and the tests have made the other already.
+    /// The profile of the program. An optimised build takes minutes, and the tests have already built the other.
     fn profile(self) -> Profile {
         match self {
             Self::Whole => Profile::Release,
@@ -45,7 +45,7 @@ enum Profile {
     Dev,
 }
 
-/// Brings the packages of a part: a line of the setup, so that what needs the network comes first.
+/// Downloads the packages of a part: a step of the setup, so that everything that needs the network comes first.
 pub(crate) fn ensure(part: Part) -> Result<Vec<PathBuf>> {
     let folder = folder()?;
     let python = setup::python_with_pip(&folder)?;
@@ -80,20 +80,20 @@ pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
     step(format!("ports of {} files", files.len()), || run(&mut sweep))
 }
 
-/// Where packages, lists and what was found lie.
+/// Paths of packages, lists and results.
 fn folder() -> Result<PathBuf> {
     let folder = setup::cache()?.join("corpus");
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
 
-/// The program, built, with the Python to ask.
+/// The program, built, with the Python to query.
 fn sweep(profile: Profile, verb: &str) -> Result<Command> {
     let mut cargo = surroundings::command("cargo")?;
-    // As the tests of all packages build it: with fewer packages some would have fewer features and be compiled again.
+    // Built like the tests of all packages: with fewer packages some would have fewer features and be recompiled.
     cargo.args(["build", "--quiet", "--workspace", "--example", "sweep"]);
     if profile == Profile::Release {
-        // Panics have to be caught, and whole-program optimisation takes longer than it gives back.
+        // Panics have to be caught, and whole-program optimisation costs more time than it saves.
         cargo.arg("--release").envs([
             ("CARGO_PROFILE_RELEASE_LTO", "off"),
             ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
@@ -109,7 +109,7 @@ fn sweep(profile: Profile, verb: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// The folder of a package's files, as the report names it.
+/// The folder of a package's files, as named in the report.
 fn shown(folder: &Path, file: &Path) -> String {
     file.strip_prefix(folder).unwrap_or(file).display().to_string().replace('\\', "/")
 }

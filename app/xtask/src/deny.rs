@@ -20,7 +20,7 @@ fn npm_folders() -> Result<Vec<String>> {
     Ok(folders)
 }
 
-/// Runs every check, and fails when one did.
+/// Runs every check, and fails if one did.
 pub(crate) fn check_all() -> Result<()> {
     let deny = setup::cargo_deny()?;
     let deny = |what: &[&str]| run(workspace::command(&deny).args(["--all-features", "check"]).args(what));

@@ -7,19 +7,19 @@ use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-/// Builds the site with the tools that setup found.
+/// Builds the site with the tools found by setup.
 pub(crate) fn build(tools: &Tools) -> Result<()> {
     build_by(&|program| Ok(tools.command(program)))
 }
 
-/// The same with what makes a command of a program's name.
+/// The same with a function that creates commands from a program's name.
 ///
-/// Trunk compiles the page and the engine, has the site's own command add every other page (the hook in `Trunk.toml`), and only
-/// then puts the result where the old `dist/` was. Everything is compiled before: Trunk would link its programs one after another,
-/// each on one processor.
+/// Trunk compiles the page and the engine, runs the site's own command, which adds every other page (the hook in
+/// `Trunk.toml`), and only then replaces the old `dist/`. Everything is compiled before: Trunk would link its programs
+/// one after another, each on one processor.
 pub(crate) fn build_by(command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Result<()> {
     step("build the site into dist/", || {
-        // Two Trunks in one checkout empty each other's staging folder.
+        // Two Trunks in one checkout delete each other's staging folder.
         let target = workspace::root().join("target");
         std::fs::create_dir_all(&target).with_context(|| format!("cannot create {}", target.display()))?;
         let one_at_a_time = File::create(target.join("site.lock")).context("cannot write target/site.lock")?;
@@ -33,7 +33,8 @@ pub(crate) fn build_by(command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Re
     })
 }
 
-/// Compiles what a build puts together, before the tools that do so are there. What fails is told by the build that follows.
+/// Compiles the programs of a build before the tools for building are available. Failures are reported by the build
+/// that follows.
 pub(crate) fn compile_ahead(tools: &Tools) {
     if let Ok(modules) = modules::alone() {
         println!("    the site is compiled in parallel with the tools");
@@ -46,7 +47,7 @@ pub(crate) fn compile_ahead(tools: &Tools) {
     }
 }
 
-/// Compiles Trunk's programs as Trunk does, and beside them what its hook asks for.
+/// Compiles Trunk's programs with Trunk's options, and those that its hook needs.
 fn compile(modules: File, command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Result<()> {
     std::thread::scope(|scope| {
         let of_hook = scope.spawn(|| {

@@ -1,8 +1,9 @@
-//! `cargo xtask test --fresh`: both of the README's commands on a machine that has nothing but what the README asks for.
+//! `cargo xtask test --fresh`: both of the README's commands on a machine that has nothing but the README's
+//! requirements.
 //!
-//! The machine is a folder: Debian made by debootstrap, Rust copied as rustup leaves it, a clone of HEAD, an empty HOME. What
-//! builds it, runs on it and takes it away is `app/xtask/fresh/machine.sh`, because every line of it is a command for
-//! root. Here it is prepared, followed and timed.
+//! The machine is a folder: Debian created by debootstrap, Rust as installed by rustup, a clone of HEAD, an empty HOME.
+//! It is created, used and removed by `app/xtask/fresh/machine.sh`, because each of its lines is a command for root.
+//! This module prepares, follows and times it.
 
 use crate::setup;
 use crate::step::{ask, on_path, quoted};
@@ -21,13 +22,13 @@ use std::time::Instant;
 /// Settings of package managers below a user's home.
 const OF_USER: [&str; 4] = [".config/pip/pip.conf", ".pip/pip.conf", ".npmrc", ".cargo/config.toml"];
 
-/// The same for everybody on a machine.
+/// The same for all users of a machine.
 const OF_MACHINE: [&str; 3] = ["/etc/pip.conf", "/etc/npmrc", "/usr/etc/npmrc"];
 
-/// Where a program is looked for on the machine, as in a shell after rustup was installed.
+/// PATH on the machine, as in a shell after rustup was installed.
 const PATH: &str = "/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Builds the machine, runs both commands on it, and removes it unless it is to be kept.
+/// Creates the machine, runs both commands on it, and removes it unless it is to be kept.
 pub(crate) fn run(keep: bool) -> Result<()> {
     if !cfg!(target_os = "linux") {
         bail!("a bare Debian runs on Linux only");
@@ -68,7 +69,7 @@ pub(crate) fn run(keep: bool) -> Result<()> {
     Ok(())
 }
 
-/// The commit that is tested: HEAD, when nothing else is in the checkout.
+/// The commit that is tested: HEAD, if the checkout has no other changes.
 fn committed() -> Result<String> {
     let git = |args: &[&str]| {
         let root = workspace::root().display().to_string();
@@ -83,7 +84,7 @@ fn committed() -> Result<String> {
     Ok(commit)
 }
 
-/// What stands before a command for root.
+/// The prefix of a command for root.
 fn root_command() -> Result<Vec<&'static str>> {
     if ask("id", &["-u"]).is_some_and(|id| id == "0") {
         return Ok(Vec::new());
@@ -94,8 +95,8 @@ fn root_command() -> Result<Vec<&'static str>> {
     Ok(vec!["sudo"])
 }
 
-/// Writes down how this computer reaches package managers. Values may be secret (a proxy's password), so only this user can
-/// read them.
+/// Writes a file with this computer's settings for package managers. Values may be secret (a proxy's password), so only
+/// this user can read them.
 fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mut settings = format!("export HOME=/root PATH={PATH}\n");
@@ -104,7 +105,7 @@ fn prepare(folder: &Path) -> Result<()> {
     files.extend(OF_USER.iter().map(|file| (home.join(file), Path::new("/root").join(file))));
     for (name, value) in surroundings::kept(NETWORK) {
         let _ = writeln!(settings, "export {}={}", name.display(), quoted(&value));
-        // A list of certificates, or a package manager's settings in another place.
+        // A list of certificates, or a package manager's settings in another location.
         if value.to_string_lossy().starts_with('/') {
             files.push((value.clone().into(), value.into()));
         }
@@ -131,7 +132,7 @@ fn write_private(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// `machine.sh whole …`, what it says in one pipe.
+/// `machine.sh whole …`, with its output in one pipe.
 fn machine(root: &[&str], folder: &Path, commit: &str, keep: bool) -> Result<Command> {
     let toolchain = ask("rustc", &["--print", "sysroot"]).context("cannot run rustc")?;
     let rustup = on_path("rustup").context("the README requires rustup, but it is not on PATH")?;
@@ -141,13 +142,13 @@ fn machine(root: &[&str], folder: &Path, commit: &str, keep: bool) -> Result<Com
     let mut words: Vec<OsString> = root.iter().map(OsString::from).collect();
     words.extend(["sh".into(), script.into(), "whole".into(), folder.into(), workspace::root().into(), commit.into()]);
     words.extend([toolchain.into(), rustup.into(), port.to_string().into(), if keep { "yes" } else { "no" }.into()]);
-    // One pipe for both, so that the log has the order in which things were said.
+    // One pipe for both, so that the log has the original order of the output.
     let mut command = workspace::command("sh");
     command.args(["-c", "exec \"$@\" 2>&1", "sh"]).args(words).stdin(Stdio::null()).stdout(Stdio::piped());
     Ok(command)
 }
 
-/// Runs it to its end; whether all went well.
+/// Runs it to its end; returns whether all succeeded.
 fn follow(command: &mut Command, followed: &mut Followed) -> Result<bool> {
     let mut child = command.spawn().context("cannot start sh")?;
     let mut said = BufReader::new(child.stdout.take().context("no pipe")?);
@@ -159,20 +160,20 @@ fn follow(command: &mut Command, followed: &mut Followed) -> Result<bool> {
     Ok(child.wait().context("cannot wait for the machine")?.success())
 }
 
-/// What the machine says, with the time of each part.
+/// The machine's output, with the time of each part.
 struct Followed {
     log: File,
     parts: Vec<Part>,
 }
 
-/// A line that heads a part.
+/// The heading of a part.
 struct Part {
     what: String,
-    /// Whether it is a part of the one before.
+    /// Whether it is a subsection of the one before.
     nested: bool,
     began: Instant,
     load: String,
-    /// How long processors worked for it, where it says so.
+    /// The processor time of the part, if it is reported.
     worked: String,
 }
 
@@ -181,7 +182,7 @@ impl Followed {
         Followed { log, parts: Vec::new() }
     }
 
-    /// Keeps a line, and shows it when it is about a part.
+    /// Keeps a line, and shows it if it is the heading or the end of a part.
     fn hear(&mut self, line: &str) -> Result<()> {
         self.log.write_all(line.as_bytes()).context("cannot write the log")?;
         let line = line.trim_end();
@@ -225,7 +226,7 @@ impl Followed {
     }
 }
 
-/// How many processes wanted a processor in the last minute.
+/// The average number of processes that needed a processor in the last minute.
 fn load() -> String {
     let said = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     said.split_whitespace().next().unwrap_or("–").to_owned()

@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz`: inputs that nobody wrote, for as long as is asked, to everything that reads what comes from outside.
+//! `cargo xtask fuzz`: generated inputs, for a given time, for everything that reads external data.
 //!
-//! What runs is the example `fuzz` of the package `tests`: libFuzzer around the targets that `cargo test` tries for a moment. The
-//! compiler marks every edge with flags that its stable release has, so neither another toolchain nor another tool is needed, only
-//! a C++ compiler for libFuzzer itself.
+//! It runs the example `fuzz` of the package `tests`: libFuzzer with the targets that `cargo test` runs for a moment.
+//! Edges are instrumented with flags of the stable compiler, so neither another toolchain nor another tool is needed,
+//! only a C++ compiler for libFuzzer itself.
 
 mod followed;
 
@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// LLVM's marks of edges and comparisons, which libFuzzer reads.
+/// LLVM's instrumentation of edges and comparisons, which libFuzzer reads.
 const MARKS: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -23,7 +23,7 @@ const MARKS: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Cdebug-assertions";
 
-/// Runs the named targets, all when none is named, each for so many minutes.
+/// Runs the named targets, or all by default, each for a number of minutes.
 pub(crate) fn run_targets(minutes: f64, names: &[&str]) -> Result<()> {
     let program = step("build the instrumented targets", build)?;
     let known = ask_names(&program)?;
@@ -48,7 +48,7 @@ pub(crate) fn run_targets(minutes: f64, names: &[&str]) -> Result<()> {
 
 fn build() -> Result<PathBuf> {
     let version = ask("rustc", &["-vV"]).context("rustc is missing")?;
-    // With a target named, build scripts and macros go without marks.
+    // If a target is named, build scripts and macros are not instrumented.
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc reports no host")?;
     let mut cargo = workspace::command("cargo");
     cargo.args(["build", "--quiet", "--release", "--package", "tests", "--example", "fuzz", "--features", "libfuzzer"]);
@@ -67,7 +67,7 @@ fn ask_names(program: &Path) -> Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
 }
 
-/// Runs one target to the end of its time. The inputs that it kept are where the next run begins.
+/// Runs one target for its time. The next run starts with the inputs that it kept.
 fn run_target(program: &Path, name: &str, minutes: f64) -> Result<Followed> {
     let folder = workspace::target().join("fuzz").join(name);
     let failures = folder.join("failures");

@@ -1,12 +1,12 @@
-//! `cargo xtask …`: the commands that README, CONTRIBUTING and CI call.
+//! `cargo xtask …`: the commands used by README, CONTRIBUTING and CI.
 //!
-//! Every verb is a list of steps. A step is a child process (cargo, trunk, npm, node, …) with a heading before it and
-//! its time behind it; see [`step`]. `setup` comes first in `build`, `serve` and `test`: it looks at what the machine
-//! has and installs what is missing, and only that. What it installs for this project alone lies in the user's cache
-//! folder and in `tests/browser/node_modules`; the user's own tools are never changed.
+//! Every command is a list of steps. A step is a child process (cargo, trunk, npm, node, …) with a heading before it
+//! and its time after it; see [`step`]. `setup` comes first in `build`, `serve` and `test`: it checks the machine and
+//! installs what is missing, and nothing else. Tools installed only for this project are in the user's cache folder and
+//! in `tests/browser/node_modules`; the user's own tools are never changed.
 //!
-//! This crate stays small on purpose, because everybody compiles it before anything else happens: no room of the
-//! project is a dependency of it.
+//! This crate is kept small, because everybody compiles it before anything else happens: no room of the project is a
+//! dependency of it.
 
 mod bench;
 mod browser_tests;

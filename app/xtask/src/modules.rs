@@ -1,5 +1,5 @@
-//! `cargo xtask modules FOLDER`: the modules that compute the network, one for each set of instructions. Trunk can't build
-//! them: wasm-bindgen doesn't bind the target of those with threads, and none needs it. Trunk's hook calls this
+//! `cargo xtask modules FOLDER`: the modules that compute the network, one for each instruction set. Trunk can't build
+//! them: wasm-bindgen does not support the target of those with threads, and none needs it. Trunk's hook calls this
 //! (`Trunk.toml`).
 
 use crate::paths;
@@ -17,14 +17,14 @@ const ALONE: &str = "wasm32-unknown-unknown";
 /// The target whose standard library has threads.
 pub(crate) const THREADED: &str = "wasm32-wasip1-threads";
 
-/// Its linker's options: as much memory to begin with as the scripts bring (`crew.js`, `page.mjs`), and up to all that
-/// wasm32 can address; the target's own bound is a quarter of it.
+/// Its linker's options: initial memory of the same size as in the scripts (`crew.js`, `page.mjs`), and a maximum of
+/// all that wasm32 can address; the target's default is a quarter of it.
 pub(crate) const LINKED: (&str, &str) = (
     "CARGO_TARGET_WASM32_WASIP1_THREADS_RUSTFLAGS",
     "-Clink-arg=--initial-memory=4194304 -Clink-arg=--max-memory=4294967296",
 );
 
-/// `app/forward` as modules: where they are delivered, the target, and the features that choose their instructions.
+/// `app/forward` as modules: their output paths, the target, and the features that choose their instructions.
 pub(crate) const MODULES: [(&str, &str, &str); 5] = [
     ("forward.wasm", ALONE, "simd128"),
     ("relaxed_forward.wasm", ALONE, "relaxed-simd"),
@@ -48,12 +48,12 @@ pub(crate) fn build(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Compiles them for a build that comes later and finds them compiled. `command` makes a command of a program's name.
+/// Compiles them for a later build. `command` creates a command from a program's name.
 pub(crate) fn compile(_alone: File, command: &(dyn Fn(&str) -> Result<Command> + Sync)) -> Result<()> {
     MODULES.iter().try_for_each(|(_, target, features)| run(&mut cargo(command("cargo")?, target, features)?))
 }
 
-/// Cargo puts every module into the same place, so two builds of them would take each other's.
+/// Cargo writes every module to the same path, so concurrent builds would overwrite each other's.
 pub(crate) fn alone() -> Result<File> {
     let target = workspace::target();
     std::fs::create_dir_all(&target).with_context(|| format!("cannot create {}", target.display()))?;
@@ -69,11 +69,11 @@ fn cargo(mut cargo: Command, target: &str, features: &str) -> Result<Command> {
     Ok(cargo)
 }
 
-/// Has a command that compiles modules keep the paths of this machine out of them, where they are published; and hands it the options of
-/// the linker that modules with threads need.
+/// Keeps local paths out of modules compiled by a command, if they are published; and passes the linker options that
+/// modules with threads need.
 pub(crate) fn keep_paths_out(command: &mut Command) -> Result<()> {
     let flags = paths::flags()?;
-    // Cargo puts them behind those of its configuration file.
+    // Cargo adds them to those of its configuration file.
     if !flags.is_empty() {
         command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", &flags);
     }

@@ -1,18 +1,18 @@
-//! What a program that is published may not know: where it was built. The compiler writes the paths of sources into messages of
-//! panics, and they differ from machine to machine, so the same commit would give other bytes elsewhere.
+//! Keeps the build location out of published programs. The compiler writes source paths into panic messages, and they
+//! differ from machine to machine, so the same commit would produce different bytes elsewhere.
 //!
-//! It costs whoever builds for himself a second compilation of everything, so it is done where `PORTOLAN_RELEASE` is set: where the
-//! site is published, and by `cargo xtask reproduce`.
+//! For a local build this would mean a second compilation of everything, so it is done only if `PORTOLAN_RELEASE` is
+//! set: where the site is published, and by `cargo xtask reproduce`.
 
 use crate::step::ask;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 
-/// The variable that says that what is built is published.
+/// The variable that marks a published build.
 pub(crate) const RELEASE: &str = "PORTOLAN_RELEASE";
 
-/// Flags of the compiler that put the same words in the place of this machine's paths; nothing where nothing is published.
+/// Compiler flags that replace this machine's paths by fixed ones; none if nothing is published.
 pub(crate) fn flags() -> Result<String> {
     if std::env::var_os(RELEASE).is_none() {
         return Ok(String::new());
@@ -20,7 +20,7 @@ pub(crate) fn flags() -> Result<String> {
     let sysroot = ask("rustc", &["--print", "sysroot"]).context("rustc is missing")?;
     let version = ask("rustc", &["-vV"]).unwrap_or_default();
     let commit = version.lines().find_map(|line| line.strip_prefix("commit-hash: ")).unwrap_or_default();
-    // Where the library's sources are not installed, this is what its paths are called already.
+    // If the library's sources are not installed, its paths already have this form.
     let library = PathBuf::from(sysroot).join("lib").join("rustlib").join("src").join("rust");
     let mut places = vec![(workspace::root(), "/portolan".to_owned()), (library, format!("/rustc/{commit}"))];
     places.extend(registries()?.into_iter().map(|folder| (folder, "/crates".to_owned())));

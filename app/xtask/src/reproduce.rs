@@ -1,4 +1,4 @@
-//! `cargo xtask reproduce`: two builds of the same commit, in folders of their own, hold the same bytes.
+//! `cargo xtask reproduce`: two builds of the same commit, in separate folders, produce the same bytes.
 
 use crate::step::{run, step};
 use crate::{paths, workspace};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 /// Folders of different length and depth.
 const FOLDERS: [&str; 2] = ["one", "another/one_that_lies_deeper"];
 
-/// Builds what is committed twice, from nothing, and compares the two file by file.
+/// Builds the commit twice, from scratch, and compares the two file by file.
 pub(crate) fn build_twice() -> Result<()> {
     let place = workspace::target().join("reproduce");
     let folders = FOLDERS.map(|name| place.join(name));
     for folder in &folders {
         fs::remove_dir_all(folder).ok();
-        // With its history, which says when a guide was last changed.
+        // With its history, which shows when a guide was last changed.
         run(workspace::command("git").args(["clone", "--quiet", "--no-hardlinks", "."]).arg(folder))?;
         step(format!("the site, built in {}", folder.display()), || {
             let mut cargo = workspace::command("cargo");

@@ -1,7 +1,7 @@
-//! `cargo xtask same-bytes`: the same files ported by everything that ports, byte for byte.
+//! `cargo xtask same-bytes`: the same files ported by everything that ports, compared byte for byte.
 //!
-//! The command as it is built while one works and as it is delivered, and the engine's module under Node and in Chromium. What
-//! compares them is `tests/browser/same_bytes_table.mjs`; `cargo xtask test` has a bounded part of it (`same_bytes.test.mjs`).
+//! These are the debug and release builds of the command, and the engine's module under Node and in Chromium.
+//! `tests/browser/same_bytes_table.mjs` compares them; `cargo xtask test` runs a part of it (`same_bytes.test.mjs`).
 
 use crate::corpus::{self, Part};
 use crate::setup::{self, Tools};
@@ -9,7 +9,7 @@ use crate::step::{on_path, run, step};
 use crate::{dist, workspace};
 use anyhow::{Context, Result};
 
-/// Builds what is compared, and compares it over so many files of published packages beside the fixtures.
+/// Builds the programs, and compares them on this many files of published packages in addition to the fixtures.
 pub(crate) fn compare(tools: &Tools, files: usize) -> Result<()> {
     if let Err(error) = corpus::ensure(Part::Whole) {
         println!("    without the missing packages: {error:#}");

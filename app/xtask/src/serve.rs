@@ -1,4 +1,4 @@
-//! `cargo xtask serve`: the site on this machine, built again when a source changes.
+//! `cargo xtask serve`: serves the site locally, and rebuilds it when a source changes.
 
 use crate::dist;
 use crate::setup::Tools;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// What the site is made of.
+/// The sources of the site.
 const SOURCES: [&str; 5] = ["app", "guides", "public", "Trunk.toml", "Cargo.lock"];
 
-/// Builds, serves, and watches until the user stops it. A build that fails leaves the last good site up.
+/// Builds, serves, and watches until the user stops it. After a failed build the last good site is still served.
 pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
     if TcpListener::bind(("127.0.0.1", port)).is_err() {
         bail!("port {port} is in use: cargo xtask serve --port {}", port.wrapping_add(1));
@@ -30,7 +30,7 @@ pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
         }
         let now = Sources::look();
         if let Some(changed) = now.difference(&seen).map(Path::to_path_buf) {
-            // The state before the build: what changes during it is built next.
+            // The state before the build: changes during it trigger the next one.
             seen = now;
             println!("\n{} changed", changed.strip_prefix(workspace::root()).unwrap_or(&changed).display());
             match dist::build(tools) {
@@ -41,7 +41,7 @@ pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
     }
 }
 
-/// The server, ended with the watcher.
+/// The server, which is terminated with the watcher.
 struct Server(Child);
 
 impl Drop for Server {
@@ -50,8 +50,8 @@ impl Drop for Server {
     }
 }
 
-/// The command's own server. It is started from where cargo put it, not through `cargo run`: ending cargo would leave
-/// its child behind.
+/// The command's own server. It is started from cargo's target folder, not through `cargo run`: terminating cargo would
+/// leave its child running.
 fn serve(tools: &Tools, port: u16) -> Result<Server> {
     run(tools.command("cargo").args(["build", "--quiet", "--package", "cli"]))?;
     let portolan = std::env::current_exe()?.with_file_name(format!("portolan{}", std::env::consts::EXE_SUFFIX));
@@ -60,8 +60,8 @@ fn serve(tools: &Tools, port: u16) -> Result<Server> {
     Ok(Server(command.spawn().with_context(|| format!("cannot start {}", portolan.display()))?))
 }
 
-/// Every source file with the time of its last change. Looking costs milliseconds, so there is no need for the
-/// operating system's notifications and a library per system.
+/// Every source file with its modification time. Checking costs milliseconds, so there is no need for the operating
+/// system's notifications and a library per system.
 #[derive(PartialEq)]
 struct Sources(BTreeMap<PathBuf, SystemTime>);
 
@@ -74,7 +74,7 @@ impl Sources {
         Sources(files)
     }
 
-    /// One file that is new, gone or newer.
+    /// One file that is new, deleted or newer.
     fn difference<'a>(&'a self, before: &'a Sources) -> Option<&'a Path> {
         let changed = self.0.iter().find(|(file, time)| before.0.get(*file) != Some(time));
         let gone = || before.0.iter().find(|(file, _)| !self.0.contains_key(*file));
@@ -82,7 +82,7 @@ impl Sources {
     }
 }
 
-/// Unreadable entries are left out: editors rename files under a watcher's feet.
+/// Unreadable entries are skipped: editors rename files while they are being read.
 fn collect(path: &Path, files: &mut BTreeMap<PathBuf, SystemTime>) {
     if let Ok(entries) = std::fs::read_dir(path) {
         for entry in entries.flatten() {

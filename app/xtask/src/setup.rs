@@ -1,9 +1,9 @@
-//! `cargo xtask setup`: what the other verbs need, installed when it is missing.
+//! `cargo xtask setup`: the requirements of the other commands, installed if they are missing.
 //!
-//! One line per thing, so that a second run reads as an inventory. Compiled tools go to
-//! `$XDG_CACHE_HOME/portolan/tools` (`~/.cache/portolan/tools`), npm packages to `tests/browser/node_modules`; system
-//! packages come from apt, through sudo where the user is not root. On systems without apt the run stops and says what
-//! to install.
+//! It prints one line per requirement, so that a second run reads like an inventory. Compiled tools are in
+//! `$XDG_CACHE_HOME/portolan/tools` (`~/.cache/portolan/tools`), npm packages in `tests/browser/node_modules`; system
+//! packages are installed with apt, through sudo if the user is not root. On systems without apt the run stops and
+//! names what to install.
 
 mod browser;
 mod c_compiler;
@@ -29,7 +29,7 @@ pub(crate) use python::{
 pub(crate) use rust::target;
 pub(crate) use system::debootstrap as ensure_debootstrap;
 
-/// What the caller is about to do. A page can be built and served without a browser, tests cannot run without.
+/// The purpose of the setup. A page can be built and served without a browser, but not tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     /// The site.
@@ -38,21 +38,21 @@ pub(crate) enum Need {
     Test,
 }
 
-/// Where the tools are. Holding it means that they are there.
+/// Paths of the tools. A value of this type means that they are installed.
 pub(crate) struct Tools {
-    /// C compiler that knows wasm32.
+    /// C compiler that supports wasm32.
     pub(crate) clang: PathBuf,
     /// Archiver that goes with it.
     archiver: PathBuf,
     /// Folder of tree-sitter's own C headers.
     headers: PathBuf,
-    /// Folders that stand before the user's PATH: trunk, wasm-bindgen, wasm-opt.
+    /// Folders that come before the user's PATH: trunk, wasm-bindgen, wasm-opt.
     pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Tools {
-    /// A command in the checkout's root that can compile C for wasm32 and finds the tools. The variables are set for
-    /// the child alone.
+    /// A command in the checkout's root that can compile C for wasm32 and finds the tools. The variables are only set
+    /// for the child.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = workspace::command(program);
         command.envs(self.variables());
@@ -67,9 +67,9 @@ impl Tools {
         variables
     }
 
-    /// What cargo builds read to compile C for wasm32.
+    /// Variables that cargo builds read to compile C for wasm32.
     pub(crate) fn compilers(&self) -> [(&'static str, OsString); 3] {
-        // NDEBUG: without it `assert` pulls in a second `__assert_fail` beside the one tree-sitter brings along.
+        // NDEBUG: without it `assert` adds a second `__assert_fail` to the one in tree-sitter.
         let mut flags = OsString::from("-DNDEBUG -I");
         flags.push(&self.headers);
         [
@@ -80,12 +80,12 @@ impl Tools {
     }
 }
 
-/// Installs what is missing and returns where everything is.
+/// Installs what is missing and returns all paths.
 pub(crate) fn run(need: Need) -> Result<Tools> {
     run_beside(need, |_| {})
 }
 
-/// The same. As long as tools are being compiled when all else is there, `meanwhile` works beside them.
+/// The same. While only tools are still being compiled, `meanwhile` runs in parallel.
 pub(crate) fn run_beside(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
     let start = Instant::now();
     println!("==> setup");
@@ -94,13 +94,13 @@ pub(crate) fn run_beside(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<T
     Ok(tools)
 }
 
-/// Compiles what has to be compiled, and beside it downloads all else.
+/// Compiles tools, and downloads everything else in parallel.
 fn install(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
     std::thread::scope(|scope| {
         let compiling = scope.spawn(cargo_tools::ensure);
         let downloaded = download(need);
         if let (Err(error), false) = (&downloaded, compiling.is_finished()) {
-            // Minutes may pass until the rest is done, and its work is not lost.
+            // Compiling may take minutes longer than the rest, and its result is kept in any case.
             eprintln!("xtask: {error:#}; build tools are still being compiled for the next run");
         }
         if let (Ok(tools), false) = (&downloaded, compiling.is_finished()) {
@@ -113,7 +113,7 @@ fn install(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
     })
 }
 
-/// System packages, npm's and pip's.
+/// System, npm and pip packages.
 fn download(need: Need) -> Result<Tools> {
     system::ensure(need)?;
     let (clang, archiver) = c_compiler::ensure()?;
@@ -127,7 +127,7 @@ fn download(need: Need) -> Result<Tools> {
     Ok(Tools { clang, archiver, headers, folders })
 }
 
-/// Where everything is on a machine that was set up before.
+/// All paths on a machine that was already set up.
 pub(crate) fn found() -> Result<Tools> {
     let (clang, archiver) = c_compiler::find().context("no C compiler for wasm32: run cargo xtask setup")?;
     let headers = workspace::tree_sitter_headers()?;
@@ -142,12 +142,12 @@ pub(crate) fn print_env() -> Result<()> {
     Ok(())
 }
 
-/// One line of the inventory: the thing is there already.
+/// One line of the inventory: already installed.
 pub(crate) fn there(thing: &str, detail: impl std::fmt::Display) {
     println!("    {thing:<22} {detail}");
 }
 
-/// One line of the inventory: the thing is missing and is being installed now.
+/// One line of the inventory: missing and being installed now.
 pub(crate) fn missing(thing: &str, action: impl std::fmt::Display) {
     println!("    {thing:<22} missing: {action}");
 }

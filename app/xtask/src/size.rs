@@ -1,4 +1,4 @@
-//! `cargo xtask size`: what a reader downloads, against the bars.
+//! `cargo xtask size`: the download sizes, compared with their limits.
 
 use crate::modules::MODULES;
 use crate::workspace;
@@ -8,13 +8,13 @@ use flate2::write::GzEncoder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Files that a reader downloads together, and how many KiB of gzip they may have.
+/// Files that are downloaded together, and their maximum size in KiB of gzip.
 struct Budget {
     name: String,
     files: Vec<PathBuf>,
     bar: f64,
-    /// What a test run lets pass: the bar, or, where the bar is not reached yet, little more than today's size, so that
-    /// it can only shrink.
+    /// The limit in a test run: the goal, or, as long as it is not reached, slightly more than today's size, so that it
+    /// can only shrink.
     ceiling: f64,
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Limit {
     Ceiling,
 }
 
-/// Prints one line a budget; an error when one is over the limit, or when `dist/` lacks what it measures.
+/// Prints one line per budget; an error if one exceeds the limit, or if `dist/` lacks a measured file.
 pub(crate) fn run(limit: Limit) -> Result<()> {
     let dist = workspace::root().join("dist");
     let mut over = Vec::new();
@@ -49,8 +49,8 @@ pub(crate) fn run(limit: Limit) -> Result<()> {
     Ok(())
 }
 
-/// The modules, each with the JavaScript that starts it, loads it or that it shares with others, and each guide page with
-/// its style sheets and scripts.
+/// The modules, each with the JavaScript that starts it, loads it or that it shares with others, and each guide page
+/// with its style sheets and scripts.
 fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let mut files = Vec::new();
     collect(dist, &mut files).with_context(|| format!("cannot read {}: run cargo xtask build", dist.display()))?;
@@ -72,7 +72,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
                 bail!("dist/ has no {name}*.{kind}: run cargo xtask build");
             }
         }
-        // A worker's first lines.
+        // The first lines of a worker.
         parts.extend(Some(dist.join(format!("start_{name}.js"))).filter(|file| file.is_file()));
         budgets.push(Budget { name: format!("{name} module"), files: parts, bar, ceiling });
     }
@@ -111,7 +111,8 @@ fn is_module_part(file: &Path, module: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(['-', '_', '.']) && (rest.ends_with(".js") || rest.ends_with(".wasm")))
 }
 
-/// What the page's head loads from the site: style sheets, scripts, preloads, fonts and the icon, not links to pages.
+/// The files that the page's head loads from the site: style sheets, scripts, preloads, fonts and the icon, not links
+/// to pages.
 fn linked(html: &str) -> Vec<String> {
     let mut links = Vec::new();
     for tag in html.split('<').filter(|tag| tag.starts_with("link ") || tag.starts_with("script ")) {

@@ -1,4 +1,4 @@
-//! Child processes with a heading, a time, and a message that says how to repeat them.
+//! Child processes with a heading, a time, and a message with the command to repeat them.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -19,15 +19,15 @@ pub(crate) fn step<T>(heading: impl Display, work: impl FnOnce() -> Result<T>) -
     done
 }
 
-/// Time since `start`, for people.
+/// Time since `start`, for display.
 pub(crate) fn seconds(start: Instant) -> String {
     let seconds = start.elapsed().as_secs_f64();
     if seconds < 120.0 { format!("{seconds:.1} s") } else { format!("{:.1} min", seconds / 60.0) }
 }
 
-/// Runs a command to its end, its output passed through. An error names the command to repeat.
+/// Runs a command to its end, with its output passed through. An error names the command to repeat.
 ///
-/// Standard input is closed: nothing in here may wait for an answer nobody gives. (`sudo` asks on the terminal.)
+/// Standard input is closed: nothing here may wait for input. (`sudo` asks on the terminal.)
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = match command.stdin(Stdio::null()).status() {
         Ok(status) => status,
@@ -39,7 +39,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command that tells its progress on standard error, line by line. Of a failed one all that it said is shown.
+/// Runs a command that reports its progress on standard error, line by line. If it fails, all its output is shown.
 pub(crate) fn run_heard(command: &mut Command, mut hear: impl FnMut(&str)) -> Result<()> {
     let spawned = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut child = spawned.with_context(|| format!("cannot start `{}`", shown(command)))?;
@@ -56,13 +56,13 @@ pub(crate) fn run_heard(command: &mut Command, mut hear: impl FnMut(&str)) -> Re
     Ok(())
 }
 
-/// Runs a command for its output; `None` when it does not exist or fails.
+/// Runs a command for its output; `None` if it does not exist or fails.
 pub(crate) fn ask(program: impl AsRef<OsStr>, args: &[&str]) -> Option<String> {
     let Output { status, stdout, .. } = Command::new(program).args(args).stdin(Stdio::null()).output().ok()?;
     status.success().then(|| String::from_utf8_lossy(&stdout).trim().to_owned())
 }
 
-/// The file a program name stands for on PATH.
+/// The file of a program on PATH.
 pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let names = [format!("{program}{}", std::env::consts::EXE_SUFFIX), format!("{program}.cmd")];
@@ -82,7 +82,7 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// The command as somebody would type it. What `cargo xtask env` prints is named by that command instead of spelled out.
+/// The command as typed in a shell. Variables from `cargo xtask env` are replaced by that command.
 fn shown(command: &Command) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut from_env_verb = false;
@@ -112,7 +112,7 @@ fn shown(command: &Command) -> String {
     }
 }
 
-/// A word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 pub(crate) fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);

@@ -1,19 +1,19 @@
-//! The surroundings of the checks, stated. What a developer's machine has by chance can hide a fault from everybody but the
-//! first user: a font that is narrower, a variable that a library reads, an identity that git finds at home.
+//! The environment of the checks. Properties of a developer's machine can hide a bug from everybody but the first user:
+//! a narrower font, a variable that a library reads, an identity that git finds at home.
 //!
-//! `cargo xtask test` runs every check through `cargo xtask as-tested COMMAND …`, so a single one repeated by hand sees
-//! the same:
+//! `cargo xtask test` runs every check through `cargo xtask as-tested COMMAND …`, so a single check repeated by hand
+//! has the same environment:
 //!
-//! - **Variables** are none but those of [`NETWORK`] and [`BUILD`], and what follows. So `UPDATE`, `PYTHONPATH`, `RANK`, `NODE_OPTIONS`
-//!   and the like of a shell reach no check. (Not on Windows, where programs do not start without the system's own.)
+//! - **Variables** are only those of [`NETWORK`] and [`BUILD`], and those below. So `UPDATE`, `PYTHONPATH`, `RANK`,
+//!   `NODE_OPTIONS` and the like do not affect checks. (Not on Windows, where programs do not start without the
+//!   system's own.)
 //! - **Language and time zone** are `C.UTF-8` and UTC, the only ones that every machine has.
-//! - **HOME** is a folder in `target/`, empty when the tests begin, so that no file of the user's own is read and none is
-//!   written. What has to be found all the same is named by its own variable: cargo's and rustup's folders, and the
-//!   Pythons with PyTorch and with TensorFlow. Setup runs before, in the user's surroundings: there the settings of package managers have
-//!   to hold.
-//! - **PATH** holds the folders of the programs that setup made sure of, and the system's own.
-//! - **Fonts** are not stated here but where the tests start the browser (`tests/browser/port_page.mjs`), because nothing else
-//!   looks at them and a browser test is often run alone.
+//! - **HOME** is a folder in `target/`, empty when the tests begin, so that no file of the user's is read or written.
+//!   Exceptions have their own variables: cargo's and rustup's folders, and the Pythons with PyTorch and with
+//!   TensorFlow. Setup runs before, in the user's environment: the settings of package managers have to apply there.
+//! - **PATH** contains the folders of the programs installed by setup, and the system's own.
+//! - **Fonts** are not defined here but where the tests start the browser (`tests/browser/port_page.mjs`), because
+//!   nothing else uses them and a browser test is often run alone.
 
 use crate::setup::{self, Tools};
 use crate::step::{ask, on_path};
@@ -25,7 +25,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Variables that say how this machine reaches what is downloaded. A name that ends with `*` stands for all that begin so.
+/// Variables with the network settings of this machine. A name that ends with `*` matches a prefix.
 pub(crate) const NETWORK: &[&str] = &[
     "http_proxy",
     "https_proxy",
@@ -52,28 +52,28 @@ pub(crate) const NETWORK: &[&str] = &[
     "CARGO_SOURCE_*",
 ];
 
-/// Variables by which the user says how to compile and where to put it, and the project's own.
+/// Variables with which the user configures compilation and its output, and the project's own.
 const BUILD: &[&str] = &["CARGO*", "RUST*", "CC_*", "AR_*", "CFLAGS_*", "PORTOLAN_*", "TMPDIR", "TERM", "CI"];
 
-/// Programs that checks call by name. They may lie anywhere.
+/// Programs that checks call by name. They may be anywhere.
 const PROGRAMS: [&str; 7] = ["cargo", "trunk", "wasm-bindgen", "git", "shellcheck", "cc", "sh"];
 
-/// Programs that may be found as a stand-in that looks up the real one at HOME (pyenv, nvm and others), with what makes
-/// them say where the real one is.
+/// Programs that may be shims that find the real one through HOME (pyenv, nvm and others), with the command that prints
+/// the path of the real one.
 const INTERPRETERS: [(&str, [&str; 2]); 2] =
     [("node", ["-p", "process.execPath"]), ("python3", ["-c", "import sys; print(sys.executable)"])];
 
-/// Where every Unix has its own programs.
+/// The standard program folders of every Unix.
 const SYSTEM: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// A command in the checkout's root that runs as checks do.
+/// A command in the checkout's root that runs like a check.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Result<Command> {
     let mut command = workspace::command(workspace::own_program()?);
     command.arg("as-tested").arg(program);
     Ok(command)
 }
 
-/// Empties the home of the checks.
+/// Empties the HOME of the checks.
 pub(crate) fn clear_home() -> Result<()> {
     let home = home();
     match fs::remove_dir_all(&home) {
@@ -84,7 +84,7 @@ pub(crate) fn clear_home() -> Result<()> {
     }
 }
 
-/// `cargo xtask as-tested COMMAND …`: runs a command in the folder where it is called, and ends as it ends.
+/// `cargo xtask as-tested COMMAND …`: runs a command in the current folder, and exits with its status.
 pub(crate) fn run_as_tested(program: &str, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new(program);
     if cfg!(unix) {
@@ -110,7 +110,7 @@ fn replace_by(mut command: Command, program: &str) -> Result<()> {
     Ok(())
 }
 
-/// Those of the user's variables that a list names.
+/// The user's variables that are in a list.
 pub(crate) fn kept(names: &[&str]) -> Vec<(OsString, OsString)> {
     let is_named = |variable: &OsString| {
         let variable = variable.to_string_lossy();
@@ -122,13 +122,13 @@ pub(crate) fn kept(names: &[&str]) -> Vec<(OsString, OsString)> {
     env::vars_os().filter(|(name, _)| is_named(name)).collect()
 }
 
-/// What is the same for everybody, and what has to be found without HOME.
+/// Values that are the same for everybody, and paths that have to be found without HOME.
 fn stated() -> Result<Vec<(&'static str, OsString)>> {
     let home = home();
     fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
-    // Only that a checkout may belong to somebody else, as it does in a container.
+    // Only that a checkout may belong to another user, as in a container.
     let (settings, text) = (home.join(".gitconfig"), "[safe]\n\tdirectory = *\n");
-    // A check that runs at the same time may be reading it.
+    // A concurrent check may be reading it.
     if fs::read_to_string(&settings).is_ok_and(|there| there != text) || !settings.exists() {
         fs::write(&settings, text).with_context(|| format!("cannot write {}", settings.display()))?;
     }
@@ -159,12 +159,12 @@ fn home() -> PathBuf {
     workspace::target().join("home")
 }
 
-/// What the user has set, or what stands there otherwise.
+/// The user's value, or the default.
 fn chosen(name: &str, otherwise: impl FnOnce() -> Result<OsString>) -> Result<OsString> {
     env::var_os(name).filter(|value| !value.is_empty()).map_or_else(otherwise, Ok)
 }
 
-/// A folder that lies in the user's home unless a variable says where.
+/// A folder in the user's home unless a variable overrides it.
 fn folder_of_users(name: &str, below_home: &str) -> Result<PathBuf> {
     let in_home = || Ok(env::home_dir().context("the home folder is unknown: set HOME")?.join(below_home).into());
     Ok(chosen(name, in_home)?.into())

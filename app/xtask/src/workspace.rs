@@ -1,4 +1,4 @@
-//! What the commands know of the project: its root, and the versions that its lock file fixes.
+//! Facts about the project: its root, and the versions in its lock file.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 
 /// The checkout's root.
 pub(crate) fn root() -> PathBuf {
-    // Cargo sets the variable for `cargo run`; the constant serves a binary that is started by hand.
+    // Cargo sets the variable for `cargo run`; the constant is for a binary that is started directly.
     let here = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or(env!("CARGO_MANIFEST_DIR").into());
     here.ancestors().nth(2).map(Path::to_path_buf).unwrap_or(here)
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target folder.
 pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
@@ -24,7 +24,7 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// This program's file. Tests compile it anew while it runs, and its own idea of where it lies is of the file that was there before.
+/// This program's file. Tests recompile it while it runs, and its own path would then refer to the deleted file.
 pub(crate) fn own_program() -> Result<PathBuf> {
     let running = std::env::current_exe().context("the system does not report the program's path")?;
     Ok(running.with_file_name(format!("xtask{}", std::env::consts::EXE_SUFFIX)))
@@ -38,14 +38,14 @@ pub(crate) fn locked_version<'lock>(lock: &'lock str, package: &str) -> Option<&
     entry.lines().find_map(|line| line.strip_prefix("version = ")).map(|version| version.trim_matches('"'))
 }
 
-/// The version that `wasm-bindgen-cli` must have: the one of the library, to the last number.
+/// The required version of `wasm-bindgen-cli`: exactly that of the library.
 pub(crate) fn wasm_bindgen_version() -> Result<String> {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen").context("Cargo.lock does not name wasm-bindgen")?;
     Ok(version.to_owned())
 }
 
-/// The C headers that tree-sitter ships for wasm32, which has no C library of its own.
+/// The C headers that tree-sitter includes for wasm32, which has no C library of its own.
 pub(crate) fn tree_sitter_headers() -> Result<PathBuf> {
     let output = command("cargo")
         .args(["metadata", "--format-version", "1", "--filter-platform", "wasm32-unknown-unknown"])

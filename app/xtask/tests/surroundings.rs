@@ -1,10 +1,10 @@
-//! `cargo xtask as-tested`: what it lets through of a shell that has all kinds of things set, and what it states itself.
+//! `cargo xtask as-tested`: which variables of a shell it passes on, and which it sets.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variables that a program sees when it is started as checks are, from a shell with these beside its own.
+/// The variables of a program that is started like a check, from a shell with these in addition to its own.
 fn seen(set: &[(&str, &str)]) -> BTreeMap<String, String> {
     let output =
         Command::new(env!("CARGO_BIN_EXE_xtask")).args(["as-tested", "env", "-0"]).envs(set.iter().copied()).output();
@@ -47,7 +47,7 @@ fn home_is_the_tests_own_and_what_lies_in_the_users_is_found_without_it() {
         let set = std::env::var_os(name).map(PathBuf::from);
         set.unwrap_or_else(|| std::env::home_dir().expect("a home folder").join(below)).display().to_string()
     };
-    // Without them cargo would look into the new home for all that it has downloaded.
+    // Without them cargo would search the new HOME for everything that it has downloaded.
     let (cargo, rustup) = (real("CARGO_HOME", ".cargo"), real("RUSTUP_HOME", ".rustup"));
     let set = [
         ("HOME", users),

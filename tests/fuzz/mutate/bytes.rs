@@ -1,11 +1,11 @@
-//! Changes of bytes that mean nothing in particular.
+//! Mutations of bytes without regard to structure.
 
 use crate::random::Random;
 
-/// Numbers at the edge of something.
+/// Boundary values.
 const EDGES: &[u64] = &[0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, u64::MAX >> 1, u64::MAX];
 
-/// Other bytes: some replaced, put in, taken out, repeated, or taken from `other`.
+/// Other bytes: some replaced, inserted, removed, repeated, or taken from `other`.
 pub(crate) fn bytes(input: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..=random.below(5) {

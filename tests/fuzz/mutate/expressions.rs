@@ -21,7 +21,7 @@ pub(super) const CHANGES: &[Change] = &[
     import,
 ];
 
-/// What an expression may become; `{}` stands for it.
+/// Replacements of an expression, which is inserted at `{}`.
 const WRAPS: &[&str] = &[
     "({})",
     "(({}))",
@@ -99,7 +99,7 @@ fn is_expression(index: &Index<'_>, item: &Item<'_>) -> bool {
         k.unary_operator,
         k.concatenated_string,
     ];
-    // Names that are no values: of parameters, keywords, definitions, imports.
+    // Names that are not values: of parameters, keywords, definitions, imports.
     let parent = index.kind(item.parent);
     let name = item.kind == k.identifier
         && [k.dotted_name, k.keyword_argument, k.parameters, k.function_definition, k.class_definition]
@@ -139,7 +139,7 @@ fn exchange(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<Str
     replaced(index.text, a.0..b.1, &format!("{second}{between}{first}"))
 }
 
-/// An argument more, or one less.
+/// One argument more, or one less.
 fn argument(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<String> {
     let list = *random.pick(index.of_kind(kinds().argument_list))?;
     let (own, parts) = (index.item(list), index.parts(list).collect::<Vec<_>>());
@@ -153,7 +153,7 @@ fn argument(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<Str
     replaced(index.text, own.end.checked_sub(1)?..own.end - 1, more)
 }
 
-/// A new line, perhaps with a comment, behind every comma or bracket of a call.
+/// A new line, perhaps with a comment, after every comma or bracket of a call.
 fn break_lines(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<String> {
     let list = *random.pick(index.of_kind(kinds().argument_list))?;
     let own = index.item(list);
@@ -193,7 +193,7 @@ fn string(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<Strin
 const NAMES: &[&str] =
     &["model", "net", "größe", "変数", "µ", "ﬁt", "_", "__x", "torch", "cuda", "device", "self", "match", "print"];
 
-/// One name becomes another throughout.
+/// One name is replaced by another everywhere.
 fn rename(index: &Index<'_>, other: &Index<'_>, random: &mut Random) -> Option<String> {
     let names = index.of_kind(kinds().identifier);
     let old = index.text_of(*random.pick(names)?);
@@ -207,7 +207,7 @@ fn rename(index: &Index<'_>, other: &Index<'_>, random: &mut Random) -> Option<S
     Some(text + &index.text[at..])
 }
 
-/// One name becomes another in one place.
+/// One name is replaced by another in one place.
 fn other_name(index: &Index<'_>, other: &Index<'_>, random: &mut Random) -> Option<String> {
     let own = index.item(*random.pick(index.of_kind(kinds().identifier))?);
     replaced(index.text, own.start..own.end, a_name(other, random)?)

@@ -1,4 +1,4 @@
-//! Changes of how a program is written down.
+//! Changes of a program's formatting.
 
 use super::{Change, replaced};
 use crate::random::Random;
@@ -19,7 +19,7 @@ fn line_ends(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<St
     })
 }
 
-/// The white space in front of each line, and the rest of it.
+/// The white space before each line, and the rest of it.
 fn indents(text: &str, mut new: impl FnMut(&str) -> String) -> String {
     let own = text.split_inclusive('\n').map(|line| {
         let rest = line.trim_start_matches([' ', '\t']);
@@ -57,7 +57,7 @@ fn comment(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<Stri
     replaced(index.text, start..start + line.len(), &new)
 }
 
-/// A word, a number or a sign goes or comes twice.
+/// A word, a number or a sign is removed or duplicated.
 fn word(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<String> {
     let start = (0..index.text.len()).nth(random.below(index.text.len()))?;
     let own = |c: char| c.is_alphanumeric() || c == '_';

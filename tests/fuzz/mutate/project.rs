@@ -1,10 +1,10 @@
-//! Changes of a project: files go, come, get other names, and statements of one turn up in another.
+//! Changes of a project: files are removed, added and renamed, and statements of one are copied to another.
 
 use super::{bytes, program};
 use crate::projects;
 use crate::random::Random;
 
-/// Names that a file may get; some have a meaning to a port.
+/// Names for a file; some have a meaning for a port.
 const PATHS: &[&str] = &[
     "train.py",
     "net.py",

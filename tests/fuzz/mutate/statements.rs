@@ -23,7 +23,7 @@ pub(super) const CHANGES: &[Change] = &[
     both_branches,
 ];
 
-/// What a block may begin with; `{}` stands for the block.
+/// Headers for a block, which is inserted at `{}`.
 const WRAPS: &[&str] = &[
     "if flag:\n{}",
     "if not flag:\n{}",
@@ -45,10 +45,10 @@ const WRAPS: &[&str] = &[
     "if __name__ == \"__main__\":\n{}",
 ];
 
-/// The lines of a statement, or its bytes where it shares its lines with something else.
+/// The lines of a statement, or its bytes if it shares its lines with something else.
 struct Statement {
     range: Range<usize>,
-    /// The white space in front of it, where it has its lines for itself.
+    /// The white space before it, if it has its lines to itself.
     indent: Option<String>,
     simple: bool,
 }
@@ -83,7 +83,7 @@ fn statements(index: &Index<'_>) -> Vec<Statement> {
     .collect()
 }
 
-/// Lines with other white space in front.
+/// Lines with different leading white space.
 fn indented(lines: &str, old: &str, new: &str) -> String {
     let own = lines.split_inclusive('\n').map(|line| match line.strip_prefix(old) {
         Some(rest) if !rest.trim().is_empty() => format!("{new}{rest}"),
@@ -118,7 +118,7 @@ fn exchange(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<Str
     replaced(index.text, a.start..b.end, &format!("{second}{between}{first}"))
 }
 
-/// A statement of this program or of the other is put in front of one of this.
+/// A statement of this program or of the other is inserted before one of this.
 fn bring(index: &Index<'_>, other: &Index<'_>, random: &mut Random) -> Option<String> {
     let from = if random.one_in(3) { index } else { other };
     let brought = statements(from);
@@ -130,7 +130,7 @@ fn bring(index: &Index<'_>, other: &Index<'_>, random: &mut Random) -> Option<St
     replaced(index.text, there.range.start..there.range.start, &indented)
 }
 
-/// A few statements that follow one another are put into a block.
+/// A few consecutive statements are moved into a block.
 fn wrap(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<String> {
     let all = statements(index);
     let first = random.pick(&all)?;
@@ -152,7 +152,7 @@ fn wrap(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<String>
     replaced(index.text, first.range.start..end, &format!("{before}{block}{}", if after == "\n" { "" } else { &after }))
 }
 
-/// A block takes the place of its statement.
+/// A block replaces its statement.
 fn unwrap(index: &Index<'_>, _: &Index<'_>, random: &mut Random) -> Option<String> {
     let blocks = index.of_kind(kinds().block);
     let block = *random.pick(blocks)?;

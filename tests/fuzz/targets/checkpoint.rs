@@ -1,4 +1,4 @@
-//! Checkpoints of `torch.save`: whole archives, and pickles that are put into one.
+//! `torch.save` checkpoints: whole archives, and pickles that are put into one.
 
 use super::tensors::hold;
 use super::{Mutator, Target, Ways};
@@ -16,7 +16,7 @@ fn check(input: &[u8], _: Ways) {
     }
 }
 
-/// A zip archive of files that are stored as they are.
+/// A zip archive of uncompressed files.
 fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut archive, mut list) = (Vec::new(), Vec::new());
     for (path, content) in files {

@@ -1,4 +1,4 @@
-//! A page of a guide: read or refused with lines that it has; what was read survives being packed, and becomes HTML.
+//! A page of a guide: parsed, or rejected with existing lines; a parsed page survives packing, and becomes HTML.
 
 use super::{Mutator, Target, Ways};
 use crate::seeds::{self, Seed};
@@ -12,12 +12,12 @@ fn seeds() -> Vec<Seed> {
     seeds::sections().into_iter().map(page).collect()
 }
 
-/// What stands above the sections of a page.
+/// The part above the sections of a page.
 pub(super) const HEAD: &str = "+++\ntitle = \"Trial\"\ntarget = \"trial\"\ndescription = \"A page.\"\nsdks = [\"1.0\", \"2.0\"]\norder = 9\n+++\n\nProse.\n\n";
 
 fn check(input: &[u8], _: Ways) {
     let text = String::from_utf8_lossy(input);
-    // What follows the last line break is a line too.
+    // The part after the last line break is a line too.
     let lines = text.matches('\n').count() + 1;
     match Guide::parse("guides/trial.md", &text) {
         Err(faults) => {

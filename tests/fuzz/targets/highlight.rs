@@ -1,4 +1,4 @@
-//! Colours of any text: the lines of HTML say what the text says, and tags are closed.
+//! Syntax colours of any text: the HTML lines contain the text, and tags are closed.
 
 use super::{Mutator, Target, Ways};
 use crate::seeds;

@@ -1,4 +1,4 @@
-//! The form for a launch script, `name=value` a line: a script that bash reads, or problems at fields.
+//! The form for a launch script, one `name=value` per line: a script that bash parses, or problems at fields.
 
 use super::{Mutator, Target, Ways, shell};
 use crate::seeds::Seed;
@@ -9,7 +9,7 @@ pub(super) const TARGET: Target = Target { name: "launch_form", check, seeds, mu
 
 const WORDS: &[&str] = &["train.py", "4", "2", "on", "a b", "$HOME", "it's", "--x=1", "host0,host1", "00:30:00"];
 
-/// Every field of every form, each with a word.
+/// Every field of every form, each with a value.
 fn seeds() -> Vec<Seed> {
     let mut seeds = Vec::new();
     for target in launch::Target::all() {

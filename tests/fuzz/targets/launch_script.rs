@@ -1,4 +1,4 @@
-//! Launch scripts that somebody else wrote: faults are named with lines of the script, and what is mended stays a script.
+//! Other people's launch scripts: mistakes are reported with lines of the script, and a fixed script is still a script.
 
 use super::{Mutator, Target, Ways, chosen, shell};
 use crate::seeds::Seed;
@@ -6,7 +6,7 @@ use launch::{Request, Scheduler, lint, plan, render, sites};
 
 pub(super) const TARGET: Target = Target { name: "launch_script", check, seeds, mutator: Mutator::Bytes, short: 200 };
 
-/// The scripts that the engine writes itself.
+/// The scripts that the engine itself writes.
 fn seeds() -> Vec<Seed> {
     let mut seeds = Vec::new();
     for target in launch::Target::all() {
@@ -45,7 +45,7 @@ fn check(input: &[u8], ways: Ways) {
         }
         mended.extend(lines[at..].iter().copied());
         assert_eq!(mended, linted.fixed, "the hunks lead to the mended script");
-        // What one mending brings together another may see, and then there is an end.
+        // One fix may enable another, but then it converges.
         let mut fixed = linted.fixed.clone();
         let settles = (0..4).any(|_| {
             let again = lint(&fixed, target).fixed;

@@ -1,5 +1,5 @@
-//! The port beside what was there: in a project that chooses between compute modes, a program does in every other mode what it did
-//! before. Original and port are run in CPython, with stand-ins that write down what is called.
+//! The port next to existing code: in a project that selects between compute modes, a program behaves in every other
+//! mode as before. Original and port are run in CPython, with stand-ins that record calls.
 
 use super::port_program::RECIPES;
 use super::{Mutator, Target, Ways, chosen};
@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 pub(super) const TARGET: Target =
     Target { name: "lifting", check, seeds: Vec::<Seed>::new, mutator: Mutator::Program, short: 100 };
 
-/// The modes that the seeds have; their programs read the one of the run from the name `MODE`.
+/// The modes in the seeds; their programs read that of the run from the name `MODE`.
 const MODES: [&str; 2] = ["GPU", "CPU"];
 
 fn check(input: &[u8], ways: Ways) {
@@ -27,7 +27,7 @@ fn check(input: &[u8], ways: Ways) {
             continue;
         }
         let ported = &ported.files[0].text;
-        // A program on which CPython itself ends says nothing.
+        // A program that crashes CPython itself is skipped.
         let Some(done) =
             PYTHON.with_borrow_mut(|python| python.ask(&json!({ "texts": [text, ported], "modes": MODES })))
         else {
@@ -44,8 +44,8 @@ fn check(input: &[u8], ways: Ways) {
     }
 }
 
-/// Whether the port did what the original does, where that is a program. Where the original does not find a name, the port may go on:
-/// it may have an import that brings the name.
+/// Whether the port behaves like the original, if that is a program. If the original does not find a name, the port may
+/// continue: an import of the port may define it.
 fn same(before: &Value, after: &Value) -> bool {
     let (Some(before), Some(after)) = (before.as_array(), after.as_array()) else { return before.is_null() };
     let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
@@ -64,7 +64,7 @@ thread_local! {
     static PYTHON: RefCell<Python> = const { RefCell::new(Python(None)) };
 }
 
-/// A CPython that stays open; it ends with its standard input.
+/// A persistent CPython; it ends with its standard input.
 struct Python(Option<(Child, ChildStdin, BufReader<ChildStdout>)>);
 
 impl Python {

@@ -1,5 +1,5 @@
-//! What is opened or pasted and may be a notebook: the notebook itself is told from a program, and one that was exported as
-//! a script is ported like any program.
+//! Opened or pasted text that may be a notebook: a notebook is distinguished from a program, and one that was exported
+//! as a script is ported like any program.
 
 use super::port_program::{RECIPES, ports};
 use super::{Mutator, Target, Ways};

@@ -1,4 +1,4 @@
-//! The port of a program that was changed as a person might, to every target, in both styles and as options have it.
+//! Ports of grammar-mutated programs, to every target, in both styles and with different options.
 
 use super::{Mutator, Target, Ways, chosen};
 use crate::cpython::{CPython, Said};
@@ -23,10 +23,11 @@ thread_local! {
     pub(super) static CPYTHON: RefCell<CPython> = RefCell::new(CPython::new("python3"));
 }
 
-/// What no port may do; of what CPython refuses, only that no bytes are lost. That a port leaves nothing of CUDA untold is asked of programs that people wrote.
+/// The properties of every port; if CPython rejects the original, only that no bytes are lost. Unreported CUDA use is
+/// only checked for real programs.
 const NEVER: &[Kind] = &[Kind::DoesNotParse, Kind::SecondPort, Kind::LostBytes, Kind::LostComment];
 
-/// Ports a text, and asks of each port what the sweep over published programs asks.
+/// Ports a text, and checks each port like the sweep over published programs.
 pub(super) fn ports(text: &str, recipes: &RecipeSet, ways: Ways) {
     let all: Vec<Options> = recipes.targets().into_iter().flat_map(options).collect();
     CPYTHON.with_borrow_mut(|cpython| {
@@ -59,7 +60,7 @@ pub(super) fn options(target: TargetInfo) -> Vec<Options> {
     .collect()
 }
 
-/// What CPython says; a text that it cannot even be asked about is none that it compiles.
+/// CPython's answer; a text that can't be sent to it counts as not compiling.
 pub(super) fn look(cpython: &mut CPython, text: &str) -> Said {
     cpython.look(text, true).unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() })
 }

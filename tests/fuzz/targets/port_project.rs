@@ -1,5 +1,5 @@
-//! The port of a project of several files: every port compiles that did before, a second port changes nothing, and a file's bytes stay
-//! but for its own edits.
+//! Ports of a project of several files: every file still compiles if it did before, a second port changes nothing, and
+//! only edits change a file's bytes.
 
 use super::port_program::{CPYTHON, RECIPES, look, options};
 use super::{Mutator, Target, Ways, chosen};
@@ -30,7 +30,7 @@ fn is_python(file: &SourceFile) -> bool {
     python::is_python(&file.path)
 }
 
-/// The first thing that does not hold for a port, with the file.
+/// The first violated property of a port, with the file.
 fn fault(files: &[SourceFile], said: &[Said], options: &Options, cpython: &mut CPython) -> Option<(String, Fault)> {
     let lost = |class: &str| Fault::new(Kind::LostBytes, class, class);
     let Ported { files: ported, certificate, .. } = port(files, &RECIPES, options);
@@ -43,11 +43,11 @@ fn fault(files: &[SourceFile], said: &[Said], options: &Options, cpython: &mut C
         if let Some(fault) = bytes_kept(&file.text, after) {
             return told(fault);
         }
-        // Other files are read, and some are written to: those that say what is installed.
+        // Other files are read, and some are changed: those that specify what is installed.
         if after.changed && !is_python(file) && !file.path.ends_with(".txt") {
             return told(lost("a file that a port has no business with"));
         }
-        // Of what CPython refuses only the bytes are asked.
+        // If CPython rejects it, only the bytes are checked.
         if !after.changed || !is_python(file) || said.refused.is_some() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Files of safetensors, and whatever else claims to be a file of tensors.
+//! safetensors files, and anything else that claims to be a tensor file.
 
 use super::tensors::hold;
 use super::{Mutator, Target, Ways};
@@ -7,7 +7,7 @@ use uresnet::{read_safetensors, read_tensors, write_safetensors};
 
 pub(super) const TARGET: Target = Target { name: "safetensors", check, seeds, mutator: Mutator::Bytes, short: 400 };
 
-/// The fixtures with the few numbers of their smallest tensors: a header is what goes wrong.
+/// The fixtures with the few values of their smallest tensors: errors are in the header.
 fn seeds() -> Vec<Seed> {
     let small = |(name, bytes): Seed| {
         let tensors = read_safetensors(&bytes).ok()?;

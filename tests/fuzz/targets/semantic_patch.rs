@@ -1,4 +1,5 @@
-//! A section of a guide with its rules: compiled or refused with its line, and what compiles ports the section's examples.
+//! A section of a guide with its rules: compiled, or rejected with its line; a compiled one ports the section's
+//! examples.
 
 use super::guide_page::HEAD;
 use super::port_program::ports;

@@ -1,4 +1,4 @@
-//! Links: any address means something or nothing, and what is written into one is read out of it.
+//! Links: any address is accepted or ignored, and links round-trip.
 
 use super::{Mutator, Target, Ways};
 use crate::random::Random;

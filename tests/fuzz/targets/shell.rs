@@ -1,9 +1,9 @@
-//! What bash thinks of a script.
+//! Checks a script with bash.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Whether bash can read it; nothing is run.
+/// Whether bash can parse it; nothing is run.
 pub(super) fn reads(script: &str) -> bool {
     let mut bash = Command::new("bash");
     let bash = bash.arg("-n").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! A site file of the user's own: refused with a reason, or good for scripts that bash reads.
+//! A user's own site file: rejected with a reason, or usable for scripts that bash parses.
 
 use super::{Mutator, Target, Ways, chosen, shell};
 use crate::seeds::{self, Seed};

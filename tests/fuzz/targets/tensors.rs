@@ -1,12 +1,12 @@
-//! What has to hold for every file of tensors that is read.
+//! The properties of every tensor file that is read.
 
 use std::collections::BTreeMap;
 use uresnet::{Error, Tensor, read_safetensors, write_safetensors};
 
-/// Numbers that come of one byte of a file at most: more, and a small file could fill all memory.
+/// The maximum number of values per byte of a file: otherwise a small file could exhaust memory.
 const MOST_OF_A_BYTE: usize = 16;
 
-/// A refusal has a reason; what is read is no larger than its file may make it, and is the same once it is written and read.
+/// A rejection has a reason; accepted data is no larger than its file permits, and unchanged by writing and reading.
 pub(super) fn hold(input: &[u8], read: &Result<BTreeMap<String, Tensor>, Error>) {
     match read {
         Err(error) => assert!(error.to_string().len() > 10, "a refusal without a reason: {error}"),

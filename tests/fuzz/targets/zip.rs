@@ -1,4 +1,4 @@
-//! Zip archives that are opened: any bytes are listed or refused, and what is packed is found.
+//! Zip archives: any bytes are listed or rejected, and packed files are found.
 
 use super::{Mutator, Target, Ways};
 use crate::seeds::{self, Seed};

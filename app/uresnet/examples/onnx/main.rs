@@ -1,9 +1,9 @@
-//! Writes a preset with seeded weights as an ONNX file, for other programs to run beside ours.
+//! Writes a preset with seeded weights as an ONNX file, so that other programs can be compared with ours.
 //!
-//! `cargo run --release -p uresnet --example onnx -- uresnet 320x512 FOLDER` writes `model.onnx` (input `x`
-//! [1, 3, height, width], output `y` [1, 9, height, width]: plane by plane the three classes), and as plain
-//! little-endian f32 numbers `input.f32`, an event that never happened, and `expected.f32`, our own logits of it. Also
-//! `weights.safetensors` and `config.json`, for PyTorch.
+//! `cargo run --release -p uresnet --example onnx -- uresnet 320x512 FOLDER` writes `model.onnx` (input `x` [1, 3,
+//! height, width], output `y` [1, 9, height, width]: plane by plane the three classes), and as plain little-endian f32
+//! values `input.f32`, a synthetic event, and `expected.f32`, our own logits for it. Also `weights.safetensors` and
+//! `config.json`, for PyTorch.
 
 mod protobuf;
 
@@ -51,7 +51,7 @@ fn model(network: &Network, weights: &Weights, height: usize, width: usize) -> V
     Message::default().int(1, 8).message(7, graph).message(8, Message::default().text(1, "").int(2, 17)).finish()
 }
 
-/// Nodes so far. Every method takes the names of its inputs and gives the name of its output.
+/// Nodes so far. Every method receives the names of its inputs and returns the name of its output.
 #[derive(Default)]
 struct Graph {
     nodes: Vec<Message>,

@@ -2,7 +2,7 @@
 //!
 //! Field numbers are those of `onnx.proto` (<https://github.com/onnx/onnx/blob/main/onnx/onnx.proto>).
 
-/// A message under way.
+/// A message under construction.
 #[derive(Default)]
 pub(crate) struct Message(Vec<u8>);
 
@@ -15,7 +15,7 @@ impl Message {
         self.0.push(value as u8);
     }
 
-    /// A whole number; not for negative ones.
+    /// An integer; not for negative ones.
     pub(crate) fn int(mut self, field: u64, value: usize) -> Message {
         self.varint(field << 3);
         self.varint(value as u64);
@@ -78,7 +78,7 @@ pub(crate) fn node(kind: &str, inputs: &[&str], outputs: &[&str], attributes: &[
     )
 }
 
-/// `TensorProto` of f32 numbers.
+/// `TensorProto` of f32 values.
 pub(crate) fn tensor(name: &str, shape: &[usize], data: &[f32]) -> Message {
     let bytes: Vec<u8> = data.iter().flat_map(|value| value.to_le_bytes()).collect();
     shape.iter().fold(Message::default(), |m, dim| m.int(1, *dim)).int(2, 1).text(8, name).bytes(9, &bytes)

@@ -1,8 +1,8 @@
-//! `cargo xtask bench forward`: the forward pass beside its peers, in one run on one machine.
+//! `cargo xtask bench forward`: the forward pass compared with other programs, in one run on one machine.
 //!
-//! Measured are ours natively and as wasm in Chromium, onnxruntime-web in the same Chromium, ONNX Runtime natively, and
-//! PyTorch where the `python3` on PATH has it. All compute the same network with the same weights on the same event; each
-//! is timed by its best run, and the peers' outputs are held against ours. What is compiled and run lies in
+//! It measures ours natively and as wasm in Chromium, onnxruntime-web in the same Chromium, ONNX Runtime natively, and
+//! PyTorch if the `python3` on PATH has it. All compute the same network with the same weights on the same event; the
+//! best run of each counts, and the other programs' outputs are compared with ours. The measured code is in
 //! `app/uresnet/examples` and `app/uresnet/peers`.
 
 mod table;
@@ -25,9 +25,9 @@ const MODULES: [(&str, &str, &str); 3] = [
     ("threads", modules::THREADED, "relaxed-simd,threads"),
 ];
 
-/// Where the parts of the comparison lie.
+/// Paths of the parts of the comparison.
 struct Bench {
-    /// Models, modules and Python packages: made here, outside the checkout.
+    /// Models, modules and Python packages: created here, outside the checkout.
     cache: PathBuf,
     peers: PathBuf,
     program: PathBuf,
@@ -37,7 +37,7 @@ struct Bench {
     runs: usize,
 }
 
-/// Measures pictures of these sizes (`320x512`; two of them where none is given), `runs` times each.
+/// Measures images of these sizes (`320x512`; two by default), `runs` times each.
 pub(crate) fn compare(sizes: &[&str], runs: usize) -> Result<()> {
     let sizes = if sizes.is_empty() { &["320x512", "640x1024"] } else { sizes };
     let bench = step("build the benchmark", || Bench::prepare(runs))?;
@@ -140,7 +140,7 @@ fn named(mut line: Value, name: &str) -> Value {
     line
 }
 
-/// What a command prints; its complaints are passed through.
+/// The output of a command; its errors are passed through.
 fn output(command: &mut Command) -> Result<String> {
     let shown = format!("{command:?}");
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();

@@ -1,5 +1,5 @@
-//! `cargo xtask bench typing` and `cargo xtask bench lighthouse`: the built site in Chromium. Both measure what `dist/` holds,
-//! and mean something on a machine that does nothing else.
+//! `cargo xtask bench typing` and `cargo xtask bench lighthouse`: the built site in Chromium. Both measure the contents
+//! of `dist/`, and are only meaningful on an otherwise idle machine.
 
 use crate::setup;
 use crate::step::{on_path, run, step};
@@ -7,12 +7,12 @@ use crate::workspace;
 use anyhow::{Context, Result};
 use std::path::Path;
 
-/// From a key to its picture, and how long a large project keeps the page from answering.
+/// The time from keypress to painted frame, and how long a large project blocks the page.
 pub(crate) fn run_typing() -> Result<()> {
     in_browser("typing and large projects on the page at /port/", Path::new("app/web/benches/typing.mjs"), &[])
 }
 
-/// Lighthouse over the pages named, or over all.
+/// Lighthouse on the pages named, or on all.
 pub(crate) fn run_lighthouse(pages: &[&str]) -> Result<()> {
     let folder = Path::new("app/site/lighthouse");
     setup::npm_packages(&workspace::root().join(folder))?;

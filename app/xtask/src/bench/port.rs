@@ -1,8 +1,10 @@
-//! `cargo xtask bench port`: a port of 8,000 lines beside its peers, as whole processes, in turns on one machine.
+//! `cargo xtask bench port`: a port of 8,000 lines compared with other programs, as whole processes, alternating on one
+//! machine.
 //!
-//! Measured are `portolan port` with all recipes of a target; `ast-grep scan` with the patterns of the same guides, which finds
-//! matches in one pass and writes nothing; and TorchFix, a linter on LibCST, which parses the same files. What each is given is
-//! written by `app/codemod/benches/port/peer_input.rs`. Before that, the time of a port beside one parse of the same file.
+//! It measures `portolan port` with all recipes of a target; `ast-grep scan` with the patterns of the same guides,
+//! which finds matches in one pass and writes nothing; and TorchFix, a linter based on LibCST, which parses the same
+//! files. Their inputs are written by `app/codemod/benches/port/peer_input.rs`. Before that, it compares the time of a
+//! port with that of a parse of the same file.
 
 use super::run_bench;
 use crate::setup;
@@ -13,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A whole port may take as long as this many scans.
+/// The maximum time of a port, as a multiple of a scan's.
 const BAR: f64 = 2.0;
 
 /// Rounds in which each program runs once; the first is not counted.
 const ROUNDS: usize = 8;
 
-/// Measures, prints the table, and fails where the bar is missed.
+/// Measures, prints the table, and fails if the limit is exceeded.
 pub(crate) fn run_port() -> Result<()> {
     run_bench("port")?;
     let mut programs = step("build the benchmark", prepare)?;
@@ -28,7 +30,7 @@ pub(crate) fn run_port() -> Result<()> {
         for round in 0..ROUNDS {
             for ((_, command), times) in programs.iter_mut().zip(&mut times) {
                 let start = Instant::now();
-                // Findings are no failure: a linter ends with 1 when it has any.
+                // Findings are not a failure: a linter exits with 1 if it has any.
                 command.status().with_context(|| format!("{command:?} did not start"))?;
                 if round > 0 {
                     times.push(start.elapsed());

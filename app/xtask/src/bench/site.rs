@@ -1,5 +1,5 @@
-//! `cargo xtask bench site`: how long the command takes to write the pages, ours and many made up ones, beside mdBook where
-//! the machine has it. Each figure is the median of whole runs of the process, reading and writing included.
+//! `cargo xtask bench site`: how long the command takes to write the pages, ours and many generated ones, compared with
+//! mdBook if the machine has it. Each figure is the median of whole runs of the process, including reading and writing.
 
 use crate::step::{on_path, run, step};
 use crate::workspace;
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Seconds that our own pages may take when they are there already.
+/// Maximum number of seconds for our own pages if they exist already.
 const BAR: f64 = 0.1;
-/// Numbers of made up guides.
+/// Numbers of generated guides.
 const MANY: [usize; 2] = [1_000, 10_000];
-/// How much dearer a page may be among the many than among the few before the time is not called linear.
+/// The maximum ratio of the time per page with many pages to that with few.
 const GROWTH: f64 = 1.3;
 
 /// Builds the command, measures, and prints.
@@ -74,7 +74,7 @@ pub(crate) fn run_site() -> Result<()> {
     Ok(())
 }
 
-/// The command over a project's guides, without the folders that only ours has.
+/// The command for a project's guides, without the folders that only ours has.
 fn ours(portolan: &Path, project: &Path, out: &Path) -> Command {
     let mut command = Command::new(portolan);
     command.args(["site", "build", "--out"]).arg(out).current_dir(project);
@@ -94,8 +94,8 @@ fn timed(command: &mut Command, runs: usize) -> Result<f64> {
     Ok(seconds[runs / 2])
 }
 
-/// Guides as long as a short real one: prose, a table, code in colour, a difference, and links to the neighbours; and the
-/// same text as a book for mdBook.
+/// Guides as long as a short real one: prose, a table, coloured code, a diff, and links to the neighbours; and the same
+/// text as a book for mdBook.
 fn write_guides(project: &Path, count: usize) -> Result<()> {
     let guides = project.join("guides");
     fs::create_dir_all(&guides).with_context(|| format!("cannot create {}", guides.display()))?;
@@ -134,7 +134,7 @@ fn body(number: usize, count: usize) -> String {
     body
 }
 
-/// What lies on the disk.
+/// The size on disk.
 #[derive(Default)]
 struct OnDisk {
     pages: usize,

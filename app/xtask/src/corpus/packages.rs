@@ -1,4 +1,4 @@
-//! Packages of PyPI by name, version and hash, of which the Python is kept.
+//! PyPI packages by name, version and hash, of which the Python files are kept.
 
 use super::shown;
 use crate::setup;
@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the wheels are for, the same on every machine: most are for any system, and of the others these are the smallest.
+/// The platform of the wheels, the same on every machine: most are for any system, and of the others these are the
+/// smallest.
 const PLATFORMS: [&str; 3] = ["macosx_14_0_arm64", "macosx_12_0_arm64", "macosx_11_0_arm64"];
 
-/// Takes the Python files out of a wheel: the wheel, the folder.
+/// Extracts the Python files from a wheel: the wheel, the folder.
 const UNPACK: &str = "
 import pathlib, sys, zipfile
 wheel, folder = sys.argv[1:]
@@ -19,7 +20,7 @@ with zipfile.ZipFile(wheel) as files:
     files.extractall(folder, [name for name in files.namelist() if name.endswith('.py')])
 ";
 
-/// Brings the packages of a list that are not there; returns the folder of each.
+/// Downloads the missing packages of a list; returns the folder of each.
 pub(super) fn ensure(list: &Path, cache: &Path, python: &Path) -> Result<Vec<PathBuf>> {
     let text = fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
     let lines: Vec<&str> = lines(&text).collect();
@@ -48,12 +49,12 @@ fn lines(list: &str) -> impl Iterator<Item = &str> {
     list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// `name==1.2 --hash=…` lies in `name-1.2`.
+/// `name==1.2 --hash=…` is in `name-1.2`.
 fn folder_name(line: &str) -> String {
     line.split_whitespace().next().unwrap_or_default().replace("==", "-")
 }
 
-/// Whether the very package of the line was unpacked to the end.
+/// Whether exactly the package of the line was completely unpacked.
 fn is_there(line: &str, folder: &Path) -> bool {
     fs::read_to_string(stamp(folder)).is_ok_and(|unpacked| unpacked == line)
 }
@@ -84,8 +85,8 @@ fn fetch(line: &str, folder: &Path, cache: &Path, python: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Every Python file of the packages, with the name it is shown by. The packages take turns, so that a run that is ended before its
-/// time has seen something of each.
+/// Every Python file of the packages, with its display name. The packages alternate, so that a run that is stopped
+/// early has covered part of each.
 pub(super) fn python_files(cache: &Path, folders: &[PathBuf]) -> Result<Vec<(String, PathBuf)>> {
     let mut all = Vec::new();
     for (package, folder) in folders.iter().enumerate() {
@@ -93,7 +94,7 @@ pub(super) fn python_files(cache: &Path, folders: &[PathBuf]) -> Result<Vec<(Str
         walk(folder, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
         files.sort();
         let count = files.len().max(1);
-        // Of a long package as great a part at any time as of a short one.
+        // At any time, the same fraction of a long package as of a short one.
         all.extend(files.into_iter().enumerate().map(|(n, file)| (n * 1_000_000 / count, package, file)));
     }
     all.sort();
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(lines(list).map(folder_name).collect::<Vec<_>>(), ["a-b-1.2", "c-3"]);
     }
 
-    /// Without a hash the registry could give other files tomorrow.
+    /// Without a hash the registry could serve different files tomorrow.
     #[test]
     fn every_package_has_version_and_hash() {
         let folder = crate::workspace::root().join("tests/corpus");

@@ -1,4 +1,4 @@
-//! What libFuzzer says while it runs, as far as it is counted.
+//! The parts of libFuzzer's output that are counted.
 
 use std::time::Instant;
 
@@ -7,19 +7,19 @@ pub(super) const HEAD: &str = "\
 | target | executions | a second | minutes | edges at first | edges at the end | new in the last half of the executions | last new edge at execution | failures |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|";
 
-/// A run, as its lines tell it.
+/// A run, according to its output.
 pub(super) struct Followed {
     name: String,
     start: Instant,
     /// Until the last line.
     seconds: f64,
     executions: u64,
-    /// Executions of the inputs that it began with.
+    /// Executions of the initial inputs.
     first: u64,
-    /// Edges that were reached: by what it began with, and by now.
+    /// Edges that were reached: by the initial inputs, and by now.
     began: u64,
     edges: u64,
-    /// The executions after which there were more edges than before, and how many.
+    /// The executions after which there were more edges than before, and their number.
     grown: Vec<(u64, u64)>,
     pub(super) failures: usize,
 }
@@ -39,7 +39,7 @@ impl Followed {
         }
     }
 
-    /// Takes a line in; says whether somebody should see it.
+    /// Processes a line; returns whether it should be shown.
     pub(super) fn read(&mut self, line: &str) -> bool {
         self.seconds = self.start.elapsed().as_secs_f64();
         if let Some(number) = line.strip_prefix("stat::number_of_executed_units:") {
@@ -62,20 +62,20 @@ impl Followed {
         false
     }
 
-    /// The execution that brought the last new edge.
+    /// The execution that added the last new edge.
     fn last_new(&self) -> u64 {
         self.grown.last().map_or(0, |(executions, _)| *executions)
     }
 
-    /// Edges that the second half of the executions brought, those of the first inputs left out. A half of the time would say
-    /// something else on a busy machine than on an idle one.
+    /// Edges that the second half of the executions added, without those of the initial inputs. Half of the time would
+    /// mean something else on a busy machine than on an idle one.
     fn in_last_half(&self) -> u64 {
         let half = self.first + self.executions.saturating_sub(self.first) / 2;
         let before = self.grown.iter().take_while(|(executions, _)| *executions <= half).last();
         self.edges - before.map_or(self.began, |(_, edges)| *edges)
     }
 
-    /// The run in a sentence.
+    /// The run as a sentence.
     pub(super) fn told(&self) -> String {
         format!(
             "{} executions, {:.0} a second; {} edges, {} of them new, {} in the last half; the last new one at execution {}; {} failures",

@@ -1,4 +1,4 @@
-//! A Chromium and a Firefox for the browser tests, and the fonts that the first sees in them.
+//! Chromium and Firefox for the browser tests, and the fonts that are available to Chromium in them.
 
 use super::system::Package;
 use super::there;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 const CHROMIUM: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Debian's is the one with long support.
+/// Debian's is the one with long-term support.
 const FIREFOX: [&str; 2] = ["firefox-esr", "firefox"];
 
-/// Where macOS keeps applications, which are not on PATH.
+/// Where macOS has applications, which are not on PATH.
 const CHROMIUM_APPLICATIONS: [&str; 2] = [
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 const FIREFOX_APPLICATIONS: [&str; 1] = ["/Applications/Firefox.app/Contents/MacOS/firefox"];
 
-/// The files of the fonts that every Debian has, named in `tests/browser/fonts.conf` too.
+/// The files of the fonts that every Debian has, also named in `tests/browser/fonts.conf`.
 const FONTS: [&str; 6] = [
     "DejaVuSans.ttf",
     "DejaVuSans-Bold.ttf",
@@ -28,7 +28,7 @@ const FONTS: [&str; 6] = [
     "DejaVuSerif-Bold.ttf",
 ];
 
-/// Where fontconfig looks for them.
+/// Where fontconfig searches for them.
 const FONT_FOLDERS: [&str; 2] = ["/usr/share/fonts", "/usr/local/share/fonts"];
 
 pub(super) fn ensure() -> Result<()> {
@@ -48,11 +48,11 @@ pub(super) fn ensure() -> Result<()> {
         }
     };
     there("Firefox", found.display());
-    // Elsewhere a browser does not ask fontconfig, and has the system's fonts.
+    // On other systems a browser does not use fontconfig, and has the system's fonts.
     if cfg!(target_os = "linux") { ensure_fonts() } else { Ok(()) }
 }
 
-/// Without these every text has the width of nothing in the tests, which let the browser see no other.
+/// Without these all text has zero width in the tests, which restrict the browser to them.
 fn ensure_fonts() -> Result<()> {
     let missing = || FONTS.iter().find(|font| !FONT_FOLDERS.iter().any(|folder| holds(Path::new(folder), font)));
     if missing().is_some() {
@@ -68,18 +68,18 @@ fn ensure_fonts() -> Result<()> {
     Ok(())
 }
 
-/// Whether a file of that name lies somewhere below a folder.
+/// Whether a file of that name exists anywhere below a folder.
 fn holds(folder: &Path, name: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| path.ends_with(name) || path.is_dir() && holds(&path, name))
 }
 
-/// The browser: `PORTOLAN_CHROMIUM` when set, else the first that is found.
+/// The browser: `PORTOLAN_CHROMIUM` if set, otherwise the first that is found.
 pub(crate) fn chromium() -> Option<PathBuf> {
     browser("PORTOLAN_CHROMIUM", &CHROMIUM, &CHROMIUM_APPLICATIONS)
 }
 
-/// The other browser: `PORTOLAN_FIREFOX` when set, else the first that is found.
+/// The other browser: `PORTOLAN_FIREFOX` if set, otherwise the first that is found.
 pub(crate) fn firefox() -> Option<PathBuf> {
     browser("PORTOLAN_FIREFOX", &FIREFOX, &FIREFOX_APPLICATIONS)
 }

@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Newest last known first; older ones are tried because the probe, not the number, decides.
+/// The newest known version first; older ones are tried because a probe decides, not the version number.
 const VERSIONS: [&str; 8] = ["19", "22", "21", "20", "18", "17", "16", "15"];
 
-/// Where Homebrew keeps the LLVM that it does not put on PATH.
+/// Where Homebrew installs LLVM, which it does not add to PATH.
 const HOMEBREW: [&str; 2] = ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin"];
 
 pub(super) fn ensure() -> Result<(PathBuf, PathBuf)> {
@@ -25,7 +25,7 @@ pub(super) fn ensure() -> Result<(PathBuf, PathBuf)> {
     Ok(found)
 }
 
-/// A clang that can, with its archiver. The user's own choice in the variables that Cargo builds read comes first.
+/// A suitable clang, with its archiver. The user's own choice in the variables that Cargo builds read comes first.
 pub(super) fn find() -> Option<(PathBuf, PathBuf)> {
     let chosen = std::env::var_os("CC_wasm32_unknown_unknown").zip(std::env::var_os("AR_wasm32_unknown_unknown"));
     let chosen = chosen.map(|(clang, archiver)| (PathBuf::from(clang), PathBuf::from(archiver)));
@@ -41,7 +41,7 @@ pub(super) fn find() -> Option<(PathBuf, PathBuf)> {
         .find(|(clang, archiver)| can_compile(clang, archiver))
 }
 
-/// Whether a pair can turn C into a wasm32 object. Apple's clang, for one, has the right name and cannot.
+/// Whether a pair can compile C to a wasm32 object. Apple's clang, for example, has the right name but can't.
 fn can_compile(clang: &PathBuf, archiver: &PathBuf) -> bool {
     let exists = |program: &PathBuf| program.is_file() || program.to_str().is_some_and(|name| on_path(name).is_some());
     if !exists(clang) || !exists(archiver) {
@@ -54,8 +54,8 @@ fn can_compile(clang: &PathBuf, archiver: &PathBuf) -> bool {
         && ask(clang, &["--print-targets"]).is_none_or(|targets| targets.contains("wasm32"))
 }
 
-/// The package to install: Debian 12 and later have clang-19, which is tried as well when apt's lists are still empty;
-/// other releases have a neighbour.
+/// The package to install: Debian 12 and later have clang-19, which is also tried if apt's lists are still empty; other
+/// releases have a similar one.
 fn package() -> Package {
     const APT: [&[&str]; 4] =
         [&["clang-19", "llvm-19"], &["clang-18", "llvm-18"], &["clang-16", "llvm-16"], &["clang", "llvm"]];

@@ -1,4 +1,4 @@
-//! trunk and wasm-bindgen, compiled for this project alone when PATH has no fitting ones.
+//! trunk and wasm-bindgen, compiled only for this project if PATH has no suitable ones.
 
 use super::{missing, there};
 use crate::step::{ask, on_path, run_heard, seconds};
@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The next minor release asks for a newer compiler than `rust-version` names.
+/// The next minor release requires a newer compiler than `rust-version`.
 const TRUNK: &str = "0.21.14";
 
 const CARGO_DENY: &str = "0.20.2";
 
-/// Between two lines about one tool.
+/// The interval between two progress lines about one tool.
 const PAUSE: Duration = Duration::from_secs(20);
 
 /// A tool that `cargo install` compiles.
@@ -23,7 +23,7 @@ struct Tool {
     version: String,
     /// Flags of `cargo install`.
     flags: &'static [&'static str],
-    /// How far it is optimised. More takes longer to compile than all its runs give back.
+    /// Its optimisation level. A higher one takes longer to compile than all its runs save.
     optimised: &'static str,
     minutes: &'static str,
 }
@@ -35,7 +35,7 @@ pub(super) fn ensure() -> Result<Vec<PathBuf>> {
             package: "trunk",
             program: "trunk",
             version: TRUNK.to_owned(),
-            // What is left out is downloading: every tool that trunk calls is on its PATH by then.
+            // Downloading is left out: every tool that trunk calls is on its PATH by then.
             flags: &["--locked", "--no-default-features"],
             // It copies files and starts programs.
             optimised: "0",
@@ -45,14 +45,14 @@ pub(super) fn ensure() -> Result<Vec<PathBuf>> {
             package: "wasm-bindgen-cli",
             program: "wasm-bindgen",
             version: workspace::wasm_bindgen_version()?,
-            // The library that its test runner asks a browser with is left without TLS, which is half of the work.
+            // The HTTP client of its test runner is built without TLS, which is half of the work.
             flags: &["--no-default-features", "--bin", "wasm-bindgen"],
             // It reads and writes every module.
             optimised: "1",
             minutes: "1 to 2 minutes on two idle processors",
         },
     ];
-    // Side by side: what is compiled last of a tool leaves all processors free but one.
+    // In parallel: the last part of a tool's compilation uses only one processor.
     std::thread::scope(|scope| {
         let mut folders = Vec::new();
         for thread in tools.each_ref().map(|tool| scope.spawn(|| tool.ensure())) {
@@ -63,7 +63,7 @@ pub(super) fn ensure() -> Result<Vec<PathBuf>> {
     })
 }
 
-/// The program that judges what the project takes from others. Only `cargo xtask deny` asks for it.
+/// The program that checks the project's dependencies. Only `cargo xtask deny` needs it.
 pub(crate) fn cargo_deny() -> Result<PathBuf> {
     let tool = Tool {
         package: "cargo-deny",
@@ -76,7 +76,7 @@ pub(crate) fn cargo_deny() -> Result<PathBuf> {
     Ok(tool.ensure()?.map_or_else(|| tool.program.into(), |bin| bin.join(tool.program)))
 }
 
-/// Where the compiled tools go: `bin/` inside is what PATH needs.
+/// Path of the compiled tools: `bin/` inside has to be on PATH.
 pub(super) fn folder() -> Result<PathBuf> {
     Ok(cache()?.join("tools"))
 }
@@ -92,7 +92,7 @@ pub(crate) fn cache() -> Result<PathBuf> {
 }
 
 impl Tool {
-    /// Folder to put before PATH; none when the user's own tool has the right version.
+    /// Folder to add to PATH; none if the user's own tool has the correct version.
     fn ensure(&self) -> Result<Option<PathBuf>> {
         let name = format!("{} {}", self.program, self.version);
         if let Some(own) = on_path(self.program).filter(|own| self.fits(own)) {
@@ -123,7 +123,7 @@ impl Tool {
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
             .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", self.optimised);
         run_counted(&mut cargo, &name)?;
-        // Half a gigabyte that nobody needs again; what stays behind after a failure speeds up the next try.
+        // Half a gigabyte that is not needed again; after a failure it is kept to speed up the next attempt.
         std::fs::remove_dir_all(&build).ok();
         println!("    {name} installed in {}", seconds(start));
         Ok(Some(bin))
@@ -134,8 +134,8 @@ impl Tool {
     }
 }
 
-/// Runs a cargo that compiles, and says now and then how far it is: a line for each of some hundred crates would bury what else
-/// is said at the same time.
+/// Runs a cargo that compiles, and prints its progress from time to time: a line for each of some hundred crates would
+/// hide other output.
 fn run_counted(cargo: &mut Command, name: &str) -> Result<()> {
     let (start, mut crates, mut said) = (Instant::now(), 0, Instant::now());
     run_heard(cargo, |line| {

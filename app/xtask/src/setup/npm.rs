@@ -1,5 +1,5 @@
-//! npm packages: wasm-opt for the build, Playwright's driver for the browser tests, with one lock file for both; and the
-//! peers that a benchmark measures, with one of their own.
+//! npm packages: wasm-opt for the build, Playwright's driver for the browser tests, with one lock file for both; and
+//! the programs that a benchmark measures, with a lock file of their own.
 
 use super::{missing, there};
 use crate::step::{on_path, run};
@@ -14,7 +14,7 @@ pub(super) fn ensure() -> Result<PathBuf> {
     Ok(programs())
 }
 
-/// Installs what a folder's lock file names, unless the last installation was of the same lock file.
+/// Installs the packages of a folder's lock file, unless the last installation was from the same lock file.
 pub(crate) fn ensure_in(folder: &Path) -> Result<()> {
     let file = folder.join("package-lock.json");
     let lock = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;

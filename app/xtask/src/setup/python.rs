@@ -1,4 +1,4 @@
-//! Python packages, in environments of their own.
+//! Python packages, in separate environments.
 
 use super::{cache, missing, there};
 use crate::step::{ask, on_path, run, seconds};
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// A PyTorch or TensorFlow that programs are run with in tests, in an environment of its own that is kept between runs.
+/// A PyTorch or TensorFlow for running programs in tests, in an environment of its own that is kept between runs.
 pub(crate) struct Framework {
-    /// How it is told.
+    /// How it is set.
     shown: &'static str,
     /// Name of the list of packages in `app/xtask/python`, and of the folder in the cache.
     name: &'static str,
-    /// A program that runs where it can be used.
+    /// A program that succeeds if it is usable.
     used: &'static str,
-    /// The wheels for x86-64 Linux are those for CUDA, and are made to do without it.
+    /// The wheels for x86-64 Linux are those for CUDA, and are patched to work without it.
     for_cuda: bool,
-    /// Versions of Python it has wheels for, the best first.
+    /// Supported Python versions, the best first.
     pythons: &'static [&'static str],
-    /// What is downloaded, and what it takes installed.
+    /// The sizes of the download and the installation.
     size: &'static str,
 }
 
-/// The one that tests run with.
+/// The one used by the tests.
 pub(crate) const NEWEST: Framework = Framework {
     shown: "PyTorch (newest)",
     name: "newest",
@@ -34,7 +34,7 @@ pub(crate) const NEWEST: Framework = Framework {
     size: "0.7 GB to download, 1.3 GB installed; 1 to 3 minutes",
 };
 
-/// The oldest that the rehearsal kit runs on: `cargo xtask setup --oldest-pytorch`, then `PORTOLAN_PYTHON`.
+/// The oldest supported by the rehearsal kit: `cargo xtask setup --oldest-pytorch`, then `PORTOLAN_PYTHON`.
 pub(crate) const OLDEST: Framework = Framework {
     shown: "PyTorch (oldest)",
     name: "oldest",
@@ -44,7 +44,7 @@ pub(crate) const OLDEST: Framework = Framework {
     size: "0.7 GB to download, 1.2 GB installed; 1 to 3 minutes",
 };
 
-/// The one that twin runs of Keras programs are made with.
+/// The one used for twin runs of Keras programs.
 pub(crate) const TENSORFLOW: Framework = Framework {
     shown: "TensorFlow",
     name: "tensorflow",
@@ -77,7 +77,8 @@ impl Framework {
         missing(thing, format!("pip downloads it; {}, once", self.size));
         let start = Instant::now();
         make_environment(&python, &folder)?;
-        // PyTorch's wheels for x86-64 Linux are those for CUDA, and their dependencies three gigabytes that nothing here calls.
+        // PyTorch's wheels for x86-64 Linux are those for CUDA, with three gigabytes of dependencies that are not used
+        // here.
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r"];
         run(Command::new(&program).args(pip).arg(&list))?;
         if self.for_cuda && cfg!(all(target_os = "linux", target_arch = "x86_64")) {
@@ -90,7 +91,7 @@ impl Framework {
         Ok(program)
     }
 
-    /// The Python that has it, once it is installed.
+    /// Its Python, once it is installed.
     pub(crate) fn program(&self) -> Result<PathBuf> {
         Ok(program_in(&self.folder()?))
     }
@@ -99,7 +100,7 @@ impl Framework {
         Ok(cache()?.join("python").join(self.name))
     }
 
-    /// A Python of a version that there are wheels for: by its own name, or as `python3`.
+    /// A Python of a version that has wheels: by its own name, or as `python3`.
     fn python(&self) -> Result<PathBuf> {
         let version = "import sys; print('%d.%d' % sys.version_info[:2])";
         let fits =
@@ -118,7 +119,7 @@ fn program_in(folder: &Path) -> PathBuf {
     folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
-/// Makes an environment anew. Debian's Python needs a package for it.
+/// Recreates an environment. Debian's Python needs a package for it.
 fn make_environment(python: &Path, folder: &Path) -> Result<()> {
     if ask(python, &["-c", "import ensurepip"]).is_none() {
         super::system::python_venv()?;
@@ -127,7 +128,7 @@ fn make_environment(python: &Path, folder: &Path) -> Result<()> {
     run(Command::new(python).args(["-m", "venv"]).arg(folder))
 }
 
-/// The Python of an environment in `folder` that has pip and nothing else.
+/// The Python of an environment in `folder` with only pip.
 pub(crate) fn python_with_pip(folder: &Path) -> Result<PathBuf> {
     let folder = folder.join("python");
     let own = program_in(&folder);
@@ -138,7 +139,7 @@ pub(crate) fn python_with_pip(folder: &Path) -> Result<PathBuf> {
     Ok(own)
 }
 
-/// The Python of an environment in `folder` with the packages of a list, made once for each list.
+/// The Python of an environment in `folder` with the packages of a list, created once for each list.
 pub(crate) fn python_with_packages(folder: &Path, list: &Path) -> Result<PathBuf> {
     let python = on_path("python3").context("python3 is not on PATH: run cargo xtask setup")?;
     let folder = folder.join("python");

@@ -19,7 +19,7 @@ pub(super) fn ensure(need: Need) -> Result<()> {
     }
     if need == Need::Test {
         for (component, program) in [("rustfmt", "rustfmt"), ("clippy", "cargo-clippy")] {
-            // rustup leaves a proxy for every program it knows, so only asking tells.
+            // rustup has a proxy for every program that it knows, so the program has to be run to find out.
             if ask(program, &["--version"]).is_none() {
                 missing(component, "rustup downloads it; seconds");
                 rustup(&["component", "add", component])?;
@@ -29,7 +29,7 @@ pub(super) fn ensure(need: Need) -> Result<()> {
     Ok(())
 }
 
-/// Installs the standard library of one more target.
+/// Installs the standard library for another target.
 pub(crate) fn target(name: &str) -> Result<()> {
     let sysroot = ask("rustc", &["--print", "sysroot"]).context("cannot run rustc")?;
     target_in(&sysroot, name)

@@ -1,4 +1,4 @@
-//! System packages: apt where there is apt, one sentence with the command where there is not.
+//! System packages: installed with apt if it exists; otherwise a message with the command.
 
 use super::{Need, missing};
 use crate::step::{ask, on_path, run};
@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a program is called in the package managers we can name.
+/// The names of a program's package in the supported package managers.
 pub(super) struct Package {
     /// Debian, Ubuntu.
     pub(super) apt: &'static [&'static str],
@@ -43,12 +43,12 @@ pub(super) fn ensure(need: Need) -> Result<()> {
     Ok(())
 }
 
-/// What Debian's Python makes environments with.
+/// The package with which Debian's Python creates environments.
 pub(super) fn python_venv() -> Result<()> {
     Package { apt: &["python3-venv"], brew: "python", dnf: "python3" }.install("Python's venv")
 }
 
-/// What makes a bare Debian in a folder, with the keys that its packages are signed by.
+/// The packages that create a bare Debian in a folder, with the keys for its packages' signatures.
 pub(crate) fn debootstrap() -> Result<()> {
     // Only root has the folder on PATH.
     if on_path("debootstrap").is_some() || Path::new("/usr/sbin/debootstrap").is_file() {
@@ -79,13 +79,13 @@ impl Package {
             if !root {
                 command.arg("apt-get");
             }
-            // The story of every unpacked package is left out; faults go to standard error.
+            // The output for every unpacked package is suppressed; errors go to standard error.
             command.args(["-qq", "-y", "--no-install-recommends"]).args(args).stdout(Stdio::null());
             command.env("DEBIAN_FRONTEND", "noninteractive");
             run(&mut command)
         };
         let install = [&["install"], self.apt].concat();
-        // The package lists of a fresh machine are empty or old; fetching them is only worth it then.
+        // On a fresh machine the package lists are empty or old; they are only fetched in that case.
         let known = self.apt.iter().all(|package| apt_has(package));
         if known && apt(&install).is_ok() {
             return Ok(());
@@ -95,13 +95,13 @@ impl Package {
     }
 }
 
-/// Whether apt knows a package.
+/// Whether apt has a package.
 pub(super) fn apt_has(package: &str) -> bool {
     ask("apt-cache", &["policy", package])
         .is_some_and(|policy| policy.contains("Candidate:") && !policy.contains("Candidate: (none)"))
 }
 
-/// Whether sudo has somebody to ask for a password.
+/// Whether sudo can ask for a password.
 fn may_ask() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }

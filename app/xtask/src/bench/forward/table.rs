@@ -1,13 +1,13 @@
-//! What `cargo xtask bench forward` prints.
+//! The output of `cargo xtask bench forward`.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Whom each of ours is held against: the same place, the same number of threads.
+/// The program with which each of ours is compared: the same environment, the same number of threads.
 const NATIVE_PEERS: [&str; 2] = ["onnxruntime, native", "torch, native"];
 const WEB_PEERS: [&str; 1] = ["onnxruntime-web"];
 
-/// One table of all that was measured at a size, and one of each of ours by kind of layer.
+/// One table of all measurements for a size, and one of each of ours by kind of layer.
 pub(super) fn print(size: &str, lines: &[Value]) {
     let macs = lines.iter().find_map(|line| line["macs"].as_f64()).unwrap_or(0.0);
     println!("\nuresnet at {size}, {:.1} GMAC, best run of each\n", macs / 1e9);
@@ -39,7 +39,7 @@ pub(super) fn print(size: &str, lines: &[Value]) {
             if let Some(faster) = ratio("seconds") {
                 let (name, peer) = (line["name"].as_str().unwrap_or("?"), peer["name"].as_str().unwrap_or("?"));
                 print!("{name}, {} threads: {faster:.2} times as fast as {peer}", line["threads"]);
-                // What else the machine does counts in the clock's time, and hardly in the processor's.
+                // Other load on the machine affects wall-clock time, but hardly processor time.
                 println!("{}", ratio("processor").map_or(String::new(), |r| format!("; by CPU time {r:.2}")));
             }
         }
@@ -74,8 +74,8 @@ fn note(line: &Value) -> String {
     format!("{}, one thread multiplies and adds {peak:.0} GFLOP/s", line["instructions"].as_str().unwrap_or("?"))
 }
 
-/// Time and share of the peak by kind of layer. Winograd's method multiplies less than the definition says, so its rate
-/// can be above the peak; what its multiplications alone reach is given beside it.
+/// Time and share of the peak by kind of layer. Winograd's method multiplies less than the definition, so its rate can
+/// exceed the peak; the rate of its actual multiplications is shown next to it.
 fn by_kind(line: &Value) {
     println!("\n{}, 1 thread, by kind of layer", line["name"].as_str().unwrap_or("?"));
     println!("{:<16} {:<10} {:>9} {:>9} {:>10} {:>12}", "", "", "ms", "GFLOP/s", "of peak", "multiplied");
