@@ -105,7 +105,7 @@ fn judge(fixture: &Path, target: &str, manifest: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Every fixture of a target. All faults are told, not only the first.
+/// Every fixture of a target. All failures are reported, not only the first.
 fn every_fixture(target: &str) {
     let mut faults = String::new();
     let mut count = 0;
@@ -154,7 +154,7 @@ fn popdist() {
     every_fixture("popdist");
 }
 
-/// A port to the IPU, ported to PopDist, is the port to PopDist: nothing is doubled, nothing is lost.
+/// A port to the IPU, ported to PopDist, is the port to PopDist: nothing is duplicated, nothing is lost.
 #[test]
 fn popdist_from_the_ipu() {
     let mut count = 0;

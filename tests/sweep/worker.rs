@@ -28,7 +28,7 @@ pub(crate) fn work(python: &str) -> Result<(), String> {
 
 fn say(value: &Value) {
     let mut out = std::io::stdout().lock();
-    // The output was closed: there will be no more input either.
+    // The output was closed: there will be no further input either.
     let _ = writeln!(out, "{value}").and_then(|()| out.flush());
 }
 

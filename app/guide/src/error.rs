@@ -5,7 +5,7 @@ use std::fmt;
 /// An error in a guide, with its location and what its author can do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuideError {
-    /// Path of the guide as given.
+    /// Path of the guide as passed.
     pub path: String,
     /// Line in the file, from 1.
     pub line: usize,

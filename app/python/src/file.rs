@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A parsed file: its nodes, the meanings of its names, and its layout.
 pub struct PythonFile<'t> {
-    /// The path, as it was given.
+    /// The path, as it was passed.
     pub path: &'t str,
     /// Its nodes.
     pub index: Index<'t>,

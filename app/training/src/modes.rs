@@ -111,7 +111,7 @@ impl Modes {
         }
     }
 
-    /// The modes under which a test can hold: none if it does not depend on them.
+    /// The modes under which a test can be true: none if it does not depend on them.
     pub fn tested(&self, index: &Index<'_>, test: Id) -> Option<Vec<String>> {
         let k = kinds();
         let kind = index.kind(test);

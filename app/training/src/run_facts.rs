@@ -68,7 +68,7 @@ pub struct Divided {
     pub ahead: Vec<String>,
 }
 
-/// A path as given and a line, from 1.
+/// A path as passed and a line, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// The file.

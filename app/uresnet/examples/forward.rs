@@ -1,15 +1,15 @@
-//! Times the forward pass of a preset with seeded weights, and says what each kind of step contributes.
+//! Times the forward pass of a preset with seeded weights, and prints the share of each kind of step.
 //!
-//! `cargo run --release -p uresnet --example forward -- --preset uresnet --size 320x512 --threads 2`; what is left out is
-//! the best there is, on an event that never happened. More options:
+//! `cargo run --release -p uresnet --example forward -- --preset uresnet --size 320x512 --threads 2`; the defaults are the
+//! fastest available method and instructions, on a synthetic event. More options:
 //!
 //! - `--method direct|winograd2|winograd4`, `--instructions NAME`, `--runs N`
 //! - `--config FILE`: a JSON file with the fields of the configuration instead of a preset
-//! - `--file FILE`: its `input` is run, its `output.plane0..2` compared, and where it holds weights too, they are taken
-//! - `--dense`: a picture without background, of which nothing can be left out
+//! - `--file FILE`: its `input` is run, its `output.plane0..2` compared, and its weights, if any, are used
+//! - `--dense`: an image without background, in which nothing can be skipped
 //! - `--json`: one line for programs; `cargo xtask bench forward` reads it
 //!
-//! Built for wasm32-wasip1 the same program runs in a browser.
+//! Built for wasm32-wasip1, the same program runs in a browser.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -11,7 +11,7 @@ use guide::Guide;
 pub(super) const TARGET: Target =
     Target { name: "semantic_patch", check, seeds: seeds::sections, mutator: Mutator::Bytes, short: 100 };
 
-/// A program to port beside the examples.
+/// A program to port in addition to the examples.
 const PROGRAM: &str = "import torch\n\nmodel = Net().cuda()\nfor x, y in loader:\n    loss = criterion(model(x.cuda()), y)\n    loss.backward()\n    optimizer.step()\n";
 
 fn check(input: &[u8], ways: Ways) {

@@ -71,7 +71,7 @@ fn a_run_that_is_killed_leaves_every_file_whole() {
     let some = ported(home.path(), &new);
     assert!((1..=FILES).contains(&some), "{some}");
 
-    // Running it again completes the port, and removes what both have left.
+    // Running it again completes the port, and removes the files that both have left behind.
     assert!(start(home.path(), &[]).wait().unwrap().success());
     assert_eq!(ported(home.path(), &new), FILES);
     if Path::new("/proc/self").exists() {

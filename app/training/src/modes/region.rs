@@ -87,7 +87,7 @@ impl Modes {
             if self.is_unclear(index, ancestor, child) {
                 return Region::Unclear;
             }
-            // An `elif` or `else` behind the target's own branch is not the target's.
+            // An `elif` or `else` after the target's own branch is not the target's.
             if kind == k.if_statement
                 && !index.consequence(ancestor).is_some_and(|c| index.is_within(id, c))
                 && !index.condition(ancestor).is_some_and(|c| index.is_within(id, c))

@@ -17,7 +17,7 @@ use python::tree::{Id, kinds};
 pub enum Counter {
     /// `if (i + 1) % n == 0:` around the optimizer's step.
     Around,
-    /// `if (i + 1) % n != 0: continue` in front of it.
+    /// `if (i + 1) % n != 0: continue` before it.
     Skip(Id),
     /// `for _ in range(n):` around the backward pass: the n.
     Turns(Id),

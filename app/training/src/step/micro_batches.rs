@@ -1,4 +1,4 @@
-//! A loop over the micro-batches of one step, `for _ in range(n):`, with the optimizer's step behind it.
+//! A loop over the micro-batches of one step, `for _ in range(n):`, followed by the optimizer's step.
 
 use super::calls::{arguments, loop_around};
 use super::count::literal;

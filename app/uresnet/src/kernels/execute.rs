@@ -302,8 +302,8 @@ impl Pointers {
 }
 
 /// # Safety
-/// The job was checked against the memories behind `pointers`, no other worker runs the task, and `scratch` has room
-/// for `scratch_of(job)` elements.
+/// The job was checked against the memories at `pointers`, no other worker runs the task, and `scratch` has room for
+/// `scratch_of(job)` elements.
 unsafe fn run_task(job: &Job, task: usize, pointers: &Pointers, scratch: *mut f32) {
     // SAFETY: `Job::check` has compared every extent used here with its memory.
     unsafe {

@@ -35,7 +35,7 @@ pub(super) fn ensure() -> Result<Vec<PathBuf>> {
             package: "trunk",
             program: "trunk",
             version: TRUNK.to_owned(),
-            // Downloading is left out: every tool that trunk calls is on its PATH by then.
+            // Downloading is disabled: every tool that trunk calls is on its PATH by then.
             flags: &["--locked", "--no-default-features"],
             // It copies files and starts programs.
             optimised: "0",

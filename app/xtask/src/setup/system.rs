@@ -59,7 +59,7 @@ pub(crate) fn debootstrap() -> Result<()> {
 }
 
 impl Package {
-    /// Installs the package, or says how.
+    /// Installs the package, or prints the command for it.
     pub(super) fn install(&self, thing: &str) -> Result<()> {
         if on_path("apt-get").is_none() {
             match [("brew", self.brew), ("dnf", self.dnf)].iter().find(|(manager, _)| on_path(manager).is_some()) {
